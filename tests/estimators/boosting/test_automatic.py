@@ -189,19 +189,18 @@ def test_a_class_of_one_row_leaves_the_trial_out() -> None:
     assert model.model_.calibration is None
 
 
-def test_rows_of_a_trial_are_apart_and_few_rows_are_all_in_it() -> None:
-    for rows, share in ((500, 1.0), (16_250, 0.5)):
-        X, y = world(rows)
-        signs, labels = signs_of(y, 2)
-        examples = LabelledRows(ArrayTable(X), signs, None, labels)
-        trial = rows_of_a_trial(examples, Settings.of(rows, 1).tried, 5)
-        assert trial is not None
-        learned, held = trial
-        assert abs(learned.n_rows + held.n_rows - share * rows) <= 2
-        assert abs(held.n_rows - 0.2 * share * rows) <= 2
-        assert learned.numbers is not None
-        assert held.numbers is not None
-        assert not set(learned.numbers.tolist()) & set(held.numbers.tolist())
+@pytest.mark.parametrize(("rows", "measured"), [(500, 100), (60_000, 10_000)])
+def test_rows_of_a_trial_are_apart(rows: int, measured: int) -> None:
+    X, y = world(rows)
+    signs, labels = signs_of(y, 2)
+    trial = rows_of_a_trial(LabelledRows(ArrayTable(X), signs, None, labels), 5)
+    assert trial is not None
+    learned, held = trial
+    assert learned.n_rows + held.n_rows == rows
+    assert abs(held.n_rows - measured) <= 1
+    assert learned.numbers is not None
+    assert held.numbers is not None
+    assert not set(learned.numbers.tolist()) & set(held.numbers.tolist())
 
 
 def test_certifying_rows_have_no_say() -> None:
@@ -238,7 +237,7 @@ def test_whoever_watches_the_rounds_sees_one_run() -> None:
 )
 def test_many_rows_are_held_back_unasked(rows: int, held: int) -> None:
     X, y = line(rows=rows)
-    ledger = BoostClassifier(n_estimators=2, random_state=0).fit(X, y).ledger_
+    ledger = BoostClassifier("gentle", n_estimators=2, random_state=0).fit(X, y).ledger_
     assert abs(rows - held - ledger.rows) <= 1
     assert ledger.metric == ("log_loss" if held else "")
 
@@ -247,19 +246,14 @@ def test_fewer_rounds_are_certain_the_more_rows_can_be_spared() -> None:
     """On noise the validation rows stop at once, if they may: the rounds go down step by step."""
     X = np.random.default_rng(0).normal(size=(30_000, 2))
     y = np.random.default_rng(1).random(30_000) < 0.5
+    model = BoostClassifier(quality="fast", n_estimators=40, max_leaves=4, random_state=0)
     done = []
     for rows in (20_000, 22_500, 25_000, 27_500, 30_000):
-        ledger = BoostClassifier(n_estimators=40, max_leaves=4, random_state=0).fit(
-            X[:rows], y[:rows]
-        )
-        done.append(len(ledger.ledger_))
+        done.append(len(model.fit(X[:rows], y[:rows]).ledger_))
     assert done[:4] == [40, 30, 20, 10]
     assert done[4] < 10
-    assert "the first 10, the least number for so few rows, are kept" in (
-        BoostClassifier(n_estimators=40, max_leaves=4, random_state=0)
-        .fit(X[:27_500], y[:27_500])
-        .ledger_.stopped
-    )
+    stopped = model.fit(X[:27_500], y[:27_500]).ledger_.stopped
+    assert "the first 10, the least number for so few rows, are kept" in stopped
 
 
 # No setting jumps between 20,000 and 30,000 rows: settings, rounds, and the rows they use.
@@ -267,11 +261,15 @@ def test_fewer_rounds_are_certain_the_more_rows_can_be_spared() -> None:
 SIZES = list(range(19_000, 31_001, 500))
 
 
-def test_trees_of_classes_change_step_by_step() -> None:
-    made = [Settings.of(rows, 2) for rows in SIZES]
+@pytest.mark.parametrize(
+    ("quality", "few", "many"),
+    [("auto", (0.8, 0.5, 0.05), (0.8, 0.5, 0.1)), ("fast", (0.8, 0.5, 0.1), (1.0, 1.0, 0.2))],
+)
+def test_trees_of_classes_change_step_by_step(quality: str, few: Any, many: Any) -> None:
+    made = [Settings.of(rows, 2, quality=quality) for rows in SIZES]
     first, last = made[SIZES.index(20_000)], made[-1]
-    assert (first.subsample, first.max_features, first.learning_rate) == (0.8, 0.5, 0.1)
-    assert (last.subsample, last.max_features, last.learning_rate) == (1.0, 1.0, 0.2)
+    assert (first.subsample, first.max_features, first.learning_rate) == few
+    assert (last.subsample, last.max_features, last.learning_rate) == many
     for before, after in pairwise(made):
         assert 0 <= after.subsample - before.subsample <= 0.011
         assert 0 <= after.learning_rate - before.learning_rate <= 0.0061

@@ -65,13 +65,19 @@ def test_rare_classes_need_no_trial() -> None:
     assert model.classes_.size == 30
 
 
-def test_large_tables_of_a_strong_classifier_are_tried_too() -> None:
-    rows = GENERATOR.normal(size=(20_000, 2))
+def test_large_tables_are_tried_too() -> None:
+    rows = GENERATOR.normal(size=(31_000, 2))
     labels = np.sin(6 * rows[:, 0]) + rows[:, 1] > 0
-    model = StrongClassifier(random_state=0, n_estimators=60).fit(rows, labels)
-    assert "the model was refitted on all rows" in model.ledger_.stopped or len(model.ledger_) == 60
+    for kind in (StrongClassifier, BoostClassifier):
+        model: Any = kind(random_state=0, n_estimators=60).fit(rows, labels)
+        assert "refitted on all rows" in model.ledger_.stopped or len(model.ledger_) == 60
+        assert model.model_.calibration is not None
+    model = BoostClassifier(n_estimators=60, early_stopping=False).fit(rows, labels)
+    assert (model.model_.calibration, model.ledger_.rows, len(model.ledger_)) == (None, 31_000, 60)
+
+
+def test_rows_that_were_few_beside_all_are_not_worth_a_second_run() -> None:
+    rows = GENERATOR.normal(size=(201_000, 1))
+    model = BoostClassifier(n_estimators=3, random_state=0).fit(rows, rows[:, 0] > 0)
+    assert model.ledger_.rows == 191_000
     assert model.model_.calibration is not None
-    assert (
-        BoostClassifier(random_state=0, n_estimators=60).fit(rows, labels).model_.calibration
-        is None
-    )

@@ -1,11 +1,9 @@
 """The automatic values of parameters of boosted trees, and the trial that chooses the rounds.
 
-Every parameter that is not set has the value of ``Settings``, whatever the others are. With few
-rows a trial comes first: most of the rows are boosted on, and the rest are measured after each
-round. They say how many rounds are best and how steep the probabilities should be; then all rows
-are boosted on. Larger tables need that less, so the trial is done with a share of the rows that
-goes to none. What was tried: docs/decisions/0016-samples-and-a-trial.md and
-0027-few-rounds-and-small-trees.md.
+Every parameter that is not set has the value of ``Settings``, whatever the others are. A trial
+comes first: most of the rows are boosted on, and the rest are measured after each round. They say
+how many rounds are best and how steep the probabilities should be; then all rows are boosted on,
+unless the rest are a small share of them. What was tried: docs/decisions/0016, 0027 and 0028.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ from numpy.typing import NDArray
 
 from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.parameters import ramp
-from pacboost.estimators.inputs.division import TRIED
 from pacboost.estimators.inputs.examples import LabelledRows, split_by_class
 from pacboost.hypotheses.vote import Vote
 from pacboost.models import calibration
@@ -27,8 +24,6 @@ from pacboost.models.calibration import TEMPERATURE
 FEWEST, FEW = 40, 80
 """Up to the first number of rows nothing is sampled and nothing tried, from the second on all is as
 it is for small tables."""
-ALL_TRIED, NONE_TRIED = 12_500, 20_000
-"""A trial has all rows up to the first number, and none from the second on."""
 HELD, MOST_HELD = 0.2, 10_000
 """The share of the rows of a trial that is measured, and how many at most."""
 LEAST, LONGEST = 20, 1000
@@ -39,8 +34,8 @@ ROWS_PER_LEAF = 20
 FEW_CLASSES, SMALL, LARGE = 3, 16, 127
 """With more classes, trees have the first number of leaves; a trial may find that 16 for each class
 are better, up to the second number, which many rows need."""
-FAST, FAST_RATE = 100, 0.1
-"""The rounds of quality="fast", which has no trial, and the least rate."""
+FAST = 100
+"""The rounds of quality="fast", which has no trial."""
 COLUMNS_TRIED = 5
 """A split of a tree for numbers looks at so many columns at least: few have to be seen together."""
 
@@ -51,11 +46,10 @@ class Settings:
 
     >>> Settings.of(1_000, 2)  # doctest: +NORMALIZE_WHITESPACE
     Settings(n_estimators=300, learning_rate=0.05, subsample=0.8, max_leaves=16, max_features=0.5,
-             min_leaf_rows=5, l2=3.0, tried=1.0, trusted=1.0, least=20, most=1000, larger=0)
+             min_leaf_rows=5, l2=3.0, tried=0.2, trusted=1.0, least=20, most=1000, larger=0)
     >>> Settings.of(30_000, 2)  # doctest: +NORMALIZE_WHITESPACE
-    Settings(n_estimators=180, learning_rate=0.2, subsample=1.0, max_leaves=31, max_features=1.0,
-             min_leaf_rows=20, l2=1.0, tried=0.0, trusted=0.0, least=180, most=180,
-             larger=0)
+    Settings(n_estimators=300, learning_rate=0.1, subsample=0.8, max_leaves=31, max_features=0.5,
+             min_leaf_rows=5, l2=3.0, tried=0.2, trusted=1.0, least=20, most=1000, larger=0)
     """
 
     n_estimators: int
@@ -66,7 +60,7 @@ class Settings:
     min_leaf_rows: int
     l2: float
     tried: float
-    """The share of the rows that a trial has: 0 for no trial."""
+    """The share of the rows that a trial measures; 0 for no trial."""
     trusted: float
     """How far the slope moves from what scores mean without calibration to what the trial finds."""
     least: int
@@ -81,89 +75,70 @@ class Settings:
     ) -> Settings:
         """Return the values, which change in proportion to the rows between few and many.
 
-        Boosters of another loss than the logistic have trees of all rows, and no trial. Besides
-        those that users know, there is the ``quality`` "long", with a long trial at every size.
+        Boosters of another loss than the logistic have trees of all rows, and no trial.
         """
         large, many_classes = ramp(rows), classes > FEW_CLASSES
         few = max(1, rows // ROWS_PER_LEAF)
         most_leaves = min(LARGE, SMALL * classes) if many_classes else 31
+        few_rounds_rate = round(0.1 + 0.1 * large, 4)
+        plain = large if quality == "fast" else 0.0  # few trees of many rows are best whole
         if not logistic:
             rounds = round(100 + 80 * large) if many_classes else 180
-            rate, features = round(0.1 + 0.1 * large, 4), 0.5 if many_classes else 1.0
+            rate, features = few_rounds_rate, 0.5 if many_classes else 1.0
             made = cls(rounds, rate, 1.0, most_leaves, features, 20, 1.0, 0.0, 0.0, rounds, rounds)
-            return made._fast() if quality == "fast" else made
-        some, enough = 1 - ramp(rows, ALL_TRIED, NONE_TRIED), ramp(rows, FEWEST, FEW)
-        sampled = (1 - large) * enough
+            return made._fast(rate) if quality == "fast" else made
+        enough = ramp(rows, FEWEST, FEW)
         if many_classes:
-            rounds, rate = round(300 + 33 * some - 120 * large), 0.06
-            trusted, leaf, l2 = min(1.0, 2 * some) * enough, 20, 1.0
-            leaves, features = round(most_leaves - (most_leaves - SMALL) * some), 1 - 0.5 * enough
+            rounds, rate, leaf, l2, features = 333, 0.06, 20, 1.0, 0.5
+            leaves = round(SMALL + (most_leaves - SMALL) * large)
         else:
-            rounds, rate = round(180 + 120 * some), 0.1 - 0.05 * some
-            trusted, leaf, l2 = some * enough, round(5 + 15 * large), round(3 - 2 * large, 4)
-            leaves, features = leaves_of(rows), 1 - 0.5 * sampled
-        least, most = (round(rounds + (end - rounds) * some * enough) for end in (LEAST, LONGEST))
+            rounds, rate, leaf, l2 = 300, 0.05, round(5 + 15 * plain), round(3 - 2 * plain, 4)
+            leaves, features = leaves_of(rows), 0.5 + 0.5 * plain
+        least, most = (round(rounds + (end - rounds) * enough) for end in (LEAST, LONGEST))
         made = cls(
             rounds,
-            round(rate + (0.2 - rate) * large, 4),
-            round(1 - 0.2 * sampled, 4),
+            round(rate + (0.1 - rate) * large, 4),
+            round(1 - 0.2 * enough * (1 - plain), 4),
             leaves if quality != "fast" else most_leaves,
-            round(features, 4),
+            round(1 - (1 - features) * enough, 4),
             min(leaf, few),
             l2,
-            some if enough else 0.0,
-            trusted,
+            HELD if enough else 0.0,
+            enough,
             least,
             most,
             larger=most_leaves if many_classes else 0,
         )
-        return made._of_quality(quality, rows)
-
-    def _fast(self) -> Settings:
-        rate = max(FAST_RATE, self.learning_rate)
+        if quality == "fast":
+            return made._fast(few_rounds_rate)
+        steps = parameters.SMALLER_STEPS if quality == "best" else 1
         return replace(
-            self, n_estimators=FAST, learning_rate=rate, tried=0.0, trusted=0.0, least=FAST,
-            most=FAST,
+            made, n_estimators=steps * rounds, learning_rate=made.learning_rate / steps,
+            least=steps * least, most=steps * most,
         )  # fmt: skip
 
-    def _of_quality(self, quality: str, rows: int) -> Settings:
-        """Return the values of a quality.
+    def _fast(self, rate: float = 0.1) -> Settings:
+        """Return the values of quality="fast".
 
         >>> fast = Settings.of(1_000, 2, quality="fast")
         >>> fast.n_estimators, fast.learning_rate, fast.tried
         (100, 0.1, 0.0)
         """
-        if quality in ("fast", "auto"):
-            return self._fast() if quality == "fast" else self
-        enough, steps = (
-            ramp(rows, FEWEST, FEW),
-            parameters.SMALLER_STEPS if quality == "best" else 1,
-        )
-        rounds = steps * self.n_estimators
         return replace(
-            self,
-            n_estimators=rounds,
-            learning_rate=self.learning_rate / steps,
-            tried=1.0 if enough else 0.0,
-            trusted=enough,
-            least=steps * LEAST,
-            most=steps * LONGEST,
-        )
+            self, n_estimators=FAST, learning_rate=rate, tried=0.0, trusted=0.0, least=FAST,
+            most=FAST,
+        )  # fmt: skip
 
-    def of_glass(
-        self, pairs: int, quality: str, tried: float = 0.0, *, stops: bool = True
-    ) -> Settings:
+    def of_glass(self, pairs: int, quality: str, *, stops: bool = True) -> Settings:
         """Return the values of trees of single columns and chosen pairs: small ones, and many.
 
-        A trial has the share ``tried`` of the rows, where that is more than others have. If no rows
-        say when to stop, the rounds stay as they are.
+        If no rows say when to stop, the rounds stay as they are.
         """
         small = replace(self, max_leaves=6 if pairs else 4, max_features=0.25, larger=0)
         if quality == "fast" or not stops:
             return small
         steps = parameters.SMALLER_STEPS if quality == "best" else 1
-        tried = max(tried, self.tried)
-        return replace(small, learning_rate=0.1 / steps, most=steps * 2000, tried=tried)
+        return replace(small, learning_rate=0.1 / steps, most=steps * 2000)
 
     @classmethod
     def for_numbers(
@@ -212,14 +187,12 @@ def leaves_of(rows: int) -> int:
 
 
 def rows_of_a_trial(
-    examples: LabelledRows, share: float, seed: int, watching: NDArray[np.bool_] | None = None
+    examples: LabelledRows, seed: int, watching: NDArray[np.bool_] | None = None
 ) -> tuple[LabelledRows, LabelledRows] | None:
     """Draw the rows that are boosted on, and those that are measured; None if a class is rare.
 
     ``watching`` says which are measured, where that is not left to chance.
     """
-    if watching is None and share < 1:
-        _, examples = split_by_class(examples, "the share of a trial", share, seed + TRIED)
     if watching is None:
         held_share = min(HELD, MOST_HELD / examples.n_rows)
         parts = split_by_class(examples, "the share of a trial", held_share, seed)

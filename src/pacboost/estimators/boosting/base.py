@@ -23,6 +23,7 @@ from pacboost.estimators.boosting.certifying import curve_for
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.fitting.memory import Memory
+from pacboost.estimators.fitting.parameters import ramp
 from pacboost.estimators.inputs.division import CALIBRATE, Division, refuse_weights
 from pacboost.estimators.inputs.examples import (
     LabelledRows,
@@ -94,40 +95,42 @@ class Boosting(BoostingFit, VoteClassifier):
             apart = replace(apart, weighted=examples.weights is not None)
             apart = certifying.watch_apart(self, apart, divided, X_val)
         examples, calibrating = self._hold_for_calibration(examples, seed)
-        everyone = examples
-        examples, held = self._hold_back(examples, X_val, y_val, seed)
-        if X_val is None and self.early_stopping == "auto":
-            least = math.ceil((1 - self._spared(everyone.n_rows, 1.0)) * recipe.rounds)
+        everyone, parts = examples, None
+        usual = recipe.usual if X_val is None and y_val is None else None
+        if usual is not None and not self.early_stopping:  # of many rows, a slope is not worth it
+            trusted = usual.trusted * (1 - ramp(everyone.n_rows))
+            usual = replace(usual, trusted=trusted)
+        if usual is not None and self._tries(usual, recipe.rounds):
+            parts = rows_of_a_trial(everyone, seed, self._watching)
+            if parts is None and getattr(self, "n_estimators", None) is None:  # nothing stops it
+                recipe = replace(recipe, rounds=usual.n_estimators)
+        examples, held = parts or self._hold_back(examples, X_val, y_val, seed)
+        if self.early_stopping == AUTO and X_val is None:
+            certain = math.ceil((1 - self._spared(everyone.n_rows, 1.0)) * recipe.rounds)
+            least = certain if parts is None or usual is None else min(usual.least, recipe.rounds)
             recipe = replace(recipe, least=least)
+        elif parts is not None:
+            recipe = replace(recipe, least=recipe.rounds)
         apart_rows = [] if divided.apart is None else [divided.apart.X]
         opened = (open_table(self, rows, reset=False) for rows in apart_rows)
-        tables = chain([read] if held is None else [read, held.table], opened)
+        tables = chain([read] if parts or held is None else [read, held.table], opened)
         self._remember(*self._seen([X] if X_val is None else [X, X_val], tables))
 
-        usual, parts, trusted = recipe.usual if X_val is None else None, None, 0.0
-        if usual is not None and self._tries(usual, recipe.rounds):
-            parts = rows_of_a_trial(everyone, usual.tried, seed, self._watching)
-            if parts is not None:
-                examples, held = parts
-                least = usual.least if self.early_stopping == AUTO else recipe.rounds
-                recipe = replace(recipe, least=min(least, recipe.rounds))
-            elif getattr(self, "n_estimators", None) is None:  # nothing would stop it early
-                recipe = replace(recipe, rounds=usual.n_estimators)
         self.settings_ = recipe.settings()
-        if usual is not None and self.calibrate == AUTO:
-            trusted = usual.trusted
+        trusted = 0.0 if usual is None or self.calibrate != AUTO else usual.trusted
         return self._begin(
             recipe, everyone, examples, held, seed, prior=prior, trial=parts is not None,
             may_refit=X_val is None, apart=apart, calibrating=calibrating,
             examples=divided.examples, trusted=trusted,
-            drawn=None if usual is None else partial(rows_of_a_trial, everyone, usual.tried),
+            drawn=None if usual is None else partial(rows_of_a_trial, everyone),
         )  # fmt: skip
 
     def _tries(self, usual: Settings, rounds: int) -> bool:
         """Check whether a trial has something to choose: the number of rounds, or the slope."""
         if not usual.tried or self.early_stopping not in (AUTO, False):
             return False
-        return self.calibrate == AUTO or (self.early_stopping == AUTO and rounds > usual.least)
+        slope = self.calibrate == AUTO and usual.trusted > 0
+        return slope or (self.early_stopping == AUTO and rounds > usual.least)
 
     def _read_rows(
         self, divided: Division, sample_weight: Any

@@ -162,8 +162,6 @@ class BoostClassifier(Boosting):
     random_state: Any = None
 
     _nested = ("booster", "learner")
-    _long = False
-    """Whether a trial of any number of rows may find many rounds."""
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
         choice, own = named(self.booster)
@@ -173,12 +171,10 @@ class BoostClassifier(Boosting):
         logistic = choice == "logit" and named(self.learner)[0] == "tree"
         rows, classes = examples.counting().n_rows, examples.signs.shape[1]
         quality = parameters.quality_of(self)
-        quality = "long" if self._long and quality == "auto" else quality
         usual = Settings.of(rows, classes, logistic=logistic, quality=quality)
         pairs = pairs_wanted(self)
         if pairs is not None:
-            stops, tried = logistic and rows > FEWEST, 1 - parameters.ramp(rows)
-            usual = usual.of_glass(pairs, quality, tried, stops=stops)
+            usual = usual.of_glass(pairs, quality, stops=logistic and rows > FEWEST)
         learner = self._learner(examples, usual)
         changes: dict[str, Any] = {}
         if isinstance(choice, str) or isinstance(booster, CustomObjective):

@@ -109,7 +109,7 @@ TRIALS = 5
 """With quality="best", so many parts of the rows are held back, one after the other."""
 MORE_ROUNDS = 1.1
 """A refit on all rows runs so many times the rounds that were best with a part held back."""
-WORTH_IT = 0.02
+WORTH_IT = 0.05
 """The rows of a trial are boosted on in the end if they are at least such a share of all."""
 REFITTED = "; validation loss was best at round {}, and the model was refitted on all rows"
 
@@ -156,7 +156,7 @@ class Recipe:
         free = isinstance(learner, Tree) and not learner.monotone and table.entries is None
         if booster.lines or not free or self.rounds < ROUNDS_PER_LINE * table.n_columns:
             return []
-        kept = 1 - parameters.ramp(rows.n_rows) if self.usual is None else self.usual.tried
+        kept = 1 - parameters.ramp(rows.n_rows)
         least = max(self.least, table.n_columns + 1)
         like = "square" if quality == "best" and booster.name in LINES else booster.name
         shares = [kept * share for share in LINES.get(like, ()) if kept]

@@ -29,7 +29,7 @@ from pacboost.sources.table import Table
 
 Rows = NDArray[np.intp]
 
-CERTIFY, CALIBRATE, TRIED = 1, 2, 3
+CERTIFY, CALIBRATE = 1, 2
 """Added to the seed of a fit to draw the rows that certify, that calibrate, and that are tried on.
 
 Validation rows are drawn by the seed itself, so that each role gets rows independent of the others.

@@ -220,7 +220,6 @@ class EpsilonSearch:
         if first is not None and first.value <= (promise.epsilon or 0):
             return first
         estimator = self._choice.make()
-        estimator._long = True
         if parts.watch.size and (promise.groups is not None or promise.again is not None):
             estimator._watching = np.isin(parts.known, parts.watch)
         last = self._outcome(self._fit(estimator, parts.known), 1 if first is None else LOOKS)
