@@ -34,6 +34,13 @@ SHAPES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "depth 8": ({"max_leaves": 256, "max_depth": 8}, {"max_depth": 8}),
     "stumps": ({"max_leaves": 2}, {"max_depth": 1}),
 }
+WHOLE: dict[str, Any] = {
+    "subsample": 1.0,
+    "max_features": 1.0,
+    "min_leaf_rows": 20,
+    "early_stopping": False,
+}
+"""Trees of all rows and columns, as those of XGBoost."""
 TREES = 100
 MANY = 1_000_000
 """So many rows have 26 classes."""
@@ -52,8 +59,8 @@ def ours(X: Any, y: Any, shape: dict[str, Any]) -> tuple[float, float]:
     ends: list[float] = []
     model = BoostClassifier(
         booster="logit", learner="tree", n_estimators=TREES, learning_rate=0.1, device="cuda",
-        random_state=0, early_stopping=False, verbose=0,
-        callbacks=[lambda entry: ends.append(time.perf_counter())], **shape,
+        random_state=0, verbose=0,
+        callbacks=[lambda entry: ends.append(time.perf_counter())], **WHOLE, **shape,
     )  # fmt: skip
     started = time.perf_counter()
     model.fit(X, y)
@@ -77,7 +84,7 @@ def scoring(host: Any, held: Any, labels: Any) -> tuple[tuple[float, float], tup
     own, other = SHAPES["31 leaves"]
     model = BoostClassifier(
         booster="logit", learner="tree", n_estimators=TREES, learning_rate=0.1, device="cuda",
-        random_state=0, early_stopping=False, verbose=0, **own,
+        random_state=0, verbose=0, **WHOLE, **own,
     ).fit(held, labels)  # fmt: skip
     matrix = xgboost.QuantileDMatrix(held, label=labels, max_bin=255)
     wanted = {"device": "cuda", "eta": 0.1, "max_bin": 255} | other
@@ -93,8 +100,9 @@ def many_classes(rows: int, rounds: int = 20) -> tuple[float, float]:
     X = draw.normal(size=(rows, 16)).astype(np.float32)
     y = (X @ draw.normal(size=(16, 26)) + draw.normal(size=(rows, 26))).argmax(axis=1)
     model = BoostClassifier(
-        n_estimators=rounds, early_stopping=False, device="cuda", random_state=0, verbose=0
-    )
+        n_estimators=rounds, learning_rate=0.2, device="cuda", random_state=0, verbose=0,
+        **WHOLE | {"max_features": 0.5},
+    )  # fmt: skip
     wanted = {"device": "cuda", "objective": "multi:softprob", "num_class": 26, "max_bin": 255}
 
     def theirs() -> None:

@@ -86,8 +86,9 @@ def line(name: str) -> list[str]:
 
     def trees(rounds: int) -> Any:
         model = BoostClassifier(
-            n_estimators=rounds, max_leaves=31, early_stopping=False, random_state=0, n_jobs=1
-        )
+            n_estimators=rounds, max_leaves=31, min_leaf_rows=20, subsample=1.0, max_features=1.0,
+            early_stopping=False, random_state=0, n_jobs=1,
+        )  # fmt: skip
         return model.fit(X, y)
 
     def theirs(rounds: int) -> Any:

@@ -206,6 +206,9 @@ def our_work(console: Console, trees: int = TREES) -> Racers:
         "n_estimators": trees,
         "learning_rate": RATE,
         "max_leaves": LEAVES,
+        "min_leaf_rows": 20,
+        "subsample": 1.0,
+        "max_features": 1.0,
         "early_stopping": False,
     }
     boosters = {f"{OURS}, logit": "logit", f"{OURS}, adaboost": "adaboost"}

@@ -172,7 +172,7 @@ class Settings:
             tried=round(HELD * few, 4),
             trusted=0.0,
             least=1,
-            most=steps * round(2000 - 1700 * large),
+            most=steps * 2000,
         )
         return made._fast() if quality == "fast" else made
 

@@ -102,8 +102,8 @@ class BoostClassifier(Boosting):
         Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that;
         ``predict`` goes by the scores all the same. "temperature" has one slope for all classes,
         which suits many classes with few rows each. "isotonic" needs 1,000 such rows; with fewer,
-        "sigmoid" is used instead, with a warning. "auto": "temperature" for "logit" with trees on
-        few rows, by the rows that a trial or early stopping has held back; no row is lost for it.
+        "sigmoid" is used instead, with a warning. "auto": "temperature" for "logit" with trees, by
+        the rows that a trial or early stopping has held back; no row is lost for it.
         None: probabilities follow from the scores.
     certify : "holdout", "train" or None, default=None
         What ``certificate_`` is about. None: the error on the training rows, without assumptions.

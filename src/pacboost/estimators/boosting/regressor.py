@@ -81,8 +81,8 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         For "huber": the share of rows that are not outliers. Residuals are cut off at this quantile
         of their absolute values, found anew in every round.
     n_estimators : int, default=None
-        The maximum number of rounds. None: 2,000, from 30,000 rows on 300; with
-        ``early_stopping=False`` 300 and 100. The first round is a constant, such as the mean or the
+        The maximum number of rounds. None: 2,000; with ``early_stopping=False`` 300, and from
+        30,000 rows on 100. The first round is a constant, such as the mean or the
         median of y, which one tree at least follows. More rounds with a smaller ``learning_rate``
         are slower and often better.
     learning_rate : float, default=None
