@@ -26,9 +26,9 @@ FEWEST, FEW = 40, 80
 it is for small tables."""
 HELD, MOST_HELD = 0.2, 10_000
 """The share of the rows of a trial that is measured, and how many at most."""
-LEAST, LONGEST = 20, 1000
-"""The fewest and the most rounds that a trial of all rows may choose: few where labels are noisy,
-many where there is next to no noise."""
+LEAST, LONGEST = 20, 100
+"""A trial may choose so many rounds at least, where labels are noisy, and as many as add up to
+steps of so much, where there is next to no noise."""
 ROWS_PER_LEAF = 20
 """The smallest leaf has one row for so many rows of the table, up to 5 or 20."""
 FEW_CLASSES, SMALL, LARGE = 3, 16, 127
@@ -46,7 +46,7 @@ class Settings:
 
     >>> Settings.of(1_000, 2)  # doctest: +NORMALIZE_WHITESPACE
     Settings(n_estimators=300, learning_rate=0.05, subsample=0.8, max_leaves=16, max_features=0.5,
-             min_leaf_rows=5, l2=3.0, tried=0.2, trusted=1.0, least=20, most=1000, larger=0)
+             min_leaf_rows=5, l2=3.0, tried=0.2, trusted=1.0, least=20, most=2000, larger=0)
     >>> Settings.of(30_000, 2)  # doctest: +NORMALIZE_WHITESPACE
     Settings(n_estimators=300, learning_rate=0.1, subsample=0.8, max_leaves=31, max_features=0.5,
              min_leaf_rows=5, l2=3.0, tried=0.2, trusted=1.0, least=20, most=1000, larger=0)
@@ -94,10 +94,11 @@ class Settings:
         else:
             rounds, rate, leaf, l2 = 300, 0.05, round(5 + 15 * plain), round(3 - 2 * plain, 4)
             leaves, features = leaves_of(rows), 0.5 + 0.5 * plain
-        least, most = (round(rounds + (end - rounds) * enough) for end in (LEAST, LONGEST))
+        rate = round(rate + (0.1 - rate) * large, 4)
+        least, most = (round(rounds + (end - rounds) * enough) for end in (LEAST, LONGEST / rate))
         made = cls(
             rounds,
-            round(rate + (0.1 - rate) * large, 4),
+            rate,
             round(1 - 0.2 * enough * (1 - plain), 4),
             leaves if quality != "fast" else most_leaves,
             round(1 - (1 - features) * enough, 4),
@@ -113,7 +114,7 @@ class Settings:
             return made._fast(few_rounds_rate)
         steps = parameters.SMALLER_STEPS if quality == "best" else 1
         return replace(
-            made, n_estimators=steps * rounds, learning_rate=made.learning_rate / steps,
+            made, n_estimators=steps * rounds, learning_rate=rate / steps,
             least=steps * least, most=steps * most,
         )  # fmt: skip
 
