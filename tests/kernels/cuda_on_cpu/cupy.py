@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 from pathlib import Path
+from threading import Lock
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,6 +19,8 @@ LIBRARIES = Path(os.environ.get("PACBOOST_CUDA_ON_CPU", "."))
 MOST_BLOCKS = 512
 """Kernels that are launched with more pass over rows in steps, and may be launched with fewer."""
 WHOLES, FLOATS = 24, 8
+AT_WORK = Lock()
+"""The memory of a block is there once, so threads of Python take turns."""
 
 
 class ndarray(np.ndarray):  # noqa: N801 (as in CuPy)
@@ -144,7 +147,8 @@ class Function:
         given = (ctypes.c_int64 * WHOLES)(*[ctypes.c_int64(a).value for a in wholes])
         size = grid[0] if grid[0] < MOST_BLOCKS else 2
         kernel = ctypes.cast(self._kernel, ctypes.c_void_p)
-        self._run(kernel, given, (ctypes.c_double * FLOATS)(*floats), size, block[0])
+        with AT_WORK:
+            self._run(kernel, given, (ctypes.c_double * FLOATS)(*floats), size, block[0])
 
 
 def library_of(code: str) -> Any:
