@@ -27,8 +27,8 @@ it is for small tables."""
 HELD, MOST_HELD = 0.2, 10_000
 """The share of the rows of a trial that is measured, and how many at most."""
 LEAST, LONGEST = 20, 100
-"""A trial may choose so many rounds at least, where labels are noisy, and as many as add up to
-steps of so much, where there is next to no noise."""
+"""The fewest rounds that a trial may choose, and what the most times the learning rate is: noisy
+labels want few, clear ones many."""
 ROWS_PER_LEAF = 20
 """The smallest leaf has one row for so many rows of the table, up to 5 or 20."""
 FEW_CLASSES, SMALL, LARGE = 3, 16, 127
