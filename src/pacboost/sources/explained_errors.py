@@ -1,8 +1,9 @@
-"""Errors of other libraries about the input become errors of pacboost that say where it is odd.
+"""Checks of the arguments of public functions, and the first cell of an input that is odd.
 
-Public methods and functions are called within ``explained``. What scikit-learn, NumPy, narwhals or
-Python raise about X, y or weights is raised again as a ``DataError`` that names the column, the row
-and what stands there. Errors that have nothing to do with the input pass as they are.
+Arguments are checked before the call. Cells are looked at only after a call has failed, so that
+good input costs nothing: if a cell, a label or an argument is one that cannot be used, a
+``DataError`` names it; all other errors are raised unchanged. What the error of another library
+says decides nothing.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ import inspect
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from decimal import Decimal
 from functools import wraps
-from itertools import zip_longest
-from types import GeneratorType, TracebackType
+from types import GeneratorType
 from typing import Any, TypeVar
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from pacboost.errors import DataError, DataTypeError, PacboostError, ParameterError
 from pacboost.numerics.checks import meant, plain
@@ -70,11 +72,44 @@ def odd_value(values: Any, name: str, *, text: bool = False) -> str | None:
     return None if found is None else f"{name} holds {found}"
 
 
-def odd_shape(data: Any) -> str | None:
-    """Explain that rows are no table of rows and columns.
+ROWS_OR_LABELS = {
+    "X": "a table of rows and columns is needed",
+    "y": "one label for each row is needed",
+}
 
-    >>> odd_shape(np.zeros((3, 1, 1)))
-    'X has shape (3, 1, 1), but rows and columns are needed'
+
+def refuse_text(value: Any, name: str) -> None:
+    """Raise if the name of a file or of a column came in place of rows or labels.
+
+    >>> refuse_text("rows.csv", "X")
+    Traceback (most recent call last):
+    pacboost.errors.DataError: X is the text 'rows.csv', but a table of rows and columns is needed.
+    StrongClassifier takes the name of a file as X and that of a column as y
+    """
+    if isinstance(value, str):
+        raise DataError(
+            f"{name} is the text {shown(value)}, but "
+            f"{ROWS_OR_LABELS.get(name, 'one value for each row is needed')}. StrongClassifier "
+            "takes the name of a file as X and that of a column as y"
+        )
+
+
+def refuse_shape(data: Any) -> None:
+    """Raise unless these are rows and columns; lists within cells are left to later checks.
+
+    >>> refuse_shape(np.zeros((3, 1, 1)))
+    Traceback (most recent call last):
+    pacboost.errors.DataError: X has shape (3, 1, 1), but rows and columns are needed
+    """
+    refuse_text(data, "X")
+    problem = odd_shape(data)
+    if problem is not None:
+        raise DataError(problem)
+
+
+def odd_shape(data: Any) -> str | None:
+    """Return why these are not rows and columns; None if they are.
+
     >>> odd_shape([[1, 2], [3]])
     'X has rows of different lengths (2 in row 0, 1 in row 1); all need the same columns'
     """
@@ -88,18 +123,20 @@ def odd_shape(data: Any) -> str | None:
                 f"X has rows of different lengths ({sizes[0]} in row 0, {sizes[other]} in row "
                 f"{other}); all need the same columns"
             )
+        if sizes[0] is not None:
+            return None
     shape = getattr(data, "shape", None)
     shape = np.shape(_array(data)) if shape is None else shape
     if len(shape) == 2:
         return None
-    said = f"X has shape {tuple(shape)}, but rows and columns are needed"
+    message = f"X has shape {tuple(shape)}, but rows and columns are needed"
     if hasattr(data, "to_frame"):
         return (
             f"X is a {type(data).__name__}, but rows and columns are needed: frame.iloc[[0]] (of "
             "polars frame[:1]) for one row of a frame, X.to_frame() for one column"
         )
     one = ". Reshape your data: X.reshape(1, -1) for one row, X.reshape(-1, 1) for one column"
-    return f"{said}{one}" if len(shape) == 1 else said
+    return f"{message}{one}" if len(shape) == 1 else message
 
 
 def missing_value(values: Any, name: str) -> str | None:
@@ -219,189 +256,158 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 ROWS = ("X", "X_val", "rows", "table")
 VALUES = ("y", "y_val", "sample_weight", "groups")
-NEVER = (PacboostError, OSError, Warning)
-"""These are no errors about the input, or already say what is wrong (also: a fit is missing)."""
-CHECKS = ("sklearn.utils", "sklearn.metrics")
-"""Where scikit-learn checks what came."""
-CONVERSIONS = ("convert", "float()", "numeric", "text")
-MOST_SAID = 500
-NEEDED = {"X": "a table of rows and columns is needed", "y": "one label for each row is needed"}
+UNCHANGED = (PacboostError, NotFittedError, OSError, Warning)
+"""Errors that already say what is wrong, or that are not about the input."""
+MAX_CHARACTERS_QUOTED = 500
+"""Characters of another library's message that are repeated in ours."""
+MAX_PARTS_CHECKED = 16
+"""Longer lists are data, not arguments."""
 
 
 def explains_input(function: Function) -> Function:
-    """Make a function raise a ``DataError`` where another library raises because of the input.
+    """Check the arguments of a function, and name the first odd cell if the function fails.
 
-    It gets frames in the place of lazy ones, and labels, weights and groups that may lie on a GPU
-    in the memory of the CPU; rows stay where they are.
+    The function gets frames in place of lazy ones, and labels, weights and groups in the memory of
+    the CPU; rows stay where they are.
     """
-    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    signature = inspect.signature(function)
 
     @wraps(function)
-    def explaining(*given: Any, **named: Any) -> Any:
-        given = tuple(_taken(*pair) for pair in zip_longest(given, names[: len(given)]))
-        named = {name: _taken(value, name) for name, value in named.items()}
+    def explaining(*args: Any, **named: Any) -> Any:
         try:
-            answer = function(*given, **named)
-        except NEVER:
+            call = signature.bind(*args, **named)
+        except TypeError:
+            raise _wrong_arguments(function, signature, args, named) from None
+        arguments = call.arguments
+        for name, value in arguments.items():
+            arguments[name] = _opened(value, name)
+            if name not in ROWS + VALUES:
+                _refuse_huge(name, value)
+        try:
+            answer = function(*call.args, **call.kwargs)
+        except UNCHANGED:
             raise
         except Exception as problem:
-            _explain(problem, function, given, named)
+            _blame_input(problem, function, arguments)
             raise
         if isinstance(answer, GeneratorType):
-            return _explaining_steps(answer, function, given, named)
+            return _explaining_steps(answer, function, arguments)
         return answer
 
     return explaining  # type: ignore[return-value]
 
 
+@contextmanager
+def checked_by_scikit_learn() -> Iterator[None]:
+    """Raise what a check of scikit-learn refuses as a ``DataError`` with the same words."""
+    try:
+        yield
+    except UNCHANGED:
+        raise
+    except TypeError as problem:
+        raise DataTypeError(_quoted(problem)) from problem
+    except ValueError as problem:
+        raise DataError(_quoted(problem)) from problem
+
+
 def _explaining_steps(
-    answers: GeneratorType[Any, Any, Any],
-    function: Callable[..., Any],
-    given: Any,
-    named: Mapping[str, Any],
+    answers: GeneratorType[Any, Any, Any], function: Callable[..., Any], arguments: dict[str, Any]
 ) -> Iterator[Any]:
     """Yield answers one by one: the first is computed when it is asked for."""
     try:
         yield from answers
-    except NEVER:
+    except UNCHANGED:
         raise
     except Exception as problem:
-        _explain(problem, function, given, named)
+        _blame_input(problem, function, arguments)
         raise
 
 
-def _explain(
-    problem: Exception, function: Callable[..., Any], given: Any, named: Mapping[str, Any]
-) -> None:
-    found = explained(problem, function, given, named)
-    if found is not None:
-        raise found from problem
-
-
-def _taken(value: Any, name: str | None) -> Any:
+def _opened(value: Any, name: str) -> Any:
     value = collected(value)
     return in_host_memory(value) if name in (*VALUES, "by") else value
 
 
-def explained(
-    problem: Exception, function: Callable[..., Any], given: Any, named: Mapping[str, Any]
-) -> PacboostError | None:
-    """Return the error to raise in the place of another one; None if the input is not to blame."""
-    try:
-        arguments = inspect.signature(function).bind(*given, **named).arguments
-    except TypeError:
-        return _wrong_arguments(function, given, named) if isinstance(problem, TypeError) else None
-    first = _said(problem, " ")
-    if isinstance(problem, AttributeError):  # scikit-learn's of what is not fitted is both
-        unfitted = isinstance(problem, ValueError)
-        return None if unfitted else _odd_argument(first, function, arguments)
-    asks_numbers = any(word in first for word in CONVERSIONS)
-    rows = [value for name, value in arguments.items() if name in ROWS]
-    values = {name: value for name, value in arguments.items() if name in VALUES}
-    odd = [odd_cell(value, text=asks_numbers) for value in rows] + [
-        odd_value(value, name, text=asks_numbers and name == "sample_weight")
-        for name, value in values.items()
-    ]
+def _refuse_huge(name: str, value: Any) -> None:
+    """Raise if an argument is, or holds, a whole number that no float can hold."""
+    if isinstance(value, tuple | list) and len(value) <= MAX_PARTS_CHECKED:
+        for part in value:
+            _refuse_huge(name, part)
+    elif isinstance(value, int) and abs(value) > sys.float_info.max:
+        raise ParameterError(
+            f"{name} is {shown(value)}; numbers up to {sys.float_info.max:.0e} are allowed"
+        )
+
+
+def _blame_input(
+    problem: Exception, function: Callable[..., Any], arguments: Mapping[str, Any]
+) -> None:
+    """Raise an error of ours if an argument is one that cannot be used."""
     kind = DataTypeError if isinstance(problem, TypeError) else DataError
-    if any(odd):
-        said = next(filter(None, odd))
-        return kind(f"{said}; {NUMBERS_OR_TEXT}. Convert it or leave it out ({first})")
-    if (argument := _odd_argument(first, function, arguments)) is not None:
-        return argument
-    lacking = [odd_shape(value) for value in rows]
-    asks_shape = any(lacking) and " 2" in first
-    if _raised_by_checks(problem) and not asks_shape:
-        return kind(_said(problem, "\n"))
-    lacking += [missing_value(values[name], name) for name in ("y", "y_val") if name in values]
-    return kind(next(filter(None, lacking))) if any(lacking) else None
-
-
-def _odd_argument(
-    first: str, function: Callable[..., Any], arguments: Mapping[str, Any]
-) -> PacboostError | None:
-    """Return an error that names an argument of a kind, or a size, that is not allowed."""
-    for name, needed in NEEDED.items():
-        if isinstance(text := arguments.get(name), str):
-            return DataError(
-                f"{name} is the text {shown(text)}, but {needed}. StrongClassifier takes the name "
-                "of a file as X and that of a column as y"
-            )
-    many_digits = "integer string conversion" in first  # what Python says instead of printing them
+    odd = (
+        odd_cell(value) if name in ROWS else odd_value(value, name)
+        for name, value in arguments.items()
+        if name in ROWS + VALUES
+    )
+    cell = next(filter(None, odd), None)
+    if cell is not None:
+        raise kind(f"{cell}; {NUMBERS_OR_TEXT}. Convert it or leave it out") from problem
+    for name in ("y", "y_val"):
+        if missing := missing_value(arguments.get(name), name):
+            raise kind(missing) from problem
     for name, value in arguments.items():
-        if isinstance(value, int) and abs(value) > sys.float_info.max:
-            return ParameterError(f"{name} is {shown(value)}; a number of that size is of no use")
         kinds = str(function.__annotations__.get(name, "Any")).split(" | ")
-        names = ["None" if value is None else own.__name__ for own in type(plain(value)).__mro__]
+        names = ["None" if value is None else base.__name__ for base in type(plain(value)).__mro__]
         names += ["float"] if "int" in names else []
         if not any(kind.split("[")[0] in ("Any", "Sequence", *names) for kind in kinds):
-            return DataTypeError(f"{name} is {shown(value)}; it may be {' or '.join(kinds)}")
-    if many_digits:
-        return ParameterError(f"a number given to {function.__name__} has more than 4,300 digits")
-    return None
+            raise DataTypeError(
+                f"{name} is {shown(value)}; it may be {' or '.join(kinds)}"
+            ) from problem
 
 
 def _wrong_arguments(
-    function: Callable[..., Any], given: Any, named: Mapping[str, Any]
+    function: Callable[..., Any], signature: inspect.Signature, args: Any, named: Mapping[str, Any]
 ) -> PacboostError:
-    own = inspect.signature(function).parameters
-    method = "self" in own and bool(given)
-    where = f"{type(given[0]).__name__}.{function.__name__}" if method else function.__name__
-    any_name = any(part.kind is part.VAR_KEYWORD for part in own.values())
-    known = [
+    """Return the error for arguments that are unknown, missing or given twice."""
+    parameters = signature.parameters
+    is_method = "self" in parameters and bool(args)
+    where = f"{type(args[0]).__name__}.{function.__name__}" if is_method else function.__name__
+    any_name = any(part.kind is part.VAR_KEYWORD for part in parameters.values())
+    allowed = [
         name
-        for name, part in own.items()
+        for name, part in parameters.items()
         if name != "self" and part.kind not in (part.VAR_KEYWORD, part.VAR_POSITIONAL)
     ]
-    twice = [name for name in known[: max(len(given) - method, 0)] if name in named]
+    positional = max(len(args) - is_method, 0)
+    twice = [name for name in allowed[:positional] if name in named]
     if twice:
         return DataTypeError(
             f"{where} got {twice[0]!r} twice, by its place and by its name; its arguments are "
-            f"{', '.join(known)}, in this order"
+            f"{', '.join(allowed)}, in this order"
         )
-    unknown = [] if any_name else [name for name in named if name not in own]
+    unknown = [] if any_name else [name for name in named if name not in parameters]
     if unknown:
-        said = f"{where} has no argument {unknown[0]!r}{meant(unknown[0], known)}; it takes "
-        said += ", ".join(known)
-        if method and _constructs(type(given[0]), unknown[0], named[unknown[0]]):
-            kind = type(given[0]).__name__
-            said += f". Give it when the estimator is made: {kind}({unknown[0]}=...)"
-        return DataTypeError(said)
-    lacking = [
+        message = f"{where} has no argument {unknown[0]!r}{meant(unknown[0], allowed)}; it takes "
+        message += ", ".join(allowed)
+        kind = type(args[0]) if is_method else object
+        if unknown[0] in getattr(kind, "_accepted_parameters", ()):
+            message += f". Give it when the estimator is made: {kind.__name__}({unknown[0]}=...)"
+        return DataTypeError(message)
+    missing = [
         name
-        for name in known[max(len(given) - method, 0) :]
-        if own[name].default is inspect.Parameter.empty and name not in named
+        for name in allowed[positional:]
+        if parameters[name].default is inspect.Parameter.empty and name not in named
     ]
-    what = f"lacks {', '.join(lacking)}" if lacking else f"got {len(given) - method} arguments"
-    return DataTypeError(f"{where} {what}; it takes {', '.join(known)}")
+    what = f"lacks {', '.join(missing)}" if missing else f"got {positional} arguments"
+    return DataTypeError(f"{where} {what}; it takes {', '.join(allowed)}")
 
 
-def _constructs(kind: type, name: str, value: Any) -> bool:
-    """Check whether a class takes an argument when an estimator is made, also by another name."""
-    try:
-        kind(**{name: value})
-    except Exception:  # whatever a stranger's class raises, the answer is no
-        return False
-    return True
-
-
-def _said(problem: Exception, between: str) -> str:
+def _quoted(problem: Exception) -> str:
     """Return what an error says, without the rows that some print."""
     try:
         lines = str(problem).split("\n")
     except Exception:  # some errors cannot show the letters that they are about
         return type(problem).__name__
-    said = between.join(
-        line for line in lines if not line.lstrip().startswith(("[", "array=", "<"))
-    )
-    said = said.encode("ascii", "backslashreplace").decode("ascii") if not said.isascii() else said
-    return said if len(said) <= MOST_SAID else f"{said[:MOST_SAID]}…"
-
-
-def _raised_by_checks(problem: Exception) -> bool:
-    step: TracebackType | None = problem.__traceback__
-    last = ""
-    while step is not None:
-        name = step.tb_frame.f_globals.get("__name__", "")
-        last = name if name.startswith(("sklearn", "pacboost")) else last
-        step = step.tb_next
-    return last.startswith(CHECKS)
+    text = "\n".join(line for line in lines if not line.lstrip().startswith(("[", "array=", "<")))
+    text = text if text.isascii() else text.encode("ascii", "backslashreplace").decode("ascii")
+    return text if len(text) <= MAX_CHARACTERS_QUOTED else f"{text[:MAX_CHARACTERS_QUOTED]}…"

@@ -21,6 +21,7 @@ from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.fitting.parameters import named, with_fields
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart
+from pacboost.estimators.inputs.estimator import fits_rows
 from pacboost.estimators.inputs.examples import LabelledRows, training_sample
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import draw_seed, progress_after
@@ -164,6 +165,7 @@ class RowCommittee(MembersClassifier):
     def _parts(self, rows: int, seed: int) -> list[Rows]:
         """Choose the rows of every booster; warn if there are too few."""
 
+    @fits_rows
     def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
         """Learn the members.
 

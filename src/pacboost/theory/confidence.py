@@ -19,10 +19,11 @@ from pacboost.errors import DataError, NotCertified, TooFewRowsWarning, warn
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.inputs.division import counted, once_each
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import RemembersRows
+from pacboost.estimators.inputs.estimator import RemembersRows, fits_rows, takes_rows
 from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
 from pacboost.samples.equal_rows import check_copies
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.explained_errors import checked_by_scikit_learn
 from pacboost.theory.sample_sizes import runs_needed, selection_size
 
 
@@ -68,6 +69,7 @@ class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: i
     delta: float = 0.05
     random_state: Any = None
 
+    @fits_rows
     def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
         """Fit the learner on disjoint parts of the rows, and choose on rows new to all fits.
 
@@ -79,10 +81,11 @@ class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: i
         self.runs_needed_ = runs_needed(self.failure, self.delta)
         needed = selection_size(self.epsilon, self.gap, self.runs_needed_, self.delta)
         self.selection_rows_needed_ = needed
-        X, y = validate_data(
-            self, X, y, ensure_all_finite="allow-nan" if self._takes_nan() else True
-        )
-        check_classification_targets(y)
+        with checked_by_scikit_learn():
+            X, y = validate_data(
+                self, X, y, ensure_all_finite="allow-nan" if self._takes_nan() else True
+            )
+            check_classification_targets(y)
         self._remember(ArrayTable(X))
         divided, self._copies = once_each(X, y, copies)
         X, y, self._examples = divided.X, divided.y, divided.examples
@@ -112,14 +115,22 @@ class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: i
         self.best_ = self.estimators_[int(self.mistakes_.argmin())]
         return self
 
+    @takes_rows
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict with the best of the fits."""
         check_is_fitted(self)
-        X = validate_data(
-            self, X, reset=False, ensure_all_finite="allow-nan" if self._takes_nan() else True
-        )
+        with checked_by_scikit_learn():
+            X = validate_data(
+                self, X, reset=False, ensure_all_finite="allow-nan" if self._takes_nan() else True
+            )
         answers: NDArray[Any] = self.best_.predict(X)
         return answers
+
+    @takes_rows
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy, the share of rows that are right."""
+        with checked_by_scikit_learn():
+            return float(super().score(X, y, sample_weight))
 
     @property
     def certificate_(self) -> Certificate:

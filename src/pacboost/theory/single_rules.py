@@ -20,7 +20,7 @@ from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.inputs.division import counted, once_each
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import RemembersRows
+from pacboost.estimators.inputs.estimator import RemembersRows, fits_rows, takes_rows
 from pacboost.estimators.inputs.labels import read_labels, two_classes
 from pacboost.estimators.inputs.tables import open_table, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Names, Rule
@@ -29,6 +29,7 @@ from pacboost.numerics.checks import probability
 from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.samples.sample import Signs, unlabelled
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.explained_errors import checked_by_scikit_learn, explains_input
 from pacboost.theory import finite, sample_sizes
 from pacboost.theory.learners import Box, tightest
 from pacboost.theory.version_space import (
@@ -56,6 +57,7 @@ class RuleClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ig
     _examples: Examples | None = None
     """Which training rows are one example."""
 
+    @fits_rows
     def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
         """Find the rule; after a failure the estimator is as it was before.
 
@@ -83,12 +85,19 @@ class RuleClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ig
     def _certify(self) -> Certificate:
         """Apply the theorem to the fitted rule."""
 
+    @takes_rows
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class that the rule predicts."""
         check_is_fitted(self)
         positive = self._answers(self._read(X, reset=False)) > 0
         predicted: NDArray[Any] = self.classes_[(positive & (self.classes_.size == 2)).astype(int)]
         return predicted
+
+    @takes_rows
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy, the share of rows that are right."""
+        with checked_by_scikit_learn():
+            return float(super().score(X, y, sample_weight))
 
     @property
     def certificate_(self) -> Certificate:
@@ -193,6 +202,7 @@ class RectangleClassifier(RuleClassifier):
     def __init__(self, delta: float = 0.05) -> None:
         self.delta = delta
 
+    @takes_rows
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the distance to the nearest side: above 0 in the box, below 0 outside."""
         check_is_fitted(self)
@@ -277,6 +287,7 @@ class VersionSpaceClassifier(RuleClassifier):
     grid: Any = None
     feature: Any = None
 
+    @explains_input
     def epsilon_exhausted(self, epsilon: float) -> float:
         """Bound the chance that some hypothesis with risk above epsilon fits all rows.
 
@@ -287,6 +298,7 @@ class VersionSpaceClassifier(RuleClassifier):
         exponent = self.log_size_ - probability("epsilon", epsilon) * self.n_rows_
         return min(1.0, math.exp(min(exponent, 0.0)) * (1 + 1e-12))
 
+    @explains_input
     def exhausted_to(self, delta: float | None = None) -> float:
         """Return the epsilon to which the version space is exhausted with probability 1 - delta."""
         self._need_fit("exhausted_to")

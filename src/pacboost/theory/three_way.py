@@ -22,6 +22,7 @@ from pacboost.errors import DataError, NoEdgeWarning, TooFewRowsWarning, warn
 from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.inputs.division import counted, once_each
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
+from pacboost.estimators.inputs.estimator import fits_rows
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import draw_seed, progress_after
 from pacboost.estimators.inputs.tables import open_table, set_features, warn_of_one_class
@@ -188,6 +189,7 @@ class ThreeWayBoost(MembersClassifier):
     _examples = Examples(0)
     """Which rows of an array are one example."""
 
+    @fits_rows
     def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
         """Draw from rows in memory: each once, and then with replacement.
 
@@ -210,6 +212,7 @@ class ThreeWayBoost(MembersClassifier):
 
         return self._fit(rows, seed)
 
+    @fits_rows
     def fit_source(
         self, source: Any, target: str | None = None, classes: Any = None, **options: Any
     ) -> Self:

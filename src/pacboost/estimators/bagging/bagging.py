@@ -24,6 +24,7 @@ from pacboost.estimators.bagging.base import (
     shares_of,
 )
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
+from pacboost.estimators.inputs.estimator import fits_rows, takes_rows
 from pacboost.estimators.inputs.examples import LabelledRows, read_examples
 from pacboost.estimators.inputs.parameters import share_or_count
 from pacboost.estimators.inputs.tables import open_table
@@ -73,6 +74,7 @@ class BaggingBase(Bagged):
     _strange: ClassVar[tuple[Callable[[Any], bool], str]]
     """Which learners are refused, and why."""
 
+    @fits_rows
     def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
         """Draw bags, and fit a member on each.
 
@@ -254,14 +256,17 @@ class BaggingClassifier(BaggedClassifier, BaggingBase):
     _default = DecisionTreeClassifier
     _strange = is_regressor, "predicts numbers; take a classifier, or BaggingRegressor"
 
+    @takes_rows
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the most votes; a tie goes to the first class."""
         return self._decide(self.votes(X))
 
+    @takes_rows
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of the votes for each class."""
         return shares_of(self.votes(X))
 
+    @takes_rows
     def votes(self, X: Any) -> NDArray[np.int64]:
         """Count the votes for each class, (rows, classes)."""
         counted: NDArray[np.int64] | None = None
@@ -321,10 +326,12 @@ class BaggingRegressor(BaggedRegressor, BaggingBase):
     _default = DecisionTreeRegressor
     _strange = is_classifier, "names classes; take a regressor, or BaggingClassifier"
 
+    @takes_rows
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Average what the members predict."""
         return mean_of(self._answers(X))
 
+    @takes_rows
     def spread(self, X: Any) -> NDArray[np.float64]:
         """Return the standard deviation of what the members predict, for every row."""
         answers = list(self._answers(X))

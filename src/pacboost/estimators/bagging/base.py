@@ -27,7 +27,7 @@ from pacboost.estimators.fitting.memory import (
 )
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart
-from pacboost.estimators.inputs.estimator import RemembersRows
+from pacboost.estimators.inputs.estimator import RemembersRows, takes_rows
 from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
 from pacboost.estimators.inputs.parameters import callables, draw_seed, progress_after
 from pacboost.estimators.inputs.tables import open_table, warn_of_one_class
@@ -43,6 +43,7 @@ from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.samples.row_hashes import row_hashes
 from pacboost.samples.sample import Sample
+from pacboost.sources.explained_errors import checked_by_scikit_learn
 from pacboost.sources.table import SomeRows, Table
 from pacboost.training.bags.bagging import TORN, Bagging, Made
 from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes, Settling
@@ -290,6 +291,12 @@ class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
     _certificate: Certificate | None = None
     _refusal = NOT_ASKED
 
+    @takes_rows
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy, the share of rows that are right."""
+        with checked_by_scikit_learn():
+            return float(super().score(X, y, sample_weight))
+
     @property
     def certificate_(self) -> Certificate:
         """The bound that ``certify`` asked for; raises NotCertified if there is none."""
@@ -375,6 +382,12 @@ class BaggedRegressor(RegressorMixin, Bagged):  # type: ignore[misc]
     """What means of members made from bags share: the error out of bag, and intervals."""
 
     oob_prediction_: NDArray[np.float64]
+
+    @takes_rows
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the R² of the predictions."""
+        with checked_by_scikit_learn():
+            return float(super().score(X, y, sample_weight))
 
     @property
     def certificate_(self) -> Certificate:

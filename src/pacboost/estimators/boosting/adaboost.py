@@ -24,7 +24,7 @@ from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.fitting.parameters import is_truth
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import RemembersRows
+from pacboost.estimators.inputs.estimator import RemembersRows, fits_rows, takes_rows
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.labels import read_targets, read_weights
 from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
@@ -36,6 +36,7 @@ from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.numerics.exact import MOST_VOTE
 from pacboost.numerics.same_bits import exp, log_of, total
 from pacboost.samples.sample import unlabelled
+from pacboost.sources.explained_errors import checked_by_scikit_learn, explains_input
 from pacboost.sources.table import Table
 
 
@@ -145,6 +146,7 @@ class AdaBoostClassifier(Boosting):
         """The weighted error of every rule in its round."""
         return np.array([e.error for e in self._fitted("estimator_errors_").ledger.rounds])
 
+    @takes_rows
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """Return the accuracy after each round."""
         for predicted in self.staged_predict(X):
@@ -236,6 +238,7 @@ class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: i
     _takes_shapes = True
     _row_shape = ()
 
+    @fits_rows
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Boost; a fit that fails leaves the estimator as it was before."""
         check_estimator(self.estimator)
@@ -292,21 +295,31 @@ class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: i
         columns = np.array(kept).T
         self.estimator_weights_, self.estimator_errors_, self._largest, self._log_masses = columns
 
+    @takes_rows
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the weighted median of what the regressors predict, for each row."""
         return self._median(self._predictions(X))
 
+    @takes_rows
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the R² of the predictions."""
+        with checked_by_scikit_learn():
+            return float(super().score(X, y, sample_weight))
+
+    @takes_rows
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Return the predictions after each round."""
         predictions = self._predictions(X)
         for rounds in range(1, len(predictions) + 1):
             yield self._median(predictions[:rounds])
 
+    @takes_rows
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """Return R² after each round."""
         for predicted in self.staged_predict(X):
             yield float(r2_score(y, predicted, sample_weight=sample_weight))
 
+    @explains_input
     def training_bound(self, tolerance: float) -> float:
         """Bound the share of training rows that are missed by more than ``tolerance``.
 

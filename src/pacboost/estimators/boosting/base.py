@@ -37,6 +37,7 @@ from pacboost.estimators.inputs.tables import open_table, warn_of_dense, warn_of
 from pacboost.learners.stump import Stump, count_rules
 from pacboost.models import calibration
 from pacboost.numerics.checks import integer, real_number
+from pacboost.sources.explained_errors import explains_input
 from pacboost.training.metrics import Metric, metric
 from pacboost.training.run.loop import NO_EDGE, Run
 
@@ -61,6 +62,7 @@ class Boosting(BoostingFit, VoteClassifier):
     class_weight = None
     _memory: Memory | None = None
 
+    @explains_input
     def choose(self, number: int) -> Self:
         """With ``certify="train"``: deploy the vote ``choices_[number]`` and its certificate."""
         if not hasattr(self, "_quantised"):

@@ -29,6 +29,7 @@ from pacboost.estimators.fitting.callbacks import (
 )
 from pacboost.estimators.fitting.memory import all_or_nothing, refuse, refuse_fewer
 from pacboost.estimators.inputs.division import Apart
+from pacboost.estimators.inputs.estimator import fits_rows
 from pacboost.estimators.inputs.examples import (
     LabelledRows,
     has_one_class,
@@ -233,6 +234,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
     _rules = compile_helper.TREES
     """What a second process compiles for, on the first fit of an installation."""
 
+    @fits_rows
     def fit(
         self,
         X: Any,

@@ -32,6 +32,7 @@ from pacboost.estimators.fitting.parameters import (
 )
 from pacboost.estimators.inputs.division import undivided
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
+from pacboost.estimators.inputs.estimator import takes_rows
 from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.tables import warn_of_dense
@@ -44,6 +45,7 @@ from pacboost.models.answers import asked
 from pacboost.models.explain import explanation
 from pacboost.models.model import Model
 from pacboost.numerics.checks import real_number
+from pacboost.sources.explained_errors import checked_by_scikit_learn
 from pacboost.training.metrics import Metric, metric_of
 from pacboost.training.run.loop import Run
 
@@ -189,23 +191,29 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     _patience = 50
     _with_targets = explaining.with_targets
 
+    @takes_rows
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return a number for each row."""
         numbers: NDArray[np.float64] = self._answered(X, Model.numbers)
         return numbers
 
+    @takes_rows
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R², the share of the variance that predictions explain."""
         from sklearn.metrics import r2_score
 
-        return float(r2_score(y, asked(self, X), sample_weight=sample_weight))
+        answers = asked(self, X)
+        with checked_by_scikit_learn():
+            return float(r2_score(y, answers, sample_weight=sample_weight))
 
+    @takes_rows
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Return the predictions after each round."""
         table = self._open(X)
         for scores in self.model_.vote.staged(table):
             yield self.model_.numbers(scores.copy())
 
+    @takes_rows
     def explain(self, x: Any, top: int = 10, *, by: str = "column") -> explanation.Explanation:
         """Return what each column adds to the prediction for one row: the ``top``, and the rest.
 
@@ -219,6 +227,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     def _decide(self, scores: Scores) -> Scores:
         return self.model_.numbers(scores)
 
+    @takes_rows
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "loss"
     ) -> explanation.Importances:

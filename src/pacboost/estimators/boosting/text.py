@@ -22,6 +22,7 @@ from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.fit import PreparedFit, Recipe
 from pacboost.estimators.fitting.parameters import begins_by_prior, most_rounds, with_fields
 from pacboost.estimators.inputs.documented import accepts_aliases, documented_like
+from pacboost.estimators.inputs.estimator import takes_rows
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.learners.words import Words
 from pacboost.models.explain import explanation
@@ -33,6 +34,7 @@ from pacboost.samples.row_hashes import mixed
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame
+from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
@@ -208,6 +210,7 @@ class TextBoostClassifier(Boosting):
     """Parameters that mean something else than in other classes: here the size of the vocabulary,
     as in scikit-learn's vectorizers."""
 
+    @explains_input
     def rules(self, k: int | None = 20, label: Any = None) -> list[str]:
         """Return the k words that add most to any score, or to a label's; None for all words.
 
@@ -230,6 +233,7 @@ class TextBoostClassifier(Boosting):
             lines.append(f"if {self.features_.say(word)} → {said}")
         return lines
 
+    @takes_rows
     def explain(
         self, text: Any, top: int = 10, *, for_class: Any = None, by: str = "rule"
     ) -> Explanation:

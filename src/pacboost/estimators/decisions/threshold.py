@@ -20,7 +20,7 @@ from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.errors import FileError, NotCertified
 from pacboost.estimators.fitted import explaining
-from pacboost.estimators.inputs.estimator import RemembersRows, least_likely
+from pacboost.estimators.inputs.estimator import RemembersRows, fits_rows, least_likely, takes_rows
 from pacboost.models.answers import AnswerList, answers, asked, confidence
 from pacboost.models.file import format as model_file
 from pacboost.models.model import Model
@@ -29,6 +29,7 @@ from pacboost.questions.scored_rows import class_place, score_of
 from pacboost.samples.overlap import Overlap
 from pacboost.samples.plain_rows import plain_rows
 from pacboost.samples.sketch import Sketch
+from pacboost.sources.explained_errors import checked_by_scikit_learn, explains_input
 from pacboost.sources.table import Table
 
 # What classifiers share that decide in a way of their own by what a fitted classifier says.
@@ -46,6 +47,12 @@ class Shell(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ignore[misc
         if not self.__sklearn_is_fitted__():
             raise AttributeError("model_ is there after fit; this estimator is not fitted yet")
         return self.estimator_.model_
+
+    @takes_rows
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy, the share of rows that are right."""
+        with checked_by_scikit_learn():
+            return float(super().score(X, y, sample_weight))
 
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in self.__dict__
@@ -69,6 +76,7 @@ class WrappedClassifier(Shell):
     _option = "decision"
     """What a report calls that which is known of the threshold."""
 
+    @fits_rows
     def fit(self, X: Any, y: Any) -> Self:
         """Fit a clone of the estimator; the threshold stays, and nothing is certified."""
         self.__dict__.pop("decision_", None)
@@ -128,18 +136,22 @@ class WrappedClassifier(Shell):
             own = (*own, sketch if own else replace(sketch, complete=False))
         self._sketches = own
 
+    @takes_rows
     def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
         """Return which rows are wrong, or not answered."""
         return np.asarray(self.predict(X) != np.asarray(y))
 
+    @takes_rows
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probabilities of the estimator."""
         return asked(self.estimator_, X, "predict_proba")
 
+    @takes_rows
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of the estimator."""
         return asked(self.estimator_, X, "decision_function")
 
+    @takes_rows
     def overlap(self, X: Any) -> Overlap | None:
         """Compare rows with those of the fit, and with those that chose the threshold."""
         table = self._rows_to_compare(X)
@@ -155,6 +167,7 @@ class WrappedClassifier(Shell):
         if hasattr(self.estimator_, "forget_rows"):
             self.estimator_.forget_rows()
 
+    @explains_input
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write model, threshold and certificate to a file that ``pacboost.load`` reads.
 
@@ -173,6 +186,7 @@ class WrappedClassifier(Shell):
     def _kept(self, model: Any) -> Any:
         """Return the model with what is known of the threshold; None if it cannot be kept."""
 
+    @takes_rows
     def report(
         self, path: str | Path | None = None, X: Any = None, y: Any = None, **options: Any
     ) -> Any:
@@ -244,6 +258,7 @@ class ThresholdClassifier(WrappedClassifier):
         """What is guaranteed and what it costs, in words."""
         return str(self.decision.sentence)
 
+    @takes_rows
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the positive class from the threshold on, else the most probable other class."""
         check_is_fitted(self, "estimator_")
@@ -318,6 +333,7 @@ class AnsweringClassifier(WrappedClassifier):
         """What is guaranteed, and how many are answered, in words."""
         return f"{wording.sentence(self.certificate_)} {self.curve_.answers()}"
 
+    @takes_rows
     def answer(self, X: Any) -> AnswerList:
         """Return a label with its confidence where it is large enough, else ``otherwise``."""
         check_is_fitted(self, "estimator_")
@@ -326,6 +342,7 @@ class AnsweringClassifier(WrappedClassifier):
         sure = confidence(decided, chances, self.classes_)
         return answers(decided, sure, self.threshold, self.otherwise)
 
+    @takes_rows
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of every row that is answered, and ``otherwise`` for the others."""
         found = self.answer(X)

@@ -18,6 +18,7 @@ from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.fitting.parameters import named
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
+from pacboost.estimators.inputs.estimator import fits_rows, takes_rows
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import (
     callables,
@@ -151,6 +152,7 @@ class FilterBoostClassifier(VoteClassifier):
     _reads_partitions = True
     """Whether Dask collections are read block by block; other estimators need all rows at once."""
 
+    @fits_rows
     def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
         """Learn from rows in memory. Of large arrays, only rows that are drawn are checked.
 
@@ -167,6 +169,7 @@ class FilterBoostClassifier(VoteClassifier):
 
         return self._fit(rows, None, check_copies(copies))
 
+    @fits_rows
     def fit_source(
         self,
         source: Any,
@@ -201,6 +204,8 @@ class FilterBoostClassifier(VoteClassifier):
 
         return self._fit(opened, classes, check_copies(copies))
 
+    @takes_rows
+    @fits_rows
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn from the next batch of a stream, and forget what has become easy.
 

@@ -50,6 +50,7 @@ from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.content_sample import EqualRowsOfSource
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.explained_errors import checked_by_scikit_learn
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.arrow import release_memory
 from pacboost.sources.oracles.blocks import trim
@@ -186,7 +187,8 @@ def check_rows(estimator: Any, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
     """Check X and y, large arrays not as a whole; give rows and labels."""
     large = isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.ndim == 2
     if large and X.size > CELLS_TO_CHECK:
-        validate_data(estimator, X, skip_check_array=True, reset=True)
+        with checked_by_scikit_learn():
+            validate_data(estimator, X, skip_check_array=True, reset=True)
         labels = np.asarray(y)
         if labels.ndim != 1 or labels.dtype.kind not in "iubUT":
             labels = read_labels(y, len(X))

@@ -15,6 +15,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
 from pacboost.errors import DataTypeError
 from pacboost.estimators.fitted.explaining import margins_after, refuse_half
+from pacboost.estimators.inputs.estimator import takes_rows
 from pacboost.estimators.inputs.examples import LabelledRows, label_rows
 from pacboost.estimators.inputs.labels import read_labels, read_targets
 from pacboost.kernels.runtime.threads import using
@@ -23,7 +24,7 @@ from pacboost.models.file import format as model_file
 from pacboost.numerics.exact import wrong_margins
 from pacboost.reports.page.subject import Cells, Evidence, Numbers, Shown, subject_of
 from pacboost.samples.sample import Sample
-from pacboost.sources.explained_errors import shown
+from pacboost.sources.explained_errors import explains_input, shown
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from pacboost.reports.page.document import Sentence
 
 
+@explains_input
 def save(self: Any, path: str | Path, *, remember_rows: bool = True) -> None:
     """Write the model to a file that ``pacboost.load`` reads; no code is stored in it.
 
@@ -45,6 +47,7 @@ def save(self: Any, path: str | Path, *, remember_rows: bool = True) -> None:
     model_file.save(self.model_, path, self._sketches if remember_rows else ())
 
 
+@takes_rows
 def report(
     self: Any,
     path: str | Path | None = None,

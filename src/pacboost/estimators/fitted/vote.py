@@ -19,7 +19,7 @@ from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitted import explaining, reporting
 from pacboost.estimators.fitted.explaining import judging
 from pacboost.estimators.fitting.parameters import nested, set_nested
-from pacboost.estimators.inputs.estimator import RemembersRows
+from pacboost.estimators.inputs.estimator import RemembersRows, takes_rows
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.function import BlackBox
 from pacboost.hypotheses.shapes import Shapes, partial_dependence
@@ -34,6 +34,7 @@ from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.memory import as_cupy, in_host_memory, lies_on_gpu, of_the_library_of
 from pacboost.samples.bins import Bins
+from pacboost.sources.explained_errors import checked_by_scikit_learn, explains_input
 from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.table import Table
 from pacboost.training import metrics
@@ -72,6 +73,7 @@ class FittedBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         """Each feature's share of the votes, or for trees of what their splits won."""
         return self._fitted("feature_importances_").importances()
 
+    @takes_rows
     def apply(self, X: Any) -> NDArray[np.integer]:
         """Return the leaf that every row falls into, for every rule: (rows, rules).
 
@@ -121,6 +123,7 @@ class FittedBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+@takes_rows
 def predict(self: Any, X: Any) -> NDArray[Any]:
     """Return the class each row is voted into; a tie goes to the first class.
 
@@ -129,6 +132,7 @@ def predict(self: Any, X: Any) -> NDArray[Any]:
     return self._answered(X, lambda _, scores: self._decide(scores))  # type: ignore[no-any-return]
 
 
+@takes_rows
 def predict_proba(self: Any, X: Any) -> Doubles:
     """Return the probability of each class, from the scores or from ``calibrate``.
 
@@ -139,6 +143,7 @@ def predict_proba(self: Any, X: Any) -> Doubles:
     return self._answered(X, lambda model, scores: model.probabilities(scores))  # type: ignore[no-any-return]
 
 
+@takes_rows
 def predict_log_proba(self: Any, X: Any) -> Doubles:
     """Return the logarithm of the probabilities, without taking it of 0 where there is a score."""
     return self._answered(X, lambda model, scores: model.log_probabilities(scores))  # type: ignore[no-any-return]
@@ -149,18 +154,23 @@ def several_labels(self: Any) -> bool:
     return bool(self._several_labels)
 
 
+@takes_rows
 def decision_function(self: Any, X: Any) -> Scores:
     """Return score F(x): for two classes above 0 means the second, else one score a class."""
     return self._answered(X, lambda _, scores: scores)  # type: ignore[no-any-return]
 
 
+@takes_rows
 def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
     """Return the accuracy, the share of rows that are right."""
     from sklearn.metrics import accuracy_score
 
-    return float(accuracy_score(y, asked(self, X), sample_weight=sample_weight))
+    answers = asked(self, X)
+    with checked_by_scikit_learn():
+        return float(accuracy_score(y, answers, sample_weight=sample_weight))
 
 
+@takes_rows
 def mistakes(self: Any, X: Any, y: Any) -> NDArray[np.bool_]:
     """Return which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
     return self._judged(X, y)[1]  # type: ignore[no-any-return]
@@ -216,6 +226,7 @@ class VoteBase(FittedBase):
         rules = [(rule, rule.unvalued) for rule in self._fitted("estimators_").vote.hypotheses]
         return [plain.inner if isinstance(plain, BlackBox) else rule for rule, plain in rules]
 
+    @explains_input
     def importances(self, by: str = "gain") -> NDArray[np.float64]:
         """Return each feature's importance, as shares that add up to 1.
 
@@ -240,6 +251,7 @@ class VoteBase(FittedBase):
         check_is_fitted(self)
         return self.model_.shapes()
 
+    @takes_rows
     def shap_values(self, X: Any) -> Any:
         """Divide every row's score among the features, exactly, for votes of trees.
 
@@ -265,6 +277,7 @@ class VoteBase(FittedBase):
         check_is_fitted(self)
         return shap_trees(self.model_)
 
+    @explains_input
     def partial_dependence(self, features: Any = None, *, top: int = 12) -> Shapes:
         """Return how the mean score changes with each feature, for votes of trees.
 
@@ -338,16 +351,19 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     _decide, _judged = decide, judged
     _labelled = explaining.labelled
 
+    @takes_rows
     def staged_decision_function(self, X: Any) -> Iterator[Scores]:
         """Return the score after each round."""
         for scores in self.model_.vote.staged(self._open(X)):
             yield scores.copy()
 
+    @takes_rows
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Return the predictions after each round."""
         for scores in self.staged_decision_function(X):
             yield self._decide(scores)
 
+    @takes_rows
     def staged_predict_proba(self, X: Any) -> Iterator[Doubles]:
         """Return the probabilities after each round."""
         for scores in self.staged_decision_function(X):
@@ -361,6 +377,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
             raise NotCertified(self._refusal)
         return training_error(model.ledger) if model.certificate is None else model.certificate
 
+    @takes_rows
     def explain(
         self, x: Any, top: int = 10, *, for_class: Any = None, by: str = "column"
     ) -> explanation.Explanation:
@@ -375,6 +392,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         """
         return self._explained(x, top, for_class=for_class, by=by)
 
+    @takes_rows
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "error"
     ) -> explanation.Importances:
@@ -386,6 +404,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         sample = self._labelled(X, y)
         return explaining.shuffled(self, sample, measure, repeats, random_state)
 
+    @takes_rows
     def margins(self, X: Any, y: Any) -> Doubles:
         """Return the margin of every row, from -1 to 1; of every label, if a row has several."""
         sample, vote = self._labelled(X, y), self.model_.vote

@@ -16,6 +16,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.bagging.base import MOST_BINS, Bagged, Callback, Counted
 from pacboost.estimators.fitted import explaining
 from pacboost.estimators.fitted.vote import FittedBase
+from pacboost.estimators.inputs.estimator import fits_rows, takes_rows
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import share_or_count
 from pacboost.hypotheses import shapes
@@ -95,6 +96,7 @@ class ForestBase(Bagged, FittedBase):
     _kind = "random_forest"
     _member = "tree"
 
+    @fits_rows
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, copies: str = "auto") -> Self:
         """Grow the trees; a row of weight w counts as w copies of it would.
 
@@ -185,6 +187,7 @@ class ForestBase(Bagged, FittedBase):
             self._kind == "extra_trees",
         )
 
+    @takes_rows
     def proximity(self, X: Any) -> NDArray[np.float64]:
         """Return for every two rows the share of trees in which they fall into the same leaf."""
         rows = self._open(X).n_rows
@@ -204,12 +207,14 @@ class ForestBase(Bagged, FittedBase):
         np.fill_diagonal(together, 1.0)
         return together
 
+    @takes_rows
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None
     ) -> explanation.Importances:
         """Measure by how much the forest gets worse when a column is shuffled."""
         return explaining.shuffled(self, *self._labelled(X, y), repeats, random_state)
 
+    @takes_rows
     def partial_dependence(self, features: Any = None, *, top: int = 12, X: Any = None) -> Shapes:
         """Return how the mean prediction changes with each feature, as step functions.
 

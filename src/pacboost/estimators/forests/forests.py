@@ -20,6 +20,7 @@ from pacboost.estimators.fitted import explaining, vote
 from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
+from pacboost.estimators.inputs.estimator import takes_rows
 from pacboost.estimators.inputs.examples import LabelledRows, read_examples
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.vote import vote_digest
@@ -115,10 +116,12 @@ class ForestRegressor(BaggedRegressor, ForestBase):
     n_estimators: int = field(default=200, kw_only=False)
     max_features: Any = 1.0
 
+    @takes_rows
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Average what the trees predict."""
         return self._answered(X, lambda _, numbers: numbers)
 
+    @takes_rows
     def spread(self, X: Any) -> NDArray[np.float64]:
         """Return the standard deviation of what the trees predict, for every row."""
         table = self._open(X)

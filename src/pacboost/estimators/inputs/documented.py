@@ -239,6 +239,7 @@ def accepts_aliases(kind: Kind) -> Kind:
         own = list(self.get_params(deep=False))  # a subclass may have others
         return set_params(self, **_translated(type(self), outer, own, ParameterError), **nested)
 
+    kind._accepted_parameters = frozenset({*known, *_translations(kind, known)})  # type: ignore[attr-defined]
     kind.__init__ = init_translated  # type: ignore[misc]
     kind.set_params = set_translated  # type: ignore[attr-defined]
     return kind

@@ -1,7 +1,7 @@
 """What every estimator does with its rows: take them in any form, and remember those of the fit.
 
-Lazy frames are accepted wherever frames are, and collected first. Where another library raises
-because of the input, the error becomes one of pacboost that says where the input is odd.
+Methods that take rows are marked ``@takes_rows``, and those that fit ``@fits_rows``. Both check
+the arguments, collect lazy frames, and name the first odd cell if the method fails.
 """
 
 from __future__ import annotations
@@ -9,12 +9,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import nullcontext
 from contextvars import copy_context
 from copy import copy
 from functools import wraps
 from itertools import accumulate
-from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -36,15 +34,28 @@ from pacboost.sources.table import Table
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def _of_any_rows(method: Method) -> Method:
-    explaining, name = explains_input(method), method.__name__
+def takes_rows(method: Method) -> Method:
+    """Let a method take rows in any form; predictions for Dask collections are not computed yet."""
+    explaining = explains_input(method)
 
     @wraps(method)
     def call(self: Any, *args: Any, **named: Any) -> Any:
-        with plain_parameters(self) if "fit" in name else nullcontext():
-            first = args[0] if args else named.get("X")
-            if is_collection(first) and not name.startswith("fit"):
-                return lazily(self, name, first)
+        first = args[0] if args else named.get("X")
+        if is_collection(first):
+            return lazily(self, method.__name__, first)
+        return explaining(self, *args, **named)
+
+    return call  # type: ignore[return-value]
+
+
+def fits_rows(method: Method) -> Method:
+    """Let a method fit to rows in any form; the parameters are plain Python values meanwhile."""
+    explaining = explains_input(method)
+
+    @wraps(method)
+    def call(self: Any, *args: Any, **named: Any) -> Any:
+        first = args[0] if args else named.get("X")
+        with plain_parameters(self):
             if is_collection(first) and not self._reads_partitions:
                 args, named = need("dask", "dask").compute((args, named))[0]
             return explaining(self, *args, **named)
@@ -124,16 +135,7 @@ class RemembersRows:
     _reads_partitions = False
     """Whether Dask collections are read block by block; other estimators need all rows at once."""
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        score = getattr(cls, "score", None)  # which scikit-learn's classes give to estimators
-        inherited = {} if hasattr(score, "__wrapped__") else {"score": score}
-        for name, method in {**inherited, **vars(cls)}.items():
-            takes_rows = isinstance(method, FunctionType) and method.__code__.co_argcount > 1
-            if takes_rows and not name.startswith("_") and name != "get_params":
-                setattr(cls, name, _of_any_rows(method))
-
-    @_of_any_rows
+    @takes_rows
     def overlap(self, X: Any) -> Overlap | None:
         """Compare rows with those that the fit has used; None if it remembers none."""
         check_is_fitted(self)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import column_or_1d
 from pacboost.errors import DataError
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, each_rows
 from pacboost.numerics.same_bits import mean
-from pacboost.sources.explained_errors import odd_value, shown
+from pacboost.sources.explained_errors import checked_by_scikit_learn, odd_value, refuse_text, shown
 from pacboost.sources.levels import is_unicode
 
 # Labels that are whole numbers close to each other: many of them are numbered by counting.
@@ -100,7 +100,9 @@ def read_labels(y: Any, rows: int, *, several: bool = False) -> NDArray[Any]:
     """
     if y is None:
         raise DataError("this classifier requires y to be passed, but the target y is None")
-    with np.errstate(invalid="ignore"):  # labels that are missing are looked for below
+    refuse_text(y, "y")
+    # Labels that are missing are looked for below.
+    with np.errstate(invalid="ignore"), checked_by_scikit_learn():
         matrix = several and is_multilabel(y)
     if matrix:
         dense: Any = y.toarray() if hasattr(y, "toarray") else y
@@ -112,7 +114,8 @@ def read_labels(y: Any, rows: int, *, several: bool = False) -> NDArray[Any]:
                 "for each label, 1 where the row has it and 0 where not"
             )
     else:
-        labels = column_or_1d(y, warn=True)
+        with checked_by_scikit_learn():
+            labels = column_or_1d(y, warn=True)
     if labels.shape[0] != rows:
         raise DataError(
             f"X has {rows} rows but y has {labels.shape[0]}; they must have equal length"
@@ -150,6 +153,7 @@ def read_targets(y: Any, rows: int, name: str = "y") -> NDArray[np.float64]:
     """Check the numbers to predict: one per row, all finite."""
     if y is None:
         raise DataError("this regressor requires y to be passed, but the target y is None")
+    refuse_text(y, name)
     try:
         values = column_or_1d(y, warn=True)
     except ValueError as problem:

@@ -17,6 +17,7 @@ from pacboost.numerics.memory import as_cupy, lies_on_gpu
 from pacboost.sources.arrays import ArrayTable, CategorisedArray, GpuTable
 from pacboost.sources.categories import FROM_DTYPE, find_levels
 from pacboost.sources.dataframe import columns_of, is_frame
+from pacboost.sources.explained_errors import checked_by_scikit_learn, odd_cell, refuse_shape
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.levels import NO_LEVELS, Levels, is_missing
 from pacboost.sources.sparse import SparseTable
@@ -103,7 +104,10 @@ def open_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         raw = np.asarray(X, dtype=None if hasattr(X, "dtype") else object)  # 1 is not "1"
         levels = _levels(estimator, raw, reset=reset) if raw.ndim == 2 and raw.size else NO_LEVELS
         if levels:
-            raw = validate_data(estimator, raw, reset=reset, dtype=None, ensure_all_finite=False)
+            with checked_by_scikit_learn():
+                raw = validate_data(
+                    estimator, raw, reset=reset, dtype=None, ensure_all_finite=False
+                )
             return CategorisedArray(raw, levels)
     array = _checked_array(estimator, _without_na(X), reset=reset)
     if not sparse.issparse(array):
@@ -130,7 +134,8 @@ def _of_frame(estimator: Any, X: Any, *, reset: bool) -> FrameTable:
     seen = hasattr(X, "iloc") or _get_feature_names(X) is not None  # pandas', or visible
     if seen and not parted:
         if names is None or not hasattr(X, "iloc") or names != X.columns.tolist():  # it takes long
-            validate_data(estimator, X, reset=reset, skip_check_array=True)
+            with checked_by_scikit_learn():
+                validate_data(estimator, X, reset=reset, skip_check_array=True)
     elif reset:
         set_features(estimator, table.n_columns, table.names)
     else:
@@ -252,33 +257,41 @@ def _with_levels(estimator: Any, table: Table, *, reset: bool) -> Table:
 
 
 def _checked_array(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Let scikit-learn check an array, and say what to do about what it finds."""
+    """Check an array of numbers; cells are looked at one by one only if scikit-learn refuses it."""
+    refuse_shape(X)
     large = type(X) is np.ndarray and X.dtype.kind == "f" and X.size >= CELLS_CHECKED_BY_THREADS
     checked = large and X.ndim == 2 and _no_infinity(X)
     try:
-        array = validate_data(
-            estimator,
-            X,
-            reset=reset,
-            accept_sparse=["csr", "csc"],
-            dtype="numeric",
-            ensure_all_finite=False if checked else "allow-nan",
-        )
-    except ValueError as problem:
-        message = str(problem)
-        if "infinity" in message and not sparse.issparse(X):
-            values = np.asarray(X, dtype=np.float64)
-            column = int(np.argwhere(np.isinf(values))[0, 1])
-            refuse_infinite(values[:, column], str(column))
-        if "could not convert" in message:
-            raise DataError(
-                f"X holds text: {message}. Encode text as numbers (for example with "
-                "scikit-learn's OrdinalEncoder or OneHotEncoder) or drop those columns."
-            ) from problem
+        with checked_by_scikit_learn():
+            array = validate_data(
+                estimator,
+                X,
+                reset=reset,
+                accept_sparse=["csr", "csc"],
+                dtype="numeric",
+                ensure_all_finite=False if checked else "allow-nan",
+            )
+    except DataError:
+        if not sparse.issparse(X):
+            _refuse_cells(X)
         raise
     if array.dtype.kind not in "fiub":
         raise DataError(f"X holds {array.dtype}; numbers are needed. Encode text as numbers first.")
     return array
+
+
+def _refuse_cells(X: Any) -> None:
+    """Raise an error that names the first cell that is text, odd or infinite, if there is one."""
+    cell = odd_cell(X, text=True)
+    if cell is not None:
+        raise DataError(
+            f"{cell}. Encode text as numbers (for example with scikit-learn's OrdinalEncoder or "
+            "OneHotEncoder); convert other cells, or drop those columns."
+        )
+    values = np.asarray(X)
+    if values.dtype.kind in "fO" and values.ndim == 2 and values.size:
+        for column, cells in enumerate(values.T):
+            refuse_infinite(cells.astype(np.float64), str(column))
 
 
 def _check_own(estimator: Any, table: Table, *, reset: bool) -> None:

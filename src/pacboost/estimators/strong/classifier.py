@@ -26,6 +26,7 @@ from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.fitting.parameters import quality_of
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
+from pacboost.estimators.inputs.estimator import fits_rows, takes_rows
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.tables import open_table
@@ -39,6 +40,7 @@ from pacboost.questions.verdict import FitMeasurements
 from pacboost.samples.equal_rows import check_copies
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.columns import Columns, read_texts
+from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.oracles.choose import as_oracle
 from pacboost.sources.table import Table
 
@@ -50,6 +52,7 @@ OF_THE_VOTE = ("ledger_", "rules", "explain", "feature_importances_", "levels_")
 def of_rows(name: str) -> Any:
     """Return a method that reads rows as in fit, and asks the chosen estimator about them."""
 
+    @takes_rows
     @wraps(getattr(BoostClassifier, name))
     def call(self: Any, X: Any = None, *args: Any, **options: Any) -> Any:
         rows = None if X is None else self._open(X)
@@ -144,6 +147,7 @@ class StrongClassifier(Shell):
     verbose: bool | int | str = "auto"
     _keeps_sparse = True
 
+    @fits_rows
     def fit(
         self,
         X: Any,
@@ -182,6 +186,7 @@ class StrongClassifier(Shell):
                 )
             return self.fit_source(X, y, copies=copies)
 
+    @fits_rows
     def fit_source(
         self,
         source: Any,
@@ -239,6 +244,7 @@ class StrongClassifier(Shell):
         check_is_fitted(self)
         return self.verdict_.sentence
 
+    @explains_input
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write model and certificate to a file; ``pacboost.load`` gives ``estimator_`` back.
 
@@ -246,6 +252,7 @@ class StrongClassifier(Shell):
         """
         self._ready().save(path, remember_rows=remember_rows)
 
+    @takes_rows
     def report(
         self, path: str | Path | None = None, X: Any = None, y: Any = None, *,
         title: str | None = None,
