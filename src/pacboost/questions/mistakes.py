@@ -17,7 +17,7 @@ from pacboost.samples.row_hashes import row_hashes
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.dataframe import is_frame
-from pacboost.sources.explained_errors import explains_input
+from pacboost.sources.explained_errors import explains_input, odd_cell, odd_shape, shown
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.optional import collected, need
 from pacboost.sources.oracles.choose import is_collection, open_source
@@ -136,7 +136,11 @@ def table_of(X: Any) -> Table:
         return X
     if is_frame(X):
         return FrameTable.learn(X, None)
-    values = np.asarray(X, dtype=np.float64)
+    try:
+        values = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as problem:
+        reason = odd_cell(X, text=True) or odd_shape(X) or f"X is {shown(X)}"
+        raise DataError(f"{reason}; a table of numbers is needed") from problem
     if values.ndim != 2 or 0 in values.shape:
         raise DataError(f"X has shape {values.shape}; rows and columns are needed, some of each")
     for column in range(values.shape[1]):

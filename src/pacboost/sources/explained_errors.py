@@ -115,16 +115,8 @@ def odd_shape(data: Any) -> str | None:
     """
     if isinstance(data, Table) or is_frame(data):
         return None
-    if isinstance(data, list | tuple) and data:
-        sizes = [len(row) if isinstance(row, list | tuple) else None for row in data]
-        other = next((k for k, size in enumerate(sizes) if size != sizes[0]), None)
-        if other is not None:
-            return (
-                f"X has rows of different lengths ({sizes[0]} in row 0, {sizes[other]} in row "
-                f"{other}); all need the same columns"
-            )
-        if sizes[0] is not None:
-            return None
+    if isinstance(data, list | tuple) and data and isinstance(data[0], list | tuple):
+        return _uneven(data)
     shape = getattr(data, "shape", None)
     shape = np.shape(_array(data)) if shape is None else shape
     if len(shape) == 2:
@@ -137,6 +129,20 @@ def odd_shape(data: Any) -> str | None:
         )
     one = ". Reshape your data: X.reshape(1, -1) for one row, X.reshape(-1, 1) for one column"
     return f"{message}{one}" if len(shape) == 1 else message
+
+
+def _uneven(data: Any) -> str | None:
+    """Return which row of a list of rows has another length than the first."""
+    if not isinstance(data, list | tuple) or not data:
+        return None
+    sizes = [len(row) if isinstance(row, list | tuple) else None for row in data]
+    other = next((k for k, size in enumerate(sizes) if size != sizes[0]), None)
+    if other is None:
+        return None
+    return (
+        f"X has rows of different lengths ({sizes[0]} in row 0, {sizes[other]} in row "
+        f"{other}); all need the same columns"
+    )
 
 
 def missing_value(values: Any, name: str) -> str | None:
@@ -352,6 +358,9 @@ def _blame_input(
     cell = next(filter(None, odd), None)
     if cell is not None:
         raise kind(f"{cell}; {NUMBERS_OR_TEXT}. Convert it or leave it out") from problem
+    uneven = next(filter(None, (_uneven(arguments.get(name)) for name in ROWS)), None)
+    if uneven is not None:
+        raise kind(uneven) from problem
     for name in ("y", "y_val"):
         if missing := missing_value(arguments.get(name), name):
             raise kind(missing) from problem

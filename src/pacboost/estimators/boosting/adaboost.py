@@ -317,7 +317,9 @@ class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: i
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """Return R² after each round."""
         for predicted in self.staged_predict(X):
-            yield float(r2_score(y, predicted, sample_weight=sample_weight))
+            with checked_by_scikit_learn():
+                score = float(r2_score(y, predicted, sample_weight=sample_weight))
+            yield score
 
     @explains_input
     def training_bound(self, tolerance: float) -> float:
