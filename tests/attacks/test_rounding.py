@@ -90,9 +90,6 @@ FORMULAS: dict[Bound, Callable[[Numbers], Any]] = {
         mp.mpf(a["k"]) / a["n"] + root((log(a["models"]) - log(a["delta"])) / (2 * a["n"]))
     ),
     finite.consistent: lambda a: 1 - mp.exp(-(mp.mpf(a["log_size"]) - log(a["delta"])) / a["n"]),
-    finite.agnostic_hoeffding: lambda a: (
-        mp.mpf(a["k"]) / a["n"] + root((a["log_size"] - log(a["delta"])) / (2 * a["n"]))
-    ),
     finite.agnostic_deviation: lambda a: root(
         (a["log_size"] + log(2) - log(a["delta"])) / (2 * a["n"])
     ),
@@ -106,9 +103,6 @@ FORMULAS: dict[Bound, Callable[[Numbers], Any]] = {
     ),
     sample_sizes.strip_exact: lambda a: (
         2 * a["features"] * (1 - mp.exp(-(log(2 * a["features"]) - log(a["delta"])) / a["n"]))
-    ),
-    compression.stable_estimate: lambda a: (
-        2 * (a["points"] * log(4) - log(a["delta"])) / (a["n"] - 2 * a["points"])
     ),
     margins.rademacher_bound: lambda a: (
         mp.mpf(a["ramp"])

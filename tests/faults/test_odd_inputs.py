@@ -270,18 +270,13 @@ theory: Any = pacboost.theory
 @pytest.mark.parametrize(
     "use",
     [
-        lambda m: theory.game("stump", GOOD, LABELS, tolerance=HUGE),
-        lambda m: theory.game("stump", GOOD, LABELS, tolerance=ARRAY),
         lambda m: pacboost.diagnose(GOOD, LABELS, seed=ARRAY),
-        lambda m: theory.game("stump", 1j, LABELS),
-        lambda m: theory.hard_core(HUGE, GOOD, LABELS, 0.1, 0.5),
         lambda m: theory.shatters("stump", m),
         lambda m: theory.proof(HUGE, GOOD, LABELS),
         lambda m: theory.weights(m, HUGE, GOOD, LABELS),
         lambda m: theory.ranking(m, 1j, LABELS),
         lambda m: list(theory.staged_margins(HUGE, GOOD, LABELS)),
         lambda m: theory.compress(m, GOOD, LABELS, HUGE),
-        lambda m: theory.game("stump", GOOD, LABELS, seed=np.nan),
         lambda m: choose(m, delta=ARRAY),
         lambda m: choose(m, positive=ARRAY, abstain_below=0.5),
         lambda m: choose(1.5, abstain_below=0.5),

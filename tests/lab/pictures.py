@@ -80,11 +80,11 @@ def panels(browser: LabBrowser, lab: Lab) -> None:
     browser.click(".start-filter")
     browser.until("lab.lastFiltering")
     panel(browser, "filtering", "filtering")
-    for name in ("game", "hard_core", "pac", "shatters"):
+    for name in ("pac", "shatters"):
         browser.run(f"lab.setTab('instruments'); lab.panel('instruments').open('{name}')")
         browser.click(f"#run-{name}")
         browser.until(f"!document.querySelector('#run-{name}').disabled")
-        panel(browser, "instruments", name.replace("_", "-"))
+        panel(browser, "instruments", name)
 
 
 def others(browser: LabBrowser, lab: Lab) -> None:

@@ -128,20 +128,6 @@ def test_plans_are_those_of_the_library(name: str) -> None:
     assert curve["numbers"][place] == getattr(QUESTIONS[name](**own), question.unit)
 
 
-def test_the_game_and_the_hard_core_are_those_of_the_library() -> None:
-    session = LabSession()
-    X, y = lecture_points()
-    game = pacboost.theory.game("stump", X, y, tolerance=1e-4, max_rounds=300)
-    found = instruments.game(session, LECTURE)
-    assert (found["lower"], found["upper"]) == (game.lower, game.upper)
-    np.testing.assert_allclose(floats(found["weights"]), game.weights, atol=1e-6)
-    core = pacboost.theory.hard_core("stump", X, y, 0.5, 0.3)
-    found = instruments.hard_core(session, {**LECTURE, "edge": 0.5, "density": 0.3})
-    assert found["sentence"] == core.sentence
-    assert core.measure is not None
-    np.testing.assert_allclose(floats(found["measure"]), core.measure, atol=1e-6)
-
-
 def test_pac_trials_and_shattering_are_those_of_the_library() -> None:
     session = LabSession()
     pac = pacboost.theory.pac(Rectangle(), RECTANGLE, 40, trials=60, seed=2)

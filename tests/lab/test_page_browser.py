@@ -294,7 +294,7 @@ def test_the_theme_can_be_changed(quiet: LabBrowser) -> None:
 
 
 def test_the_instruments_answer(quiet: LabBrowser) -> None:
-    for name in ("game", "hard_core", "shatters"):
+    for name in ("pac", "shatters"):
         quiet.run(f"lab.setTab('instruments'); lab.panel('instruments').open('{name}')")
         quiet.click(f"#run-{name}")
         quiet.until(f"!document.querySelector('#run-{name}').disabled")

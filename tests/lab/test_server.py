@@ -288,7 +288,7 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         finally:
             seen.append("ended")
 
-    monkeypatch.setitem(ROUTES, "game", answered)
+    monkeypatch.setitem(ROUTES, "pac", answered)
     return seen
 
 
@@ -305,7 +305,7 @@ def test_a_question_that_takes_long_blocks_nobody_and_ends_with_its_page(
     first, second = Visitor(lab_server).enter(), Visitor(lab_server).enter()
     headers = {"Origin": lab_server.origin, "Cookie": first.cookie}
     headers["Content-Type"] = "application/json"
-    first.connection.request("POST", "/api/game", b"{}", headers)
+    first.connection.request("POST", "/api/pac", b"{}", headers)
     wait_for(endless, "begun")
     second.connection.timeout = 60
     assert second.ask("run", {"run": LECTURE, "to": 1})[0] == 200

@@ -6,7 +6,6 @@ import io
 from itertools import islice
 from typing import Any
 
-import pytest
 from rich.console import Console
 
 from pacboost.boosters.adaboost import AdaBoost
@@ -14,10 +13,7 @@ from pacboost.learners.stump import Stump
 from pacboost.ledgers.ledger import Ledger, Refill, Round
 from pacboost.reports.progress import FilteringView
 from pacboost.reports.text import MOST_ROWS, refills_table, rounds_table
-from pacboost.theory.recursion import Record
-from pacboost.theory.three_way import levels_table, plot_levels
 from pacboost.training.run.loop import Run
-from tests.training.committees.points import Careless, recursion
 from tests.worlds import make_sample, noisy
 
 
@@ -142,34 +138,3 @@ def test_every_refill_is_one_line_of_eighty_columns() -> None:
 
 def words(thing: object) -> str:
     return " ".join(printed(thing, width=200).split())
-
-
-# The table and the picture of the recursion say what the record says.
-
-
-@pytest.fixture(scope="module")
-def record() -> Record:
-    run = recursion(Careless(0.4), 0.4, 0.15, seed=1)
-    run.run()
-    return run.record
-
-
-def test_every_level_has_its_line(record: Record) -> None:
-    said = printed(levels_table(record), 120)
-    assert "g(x) = 3x² − 2x³" in said
-    assert "error ≤ 0.15 is reached" in said
-    assert f"{record.draws:,} examples drawn, 0 of them again" in said
-    for part, whole in zip(record.targets[:-1], record.targets[1:], strict=True):
-        assert f"{part:.4f}" in said
-        assert f"{whole:.4f}" in said
-    weak = next(line for line in said.splitlines() if line.strip().startswith("weak"))
-    assert str(sum(node.level == 0 for node in record.nodes)) in weak.split()
-
-
-def test_stairs_lead_to_epsilon(record: Record) -> None:
-    pytest.importorskip("matplotlib")
-    axes = plot_levels(record)
-    x, y = axes.lines[2].get_data()
-    assert list(x[::2]) == list(y[1::2][:0]) + list(record.targets)
-    assert y[-1] == record.targets[-1]
-    assert plot_levels(record, axes) is axes

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.stats import binom, multivariate_normal, norm
+from scipy.stats import binom, norm
 
 from pacboost.errors import DataError, ParameterError
 from pacboost.theory.finite_worlds import BooleanConcept, Finite, NoFreeLunch
@@ -155,34 +155,6 @@ def test_interval_risks_by_hand() -> None:
     assert world.interval_risk(0.1, 0.9) == pytest.approx(0.2)
     assert world.interval_risk(0.2, 0.6) == pytest.approx(0.1 + 0.2 + 0.3)
     assert world.interval_risk(2, 1) == pytest.approx(0.6)
-    assert world.threshold_risk(0.4) == pytest.approx(0.2 + 0.1 + 0.1)
-    assert world.threshold_risk(0.4, above=-1) == pytest.approx(0.6)
-    assert world.threshold_risk(-math.inf) == pytest.approx(0.4)
-
-
-def gaussian_disagreement(h: float, k: float, r: float) -> float:
-    """By the bivariate distribution function instead of Owen's."""
-    both = multivariate_normal.cdf([h, k], cov=[[1, r], [r, 1]])
-    return float(norm.cdf(h) + norm.cdf(k) - 2 * both)
-
-
-@pytest.mark.parametrize("angle", [0.05, 0.7, math.pi / 2, 2.5])
-@pytest.mark.parametrize(("h", "k"), list(product([0.0, 0.4, -1.3], [0.0, 0.4, 1.1, -0.6])))
-def test_halfspace_risk_against_the_bivariate_gaussian(angle: float, h: float, k: float) -> None:
-    world = Halfspaces((2.0, 0.0), 2 * h)
-    found = world.halfspace_risk((3 * math.cos(angle), 3 * math.sin(angle)), 3 * k)
-    assert found == pytest.approx(gaussian_disagreement(h, k, math.cos(angle)), abs=1e-6)
-    if h == k == 0:
-        assert found == pytest.approx(angle / math.pi, abs=1e-14)
-
-
-def test_parallel_halfspaces() -> None:
-    world = Halfspaces((0.0, 2.0), 1.0)
-    between = norm.cdf(0.5) - norm.cdf(-1)
-    assert world.halfspace_risk((0.0, 2.0), 1.0) == 0.0
-    assert world.halfspace_risk((0.0, 1.0), -1.0) == pytest.approx(between)
-    assert world.halfspace_risk((0.0, -1.0), 1.0) == pytest.approx(1 - between)
-    assert world.halfspace_risk((0.0, -2.0), -1.0) == pytest.approx(1)
 
 
 def test_boolean_domain_is_every_row_once() -> None:
@@ -256,7 +228,7 @@ def test_cube_for_powers_of_two() -> None:
         (lambda: Boxes((0.1, 0.2), (0.3,)), "lower has 2 ends, upper 1"),
         (lambda: Boxes((), ()), "one of each per feature"),
         (lambda: Halfspaces((0.0, 0.0)), "not all 0"),
-        (lambda: Halfspaces((1.0,)).halfspace_risk((math.inf,)), "finite"),
+        (lambda: Halfspaces((math.inf,)), "finite"),
         (lambda: BooleanConcept(21, both_first), "features is 21; it must be 1 to 20"),
         (lambda: LabelNoise(hastie(), 0.6), "rate is 0.6"),
         (lambda: NoisyAdditive((np.square,), 0.0, -0.1), "noise is -0.1"),

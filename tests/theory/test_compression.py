@@ -19,7 +19,7 @@ from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.sources.arrays import ArrayTable
-from pacboost.theory.compression import _moved, compression_bound, hybrid_estimate, stable_estimate
+from pacboost.theory.compression import _moved, compression_bound
 from tests.bounds.coverage import check_coverage, check_rejected
 
 
@@ -29,13 +29,6 @@ from tests.bounds.coverage import check_coverage, check_rejected
 )
 def test_vectors(points: int, k: int, value: float) -> None:
     assert compression_bound(k, 1000, 0.05, points) == pytest.approx(value, abs=5e-7)
-
-
-def test_vectors_of_the_estimates() -> None:
-    assert hybrid_estimate(10**6, 0.05, 2000, 10) == pytest.approx(0.0421, abs=5e-5)
-    assert hybrid_estimate(10**5, 0.05, 2000, 10) == pytest.approx(0.2926, abs=5e-5)
-    assert hybrid_estimate(10**5, 0.05, 200, 20) == pytest.approx(0.0477, abs=5e-5)
-    assert stable_estimate(1000, 0.05, 4) == pytest.approx(0.01722, abs=5e-6)
 
 
 def test_closed_form_without_mistakes() -> None:
@@ -78,8 +71,6 @@ def test_coverage_at_the_edge() -> None:
     risks = 1 - (points.max(axis=1) - points.min(axis=1))
     bound = compression_bound(0, n, 0.05, 2)
     check_coverage("compression.compression_bound, intervals", (risks > bound).sum(), runs, 0.05)
-    estimate = stable_estimate(n, 0.05, 2)
-    check_coverage("compression.stable_estimate, intervals", (risks > estimate).sum(), runs, 0.05)
     twin = clopper_pearson(0, n - 2, 0.05)
     check_rejected("twin: compression at the edge", (risks > twin).sum(), runs, 0.05)
 
@@ -94,10 +85,6 @@ def test_refuses() -> None:
     for bits in (-1.0, math.inf, True):
         with pytest.raises(ParameterError, match="bits"):
             compression_bound(0, 10, 0.05, 3, bits=bits)
-    with pytest.raises(NotCertified, match="more than 10"):
-        stable_estimate(10, 0.05, 5)
-    with pytest.raises(NotCertified, match="rules"):
-        hybrid_estimate(10, 0.05, 5, 6)
 
 
 # Sample compression of votes: what is kept defines the vote, and the bound that follows holds.

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pacboost.bounds import holdout
-from pacboost.bounds.certificate import Certificate
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.errors import ParameterError
 from pacboost.theory.finite import (
     agnostic,
     agnostic_deviation,
-    agnostic_hoeffding,
-    best_of,
     consistent,
     examples_for_consistent,
     occam,
@@ -32,7 +27,6 @@ def test_vectors() -> None:
     exact = (LOG_1000 + math.log(2 / 0.05)) / (2 * 0.1**2)
     assert exact == pytest.approx(529.8, abs=0.05)
     assert agnostic(100, 1000, 0.05, LOG_1000) == pytest.approx(0.141605, abs=5e-7)
-    assert agnostic_hoeffding(100, 1000, 0.05, LOG_1000) == pytest.approx(0.170369, abs=5e-7)
     assert agnostic(0, 1000, 0.05, LOG_1000) == pytest.approx(0.0098546, abs=5e-8)
     assert consistent(1000, 0.05, LOG_1000) == pytest.approx(0.0098546, abs=5e-8)
 
@@ -51,7 +45,8 @@ def test_all_boolean_functions() -> None:
 def test_order_and_shape(n: int, share: float, delta: float, log_size: float) -> None:
     k = int(share * n)
     value = agnostic(k, n, delta, log_size)
-    assert value <= agnostic_hoeffding(k, n, delta, log_size) * (1 + 1e-9)
+    hoeffding = k / n + math.sqrt((log_size - math.log(delta)) / (2 * n))
+    assert value <= min(1.0, hoeffding) * (1 + 1e-9)
     assert occam(k, n, delta, log_size) == value
     assert consistent(n, delta, log_size) == pytest.approx(agnostic(0, n, delta, log_size))
     assert agnostic(k, n + 1, delta, log_size) <= value
@@ -108,11 +103,8 @@ def test_coverage_on_noise() -> None:
     mistakes = np.random.default_rng(2).binomial(n, 0.5, size=(runs, size))
     best = mistakes.min(axis=1)
     paid = {m: agnostic(int(m), n, 0.05, math.log(size)) for m in np.unique(best)}
-    loose = {m: agnostic_hoeffding(int(m), n, 0.05, math.log(size)) for m in np.unique(best)}
     unpaid = {m: agnostic(int(m), n, 0.05, 0.0) for m in np.unique(best)}
     check_coverage("finite.agnostic, noise", sum(paid[m] < 0.5 for m in best), runs, 0.05)
-    violations = sum(loose[m] < 0.5 for m in best)
-    check_coverage("finite.agnostic_hoeffding, noise", violations, runs, 0.05)
     violations = sum(unpaid[m] < 0.5 for m in best)
     check_rejected("twin: agnostic, |H| dropped", violations, runs, 0.05)
     far = (np.abs(mistakes / n - 0.5) > agnostic_deviation(n, 0.05, math.log(size))).any(axis=1)
@@ -140,47 +132,3 @@ def test_refuses_sizes(log_size: float) -> None:
         consistent(10, 0.05, log_size)
     with pytest.raises(ParameterError, match="log_inverse_prior"):
         occam(0, 10, 0.05, log_size)
-
-
-# The smallest of several bounds, paid for.
-
-RISK, SAMPLES, ROWS = 0.3, 20, 60
-
-
-def refuse(delta: float) -> Certificate:
-    raise NotCertified(f"not at {delta}")
-
-
-def smallest_of_many(share: bool, runs: int) -> int:
-    """How often the smallest of twenty independent hold-out bounds is below the risk."""
-    generator = np.random.default_rng(1)
-    mistakes = generator.binomial(ROWS, RISK, size=(runs, SAMPLES))
-    violations = 0
-    certificate, limit = cache(holdout.certificate), cache(holdout.clopper_pearson)
-    for row in mistakes.tolist():
-        if share:
-            makers = [lambda d, k=k: certificate(k, ROWS, d) for k in row]
-            value = best_of(makers, 0.05).value
-        else:
-            value = min(limit(k, ROWS, 0.05) for k in row)
-        violations += value < RISK
-    return violations
-
-
-def test_coverage() -> None:
-    check_coverage("best of twenty, shared", smallest_of_many(True, 1500), 1500, 0.05)
-
-
-def test_without_sharing_it_is_rejected() -> None:
-    check_rejected("best of twenty, each at delta", smallest_of_many(False, 1500), 1500, 0.05)
-
-
-def test_refusals_are_passed_over_but_paid_for() -> None:
-    best = best_of([refuse, lambda d: holdout.certificate(3, 100, d)], 0.05)
-    assert best.value == holdout.clopper_pearson(3, 100, 0.025)
-    assert best.delta == 0.05
-
-
-def test_all_refusing_says_why() -> None:
-    with pytest.raises(NotCertified, match=r"every bound refuses: not at 0.025; not at 0.025"):
-        best_of([refuse, refuse], 0.05)

@@ -162,24 +162,6 @@ def rows_to_pass_by_chernoff(
 
 
 @plain_numbers
-def rows_to_pass_by_hoeffding(
-    epsilon: float, delta: float, error: float = 0.0, power: float = 0.9
-) -> int:
-    """Count rows that are enough where the certificate is Hoeffding's.
-
-    ((√ln(1/δ) + √ln(1/(1 - power)))/(ε - error))²/2.
-
-    >>> rows_to_pass_by_hoeffding(0.1, 0.05, error=0.05)
-    2111
-    """
-    check_rate(error, epsilon)
-    roots = math.sqrt(-math.log(probability("delta", delta)))
-    if error > 0:
-        roots += math.sqrt(-math.log1p(-probability("power", power)))
-    return _whole((roots / (epsilon - error)) ** 2 / 2)
-
-
-@plain_numbers
 def chance_to_pass(n: int, epsilon: float, delta: float, error: float = 0.0) -> float:
     """Return the probability that a classifier of this error is certified at epsilon by n rows.
 

@@ -108,7 +108,7 @@ HEADERS = [
 
 NAMES = (
     "catalog", "levels", "data", "run", "surface", "edges", "weigh", "certificates", "code",
-    "filtering", "plan", "game", "hard_core", "pac", "shatters",
+    "filtering", "plan", "pac", "shatters",
 )  # fmt: skip
 """The questions of routes.py, which is loaded with the first of them: the page need not wait."""
 

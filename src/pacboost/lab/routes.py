@@ -212,8 +212,6 @@ ROUTES: dict[str, Callable[[LabSession, Mapping[str, Any]], Any]] = {
     "code": reproduce.code,
     "filtering": filtering.filtering,
     "plan": lambda _, asked: filtering.plan(asked),
-    "game": instruments.game,
-    "hard_core": instruments.hard_core,
     "pac": instruments.pac,
     "shatters": instruments.shatters,
 }

@@ -116,7 +116,7 @@ def odd_shape(data: Any) -> str | None:
     if isinstance(data, Table) or is_frame(data):
         return None
     if isinstance(data, list | tuple) and data and isinstance(data[0], list | tuple):
-        return _uneven(data)
+        return _odd_rows(data)
     shape = getattr(data, "shape", None)
     shape = np.shape(_array(data)) if shape is None else shape
     if len(shape) == 2:
@@ -131,8 +131,14 @@ def odd_shape(data: Any) -> str | None:
     return f"{message}{one}" if len(shape) == 1 else message
 
 
-def _uneven(data: Any) -> str | None:
-    """Return which row of a list of rows has another length than the first."""
+def _odd_rows(data: Any) -> str | None:
+    """Return why the rows of a list or of a structured array are no rows of one table."""
+    fields = getattr(getattr(data, "dtype", None), "names", None)
+    if isinstance(data, np.ndarray) and fields:
+        return (
+            f"X is a structured array with the fields {', '.join(fields)}; give a data frame, or "
+            "an array of rows and columns"
+        )
     if not isinstance(data, list | tuple) or not data:
         return None
     sizes = [len(row) if isinstance(row, list | tuple) else None for row in data]
@@ -358,9 +364,9 @@ def _blame_input(
     cell = next(filter(None, odd), None)
     if cell is not None:
         raise kind(f"{cell}; {NUMBERS_OR_TEXT}. Convert it or leave it out") from problem
-    uneven = next(filter(None, (_uneven(arguments.get(name)) for name in ROWS)), None)
-    if uneven is not None:
-        raise kind(uneven) from problem
+    rows = next(filter(None, (_odd_rows(arguments.get(name)) for name in ROWS)), None)
+    if rows is not None:
+        raise kind(rows) from problem
     for name in ("y", "y_val"):
         if missing := missing_value(arguments.get(name), name):
             raise kind(missing) from problem

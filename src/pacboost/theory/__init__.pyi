@@ -6,8 +6,6 @@ from .explain import proof as proof
 from .explain import ranking as ranking
 from .explain import staged_margins as staged_margins
 from .explain import weights as weights
-from .games import game as game
-from .hardness import hard_core as hard_core
 from .learners import Adversary as Adversary
 from .majorities import BaggedBoost as BaggedBoost
 from .majorities import BoostByMajority as BoostByMajority

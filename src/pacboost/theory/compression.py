@@ -2,8 +2,7 @@
 
 If the classifier is a function of d of the n examples and of a message of ``bits`` bits, the other
 n - d examples had no part in it; a union over all choices makes them a hold-out
-(docs/proofs/compression.md). ``stable_estimate`` and ``hybrid_estimate`` are explanations only: the
-constants of their theorems have not been derived again, so no certificate is made of them.
+(docs/proofs/compression.md).
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from numpy.typing import NDArray
 from pacboost.bounds import occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.registry import bound
-from pacboost.bounds.rounding import outward
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.boosting.certifying import deployed, merged
 from pacboost.estimators.fitted.explaining import vote_of
@@ -67,42 +65,6 @@ def compression_bound(
     ways = points * math.log(n) if ordered else log_binomial(n, points)
     nats = math.log(n) + ways + bits * math.log(2) - math.log(probability("delta", delta))
     return binomial_upper(k, rest, nats * (1 + 1e-15))  # rounded up
-
-
-@plain_numbers
-def stable_estimate(n: int, delta: float, points: int) -> float:
-    """Return the bound for stable schemes without mistakes; an explanation, not a certificate.
-
-    2(d·ln 4 + ln(1/delta))/(n - 2d), for schemes whose classifier stays the same when examples
-    that were not kept are removed (Bousquet, Hanneke, Moran and Zhivotovskiy 2020).
-
-    >>> round(stable_estimate(1000, delta=0.05, points=4), 5)
-    0.01722
-    """
-    positive_whole("n", n)
-    if 2 * positive_whole("points", points) >= n:
-        raise NotCertified(f"stable compression to {points} points needs more than {2 * points}")
-    nats = points * math.log(4) - math.log(probability("delta", delta))
-    return outward(2 * nats / (n - 2 * points))
-
-
-@plain_numbers
-def hybrid_estimate(n: int, delta: float, points: int, rules: int) -> float:
-    """Return the bound for votes of compressed rules without mistakes; not a certificate.
-
-    (2T·log₂(2e(n - κ)/T) + 2κ·log₂(en/κ) + 2·log₂(2/delta))/(n - κ) for T rules made from κ
-    examples in all, with real votes (Schapire and Freund 2012, theorem 2.8).
-
-    >>> round(hybrid_estimate(10**6, delta=0.05, points=2000, rules=10), 4)
-    0.0421
-    """
-    positive_whole("points", points)
-    rest = _rest(n, points)
-    if positive_whole("rules", rules) > rest:
-        raise NotCertified(f"{rules} rules need at least as many other examples; {rest} are left")
-    choice = 2 * points * math.log2(math.e * n / points)
-    vote = 2 * rules * math.log2(2 * math.e * rest / rules)
-    return outward((vote + choice + 2 * math.log2(2 / probability("delta", delta))) / rest)
 
 
 @plain_numbers

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -19,7 +19,12 @@ from pacboost.errors import DataError, NotCertified, TooFewRowsWarning, warn
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.inputs.division import counted, once_each
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import RemembersRows, fits_rows, takes_rows
+from pacboost.estimators.inputs.estimator import (
+    RemembersRows,
+    ScoredClassifier,
+    fits_rows,
+    takes_rows,
+)
 from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
 from pacboost.samples.equal_rows import check_copies
 from pacboost.sources.arrays import ArrayTable
@@ -30,7 +35,7 @@ from pacboost.theory.sample_sizes import runs_needed, selection_size
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ignore[misc]
+class ConfidenceBoost(ScoredClassifier, RemembersRows, BaseEstimator):  # type: ignore[misc]
     """Fit a learner that may fail several times, and keep the best of the fits.
 
     The learner promises risk ≤ ``epsilon`` except with probability ``failure``. k independent runs
@@ -125,12 +130,6 @@ class ConfidenceBoost(ClassifierMixin, RemembersRows, BaseEstimator):  # type: i
             )
         answers: NDArray[Any] = self.best_.predict(X)
         return answers
-
-    @takes_rows
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy, the share of rows that are right."""
-        with checked_by_scikit_learn():
-            return float(super().score(X, y, sample_weight))
 
     @property
     def certificate_(self) -> Certificate:

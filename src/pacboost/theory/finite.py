@@ -13,14 +13,12 @@ all h at once, so h may be chosen by any search on the same examples (docs/proof
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 
-from pacboost.bounds.certificate import Certificate, certified
+from pacboost.bounds.certificate import certified
 from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 
@@ -77,19 +75,6 @@ def occam(k: int, n: int, delta: float, log_inverse_prior: float) -> float:
 
 
 @plain_numbers
-def agnostic_hoeffding(k: int, n: int, delta: float, log_size: float) -> float:
-    """Bound the risk of every hypothesis of H as the textbooks do; never below ``agnostic``.
-
-    R ≤ k/n + √((ln|H| + ln(1/delta))/(2n)) (Hoeffding 1963, union over H).
-
-    >>> round(agnostic_hoeffding(100, 1000, delta=0.05, log_size=math.log(1000)), 6)
-    0.170369
-    """
-    counts(k, n)
-    return outward(k / n + math.sqrt(_nats(delta, log_size) / (2 * n)))
-
-
-@plain_numbers
 def agnostic_deviation(n: int, delta: float, log_size: float) -> float:
     """Bound |R - k/n| for every hypothesis of H at once, both ways.
 
@@ -132,36 +117,3 @@ def _nats(delta: float, log_size: float, name: str = "log_size") -> float:
     if isinstance(log_size, bool) or not 0 <= log_size < math.inf:
         raise ParameterError(f"{name} is {log_size!r}; a logarithm of a count is finite, 0 or more")
     return (log_size - math.log(probability("delta", delta))) * (1 + 1e-15)
-
-
-# Bounds that fail with probability δ/m each may be compared after looking, and the smallest kept.
-
-Maker = Callable[[float], Certificate]
-
-
-def best_of(makers: Sequence[Maker], delta: float) -> Certificate:
-    """Return the smallest of several certificates, each made at its share of delta.
-
-    Those that refuse are passed over, but have had their share: which ones refuse may depend on the
-    data.
-
-    >>> from pacboost.bounds import holdout
-    >>> both = [lambda d: holdout.certificate(5, 200, d), lambda d: holdout.certificate(9, 300, d)]
-    >>> round(best_of(both, 0.05).value, 4), best_of(both, 0.05).delta
-    (0.0562, 0.05)
-    """
-    probability("delta", delta)
-    if not makers:
-        raise ParameterError("no bounds were given; at least one is needed")
-    made: list[Certificate] = []
-    refusals: list[str] = []
-    for make in makers:
-        try:
-            made.append(make(delta / len(makers)))
-        except NotCertified as refusal:
-            refusals.append(str(refusal))
-    if not made:
-        raise NotCertified("every bound refuses: " + "; ".join(refusals))
-    best = min(made, key=lambda certificate: certificate.value)
-    shared = f"this and {len(makers) - 1} other bounds share the chance of failure"
-    return replace(best, delta=delta, assumptions=(*best.assumptions, shared))

@@ -2,14 +2,13 @@
 
 All hold at once for every vote f in the convex hull of a finite class H fixed before the data, and
 use the training rows only. ``log_size`` is ln|H|, signs included. A row's margin is y·f in [-1, 1].
-Only the bound of Schapire et al. 1998 is proved here with all its constants, so only it can be made
-into a certificate (docs/proofs/margins.md, theorem 8.1).
+Only the bound of Schapire et al. 1998 is proved here with all its constants, so only it makes
+certificates (docs/proofs/margins.md, theorem 8.1); the constants of the other two are quoted.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -50,26 +49,6 @@ def schapire_bound(below: int, n: int, theta: float, log_size: float, delta: flo
 
 
 @plain_numbers
-def breiman_bound(least: float, n: int, log_size: float, delta: float) -> float:
-    """Breiman 1999, from the least margin θ₁ alone: R ≤ B(ln 2n + ln(1/B) + 1) + ln(|H|/δ)/n.
-
-    B = 32 ln(2|H|)/(nθ₁²) must be at most 2n, and θ₁ above 4√(2/|H|).
-
-    >>> round(breiman_bound(0.3, 100_000, math.log(1000), 0.05), 5)
-    0.45459
-    """
-    _numbers(n, least, log_size, delta)
-    _wide_enough(least, 4 * math.sqrt(2) * math.exp(-log_size / 2), "Breiman's")
-    rate = 32 * (math.log(2) + log_size) / (n * least**2)
-    if rate > 2 * n:
-        raise NotCertified(
-            f"Breiman's bound needs 32 ln(2|H|)/(nθ²) ≤ 2n; here it is {rate:.4g} with n = {n}"
-        )
-    growing = rate * (math.log(2 * n) - math.log(rate) + 1)
-    return outward(growing + (log_size - math.log(delta)) / n)
-
-
-@plain_numbers
 def kth_margin_bound(rank: int, theta: float, n: int, log_size: float, delta: float) -> float:
     """Gao and Zhou 2013, from the k-th smallest margin θ: R ≤ ln|H|/n + kl⁺((k-1)/n, q/n).
 
@@ -85,24 +64,6 @@ def kth_margin_bound(rank: int, theta: float, n: int, log_size: float, delta: fl
     _wide_enough(theta, math.sqrt(8) * math.exp(-log_size / 2), "the k-th margin")
     slope = 8 * (math.log(2) + log_size) / theta**2
     return outward(_kl_form((rank - 1) / n, slope, n, log_size, delta))
-
-
-@plain_numbers
-def emargin_bound(share: float, theta: float, n: int, log_size: float, delta: float) -> float:
-    """Wang et al. 2011, from the margin θ below which a share q of rows lies.
-
-    R ≤ ln|H|/n + kl⁺(q, u), nu = (8 ln|H|/θ²) ln(2n²/ln|H|) + ln|H| + ln(n/δ); the smallest over
-    q holds too. |H| must be above 8 and θ above √(8/|H|).
-
-    >>> round(emargin_bound(0.05, 0.3, 100_000, math.log(1000), 0.05), 5)
-    0.24048
-    """
-    _numbers(n, theta, log_size, delta)
-    checks.share("share", share)
-    if log_size <= math.log(8):
-        raise NotCertified("the Emargin bound needs a class of more than 8 rules")
-    _wide_enough(theta, math.sqrt(8) * math.exp(-log_size / 2), "the Emargin")
-    return outward(_kl_form(share, 8 * log_size / theta**2, n, log_size, delta))
 
 
 @plain_numbers
@@ -124,28 +85,13 @@ def rademacher_bound(
     return outward(ramp + complexity + math.sqrt((log_tries - math.log(delta)) / (2 * n)))
 
 
-EXPLANATIONS: dict[str, Callable[..., float]] = {
-    own.__name__: own for own in (breiman_bound, kth_margin_bound, emargin_bound, rademacher_bound)
-}
-"""Bounds whose constants are quoted, not derived: numbers to explain with, never certificates."""
-
-
 @plain_numbers
-def certificate(
-    below: int, n: int, theta: float, log_size: float, delta: float, bound: str = "schapire_bound"
-) -> Certificate:
-    """Certify a vote by the bound of Schapire et al. 1998; all others are refused.
+def certificate(below: int, n: int, theta: float, log_size: float, delta: float) -> Certificate:
+    """Certify a vote by the bound of Schapire et al. 1998.
 
     >>> round(certificate(5000, 100_000, 0.3, math.log(1000), 0.05).value, 5)
     0.18775
     """
-    if bound in EXPLANATIONS:
-        raise NotCertified(
-            f"{bound} explains but does not certify: its constant has not been re-derived here; "
-            f"use schapire_bound, the N-vote bound, or rows that were held out"
-        )
-    if bound != "schapire_bound":
-        raise ParameterError(f"bound is {bound!r}; only schapire_bound can be certified")
     return Certificate.by(
         "margins.schapire_bound",
         {"below": below, "n": n, "theta": theta, "log_size": log_size, "delta": delta},

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import product
 from typing import Any
 
@@ -37,7 +38,6 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import collected
 from pacboost.theory.finite_worlds import Finite
-from pacboost.theory.games import at_least, at_most
 from pacboost.theory.learners import Box, Rectangle
 from pacboost.theory.worlds import Boxes, Rows, Signs, World
 
@@ -332,3 +332,23 @@ dimension is at least 2.
         np.array(missed, dtype=np.int8).reshape(shape),
         isinstance(weak, Stump | Rectangle),
     )
+
+
+def at_least(end: float) -> str:
+    """Write a lower end in four decimals, or in two digits where it is smaller, rounded down.
+
+    >>> at_least(0.12349), at_most(0.12341), at_least(2.66e-8), at_most(2.61e-8)
+    ('0.1234', '0.1235', '2.6E-8', '2.7E-8')
+    """
+    return _written(end, ROUND_FLOOR)
+
+
+def at_most(end: float) -> str:
+    """Write an upper end like this, rounded up."""
+    return _written(end, ROUND_CEILING)
+
+
+def _written(end: float, rounding: str) -> str:
+    exact = Decimal(end)
+    places = min(-4, exact.adjusted() - 1) if exact and abs(end) < 1e-3 else -4
+    return str(exact.quantize(Decimal(1).scaleb(places), rounding))

@@ -243,7 +243,6 @@ def holdout(
             "half of all samples": passing.rows_to_pass(epsilon, delta, error, 0.5),
             "fewest that can pass": passing.rows_to_pass(epsilon, delta),
             "by Chernoff": passing.rows_to_pass_by_chernoff(epsilon, delta, error, power),
-            "by Hoeffding": passing.rows_to_pass_by_hoeffding(epsilon, delta, error, power),
         },
     )
 

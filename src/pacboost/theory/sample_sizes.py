@@ -106,32 +106,11 @@ def blumer_upper(epsilon: float, delta: float, dimension: int) -> int:
 
 
 @plain_numbers
-def no_free_lunch(n: int, domain: int) -> str:
-    """State what happens to every learner that sees fewer than half of the points of a domain.
-
-    For every learner there is a distribution, labelled without noise, on which its risk is ≥ 1/8
-    with probability ≥ 1/7 (Shalev-Shwartz and Ben-David 2014, theorem 5.1).
-
-    >>> no_free_lunch(100, domain=2**10)[:58]
-    'Whatever the learner, 100 examples do not suffice on 1,024'
-    """
-    if 2 * positive_whole("n", n) >= positive_whole("domain", domain):
-        raise NotCertified(
-            f"the no-free-lunch theorem is about samples smaller than half the domain; "
-            f"{n} examples of {domain} points are not"
-        )
-    return (
-        f"Whatever the learner, {n:,} examples do not suffice on {domain:,} points without "
-        f"prior knowledge: for some labelling and distribution its risk is 1/8 or more with "
-        f"probability 1/7 or more."
-    )
-
-
-@plain_numbers
 def examples_for_no_free_lunch(domain: int) -> int:
     """Count the examples below which every learner has risk ≥ 1/8 with probability ≥ 1/7 somewhere.
 
-    "Somewhere" means on some distribution, which may depend on the learner.
+    "Somewhere" means on some distribution, labelled without noise, which may depend on the learner
+    (Shalev-Shwartz and Ben-David 2014, theorem 5.1).
 
     >>> examples_for_no_free_lunch(2**100) == 2**99
     True

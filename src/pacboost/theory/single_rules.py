@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
@@ -20,7 +20,12 @@ from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.inputs.division import counted, once_each
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import RemembersRows, fits_rows, takes_rows
+from pacboost.estimators.inputs.estimator import (
+    RemembersRows,
+    ScoredClassifier,
+    fits_rows,
+    takes_rows,
+)
 from pacboost.estimators.inputs.labels import read_labels, two_classes
 from pacboost.estimators.inputs.tables import open_table, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Names, Rule
@@ -29,7 +34,7 @@ from pacboost.numerics.checks import probability
 from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.samples.sample import Signs, unlabelled
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.explained_errors import checked_by_scikit_learn, explains_input
+from pacboost.sources.explained_errors import explains_input
 from pacboost.theory import finite, sample_sizes
 from pacboost.theory.learners import Box, tightest
 from pacboost.theory.version_space import (
@@ -44,7 +49,7 @@ from pacboost.theory.version_space import (
 Rows = NDArray[np.float64]
 
 
-class RuleClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ignore[misc]
+class RuleClassifier(ScoredClassifier, RemembersRows, BaseEstimator):  # type: ignore[misc]
     """A classifier of two classes whose fit leaves one rule, ``rule_``, and ``classes_``."""
 
     delta: float
@@ -92,12 +97,6 @@ class RuleClassifier(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ig
         positive = self._answers(self._read(X, reset=False)) > 0
         predicted: NDArray[Any] = self.classes_[(positive & (self.classes_.size == 2)).astype(int)]
         return predicted
-
-    @takes_rows
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy, the share of rows that are right."""
-        with checked_by_scikit_learn():
-            return float(super().score(X, y, sample_weight))
 
     @property
     def certificate_(self) -> Certificate:

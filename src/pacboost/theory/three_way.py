@@ -8,13 +8,10 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.status import Status
-from rich.table import Table
 from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds import filtering
 from pacboost.bounds.certificate import Certificate
@@ -29,8 +26,6 @@ from pacboost.estimators.inputs.tables import open_table, set_features, warn_of_
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import integer, positive_whole, real_number
-from pacboost.numerics.growth import majority_error
-from pacboost.reports import plots
 from pacboost.reports.progress import LiveView, error_console
 from pacboost.samples.bins import Bins
 from pacboost.samples.equal_rows import Examples, check_copies
@@ -44,61 +39,6 @@ from pacboost.theory.three_oracles import Source, look
 from pacboost.training.filtering.rows import RowEncoder
 
 # What Schapire's recursion did: a table, a picture, and a view while it runs.
-
-RETURNED = ("the first", "the second", "the majority")
-
-
-def levels_table(record: Record) -> Table:
-    """Show every level: what its calls aimed at, how they ended, and what they drew.
-
-    Parts that err on at most x make a majority that is wrong on at most g(x) = 3x² - 2x³.
-    """
-    ended = record.stopped or f"error ≤ {record.epsilon:g} is reached"
-    caption = f"{record.draws:,} examples drawn, {record.again:,} of them again; {ended}"
-    table = Table(
-        title=f"three oracles, {record.levels} levels, g(x) = 3x² − 2x³",
-        title_justify="left",
-        caption=caption,
-        caption_justify="left",
-        box=SIMPLE_HEAD,
-    )
-    columns = ("level", "parts\n≤ x", "target\ng(x)", "calls", "early:\nfirst", "early:\nsecond")
-    for name in (*columns, "all\nthree", "examples", "worst\nerror"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for level in range(record.levels, -1, -1):
-        nodes = [node for node in record.nodes if node.level == level]
-        worst = max((node.error for node in nodes if node.error is not None), default=None)
-        part = record.targets[level - 1] if level else None
-        table.add_row(
-            str(level) if level else "weak",
-            "–" if part is None else f"{part:.4f}",
-            f"{record.targets[level]:.4f}",
-            str(len(nodes)),
-            *(str(sum(n.returned == how for n in nodes)) if level else "–" for how in RETURNED),
-            f"{sum(node.draws for node in nodes):,}",
-            "–" if worst is None else f"{worst:.4f}",
-        )
-    return table
-
-
-def plot_levels(record: Record, ax: Any = None) -> Any:
-    """Draw g under the diagonal, and the stairs from a weak rule's error down to epsilon.
-
-    Give ``ax`` to draw there; the axes are returned.
-    """
-    axes = plots.figure((4.5, 4.5)).subplots() if ax is None else ax
-    x = np.linspace(0, 0.5, 200)
-    axes.plot(x, x, color="0.7", lw=1)
-    axes.plot(x, [majority_error(part) for part in x], color="#1f5fa8", label="g(x) = 3x² − 2x³")
-    stairs = np.repeat(record.targets, 2)
-    axes.plot(stairs[:-1], stairs[1:], color="#b5382a", lw=1, label="targets, level by level")
-    axes.plot(record.targets[0], record.targets[0], "o", color="#b5382a", ms=4)
-    axes.axhline(record.epsilon, color="0.4", lw=0.8, ls=":")
-    axes.set(
-        xlabel="the parts err on at most x", ylabel="their majority is wrong on at most",
-        xlim=(0, 0.5), ylim=(0, 0.5), aspect="equal",
-    )  # fmt: skip
-    return plots.tidy(axes, legend=True)
 
 
 class RecursionView(LiveView):
@@ -157,7 +97,7 @@ class ThreeWayBoost(MembersClassifier):
     Attributes
     ----------
     report_ : Record
-        Every call of the recursion; ``levels_table`` and ``plot_levels`` show it.
+        Every call of the recursion.
     certificate_ : Certificate
         That the error on new examples is at most epsilon; refuses where that was not reached, or
         not by examples that were each drawn once.
@@ -231,20 +171,6 @@ class ThreeWayBoost(MembersClassifier):
             return oracle, classes, None
 
         return self._fit(opened, seed)
-
-    def levels_table(self) -> Table:
-        """Show every level of the recursion in a table, with g(x) = 3x² - 2x³."""
-        return levels_table(self._report())
-
-    def plot_levels(self, ax: Any = None) -> Any:
-        """Draw g, and the steps by which the recursion reaches epsilon."""
-        return plot_levels(self._report(), ax)
-
-    def _report(self) -> Record:
-        check_is_fitted(self)
-        if not hasattr(self, "report_"):
-            raise DataError("model files do not hold the record of the recursion; fit keeps it")
-        return self.report_
 
     def _fit(self, opened: Callable[[], Opened], seed: int) -> Self:
         """Run the recursion; Ctrl-C keeps the best rule, any other failure the earlier fit."""

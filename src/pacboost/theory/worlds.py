@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtri, ndtr, ndtri, owens_t
+from scipy.special import chdtri, ndtri
 
 from pacboost.errors import DataError, ParameterError
 from pacboost.numerics.exact import wrong_margins
@@ -190,8 +190,8 @@ class Intervals(UnitCube):
     """One feature, uniform on [0, 1]; +1 inside one of these intervals, ends included.
 
     >>> world = Intervals(((0.25, 0.5),))
-    >>> world.interval_risk(0.25, 0.375), world.threshold_risk(0.25)
-    (0.125, 0.5)
+    >>> world.interval_risk(0.25, 0.375)
+    0.125
     """
 
     ends: tuple[tuple[float, float], ...]
@@ -212,10 +212,6 @@ class Intervals(UnitCube):
         """Return the exact risk of another interval."""
         return self.piecewise_risk(Intervals(((low, high),)).truth, [(low, high)])
 
-    def threshold_risk(self, cut: float, above: int = 1) -> Risk:
-        """Return the exact risk of answering ``above`` over the cut, ``-above`` up to it."""
-        return self.piecewise_risk(lambda X: np.where(X[:, 0] > cut, above, -above), [(cut,)])
-
 
 def _volume(lower: Ends, upper: Ends) -> float:
     sides = np.clip(upper, 0, 1) - np.clip(lower, 0, 1)
@@ -235,11 +231,7 @@ class Gaussian(World):
 
 @dataclass(frozen=True)
 class Halfspaces(Gaussian):
-    """Independent standard Gaussian features; +1 where weights·x + bias > 0.
-
-    >>> Halfspaces((1.0, 0.0)).halfspace_risk((1.0, 1.0))
-    0.25
-    """
+    """Independent standard Gaussian features; +1 where weights·x + bias > 0."""
 
     weights: tuple[float, ...]
     bias: float = 0.0
@@ -254,25 +246,6 @@ class Halfspaces(Gaussian):
 
     def truth(self, X: Rows) -> Signs:
         return signs(np.array(product(X, np.array(self.weights)) + self.bias > 0))
-
-    def halfspace_risk(self, weights: Sequence[float], bias: float = 0.0) -> Risk:
-        """Return the exact risk of another halfspace.
-
-        The two scores, scaled to variance 1, are Gaussian with correlation r and means h and k. The
-        chance that their signs differ is angle/π for h = k = 0 and a sum of two values of Owen's
-        T function otherwise (Owen 1956).
-        """
-        (w, w_length), (v, v_length) = _unit(self.weights), _unit(weights)
-        h, k = self.bias / w_length, bias / v_length
-        r = total(w * v)
-        s = math.sqrt(total((v - r * w) ** 2))
-        if s < 1e-12:  # parallel: two cuts of one Gaussian
-            between = abs(float(ndtr(h) - ndtr(k if r > 0 else -k)))
-            return Risk(between if r > 0 else 1 - between)
-        if h == 0 and k == 0:
-            return Risk(math.atan2(s, r) / math.pi)
-        apart = h * k < 0 or (h * k == 0 and h + k < 0)
-        return Risk(2 * (_owen(h, k, r, s) + _owen(k, h, r, s)) + apart)
 
 
 @dataclass(frozen=True)
@@ -314,11 +287,6 @@ def _unit(weights: Sequence[float]) -> tuple[Rows, float]:
     if not 0 < length < math.inf:
         raise ParameterError(f"weights are {tuple(weights)}; they must be finite and not all 0")
     return vector / length, length
-
-
-def _owen(h: float, k: float, r: float, s: float) -> float:
-    slope = math.copysign(math.inf, k) if h == 0 else (k / h - r) / s
-    return float(owens_t(h, slope))
 
 
 # Noise on the labels of any world.

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds import wording
@@ -20,7 +20,13 @@ from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.errors import FileError, NotCertified
 from pacboost.estimators.fitted import explaining
-from pacboost.estimators.inputs.estimator import RemembersRows, fits_rows, least_likely, takes_rows
+from pacboost.estimators.inputs.estimator import (
+    RemembersRows,
+    ScoredClassifier,
+    fits_rows,
+    least_likely,
+    takes_rows,
+)
 from pacboost.models.answers import AnswerList, answers, asked, confidence
 from pacboost.models.file import format as model_file
 from pacboost.models.model import Model
@@ -29,13 +35,13 @@ from pacboost.questions.scored_rows import class_place, score_of
 from pacboost.samples.overlap import Overlap
 from pacboost.samples.plain_rows import plain_rows
 from pacboost.samples.sketch import Sketch
-from pacboost.sources.explained_errors import checked_by_scikit_learn, explains_input
+from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.table import Table
 
 # What classifiers share that decide in a way of their own by what a fitted classifier says.
 
 
-class Shell(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ignore[misc]
+class Shell(ScoredClassifier, RemembersRows, BaseEstimator):  # type: ignore[misc]
     """A classifier whose work a fitted one does, in ``estimator_``."""
 
     estimator_: Any
@@ -47,12 +53,6 @@ class Shell(ClassifierMixin, RemembersRows, BaseEstimator):  # type: ignore[misc
         if not self.__sklearn_is_fitted__():
             raise AttributeError("model_ is there after fit; this estimator is not fitted yet")
         return self.estimator_.model_
-
-    @takes_rows
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy, the share of rows that are right."""
-        with checked_by_scikit_learn():
-            return float(super().score(X, y, sample_weight))
 
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in self.__dict__

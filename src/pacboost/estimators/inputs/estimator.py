@@ -17,6 +17,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost import __version__
@@ -26,7 +27,7 @@ from pacboost.estimators.inputs.tables import open_table
 from pacboost.kernels.device import gpu_in_use
 from pacboost.samples.overlap import Overlap
 from pacboost.samples.sketch import Sketch
-from pacboost.sources.explained_errors import explains_input
+from pacboost.sources.explained_errors import checked_by_scikit_learn, explains_input
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.choose import is_collection
 from pacboost.sources.table import Table
@@ -108,6 +109,26 @@ def _of_frame(rows: Any, model: Any, method: str) -> Any:
     if answers.ndim == 1:
         return pandas.Series(answers, index=rows.index)
     return pandas.DataFrame(answers, index=rows.index, columns=[str(name) for name in classes])
+
+
+class ScoredClassifier(ClassifierMixin):  # type: ignore[misc]
+    """A classifier whose ``score`` takes rows in any form."""
+
+    @takes_rows
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy, the share of rows that are right."""
+        with checked_by_scikit_learn():
+            return float(super().score(X, y, sample_weight))
+
+
+class ScoredRegressor(RegressorMixin):  # type: ignore[misc]
+    """A regressor whose ``score`` takes rows in any form."""
+
+    @takes_rows
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the R² of the predictions."""
+        with checked_by_scikit_learn():
+            return float(super().score(X, y, sample_weight))
 
 
 DOC_PAGE = f"https://pacboost.readthedocs.io/en/v{__version__}/api/{{page}}.html"

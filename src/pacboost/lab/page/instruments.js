@@ -1,13 +1,10 @@
-// The theory as instruments: the game, the hard core, PAC by simulation, and shattering.
+// The theory as instruments: PAC by simulation, and shattering.
 
 import { h, atLeast, atMost, slider, number, percent, whole, menu } from "lab/dom.js";
 import { lineChart } from "lab/chart.js";
 import { stage } from "lab/stage.js";
 import { ask } from "lab/api.js";
 import { f32 } from "lab/codec.js";
-
-const votes = (list) => h("div", { class: "scroll" }, h("table", {}, h("caption", {}, "The vote"), h("thead", {}, h("tr", {}, h("th", {}, "rule"), h("th", { class: "n" }, "vote"))),
-  h("tbody", {}, list.slice(0, 12).map((one) => h("tr", {}, h("td", {}, one.rule), h("td", { class: "n" }, number(one.vote)))))));
 
 /** One instrument: a title, a question, controls, and what it draws from the answer. */
 function instrument(lab, { id, title, about, fields, ask: question, draw }) {
@@ -29,45 +26,6 @@ function instrument(lab, { id, title, about, fields, ask: question, draw }) {
     button.disabled = false; button.textContent = "Compute";
   }
   return { id, title, start, values, element: h("div", { class: "two", id: `instrument-${id}`, hidden: true }, h("div", { class: "lead" }, h("h2", {}, title), h("p", {}, about), controls), h("div", { class: "column" }, words, problem, picture)) };
-}
-
-/** A small picture of the selected run's points under other weights. */
-function weighted(lab, title, weights, text) {
-  const { data } = lab.run(), view = stage({ label: text });
-  const total = weights.reduce((sum, one) => sum + one, 0) || 1;
-  view.show({ box: data.box, names: data.names, xs: data.x, ys: data.y, labels: data.label, weights: weights.map((one) => one / total), text });
-  return h("figure", { class: "panel" }, h("h3", {}, title), view.element);
-}
-
-const spec = (lab) => { const { run } = lab.state.lanes[lab.state.selected]; return { data: run.data, learner: lab.current("learner") }; };
-
-function game(lab) {
-  return instrument(lab, {
-    id: "game", title: "Can this learner be boosted here?", about: "Rows and rules play a game: the rows choose weights, the learner answers with a rule. The value of the game is the edge that the learner has under every distribution over these points, and the largest least margin that a vote can have.",
-    fields: [{ name: "rounds", label: "rounds of Hedge", min: 10, max: 400, step: 10, value: 100, write: whole }],
-    ask: (values) => ask("game", { ...spec(lab), ...values }),
-    draw(found, place) {
-      const { lower, upper } = found.path, xs = lower.map((_, k) => k + 1);
-      const chart = lineChart({ title: "The value between its two ends", wholeX: true, xName: "rounds of Hedge", write: (value) => number(value, 2) });
-      place.append(chart.element);
-      const all = [...lower, ...upper].filter((one) => one !== null);
-      chart.draw({ series: [{ name: "what rows can force", tone: "red", x: xs, y: upper, noDot: true }, { name: "what rules can force", tone: "blue", x: xs, y: lower, noDot: true }], xRange: [0, Math.max(2, xs.length)], yRange: [Math.min(0, ...all), Math.max(0.1, ...all)],
-        text: `The value of the game lies between ${number(found.lower)} and ${number(found.upper)}.` });
-      place.append(weighted(lab, "The hardest weights", f32(found.weights), "Points with areas by the hardest weights."), votes(found.votes));
-    },
-  });
-}
-
-function hardCore(lab) {
-  return instrument(lab, {
-    id: "hard_core", title: "What can these features not explain?", about: "A hard core is a part of the points on which no rule has the edge that you ask for. Either there is one of the density you ask for, or there is a vote that is right almost everywhere.",
-    fields: [{ name: "edge", label: "edge", min: 0.02, max: 0.6, step: 0.02, value: 0.2, write: (value) => number(value, 2) }, { name: "density", label: "density", min: 0.05, max: 1, step: 0.05, value: 0.2, write: (value) => percent(value, 0) }],
-    ask: (values) => ask("hard_core", { ...spec(lab), ...values }),
-    draw(found, place) {
-      if (found.measure) place.append(weighted(lab, "The hard core", f32(found.measure), "Points with areas by the measure of the hard core."));
-      if (found.vote) place.append(votes(found.vote));
-    },
-  });
 }
 
 function pac(lab) {
@@ -105,10 +63,10 @@ function shatters(lab) {
 }
 
 export function instrumentsPanel(lab) {
-  const list = [game, hardCore, pac, shatters].map((make) => make(lab));
-  const names = { game: "The game", hard_core: "The hard core", pac: "PAC", shatters: "Shattering" };
+  const list = [pac, shatters].map((make) => make(lab));
+  const names = { pac: "PAC", shatters: "Shattering" };
   const buttons = list.map((one) => h("button", { "aria-pressed": "false", id: `choose-${one.id}`, onclick: () => show(one.id) }, names[one.id]));
   function show(id) { list.forEach((one, k) => { one.element.hidden = one.id !== id; buttons[k].setAttribute("aria-pressed", String(one.id === id)); }); }
-  show("game");
+  show("pac");
   return { id: "instruments", title: "Instruments", element: h("div", { class: "column" }, h("div", { class: "row", role: "group", "aria-label": "Instrument" }, buttons), list.map((one) => one.element)), open: show, get: (id) => list.find((one) => one.id === id) };
 }

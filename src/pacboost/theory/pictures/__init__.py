@@ -15,8 +15,6 @@ from pacboost.theory.pictures.boosting import (
 )
 from pacboost.theory.pictures.learning import (
     cycling,
-    label_noise,
-    long_servedio,
     rectangle,
     regions,
     true_error,
@@ -28,8 +26,6 @@ __all__ = [
     "duel",
     "elevator",
     "generalises",
-    "label_noise",
-    "long_servedio",
     "losses",
     "out_of_bag",
     "ramp",

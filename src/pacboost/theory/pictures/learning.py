@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.models.answers import asked
 from pacboost.numerics.checks import positive_whole, probability, whole
@@ -20,7 +19,7 @@ from pacboost.theory.learners import Rectangle, tightest
 from pacboost.theory.pac_learning import pac
 from pacboost.theory.sample_sizes import sharp, strip_exact
 from pacboost.theory.version_space import Bands
-from pacboost.theory.worlds import Boxes, Intervals, LabelNoise, World, hastie
+from pacboost.theory.worlds import Boxes, Intervals, World
 
 # Decision regions of any classifier in two features.
 
@@ -262,35 +261,6 @@ Doubles = NDArray[np.float64]
 BITS, FIRST = 21, 11
 
 
-def label_noise(
-    noise: float = 0.2,
-    *,
-    world: World | None = None,
-    m: int = 400,
-    rounds: int = 300,
-    seed: int = 0,
-    ax: Any = None,
-) -> Any:
-    """Draw the error on new examples by round, with clean and with flipped training labels.
-
-    Both votes are of stumps, and both are tested on clean labels of the same world.
-
-    >>> label_noise(m=100, rounds=5).get_ylabel()
-    'error on new examples, clean labels'
-    """
-    chosen = hastie(5) if world is None else world
-    count, last = positive_whole("m", m), positive_whole("rounds", rounds)
-    X_test, y_test = chosen.draw(10_000, seed + 1)
-    axes = figure().subplots() if ax is None else ax
-    flipped = LabelNoise(chosen, probability("noise", noise))
-    for own, label in ((chosen, "clean labels"), (flipped, f"{noise:.0%} flipped")):
-        model = AdaBoostClassifier(n_estimators=last).fit(*own.draw(count, seed))
-        errors = [1 - share for share in model.staged_score(X_test, y_test)]
-        axes.plot(np.arange(1, len(errors) + 1), errors, label=f"trained on {label}")
-    axes.set(xlabel="round", ylabel="error on new examples, clean labels", xscale="log")
-    return tidy(axes, legend=True)
-
-
 def long_servedio_points(
     m: int, noise: float, seed: int
 ) -> tuple[Doubles, NDArray[np.int64], NDArray[np.int64]]:
@@ -313,30 +283,6 @@ def long_servedio_points(
         agree[row, generator.choice(FIRST, 5, replace=False)] = 1
         agree[row, FIRST + generator.choice(BITS - FIRST, 6, replace=False)] = 1
     return agree * y[:, None], np.where(generator.random(m) < noise, -y, y), y
-
-
-def long_servedio(
-    noise: float = 0.1, *, m: int = 2000, rounds: int = 200, seed: int = 0, ax: Any = None
-) -> Any:
-    """Draw how convex boosters fail under label noise though a vote of the same rules is right.
-
-    Every bit is a stump, and the vote of all with equal weight makes no mistake on true labels.
-    AdaBoost and LogitBoost, trained on flipped labels, come to votes that do.
-
-    >>> len(long_servedio(m=200, rounds=5).get_lines())
-    3
-    """
-    X, flipped, y = long_servedio_points(positive_whole("m", m), probability("noise", noise), seed)
-    axes = figure().subplots() if ax is None else ax
-    for booster, label in (("adaboost", "AdaBoost"), ("logit", "LogitBoost")):
-        model = BoostClassifier(
-            booster, "stump", positive_whole("rounds", rounds), early_stopping=False
-        ).fit(X, flipped)
-        errors = [float(np.mean(said != y)) for said in model.staged_predict(X)]
-        axes.plot(np.arange(1, len(errors) + 1), errors, label=label)
-    axes.axhline(0, color="grey", ls="--", label="all bits with equal votes")
-    axes.set(xlabel="round", ylabel="error on true labels", ylim=(-0.02, None))
-    return tidy(axes, legend=True)
 
 
 def cycling(rounds: int = 1000, ax: Any = None) -> Any:
