@@ -29,11 +29,7 @@ from pacboost.sources.levels import is_missing, is_unicode
 from pacboost.sources.optional import collected
 from pacboost.sources.table import Table
 
-# The first cell of an input that no estimator can use, named by its column and row.
-#
-# This is looked for only after reading has failed, so good input costs nothing.
-
-MOST_SHOWN = 60
+MAX_CHARACTERS_SHOWN = 60
 NUMBERS_OR_TEXT = (
     "a cell may hold a number, a boolean, text (as a category) or nothing (None or NaN)"
 )
@@ -42,9 +38,9 @@ Columns = Iterator[tuple[str, Iterable[Any]]]
 
 
 def odd_cell(data: Any, *, text: bool = False) -> str | None:
-    """Return where the first cell that cannot be used is, and what it holds; None if there is none.
+    """Return the column, the row and the value of the first cell that cannot be used, if any.
 
-    With ``text``, cells of text that spell no number are among them.
+    With ``text``, cells of text that is not a number cannot be used either.
 
     >>> odd_cell([[1.0, 2.0], [3.0, {"a": 1}]])
     "column 1 holds a dict in row 1: {'a': 1}"
@@ -56,20 +52,20 @@ def odd_cell(data: Any, *, text: bool = False) -> str | None:
     except Exception as problem:  # a stranger's object may raise anything
         return f"X is of type {type(data).__name__} and cannot be read ({type(problem).__name__})"
     for name, cells in columns:
-        found = _first(cells, text=text)
-        if found is not None:
-            return f"column {name} holds {found}"
+        cell = _first(cells, text=text)
+        if cell is not None:
+            return f"column {name} holds {cell}"
     return None
 
 
 def odd_value(values: Any, name: str, *, text: bool = False) -> str | None:
-    """Return the same of labels, targets or weights: one value for every row.
+    """Return the row and the first odd value of labels, targets or weights, if any.
 
     >>> odd_value([1.0, 10**400], "sample_weight")
     'sample_weight holds a whole number too large for a float in row 1: 1000000000… (401 digits)'
     """
-    found = _first(_cells(values) or (), text=text)
-    return None if found is None else f"{name} holds {found}"
+    cell = _first(_cells(values) or (), text=text)
+    return None if cell is None else f"{name} holds {cell}"
 
 
 ROWS_OR_LABELS = {
@@ -152,7 +148,7 @@ def _odd_rows(data: Any) -> str | None:
 
 
 def missing_value(values: Any, name: str) -> str | None:
-    """Return in which row a label is missing.
+    """Return the first row whose label is missing, if any.
 
     >>> missing_value(["a", None], "y")
     'y holds nothing in row 1 (None); every row needs a label: drop the others'
@@ -186,21 +182,21 @@ def oddity(cell: Any) -> str | None:
         signaling = isinstance(cell, Decimal)  # Decimal's sNaN, which older pandas cannot read
         none = is_missing(cell) and not signaling
         return None if none else _with_article(type(cell).__name__)
-    said_so = str(cell).lower().lstrip("+-").startswith("inf")
-    return "a number too large for a float" if math.isinf(number) and not said_so else None
+    is_infinity = str(cell).lower().lstrip("+-").startswith("inf")
+    return "a number too large for a float" if math.isinf(number) and not is_infinity else None
 
 
 def shown(cell: Any) -> str:
-    """Show a cell in some letters, whatever it holds."""
-    if isinstance(cell, int) and abs(cell) >= 10**MOST_SHOWN:
+    """Return a short text in ASCII for a cell, whatever it holds."""
+    if isinstance(cell, int) and abs(cell) >= 10**MAX_CHARACTERS_SHOWN:
         digits = int(cell.bit_length() * math.log10(2)) + 1
         return f"{cell // 10 ** (digits - 10)}… ({digits} digits)"
     try:
-        said = repr(cell)
+        text = repr(cell)
     except Exception:  # a stranger's object may fail at this, too
         return "what cannot be shown"
-    said = " ".join(said.encode("ascii", "backslashreplace").decode("ascii").split())
-    return said if len(said) <= MOST_SHOWN else f"{said[:MOST_SHOWN]}…"
+    text = " ".join(text.encode("ascii", "backslashreplace").decode("ascii").split())
+    return text if len(text) <= MAX_CHARACTERS_SHOWN else f"{text[:MAX_CHARACTERS_SHOWN]}…"
 
 
 def _first(cells: Iterable[Any], *, text: bool) -> str | None:
@@ -363,7 +359,8 @@ def _blame_input(
     )
     cell = next(filter(None, odd), None)
     if cell is not None:
-        raise kind(f"{cell}; {NUMBERS_OR_TEXT}. Convert it or leave it out") from problem
+        reason = " ".join(_quoted(problem).split())
+        raise kind(f"{cell}; {NUMBERS_OR_TEXT}. Convert it or leave it out ({reason})") from problem
     rows = next(filter(None, (_odd_rows(arguments.get(name)) for name in ROWS)), None)
     if rows is not None:
         raise kind(rows) from problem

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,11 +27,7 @@ from pacboost.estimators.fitting.memory import (
 )
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart
-from pacboost.estimators.inputs.estimator import (
-    RemembersRows,
-    ScoredClassifier,
-    ScoredRegressor,
-)
+from pacboost.estimators.inputs.estimator import RemembersRows, takes_rows
 from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
 from pacboost.estimators.inputs.parameters import callables, draw_seed, progress_after
 from pacboost.estimators.inputs.tables import open_table, warn_of_one_class
@@ -47,6 +43,7 @@ from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.samples.row_hashes import row_hashes
 from pacboost.samples.sample import Sample
+from pacboost.sources.explained_errors import checked_by_scikit_learn
 from pacboost.sources.table import SomeRows, Table
 from pacboost.training.bags.bagging import TORN, Bagging, Made
 from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes, Settling
@@ -285,7 +282,7 @@ def _digest(sample: Sample) -> str:
     return digest(repr((table.n_rows, table.n_columns, table.levels)), *blocks)
 
 
-class BaggedClassifier(ScoredClassifier, Bagged):  # type: ignore[misc]
+class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
     """What votes of members made from bags share: the error out of bag, and certificates."""
 
     holdout: float
@@ -293,6 +290,12 @@ class BaggedClassifier(ScoredClassifier, Bagged):  # type: ignore[misc]
     oob_decision_function_: NDArray[np.float64]
     _certificate: Certificate | None = None
     _refusal = NOT_ASKED
+
+    @takes_rows
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy, the share of rows that are right."""
+        with checked_by_scikit_learn():
+            return float(super().score(X, y, sample_weight))
 
     @property
     def certificate_(self) -> Certificate:
@@ -375,10 +378,16 @@ class BaggedClassifier(ScoredClassifier, Bagged):  # type: ignore[misc]
         return division.counted(found, self._examples)
 
 
-class BaggedRegressor(ScoredRegressor, Bagged):  # type: ignore[misc]
+class BaggedRegressor(RegressorMixin, Bagged):  # type: ignore[misc]
     """What means of members made from bags share: the error out of bag, and intervals."""
 
     oob_prediction_: NDArray[np.float64]
+
+    @takes_rows
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the R² of the predictions."""
+        with checked_by_scikit_learn():
+            return float(super().score(X, y, sample_weight))
 
     @property
     def certificate_(self) -> Certificate:

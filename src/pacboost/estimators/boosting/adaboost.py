@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
 from sklearn.ensemble import BaseEnsemble
 from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeRegressor
@@ -23,12 +24,7 @@ from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.fitting.parameters import is_truth
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import (
-    RemembersRows,
-    ScoredRegressor,
-    fits_rows,
-    takes_rows,
-)
+from pacboost.estimators.inputs.estimator import RemembersRows, fits_rows, takes_rows
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.labels import read_targets, read_weights
 from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
@@ -191,7 +187,7 @@ class AdaBoostClassifier(Boosting):
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class AdaBoostRegressor(RemembersRows, ScoredRegressor, BaseEnsemble):  # type: ignore[misc]
+class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: ignore[misc]
     """AdaBoost.R2 (Drucker 1997) with a bound on its training error, as scikit-learn names it.
 
     Every round draws rows by their weights, fits a regressor to them, and gives less weight to rows
@@ -303,6 +299,12 @@ class AdaBoostRegressor(RemembersRows, ScoredRegressor, BaseEnsemble):  # type: 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the weighted median of what the regressors predict, for each row."""
         return self._median(self._predictions(X))
+
+    @takes_rows
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the R² of the predictions."""
+        with checked_by_scikit_learn():
+            return float(super().score(X, y, sample_weight))
 
     @takes_rows
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:

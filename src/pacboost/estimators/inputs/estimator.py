@@ -17,7 +17,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost import __version__
@@ -117,16 +117,6 @@ class ScoredClassifier(ClassifierMixin):  # type: ignore[misc]
     @takes_rows
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy, the share of rows that are right."""
-        with checked_by_scikit_learn():
-            return float(super().score(X, y, sample_weight))
-
-
-class ScoredRegressor(RegressorMixin):  # type: ignore[misc]
-    """A regressor whose ``score`` takes rows in any form."""
-
-    @takes_rows
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the R² of the predictions."""
         with checked_by_scikit_learn():
             return float(super().score(X, y, sample_weight))
 

@@ -271,23 +271,24 @@ def _checked_array(estimator: Any, X: Any, *, reset: bool) -> Any:
                 dtype="numeric",
                 ensure_all_finite=False if checked else "allow-nan",
             )
-    except DataError:
+    except DataError as problem:
         if not sparse.issparse(X):
-            _refuse_cells(X)
+            _refuse_cells(X, problem)
         raise
     if array.dtype.kind not in "fiub":
         raise DataError(f"X holds {array.dtype}; numbers are needed. Encode text as numbers first.")
     return array
 
 
-def _refuse_cells(X: Any) -> None:
+def _refuse_cells(X: Any, problem: DataError) -> None:
     """Raise an error that names the first cell that is text, odd or infinite, if there is one."""
     cell = odd_cell(X, text=True)
     if cell is not None:
-        raise DataError(
-            f"{cell}. Encode text as numbers (for example with scikit-learn's OrdinalEncoder or "
-            "OneHotEncoder); convert other cells, or drop those columns."
-        )
+        reason = " ".join(str(problem).split())
+        raise type(problem)(
+            f"{cell}; numbers are needed. Encode text as numbers (for example with scikit-learn's "
+            f"OrdinalEncoder or OneHotEncoder) or drop the column ({reason})"
+        ) from problem
     values = np.asarray(X)
     if values.dtype.kind in "fO" and values.ndim == 2 and values.size:
         for column, cells in enumerate(values.T):
