@@ -212,6 +212,8 @@ def test_only_our_errors_at_length(name: str, data: st.DataObject) -> None:
         (table_with(10**400), "column 1 holds a whole number too large for a float in row 3: 1000"),
         (table_with(datetime.date(2020, 1, 1)), "column 1 holds a date in row 3"),
         (frame_with([1, 2]), r"column 'b' holds a list in row 3: \[1, 2\]"),
+        (WHOLE["ragged"], r"X has rows of different lengths \(3 in row 0, 2 in row 1\)"),
+        (WHOLE["records"], "X "),
         (WHOLE["names twice"], "column names must differ"),
         (WHOLE["a broken name"], "the name of column 0 is .* not valid Unicode"),
     ],

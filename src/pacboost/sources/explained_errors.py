@@ -77,10 +77,9 @@ ROWS_OR_LABELS = {
 def refuse_text(value: Any, name: str) -> None:
     """Raise if the name of a file or of a column came in place of rows or labels.
 
-    >>> refuse_text("rows.csv", "X")
+    >>> refuse_text("rows.csv", "X")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    pacboost.errors.DataError: X is the text 'rows.csv', but a table of rows and columns is needed.
-    StrongClassifier takes the name of a file as X and that of a column as y
+    pacboost.errors.DataError: X is the text 'rows.csv', but a table of rows and...
     """
     if isinstance(value, str):
         raise DataError(

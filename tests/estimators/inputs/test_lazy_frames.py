@@ -57,6 +57,19 @@ def test_every_estimator_collects(kind: Any) -> None:
     )
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_method_that_takes_rows_is_marked(kind: Any) -> None:
+    methods = {name: getattr(kind, name) for name in dir(kind) if not name.startswith("_")}
+    unmarked = [
+        name
+        for name, method in methods.items()
+        if inspect.isfunction(method)
+        and "X" in inspect.signature(method).parameters
+        and not hasattr(method, "__wrapped__")
+    ]
+    assert not unmarked
+
+
 @pytest.mark.parametrize("name", FITS)
 def test_a_lazy_frame_is_as_good_as_its_rows(name: str, queries: list[int]) -> None:
     kind = estimators()[name]
