@@ -80,17 +80,28 @@ def kernel_sources() -> bytes:
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).digest()
 
 
+def is_safe(folder: Path) -> bool:
+    """Check whether compiled code may be kept in a folder; note why, if not."""
+    if others_write(folder):
+        compile_note.not_kept = compile_note.WRITTEN_BY_OTHERS.format(folder)
+        return False
+    return True
+
+
+@functools.cache
+def holds_safe_files(folder: Path) -> bool:
+    """Check whether nobody else could have written the files of numba's own cache in a folder."""
+    for file in folder.glob("*.nb?"):
+        if not _writers_of_file(file.stat()) <= _trusted():
+            compile_note.say_not_loaded(file)
+            return False
+    return True
+
+
 @functools.cache
 def others_write(folder: Path) -> bool:
     """Check whether a folder takes files of users who cannot change the package itself."""
     return not _writers_of_folder(folder) <= _trusted()
-
-
-@functools.cache
-def others_write_files(folder: Path) -> bool:
-    """Check whether a folder holds files of compiled code that others could have written."""
-    status = (file.stat() for file in folder.glob("*.nb?"))
-    return any(not _writers_of_file(one) <= _trusted() for one in status)
 
 
 @functools.cache
@@ -119,7 +130,7 @@ def _writers_of_folder(folder: Path) -> Writers:
 
 
 def _writers_of_file(status: os.stat_result) -> Writers:
-    """Return who can write to a file or folder with this status; nobody where that is not told."""
+    """Return who can write to a file or folder with this status; nobody if the system hides it."""
     if os.name != "posix":
         return set()
     writers = {("user", status.st_uid)}

@@ -8,81 +8,47 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar, cast
+from importlib import import_module
+from typing import Any, TypeVar, cast
 
+from numba import types
+from numba.extending import intrinsic
+
+compiler: Any
 try:
-    from pacboost.kernels.runtime.numba_private import (
-        add,
-        compile_kernel,
-        compile_part,
-        compile_team_kernel,
-        enter,
-        entry_address,
-        exchange,
-        is_compiled,
-        load,
-        on_stack,
-        pause,
-        prefetch,
-        trailing_zeros,
-    )
-
+    compiler = import_module("pacboost.kernels.runtime.numba_private")
     HAS_ENTRIES = True
 except ImportError:
-    from pacboost.kernels.runtime.numba_public import (
-        add,
-        compile_kernel,
-        compile_part,
-        compile_team_kernel,
-        enter,
-        entry_address,
-        exchange,
-        is_compiled,
-        load,
-        on_stack,
-        pause,
-        prefetch,
-        trailing_zeros,
-    )
-
+    compiler = import_module("pacboost.kernels.runtime.numba_public")
     HAS_ENTRIES = False
-"""Whether members of a team enter kernels by an address: see entry.py and plain_team.py."""
+"""Whether members of a team enter kernels by an address: see entry.py and team.py."""
 
-__all__ = [
-    "HAS_ENTRIES",
-    "add",
-    "enter",
-    "entry_address",
-    "exchange",
-    "inline",
-    "is_compiled",
-    "kernel",
-    "load",
-    "on_stack",
-    "part_of_kernels",
-    "pause",
-    "prefetch",
-    "team_kernel",
-    "trailing_zeros",
-    "uncounted",
-]
+on_stack, prefetch = compiler.on_stack, compiler.prefetch
+add, exchange, load = compiler.add, compiler.exchange, compiler.load
+"""``add(array, place, value)`` adds to a number that other threads change, and gives what it was
+before; ``exchange`` sets it, and gives what it was; ``load(array, place)`` reads it."""
+enter, pause = compiler.enter, compiler.pause
+entry_address, is_compiled = compiler.entry_address, compiler.is_compiled
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def kernel(function: Function) -> Function:
     """Compile at the first call for each combination of array types; later processes load it."""
-    return cast(Function, compile_kernel(function))
+    return cast(Function, compiler.compile_kernel(function))
 
 
-def part_of_kernels(function: Function) -> Function:
-    """Make a part that is compiled with every kernel that calls it, and that Python cannot call."""
-    return cast(Function, compile_part(function))
+def part_of_kernels(function: Function, **options: Any) -> Function:
+    """Make a part that is compiled with every kernel that calls it, and that Python cannot call.
+
+    The options are those of numba's ``njit``.
+    """
+    return cast(Function, compiler.compile_part(function, **options))
 
 
 def team_kernel(*, allocates: bool = True) -> Callable[[Function], Function]:
     """Make a kernel that is run by teams: see team.py. Python cannot call it."""
-    return partial(compile_team_kernel, allocates=allocates)
+    return partial(compiler.compile_team_kernel, allocates=allocates)
 
 
 # Parts of a kernel written as functions of their own, for loops over nodes of a few rows.
@@ -95,9 +61,19 @@ def team_kernel(*, allocates: bool = True) -> Callable[[Function], Function]:
 
 def uncounted(function: Function) -> Function:
     """Make a kernel that allocates nothing, so that no use of an array has to be counted."""
-    return cast(Function, compile_kernel(function, allocates=False))
+    return cast(Function, compiler.compile_kernel(function, allocates=False))
 
 
 def inline(function: Function) -> Function:
     """Make a part of kernels that is compiled into each of its callers."""
-    return cast(Function, compile_part(function, inlined=True))
+    return cast(Function, compiler.compile_part(function, inlined=True))
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def trailing_zeros(typing: Any, bits: Any) -> Any:
+    """Return the place of the lowest bit that is set; one has to be."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.cttz(values[0], context.get_constant(types.boolean, True))
+
+    return types.int64(types.uint64), generate

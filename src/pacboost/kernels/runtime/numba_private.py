@@ -1,14 +1,8 @@
-"""All that pacboost uses of numba's private API: a faster compiler, files of its own, and entries.
+"""All that pacboost uses of numba's private API, which numba changes without notice.
 
-Numba changes these parts without notice. So this module can be imported only with versions of numba
-that it was tested with; with any other, jit.py uses numba_public.py instead, which gives the same
-bytes, but compiles and runs more slowly. The environment variable PACBOOST_NUMBA=public asks for
-that.
-
-- The compiler is numba's without what kernels do not need: it takes a third less time for them.
-- The cache is numba's with files that are checked: see disk_cache.py.
-- Entries are how the members of a team call a kernel by its address: see entry.py.
-- Instructions that numba does not offer: atomic numbers, arrays on the stack, prefetching.
+This module can be imported only with versions of numba that it was tested with. With any other,
+jit.py uses numba_public.py instead, which gives the same bytes, but compiles and runs more slowly;
+the environment variable PACBOOST_NUMBA=public asks for that.
 """
 
 # ruff: noqa: E402 - the version is checked before anything private is imported
@@ -20,29 +14,24 @@ import pickle
 import platform
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numba
 
-FIRST_TESTED, LAST_TESTED = (0, 61), (0, 68)
-"""The versions of numba whose private API this module was tested with."""
+FIRST_TESTED, LAST_TESTED = (0, 62), (0, 68)
 
-
-def is_usable(version: tuple[int, ...]) -> bool:
-    """Check whether private API may be used: with tested versions, unless a user forbids it."""
-    tested = FIRST_TESTED <= version[:2] <= LAST_TESTED
-    return tested and os.environ.get("PACBOOST_NUMBA") != "public"
-
-
-if not is_usable(tuple(numba.version_info[:2])):
-    raise ImportError(f"pacboost was not tested with the private API of numba {numba.__version__}")
+if (
+    not FIRST_TESTED <= numba.version_info[:2] <= LAST_TESTED
+    or os.environ.get("PACBOOST_NUMBA") == "public"
+):
+    raise ImportError(f"the private API of numba {numba.__version__} is not to be used")
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils, event
 from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.lowering import Lower
 from numba.core.serialize import dumps
@@ -53,7 +42,7 @@ from numba.np.arrayobj import make_array, populate_array
 from pacboost.kernels.runtime import compile_note, disk_cache
 from pacboost.numerics.interactive import uninterrupted
 
-# The compiler. Numba compiles a function by a chain of passes, most of them written in Python.
+# The compiler: numba's without what kernels do not need. It takes a third less time for them.
 
 NOT_NEEDED = {
     "WithLifting", "InlineClosureLikes", "InlineInlinables", "RewriteDynamicRaises",
@@ -65,56 +54,10 @@ NOT_NEEDED = {
 objects and no expressions over whole arrays."""
 
 
-class QuickFlags(Flags):  # type: ignore[misc]
-    """Numba's options of a function, compared by those that were set.
-
-    Numba compares all of them with their defaults, thousands of times for each function.
-    """
-
-    def __hash__(self) -> int:
-        return hash(frozenset(self._values))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, QuickFlags) and self._values == other._values
-
-
-class RememberedTypes:
-    """Numba's context of types, which remembers the types of calls of builtin functions.
-
-    Numba tries the implementations of an operator in their order, for every use of it anew.
-    """
-
-    _results: ClassVar[dict[QuickFlags, dict[Any, Any]]] = {}
-
-    def __init__(self, context: Any, flags: QuickFlags) -> None:
-        self._context = context
-        self._of_flags = self._results.setdefault(flags, {})
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._context, name)
-
-    def resolve_function_type(self, function: Any, args: Any, kws: Any) -> Any:
-        """Return the signature of a call."""
-        if not isinstance(function, types.Function) or kws:
-            return self._context.resolve_function_type(function, args, kws)
-        return self._remembered((function, *args), "resolve_function_type", function, args, kws)
-
-    def resolve_setitem(self, target: Any, index: Any, value: Any) -> Any:
-        """Return the signature of an assignment to a part of an array."""
-        return self._remembered((target, index, value), "resolve_setitem", target, index, value)
-
-    def _remembered(self, key: Any, name: str, *arguments: Any) -> Any:
-        result = self._of_flags.get((name, *key))
-        if result is None:
-            result = self._of_flags[name, *key] = getattr(self._context, name)(*arguments)
-        return result
-
-
 class KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
     """The code of a kernel, which is optimised once, when it is complete.
 
-    Numba would optimise each function before that, too, and look for uses of arrays that need not
-    be counted before it optimises all; the machine code is as fast without.
+    Numba would optimise each function before that, too; the machine code is as fast without.
     """
 
     def _optimize_functions(self, module: Any) -> None:
@@ -143,7 +86,7 @@ class PartLibrary(KernelLibrary):
 
     @property
     def codegen(self) -> Any:
-        """Return this object, which is asked for no more than ``set_env``."""
+        """Return what is asked for ``set_env`` alone."""
         return self
 
     def set_env(self, name: str, environment: object) -> None:
@@ -157,17 +100,15 @@ class KernelLower(Lower):  # type: ignore[misc]
         """Write the entry: it reads the arguments from memory, and calls the kernel."""
         context, described = self.context, self.fndesc
         module = context.create_module("entry")
-        convention = context.call_conv.get_function_type(described.restype, described.argtypes)
-        kernel = ir.Function(module, convention, described.llvm_func_name)
+        kind = context.call_conv.get_function_type(described.restype, described.argtypes)
+        kernel = ir.Function(module, kind, described.llvm_func_name)
         entry = ir.Function(module, ENTRY, described.llvm_cfunc_wrapper_name)
         builder = ir.IRBuilder(entry.append_basic_block())
         number, team, address = entry.args
         reader = ArgumentReader(context, builder, address)
         member, *kinds = described.argtypes
-        arguments = [
-            context.make_tuple(builder, member, [number, team, reader.argument(member[2])]),
-            *(reader.argument(kind) for kind in kinds),
-        ]
+        parts = [number, team, reader.argument(member[2])]
+        arguments = [context.make_tuple(builder, member, parts), *map(reader.argument, kinds)]
         context.call_conv.call_function(
             builder, kernel, described.restype, described.argtypes, arguments, attrs=("noinline",)
         )
@@ -194,12 +135,6 @@ class KernelLowering(BaseNativeLowering):  # type: ignore[misc]
 class KernelCompiler(CompilerBase):  # type: ignore[misc]
     """Numba's compiler without the passes that are not needed."""
 
-    def __init__(self, typing: Any, target: Any, library: Any, args: Any, *rest: Any) -> None:
-        return_type, flags, local = rest
-        quick = QuickFlags(flags)
-        super().__init__(typing, target, library, args, return_type, quick, local)
-        self.state.typingctx = RememberedTypes(typing, quick.copy())
-
     def define_pipelines(self) -> list[Any]:
         """Return the passes in their order."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
@@ -225,35 +160,28 @@ def compile_team_kernel(function: Any, *, allocates: bool = True) -> Any:
     return _kernel(function, no_cpython_wrapper=True, _nrt=allocates)
 
 
-def compile_part(function: Any, *, inlined: bool = False) -> Any:
+def compile_part(function: Any, *, inlined: bool = False, **options: Any) -> Any:
     """Make a function that is compiled with every kernel that calls it."""
-    return _dispatcher(
-        function, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=inlined
-    )
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **options}
+    return _dispatcher(function, forceinline=inlined, **options)
 
 
 def _kernel(function: Any, **options: Any) -> Any:
     dispatcher, part = _dispatcher(function, **options), compile_part(function)
-    dispatcher.get_call_template, dispatcher.get_overload = (
-        part.get_call_template,
-        part.get_overload,
-    )
+    dispatcher.get_call_template = part.get_call_template
+    dispatcher.get_overload = part.get_overload
     try:
         cache = DiskCache(function)
+        if disk_cache.is_safe(Path(cache.cache_path)):
+            dispatcher._cache = cache
     except RuntimeError:
         compile_note.not_kept = compile_note.NO_FOLDER
-        return dispatcher
-    if disk_cache.others_write(Path(cache.cache_path)):
-        compile_note.not_kept = compile_note.WRITTEN_BY_OTHERS.format(cache.cache_path)
-    else:
-        dispatcher._cache = cache
     return dispatcher
 
 
 def _dispatcher(function: Any, **options: Any) -> Any:
-    dispatcher = numba.njit(
-        nogil=True, error_model="numpy", pipeline_class=KernelCompiler, **options
-    )(function)
+    options = {"nogil": True, "error_model": "numpy", "pipeline_class": KernelCompiler, **options}
+    dispatcher = numba.njit(**options)(function)
     dispatcher.compile = uninterrupted()(dispatcher.compile)
     return dispatcher
 
@@ -317,13 +245,12 @@ event.register("numba:compile", CompileListener())
 
 WORD, BYTE = ir.IntType(64), ir.IntType(8)
 ENTRY = ir.FunctionType(ir.VoidType(), [WORD, WORD, WORD])
-ARRAY_FIELDS = object.__basicsize__
-"""Where the fields of an array object begin: PyArrayObject_fields in NumPy's C API."""
-DATA, DIMENSIONS, STRIDES = (ARRAY_FIELDS + offset for offset in (0, 16, 24))
+DATA, DIMENSIONS, STRIDES = (object.__basicsize__ + offset for offset in (0, 16, 24))
+"""Where an array object has them: PyArrayObject_fields in NumPy's C API."""
 
 
 class ArgumentReader:
-    """Writes the instructions that read arguments, one after the other, from an address."""
+    """Writes the instructions that read arguments, eight bytes each, from an address."""
 
     def __init__(self, context: Any, builder: Any, address: Any) -> None:
         self._context = context
@@ -342,29 +269,27 @@ class ArgumentReader:
         self._count += 1
         if isinstance(kind, types.Array):
             return self._array(kind, self._load(self._address, place))
-        if isinstance(kind, types.Float):
-            return self._load(self._address, place, ir.DoubleType())
-        if isinstance(kind, types.Boolean):
-            return self._builder.trunc(self._load(self._address, place, BYTE), ir.IntType(1))
-        return self._builder.trunc(self._load(self._address, place), ir.IntType(kind.bitwidth))
+        data = self._context.get_data_type(kind)
+        at = self._builder.inttoptr(
+            self._builder.add(self._address, WORD(place)), data.as_pointer()
+        )
+        return self._context.unpack_value(self._builder, kind, at)
 
-    def _load(self, address: Any, offset: int, kind: Any = WORD) -> Any:
+    def _load(self, address: Any, offset: int) -> Any:
         at = self._builder.add(address, WORD(offset))
-        return self._builder.load(self._builder.inttoptr(at, kind.as_pointer()))
+        return self._builder.load(self._builder.inttoptr(at, WORD.as_pointer()))
 
     def _array(self, kind: Any, address: Any) -> Any:
         """Make an array, whose memory is not counted, of an array object."""
-        shape, strides = (self._load(address, field) for field in (DIMENSIONS, STRIDES))
         array = make_array(kind)(self._context, self._builder)
         item = self._context.get_data_type(kind.dtype)
-        populate_array(
-            array,
-            data=self._builder.inttoptr(self._load(address, DATA), item.as_pointer()),
-            shape=[self._load(shape, 8 * k) for k in range(kind.ndim)],
-            strides=[self._load(strides, 8 * k) for k in range(kind.ndim)],
-            itemsize=WORD(self._context.get_abi_sizeof(item)),
-            meminfo=None,
+        data = self._builder.inttoptr(self._load(address, DATA), item.as_pointer())
+        shape, strides = (
+            [self._load(numbers, 8 * k) for k in range(kind.ndim)]
+            for numbers in (self._load(address, DIMENSIONS), self._load(address, STRIDES))
         )
+        width = WORD(self._context.get_abi_sizeof(item))
+        populate_array(array, data, shape, strides, width, None)
         return array._getvalue()
 
 
@@ -391,10 +316,8 @@ def enter(typing: Any, function: Any, member: Any, team: Any, arguments: Any) ->
     return types.void(types.int64, types.int64, types.int64, types.int64), generate
 
 
-# Instructions.
-#
-# Those on atomic numbers are sequentially consistent: what a thread wrote before such an
-# instruction is seen by every thread that has seen the instruction's own result.
+# Instructions. Those on atomic numbers are sequentially consistent: what a thread wrote before one
+# is seen by every thread that has seen its result.
 
 
 def _place(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -457,16 +380,6 @@ def prefetch(typing: Any, array: Any, place: Any) -> Any:
 def _call(builder: Any, name: str, kinds: list[Any], values: list[Any]) -> None:
     kind = ir.FunctionType(ir.VoidType(), kinds)
     builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def trailing_zeros(typing: Any, bits: Any) -> Any:
-    """Return the place of the lowest bit that is set; one has to be."""
-
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        return builder.cttz(values[0], cgutils.true_bit)
-
-    return types.int64(types.uint64), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]

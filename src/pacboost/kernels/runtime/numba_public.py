@@ -1,7 +1,7 @@
 """How kernels are compiled with numba's public API alone: see numba_private.py for the usual way.
 
 Models have the same bytes. Compiling takes longer, numba's own cache is used, and the threads of a
-team are called from Python for every kernel: see plain_team.py.
+team are called from Python for every kernel: see PlainTeam in team.py.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ def compile_kernel(function: Any, *, allocates: bool = True) -> Any:
     try:
         dispatcher = _dispatcher(function, cache=True)
         folder = Path(dispatcher.stats.cache_path)
-        if disk_cache.others_write(folder) or disk_cache.others_write_files(folder):
-            compile_note.not_kept = compile_note.WRITTEN_BY_OTHERS.format(folder)
+        if not (disk_cache.is_safe(folder) and disk_cache.holds_safe_files(folder)):
             dispatcher = _dispatcher(function)
     except RuntimeError:
         compile_note.not_kept = compile_note.NO_FOLDER
@@ -45,9 +44,9 @@ def compile_kernel(function: Any, *, allocates: bool = True) -> Any:
 compile_team_kernel = compile_kernel
 
 
-def compile_part(function: Any, *, inlined: bool = False) -> Any:
+def compile_part(function: Any, *, inlined: bool = False, **options: Any) -> Any:
     """Make a function that is compiled with every kernel that calls it."""
-    return _dispatcher(function)
+    return _dispatcher(function, **options)
 
 
 def _dispatcher(function: Any, **options: Any) -> Any:
@@ -69,7 +68,7 @@ def _change(operation: str) -> Any:
 
         return types.int64(types.intp, types.int64), generate
 
-    def change(array: Any, place: int, value: int) -> int:
+    def change(array: Any, place: int, value: int) -> Any:
         return change_at(array.ctypes.data + array.itemsize * place, value)
 
     return _dispatcher(change)
@@ -80,7 +79,7 @@ exchange = _change("xchg")
 
 
 @_dispatcher
-def load(array: Any, place: int) -> int:
+def load(array: Any, place: int) -> Any:
     """Read a number that other threads change."""
     return add(array, place, 0)
 
@@ -95,23 +94,13 @@ def prefetch(array: Any, place: int) -> None:
     """Do nothing."""
 
 
-@_dispatcher
-def trailing_zeros(bits: np.uint64) -> int:
-    """Return the place of the lowest bit that is set; one has to be."""
-    place = 0
-    while bits & np.uint64(1) == 0:
-        bits >>= np.uint64(1)
-        place += 1
-    return place
-
-
 def enter(function: int, member: int, team: int, arguments: int) -> None:
     """Raise: kernels have no entries here."""
     raise NotImplementedError
 
 
 def entry_address(body: Any, kinds: tuple[Any, ...]) -> int:
-    """Raise: kernels have no entries here."""
+    """Raise as well."""
     raise NotImplementedError
 
 
