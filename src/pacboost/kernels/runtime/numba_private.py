@@ -18,7 +18,7 @@ from typing import Any
 
 import numba
 
-FIRST_TESTED, LAST_TESTED = (0, 62), (0, 68)
+FIRST_TESTED, LAST_TESTED = (0, 61), (0, 68)
 
 if (
     not FIRST_TESTED <= numba.version_info[:2] <= LAST_TESTED
@@ -64,8 +64,9 @@ class KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
         module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
-        passes, builder = self._codegen._module_pass_manager()
-        passes.run(self._final_module, builder)
+        manager = self._codegen._module_pass_manager()
+        passes, *builder = manager if isinstance(manager, tuple) else (manager,)  # numba 0.61
+        passes.run(self._final_module, *builder)
 
 
 class PartLibrary(KernelLibrary):
@@ -74,7 +75,6 @@ class PartLibrary(KernelLibrary):
     def finalize(self) -> None:
         """Take in the parts that are called here, and leave the rest to the kernels."""
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalize_dynamic_globals()
         self._finalized = True
