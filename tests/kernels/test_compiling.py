@@ -13,16 +13,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba import float64, int64
-from numba.core import event
-from numba.types import UniTuple
+from numba.extending import intrinsic
 
-from pacboost.kernels.runtime import compile_helper, jit
-from pacboost.kernels.runtime.entry import address_of, caller
-from pacboost.kernels.runtime.jit import CompileNote
-from pacboost.kernels.runtime.lean_compiler import LEAN, PartLibrary
-from pacboost.kernels.runtime.threads import using
+from pacboost.kernels.runtime import compile_note, disk_cache, jit
 from pacboost.numerics import interactive
+from pacboost.training.run import quick
+
+private = pytest.mark.skipif(
+    not jit.HAS_ENTRIES, reason="other versions of numba compile in their own way"
+)
 
 
 class Terminal(io.StringIO):
@@ -32,9 +31,10 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jit, "_said", False)
+    monkeypatch.setattr(compile_note, "_said", set())
 
 
+@private
 @pytest.mark.usefixtures("fresh")
 @pytest.mark.parametrize("reader", ["terminal", "notebook", "nobody"])
 def test_a_person_reads_it_once(reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,11 +47,11 @@ def test_a_person_reads_it_once(reader: str, monkeypatch: pytest.MonkeyPatch) ->
         assert interactive.in_notebook()
     for function in (test_a_person_reads_it_once, None):  # kernels of others are not announced
         heard = types.SimpleNamespace(data={"dispatcher": types.SimpleNamespace(py_func=function)})
-        CompileNote().on_start(heard)
+        jit.compiler.CompileListener().on_start(heard)
     assert screen.getvalue() == ""
-    jit.say_to_a_person()
-    jit.say_to_a_person()
-    assert screen.getvalue() == ("" if reader == "nobody" else jit.NOTE + "\n")
+    compile_note.say_to_a_person()
+    compile_note.say_to_a_person()
+    assert screen.getvalue() == ("" if reader == "nobody" else compile_note.NOTE + "\n")
 
 
 PROGRAM = """
@@ -72,34 +72,8 @@ def test_a_fit_announces_what_it_compiles_and_not_what_it_loads(tmp_path: Path) 
             check=True, capture_output=True, text=True,
         ).stderr  # fmt: skip
 
-    assert stderr().count(jit.NOTE) == 1
-    assert jit.NOTE not in stderr()
-
-
-# The first fit of an installation: a second process compiles half, and the fit finds it.
-
-FIT = """
-import numpy as np
-from numba.core import event
-
-class Compiled(event.Listener):
-    def on_start(self, found):
-        print(found.data["dispatcher"].py_func.__name__)
-    def on_end(self, found):
-        pass
-
-event.register("numba:compile", Compiled())
-from pacboost import BoostClassifier
-from pacboost.kernels.runtime import compile_helper
-compile_helper.start(compile_helper.TREES)
-X = np.random.default_rng(0).normal(size=(700, 2))
-model = BoostClassifier(n_estimators=2, early_stopping=False).fit(X, X[:, 0] > 0)
-print("fitted")
-compile_helper._helper.wait()
-model.predict(X), model.predict(X[:3])
-"""
-FIT_STUMPS = FIT.replace("TREES", "STUMPS").replace("BoostClassifier", "AdaBoostClassifier")
-FIT_STUMPS = FIT_STUMPS.replace(", early_stopping=False", "")
+    assert stderr().count(compile_note.NOTE) == 1
+    assert compile_note.NOTE not in stderr()
 
 
 INTERRUPTED = """
@@ -127,79 +101,43 @@ def test_ctrl_c_while_the_compiler_is_loaded_waits_until_it_is() -> None:
 
 
 def test_ctrl_c_while_a_kernel_is_compiled_waits_until_it_is() -> None:
-    class Pressed(event.Listener):  # type: ignore[misc]
-        def on_start(self, found: Any) -> None:
+    pressed: list[int] = []
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def press(typing: Any, x: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             signal.raise_signal(signal.SIGINT)
+            pressed.append(1)
+            return values[0]
 
-        def on_end(self, found: Any) -> None:
-            pass
+        return x(x), generate
 
-    compiled: Any = jit._compiled(lambda x: x + x)
-    with pytest.raises(KeyboardInterrupt), event.install_listener("numba:compile", Pressed()):
+    compiled: Any = jit.kernel(lambda x: press(x) + x)
+    with pytest.raises(KeyboardInterrupt):
         compiled(3)
-    assert (len(compiled.overloads), compiled(3)) == (1, 6)
+    assert (pressed, len(compiled.overloads), compiled(3)) == ([1], 1, 6)
 
 
-@pytest.fixture
-def nothing_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(jit, "_said", False)
-    monkeypatch.setattr(compile_helper, "_helper", None)
-    return tmp_path
-
-
-def test_a_note_is_written_and_the_second_process_can_be_ended(
-    nothing_compiled: Path, capsys: pytest.CaptureFixture[str]
+def test_a_first_run_waits_longer_before_it_compiles_for_many_rounds(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    compile_helper.start(compile_helper.TREES)
-    assert compile_helper.at_work()
-    compile_helper.stop()
-    assert not compile_helper.at_work()
-    assert capsys.readouterr().err.startswith("Note: compiling once for this machine")
+    """The kernels of quick rounds would make the first fit of an installation a third longer."""
+    monkeypatch.setattr(quick, "_waited", 0)
+    for misses, pays in ({}, True), ({"signature": 1}, False):
+        stats = types.SimpleNamespace(stats=types.SimpleNamespace(cache_misses=misses))
+        monkeypatch.setattr(quick.grow_team, "grow_tree", stats)
+        assert quick._pays(quick.ROUNDS_THAT_PAY + 1) is pays
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("program", "here", "there"),
-    [(FIT, "log_costs", "grow_tree"), (FIT_STUMPS, "masses", "largest_edges")],
-)
-def test_the_fit_compiles_nothing_that_the_second_process_has_compiled(
-    tmp_path: Path, program: str, here: str, there: str
-) -> None:
-    ready = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=ready, check=True, capture_output=True, text=True
-    )
-    compiled, later = done.stdout.split("fitted")
-    assert here in compiled
-    assert there not in compiled
-    assert "give_values" not in compiled  # the first fit does without: training/run/quick.py
-    assert program is not FIT or later.split() == []
-
-
-@pytest.mark.parametrize("count", [1, 2])
-def test_one_thread_has_no_second_process(
-    nothing_compiled: Path, monkeypatch: pytest.MonkeyPatch, count: int
-) -> None:
-    started: list[int] = []
-    monkeypatch.setattr(compile_helper, "person_waits", lambda: True)
-    monkeypatch.setattr(compile_helper, "start", lambda rules: started.append(count))
-    with using(count):
-        compile_helper.start_for_a_person(compile_helper.TREES)
-    assert started == ([] if count == 1 else [2])
-
-
-# Kernels, the parts that they are made of, and kernels called by their address.
-
-only_lean = pytest.mark.skipif(not LEAN, reason="other versions of numba compile in their own way")
+# Kernels, and the parts that they are made of.
 
 
 @pytest.fixture(autouse=True)
 def _nothing_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jit, "keep_on_disk", lambda compiled: None)
+    monkeypatch.setattr(disk_cache, "is_safe", lambda folder: False)
 
 
-@only_lean
+@private
 def test_a_part_is_linked_into_the_kernels_that_call_it_and_python_may_call_a_kernel() -> None:
     @jit.part_of_kernels
     def twice(x: float) -> float:
@@ -220,32 +158,8 @@ def test_a_part_is_linked_into_the_kernels_that_call_it_and_python_may_call_a_ke
     assert sums(np.array([1.0, 2.0])) == 2 * 2 * 3.0 + 2
     assert above(3.0) == 7.0
     (form,) = compiled.overloads.values()
-    assert not isinstance(form.library, PartLibrary)
+    assert not isinstance(form.library, jit.compiler.PartLibrary)
     part: Any = twice
     (form,) = part.overloads.values()
-    assert isinstance(form.library, PartLibrary)
+    assert isinstance(form.library, jit.compiler.PartLibrary)
     assert form.library.get_pointer_to_function(form.fndesc.llvm_func_name) == 0
-
-
-def test_a_kernel_can_be_called_by_its_address() -> None:
-    kinds = (float64[::1], int64)
-
-    @jit.kernel
-    def ends(values: Any, place: int) -> tuple[float, float]:
-        return values[0], values[place]
-
-    ends_at = caller(UniTuple(float64, 2), kinds)
-
-    @jit.kernel
-    def difference(address: int, values: Any) -> float:
-        first, last = ends_at(address, values[1:], values.size - 2)
-        return float(last - first)
-
-    address = address_of(ends, kinds)
-    assert address == address_of(ends, kinds) > 0
-    assert difference(address, np.array([1.0, 2.0, 5.0])) == 3.0
-    compiled: Any = difference
-    (form,) = compiled.overloads.values()
-    assert "ends" not in " ".join(
-        function.name for function in form.library.get_defined_functions()
-    )

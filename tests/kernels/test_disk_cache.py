@@ -13,10 +13,12 @@ from typing import Any
 
 import numba
 import pytest
-from numba.core.caching import CacheImpl
 
-from pacboost.kernels.runtime import jit
-from pacboost.kernels.runtime.jit import CheckedFiles, kernel
+from pacboost.kernels.runtime import compile_note, disk_cache, jit
+from pacboost.kernels.runtime.disk_cache import CheckedFiles
+from pacboost.kernels.runtime.jit import kernel
+
+pytestmark = pytest.mark.skipif(not jit.HAS_ENTRIES, reason="numba's own cache is used")
 
 
 @pytest.fixture
@@ -85,7 +87,7 @@ def test_code_of_another_source_is_compiled_again(
 ) -> None:
     """Also where only a part that is compiled into the kernel changed, in another file."""
     assert double()(3) == 6
-    monkeypatch.setattr(jit, "kernel_sources", lambda: b"other")
+    monkeypatch.setattr(disk_cache, "kernel_sources", lambda: b"other")
     again = double()
     assert (again(3), hits(again)) == (6, 0)
 
@@ -111,30 +113,29 @@ def test_half_a_file_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(OSError, match="No space left"):
-        CheckedFiles(tmp_path, "double", "").save("key", "code")
+        CheckedFiles(tmp_path, "double", "").write("key", b"code")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.fixture
 def noted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
     """What is said of it where nobody waits, when kernels of ours are compiled."""
-    monkeypatch.setattr(jit, "not_kept", None)
-    monkeypatch.setattr(jit, "_said", False)
+    monkeypatch.setattr(compile_note, "not_kept", None)
+    monkeypatch.setattr(compile_note, "_said", set())
 
     def read() -> str:
         for _ in range(2):
-            jit.say_to_a_person()
+            compile_note.say_to_a_person()
         return capsys.readouterr().err
 
     return read
 
 
-def test_without_any_folder_nothing_is_kept_and_that_is_said_once(
-    double: Any, noted: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(CacheImpl, "_locator_classes", [])
-    function = double()
-    assert (function(3), double()(4)) == (6, 8)
+def test_without_any_folder_nothing_is_kept_and_that_is_said_once(noted: Any) -> None:
+    without_a_file: dict[str, Any] = {}
+    exec("def doubled(x):\n    return x + x", without_a_file)
+    function: Any = kernel(without_a_file["doubled"])
+    assert (function(3), function(4)) == (6, 8)
     assert function.stats.cache_path is None
     assert noted().count("in every process: neither the folder of the package nor the user's") == 1
 
@@ -148,7 +149,7 @@ def test_code_is_not_loaded_from_a_folder_that_others_write_to(
     assert (double()(3), noted()) == (6, "")
     (file,) = files(tmp_path)
     file.parent.chmod(mode)
-    jit.others_write.cache_clear()
+    disk_cache.others_write.cache_clear()
     again = double()
     assert (again(3), hits(again)) == (6, int(mode == 0o700))
     assert noted().count(f"other users can write to {file.parent}") == int(mode != 0o700)
@@ -161,14 +162,35 @@ def test_who_owns_a_folder_or_one_above_it_matters(tmp_path: Path) -> None:
     for place, mode, owner, expected in [
         (folder, 0o755, 0, False), (folder, 0o755, 12345, True), (folder, 0o775, 0, False),
         (folder.parent, 0o777, 0, True), (folder.parent, 0o1777, 0, False),
+        (folder.parent, 0o755, 12345, True), (folder.parent, 0o1777, 12345, True),
     ]:  # fmt: skip
         os.chown(folder, 0, 0)
+        os.chown(folder.parent, 0, 0)
         os.chown(place, owner, 0)
         place.chmod(mode)
-        assert jit.others_write.__wrapped__(folder) is expected, (place, mode, owner)
+        assert disk_cache.others_write.__wrapped__(folder) is expected, (place, mode, owner)
     os.chown(folder.parent, 0, 12345)
     folder.parent.chmod(0o775)
-    assert jit.others_write.__wrapped__(folder)
+    assert disk_cache.others_write.__wrapped__(folder)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files there have no such owners")
+@pytest.mark.parametrize("change", ["mode", "owner"])
+def test_a_file_that_others_could_have_written_is_refused_and_written_anew(
+    double: Any, noted: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path, change: str
+) -> None:
+    if change == "owner" and os.getuid() != 0:
+        pytest.skip("only root gives files away")
+    assert double()(3) == 6
+    (file,) = files(tmp_path)
+    if change == "mode":
+        file.chmod(0o666)
+    else:
+        os.chown(file, 12345, 12345)
+    again, later = double(), double()
+    assert (again(3), hits(again), later(3), hits(later)) == (6, 0, 6, 1)
+    assert capsys.readouterr().err.count(str(file)) == 1
+    assert (file.stat().st_uid, file.stat().st_mode & 0o777) == (os.getuid(), 0o600)
 
 
 FIT = """

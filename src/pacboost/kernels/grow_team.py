@@ -90,9 +90,9 @@ class TeamFindings(NamedTuple):
 # what ``plan`` holds: the leaf to be split or -1, the number of its right part, the number of
 # leaves, whether the parts are to be searched, and whether the left part is the one counted
 LEAF, NEW, LEAVES, SEARCH, LEFT_COUNTED = range(5)
-# what ``limits`` holds: SCAN is the address of ``scan``, see kernels/runtime/entry.py, and KEY says
-# which features are drawn; leaves of at most LISTED rows have no histograms
-DRAWN, DEEPEST, ALL_ROWS, SCAN, KEY, LISTED = range(6)
+# what ``limits`` holds: KEY says which features are drawn; leaves of at most LISTED rows have no
+# histograms
+DRAWN, DEEPEST, ALL_ROWS, KEY, LISTED = range(5)
 
 
 @kernel
@@ -247,13 +247,13 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
                 at = left_slot if side == 0 else right_slot
                 few = order[starts[k] : starts[k] + (sizes[k] if sizes[k] <= listed else 0)]
                 if spans is None:
-                    after, before = split.scan_at(
-                        limits[SCAN], histogram[at, 0], features[first:last], allowed[first:last],
+                    after, before = split.scan(
+                        histogram[at, 0], features[first:last], allowed[first:last],
                         missing, sizes[k], rules, own, words, few, pairs[0],
                     )  # fmt: skip
                 else:
-                    after, before = split_general.scan_at(
-                        limits[SCAN], histogram[at], features[first:last], allowed[first:last],
+                    after, before = split_general.scan(
+                        histogram[at], features[first:last], allowed[first:last],
                         missing, sizes[k], rules, spans[k], own, found.members[member.number, side],
                         new == 0, orders[first:last], evidence[first:last], words, few, pairs,
                     )  # fmt: skip

@@ -19,7 +19,6 @@ from pacboost.kernels.runtime.board import own_share
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import (
     kernel,
-    multiply_high,
     on_stack,
     part_of_kernels,
     team_kernel,
@@ -43,7 +42,7 @@ from pacboost.kernels.update import pairs_of_one
 # The arrays that rounds of LogitBoost in compiled code work on: see kernels/quick_rounds.py.
 
 
-LEAVES, KEY = 2, 4  # places in ``plan`` and in ``limits``: see kernels/grow_team.py
+LEAVES, KEY = 2, 3  # places in ``plan`` and in ``limits``: see kernels/grow_team.py
 
 # what ``course`` holds: whether to go on; the number of the round, from 0 on, and how many are
 # wanted; how many rounds validation rows have seen, which was best, after how many without progress
@@ -354,6 +353,15 @@ def seed_words(entropy: Rows, pool: Rows, out: Rows) -> None:
         constant = np.uint32(constant * FACTOR_OUT)
         value = np.uint32(value * constant)
         out[k] = value ^ (value >> SHIFT)
+
+
+@part_of_kernels
+def multiply_high(a: np.uint64, b: np.uint64) -> np.uint64:
+    """Return the upper 64 of the 128 bits of a product."""
+    low = np.uint64(0xFFFFFFFF)
+    middle = (a >> BITS) * (b & low) + (((a & low) * (b & low)) >> BITS)
+    other = (a & low) * (b >> BITS) + (middle & low)
+    return (a >> BITS) * (b >> BITS) + (middle >> BITS) + (other >> BITS)
 
 
 @part_of_kernels

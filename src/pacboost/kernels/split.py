@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.types import UniTuple, float64, int64, uint8, uint32, uint64
 
 from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
-from pacboost.kernels.runtime.entry import caller
 from pacboost.kernels.runtime.jit import (
     inline,
     kernel,
@@ -256,13 +254,6 @@ def scan_rows(
     return best, cut, missing_left
 
 
-KINDS = (
-    int64[:, ::1], int64[:, ::1], uint8[::1], int64, int64, float64[::1], int64[::1],
-    uint64[:, ::1], uint32[::1], int64[::1],
-)  # fmt: skip
-"""The types of what ``scan`` takes."""
-
-
 @part_of_kernels
 def scan_lane(
     lane: Wholes, feature: Wholes, missing: int, leaf: Leaf, wanted: float, own: Wholes
@@ -332,7 +323,3 @@ def scan(
         if cut >= 0:
             best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, left
     return (after, before) if after > nothing else (before, before)
-
-
-scan_at = caller(UniTuple(float64, 2), KINDS)
-"""``scan`` at an address."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba.types import UniTuple, float64, int64, uint8, uint32, uint64
 
 from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
-from pacboost.kernels.runtime.entry import caller
 from pacboost.kernels.runtime.jit import on_stack, part_of_kernels, uncounted
 from pacboost.kernels.split import (
     BINS,
@@ -354,14 +352,6 @@ def scan_category(
     return best, cut, missing_left
 
 
-KINDS = (
-    int64[:, :, ::1], int64[:, ::1], uint8[::1], int64, int64, float64[::1], float64[::1],
-    int64[::1], uint8[::1], int64, uint8[:, ::1], float64[::1], uint64[:, ::1], uint32[::1],
-    int64[:, ::1],
-)  # fmt: skip
-"""The types of what ``scan`` takes."""
-
-
 @uncounted
 def scan(
     histogram: Wholes,
@@ -438,7 +428,3 @@ def scan(
             after = found
             best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, left
     return (after, before) if after > nothing else (before, before)
-
-
-scan_at = caller(UniTuple(float64, 2), KINDS)
-"""``scan`` at an address."""

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.runtime import Bytes, Cells, Floats, Numbers, Wholes
-from pacboost.kernels.runtime.board import TICKET, add, last_to_arrive, own_share, release
+from pacboost.kernels.runtime.board import TICKET, last_to_arrive, own_share, release
 from pacboost.kernels.runtime.entry import Member
-from pacboost.kernels.runtime.jit import Function, kernel, part_of_kernels, team_kernel
+from pacboost.kernels.runtime.jit import Function, add, kernel, part_of_kernels, team_kernel
 from pacboost.kernels.split import ERROR, NEWTON
 
 NOTHING = -1.0

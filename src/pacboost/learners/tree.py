@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,8 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import grow_team, quick_rounds, routing, split, split_general
-from pacboost.kernels.runtime.entry import Bundle, address_of
+from pacboost.kernels import grow_team, quick_rounds, routing, split
+from pacboost.kernels.runtime.entry import Bundle
 from pacboost.kernels.runtime.team import largest_team, together
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.learners.cuda_growing import CudaTreeSearch
@@ -86,7 +85,7 @@ class DenseTreeSearch(TreeSearch):
         splits = grow_team.Splits(self._splits, self._split_members, self._split_gains)
         self._codes, self._all_leaves, self._all_splits = map(Bundle, (codes, leaves, splits))
         self._plan = np.zeros(5, dtype=np.int64)
-        self._limits = np.zeros(6, dtype=np.int64)
+        self._limits = np.zeros(5, dtype=np.int64)
         if blocks.lanes == len(self._features) and not self._tree.monotone:
             self._limits[grow_team.LISTED] = split.FEW_ROWS
         self._room_for(1)
@@ -126,7 +125,7 @@ class DenseTreeSearch(TreeSearch):
         team = max(1, min(most, cells // CELLS_WORTH_A_MEMBER))
         if self._largest_team < team:
             self._room_for(team)
-        self._limits[:4] = self._drawn, self._deepest, all_rows, _scan(self._plain)
+        self._limits[:3] = self._drawn, self._deepest, all_rows
         return team, (
             self._codes, rows, self._spare, self._pairs, self._histogram, self._partial,
             self._rules, self._all_leaves, None if self._plain else self._spans, self._all_splits,
@@ -167,12 +166,6 @@ class DenseTreeSearch(TreeSearch):
             )  # fmt: skip
 
         each_rows(task, rows.size)
-
-
-@cache
-def _scan(plain: bool) -> int:
-    scans = split if plain else split_general
-    return address_of(scans.scan, scans.KINDS)
 
 
 @dataclass(frozen=True)

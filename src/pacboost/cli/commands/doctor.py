@@ -114,7 +114,7 @@ def _cache() -> Finding:
     """Check that the folder of the compiled code can be written to."""
     try:
         from pacboost.kernels.bins import encode
-        from pacboost.kernels.runtime.jit import not_kept
+        from pacboost.kernels.runtime.compile_note import not_kept
 
         path = encode.stats.cache_path  # type: ignore[attr-defined]
         if not_kept is not None or path is None:

@@ -205,9 +205,6 @@ def command(
         if given["booster"] is None and given["learner"] is None:
             way = "chosen"
             refuse(BY_HAND, "requires --booster or --learner; add one of them")
-            from pacboost.kernels.runtime import compile_helper
-
-            compile_helper.start(compile_helper.TREES)
         else:
             why = "cannot be combined with --booster or --learner; leave it out"
             refuse(f"epsilon {CHOSEN_ALONE}", why)

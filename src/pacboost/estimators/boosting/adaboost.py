@@ -29,7 +29,6 @@ from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.labels import read_targets, read_weights
 from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
 from pacboost.estimators.inputs.tables import open_table
-from pacboost.kernels.runtime import compile_helper
 from pacboost.learners.choose import as_learner
 from pacboost.learners.sklearn import SklearnLearner, shaped
 from pacboost.numerics.checks import positive_whole, real_number
@@ -133,7 +132,6 @@ class AdaBoostClassifier(Boosting):
     device: str = "cpu"
     verbose: bool | int | str = "auto"
 
-    _rules = compile_helper.STUMPS
     _row_shape = ()
 
     @property

@@ -42,7 +42,6 @@ from pacboost.hypotheses.shapes import Counts
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.learner import FunctionLearner, Learner
 from pacboost.learners.tree import Tree
@@ -231,8 +230,6 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
     """The ``copies`` of the last fit."""
     _keeps_sparse = True
     """Whether a sparse table is boosted on as it is, if the learner reads codes."""
-    _rules = compile_helper.TREES
-    """What a second process compiles for, on the first fit of an installation."""
 
     @fits_rows
     def fit(
@@ -277,7 +274,6 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             task = self._init_callback_context(max_subtasks=None)
             task.call_on_fit_task_begin(estimator=self, **told)
         with all_or_nothing(self) as attempt, using(self.n_jobs), self._boosting(X):
-            compile_helper.start_for_a_person(self._rules)
             X_val, y_val = self._given(first[0]), first[1]
             work = self._prepare(self._given(X), y, sample_weight, X_val, y_val)
             work = self._watch_also(work, name, others)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from pacboost.kernels.cuda.twins import TWINS, runs_on_gpu
-from pacboost.kernels.runtime import Wholes, board
-from pacboost.kernels.runtime.entry import Body, entry_of
+from pacboost.kernels.runtime import Wholes, board, jit
+from pacboost.kernels.runtime.entry import Body, Member, entry_of, plain_values
 from pacboost.kernels.runtime.threads import threads
 from pacboost.parallel.cores import usable_cores as cores
 
@@ -145,6 +145,27 @@ class Team:
             thread.join()
 
 
+class PlainTeam(Team):
+    """A team without entries: each member is a thread of Python that calls the kernel.
+
+    Its threads are started for every kernel. See numba_public.py.
+    """
+
+    def run(self, body: Body, size: int, *arguments: Any) -> None:
+        """Have so many members run a kernel together."""
+        values = plain_values(arguments)
+
+        def call(member: int) -> None:
+            body(Member(member, size, self.board), *values)
+
+        if size == 1:
+            call(0)
+            return
+        with ThreadPoolExecutor(size) as members:
+            for running in [members.submit(call, member) for member in range(size)]:
+                running.result()
+
+
 _idle: list[Team] = []
 if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=_idle.clear)  # threads do not survive a fork
@@ -204,4 +225,4 @@ def _a_team() -> Team:
     try:
         return _idle.pop()
     except IndexError:  # to ask first does not help: another fit may take the last one meanwhile
-        return Team()
+        return Team() if jit.HAS_ENTRIES else PlainTeam()

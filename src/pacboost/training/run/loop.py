@@ -27,7 +27,6 @@ from pacboost.samples.sample import Sample, Wholes
 from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.margins import Floats, hardest, margin_and_gap, norm
 from pacboost.training.run.quick import AT_ONCE, QuickRounds
-from pacboost.training.run.rehearsal import finish_compiling
 from pacboost.training.run.rounds import FinishedRound, MeasuredRule, RowsShown, Step, rounds_of
 
 NO_EDGE = "the learner found no rule better than guessing"
@@ -56,7 +55,6 @@ class Run:
         self.done: list[FinishedRound] = []
         self.learner, self.booster, self.watch = learner, booster, watch
         self.plain_votes = booster.plain_votes
-        finish_compiling(sample, learner, booster)
         shown = RowsShown(sample.n_rows, seed, resample, subsample)
         self.rounds = rounds_of(sample, learner, booster, shown)
         self.names = Names(sample.table.name, sample.answers)

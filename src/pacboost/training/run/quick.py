@@ -21,7 +21,7 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import grow_team, measure, update
 from pacboost.kernels import quick_rounds as quick
 from pacboost.kernels.quick_rounds import divide_rows
-from pacboost.kernels.runtime import compile_helper
+from pacboost.kernels.runtime import jit
 from pacboost.kernels.runtime.entry import Bundle, is_compiled
 from pacboost.kernels.runtime.team import Steps, in_turn
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, span_count
@@ -49,6 +49,8 @@ ROWS_AT_ONCE = 200_000
 
 ROUNDS_THAT_PAY = 4_000
 """What is saved in so many rounds takes as long as to compile what saves it: some 2 s."""
+ROUNDS_THAT_PAY_IN_A_FIRST_RUN = 40_000
+"""The same in the process that compiles the other kernels, on the first fit of an installation."""
 
 
 class QuickRounds:
@@ -249,10 +251,11 @@ _waited = 0
 def _pays(rounds: int) -> bool:
     """Check whether to compile for so many rounds, after those that have done without.
 
-    On the first fit of an installation a second process may compile all this, too, but last.
+    A process that had to compile what grows trees waits longer: its user has waited enough.
     """
     global _waited  # noqa: PLW0603 - for the whole process
-    if compile_helper.at_work():
-        return False
     _waited += rounds
-    return _waited > ROUNDS_THAT_PAY
+    grow: Any = grow_team.grow_tree
+    is_first_run = bool(grow.stats.cache_misses)
+    rounds_that_pay = ROUNDS_THAT_PAY_IN_A_FIRST_RUN if is_first_run else ROUNDS_THAT_PAY
+    return jit.HAS_ENTRIES and _waited > rounds_that_pay

@@ -1,0 +1,406 @@
+"""All that pacboost uses of numba's private API, which numba changes without notice.
+
+This module can be imported only with versions of numba that it was tested with. With any other,
+jit.py uses numba_public.py instead, which gives the same bytes, but compiles and runs more slowly;
+the environment variable PACBOOST_NUMBA=public asks for that.
+"""
+
+# ruff: noqa: E402 - the version is checked before anything private is imported
+
+from __future__ import annotations
+
+import os
+import pickle
+import platform
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numba
+
+FIRST_TESTED, LAST_TESTED = (0, 61), (0, 68)
+
+if (
+    not FIRST_TESTED <= numba.version_info[:2] <= LAST_TESTED
+    or os.environ.get("PACBOOST_NUMBA") == "public"
+):
+    raise ImportError(f"the private API of numba {numba.__version__} is not to be used")
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils, event
+from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
+from numba.core.lowering import Lower
+from numba.core.serialize import dumps
+from numba.core.typed_passes import BaseNativeLowering, NativeLowering
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
+
+from pacboost.kernels.runtime import compile_note, disk_cache
+from pacboost.numerics.interactive import uninterrupted
+
+# The compiler: numba's without what kernels do not need. It takes a third less time for them.
+
+NOT_NEEDED = {
+    "WithLifting", "InlineClosureLikes", "InlineInlinables", "RewriteDynamicRaises",
+    "MakeFunctionToJitFunction", "FindLiterallyCalls", "LiteralUnroll", "InlineOverloads",
+    "LiteralPropagationSubPipelinePass", "NopythonRewrites", "DumpParforDiagnostics",
+    "NoPythonSupportedFeatureValidation",
+}  # fmt: skip
+"""The passes that change nothing in a kernel: kernels have no closures, no ``with``, no raised
+objects and no expressions over whole arrays."""
+
+
+class KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The code of a kernel, which is optimised once, when it is complete.
+
+    Numba would optimise each function before that, too; the machine code is as fast without.
+    """
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        manager = self._codegen._module_pass_manager()
+        passes, *builder = manager if isinstance(manager, tuple) else (manager,)  # numba 0.61
+        passes.run(self._final_module, *builder)
+
+
+class PartLibrary(KernelLibrary):
+    """The code of a part, to be linked into that of kernels: there is no machine code of it."""
+
+    def finalize(self) -> None:
+        """Take in the parts that are called here, and leave the rest to the kernels."""
+        for library in dict.fromkeys(self._linking_libraries):
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return 0, by which numba says that there is no such function in memory."""
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        """Return what is asked for ``set_env`` alone."""
+        return self
+
+    def set_env(self, name: str, environment: object) -> None:
+        """Do nothing: an environment holds Python objects, of which a part has none."""
+
+
+class KernelLower(Lower):  # type: ignore[misc]
+    """Translates a kernel to LLVM, with an entry in place of a function to be called from C."""
+
+    def create_cfunc_wrapper(self) -> None:
+        """Write the entry: it reads the arguments from memory, and calls the kernel."""
+        context, described = self.context, self.fndesc
+        module = context.create_module("entry")
+        kind = context.call_conv.get_function_type(described.restype, described.argtypes)
+        kernel = ir.Function(module, kind, described.llvm_func_name)
+        entry = ir.Function(module, ENTRY, described.llvm_cfunc_wrapper_name)
+        builder = ir.IRBuilder(entry.append_basic_block())
+        number, team, address = entry.args
+        reader = ArgumentReader(context, builder, address)
+        member, *kinds = described.argtypes
+        parts = [number, team, reader.argument(member[2])]
+        arguments = [context.make_tuple(builder, member, parts), *map(reader.argument, kinds)]
+        context.call_conv.call_function(
+            builder, kernel, described.restype, described.argtypes, arguments, attrs=("noinline",)
+        )
+        builder.ret_void()
+        self.library.add_ir_module(module)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class KernelLowering(BaseNativeLowering):  # type: ignore[misc]
+    """The pass that translates a kernel to LLVM."""
+
+    _name = "pacboost_kernel_lowering"
+    lowering_class = KernelLower
+
+    def run_pass(self, state: Any) -> bool:
+        """Translate it into a library of ours; what neither Python nor a team calls is a part."""
+        is_part = state.flags.no_cpython_wrapper and state.flags.no_cfunc_wrapper
+        library = PartLibrary if is_part else KernelLibrary
+        state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return bool(super().run_pass(state))
+
+
+class KernelCompiler(CompilerBase):  # type: ignore[misc]
+    """Numba's compiler without the passes that are not needed."""
+
+    def define_pipelines(self) -> list[Any]:
+        """Return the passes in their order."""
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.passes = [
+            (KernelLowering if step is NativeLowering else step, why)
+            for step, why in passes.passes
+            if step.__name__ not in NOT_NEEDED
+        ]
+        return [passes]
+
+
+def compile_kernel(function: Any, *, allocates: bool = True) -> Any:
+    """Make a function that is compiled when it is first called with arguments of some types.
+
+    Kernels that call it link a part made of the same function, and not what Python calls. LLVM
+    inlines small parts; to have numba inline them made a first fit a twentieth longer.
+    """
+    return _kernel(function, no_cfunc_wrapper=True, _nrt=allocates)
+
+
+def compile_team_kernel(function: Any, *, allocates: bool = True) -> Any:
+    """Make a kernel with an entry for members of a team, which Python cannot call."""
+    return _kernel(function, no_cpython_wrapper=True, _nrt=allocates)
+
+
+def compile_part(function: Any, *, inlined: bool = False, **options: Any) -> Any:
+    """Make a function that is compiled with every kernel that calls it."""
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **options}
+    return _dispatcher(function, forceinline=inlined, **options)
+
+
+def _kernel(function: Any, **options: Any) -> Any:
+    dispatcher, part = _dispatcher(function, **options), compile_part(function)
+    dispatcher.get_call_template = part.get_call_template
+    dispatcher.get_overload = part.get_overload
+    try:
+        cache = DiskCache(function)
+        if disk_cache.is_safe(Path(cache.cache_path)):
+            dispatcher._cache = cache
+    except RuntimeError:
+        compile_note.not_kept = compile_note.NO_FOLDER
+    return dispatcher
+
+
+def _dispatcher(function: Any, **options: Any) -> Any:
+    options = {"nogil": True, "error_model": "numpy", "pipeline_class": KernelCompiler, **options}
+    dispatcher = numba.njit(**options)(function)
+    dispatcher.compile = uninterrupted()(dispatcher.compile)
+    return dispatcher
+
+
+# The cache.
+
+
+class DiskCache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache of one function, with files that are checked before they are used."""
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        locator = self._impl.locator
+        stamp = (numba.__version__, disk_cache.kernel_sources(), locator.get_source_stamp())
+        name = self._impl.filename_base
+        self._cache_file = PickledFiles(Path(self.cache_path), name, repr(stamp))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled form of a signature, or None where there is none that can be used."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # whatever the reason, compiling again is the answer
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Write the compiled form of a signature, unless the disk is full or cannot be written."""
+        with suppress(OSError):
+            super().save_overload(sig, data)
+
+
+class PickledFiles(disk_cache.CheckedFiles):
+    """Files of what numba stores."""
+
+    def load(self, key: object) -> object:
+        """Read a compiled form; None if there is none that can be used."""
+        form = self.read(key)
+        return None if form is None else pickle.loads(form)
+
+    def save(self, key: object, data: object) -> None:
+        """Write a compiled form."""
+        self.write(key, dumps(data))
+
+
+class CompileListener(event.Listener):  # type: ignore[misc]
+    """Hears of everything that numba compiles in this process, and of nothing that it loads."""
+
+    def on_start(self, event: Any) -> None:
+        """Write a note if it is a kernel of pacboost."""
+        function = getattr(event.data.get("dispatcher"), "py_func", None)
+        if str(getattr(function, "__module__", "")).startswith("pacboost."):
+            compile_note.say_to_a_person()
+
+    def on_end(self, event: Any) -> None:
+        """Do nothing."""
+
+
+event.register("numba:compile", CompileListener())
+
+
+# Entries: functions of the number of a member, the size of its team, and an address of arguments.
+
+WORD, BYTE = ir.IntType(64), ir.IntType(8)
+ENTRY = ir.FunctionType(ir.VoidType(), [WORD, WORD, WORD])
+DATA, DIMENSIONS, STRIDES = (object.__basicsize__ + offset for offset in (0, 16, 24))
+"""Where an array object has them: PyArrayObject_fields in NumPy's C API."""
+
+
+class ArgumentReader:
+    """Writes the instructions that read arguments, eight bytes each, from an address."""
+
+    def __init__(self, context: Any, builder: Any, address: Any) -> None:
+        self._context = context
+        self._builder = builder
+        self._address = address
+        self._count = 0
+
+    def argument(self, kind: Any) -> Any:
+        """Read an argument of a numba type; a tuple is its parts in their order."""
+        if isinstance(kind, types.BaseTuple):
+            parts = [self.argument(part) for part in kind]
+            return self._context.make_tuple(self._builder, kind, parts)
+        if isinstance(kind, types.NoneType):
+            return self._context.get_dummy_value()
+        place = 8 * self._count
+        self._count += 1
+        if isinstance(kind, types.Array):
+            return self._array(kind, self._load(self._address, place))
+        data = self._context.get_data_type(kind)
+        at = self._builder.inttoptr(
+            self._builder.add(self._address, WORD(place)), data.as_pointer()
+        )
+        return self._context.unpack_value(self._builder, kind, at)
+
+    def _load(self, address: Any, offset: int) -> Any:
+        at = self._builder.add(address, WORD(offset))
+        return self._builder.load(self._builder.inttoptr(at, WORD.as_pointer()))
+
+    def _array(self, kind: Any, address: Any) -> Any:
+        """Make an array, whose memory is not counted, of an array object."""
+        array = make_array(kind)(self._context, self._builder)
+        item = self._context.get_data_type(kind.dtype)
+        data = self._builder.inttoptr(self._load(address, DATA), item.as_pointer())
+        shape, strides = (
+            [self._load(numbers, 8 * k) for k in range(kind.ndim)]
+            for numbers in (self._load(address, DIMENSIONS), self._load(address, STRIDES))
+        )
+        width = WORD(self._context.get_abi_sizeof(item))
+        populate_array(array, data, shape, strides, width, None)
+        return array._getvalue()
+
+
+def entry_address(body: Any, kinds: tuple[Any, ...]) -> int:
+    """Compile or load a team kernel for arguments of these types; return its entry's address."""
+    body.compile(kinds)
+    form = body.overloads[kinds]
+    return int(form.library.get_pointer_to_function(form.fndesc.llvm_cfunc_wrapper_name))
+
+
+def is_compiled(body: Any, kinds: tuple[Any, ...]) -> bool:
+    """Check whether a kernel is compiled for arguments of these types, in memory or on disk."""
+    return kinds in body.overloads or body._cache.load_overload(kinds, body.targetctx) is not None
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def enter(typing: Any, function: Any, member: Any, team: Any, arguments: Any) -> Any:
+    """Call the kernel whose entry and arguments have these addresses."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        builder.call(builder.inttoptr(values[0], ENTRY.as_pointer()), list(values[1:]))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64, types.int64), generate
+
+
+# Instructions. Those on atomic numbers are sequentially consistent: what a thread wrote before one
+# is seen by every thread that has seen its result.
+
+
+def _place(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    """Return the address of ``array[place]``, the first two arguments of an instruction."""
+    array = make_array(signature.args[0])(context, builder, values[0])
+    return builder.gep(array.data, [values[1]])
+
+
+def _change(operation: str) -> Any:
+    def typed(typing: Any, array: Any, place: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            at = _place(context, builder, signature, values)
+            return builder.atomic_rmw(operation, at, values[2], "seq_cst")
+
+        return types.int64(array, types.intp, types.int64), generate
+
+    return intrinsic(typed)
+
+
+add = _change("add")
+exchange = _change("xchg")
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def load(typing: Any, array: Any, place: Any) -> Any:
+    """Read a number that other threads change."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.load_atomic(_place(context, builder, signature, values), "seq_cst", 8)
+
+    return types.int64(array, types.intp), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def pause(typing: Any) -> Any:
+    """Let the processor know, where it listens, that this thread is waiting in a loop."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        if platform.machine().lower() in ("x86_64", "amd64"):
+            _call(builder, "llvm.x86.sse2.pause", [], [])
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def prefetch(typing: Any, array: Any, place: Any) -> Any:
+    """Have an entry of an array brought to the cache, without waiting for it."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        pointer, number = BYTE.as_pointer(), ir.IntType(32)
+        at = builder.bitcast(_place(context, builder, signature, values), pointer)
+        modes = [number(0), number(3), number(1)]  # to read, often, data
+        _call(builder, "llvm.prefetch.p0i8", [pointer, *[number] * 3], [at, *modes])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+def _call(builder: Any, name: str, kinds: list[Any], values: list[Any]) -> None:
+    kind = ir.FunctionType(ir.VoidType(), kinds)
+    builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def on_stack(typing: Any, shape: Any, dtype: Any) -> Any:
+    """Return an array of this shape, a tuple, that lives until the function returns.
+
+    It is not initialised and not counted, so kernels that are not to allocate may have it.
+    """
+    kind = types.Array(dtype.dtype, len(shape), "C")
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        array = make_array(kind)(context, builder)
+        sizes = cgutils.unpack_tuple(builder, values[0])
+        width = context.get_constant(types.intp, dtype.dtype.bitwidth // 8)
+        strides: list[Any] = []
+        total = context.get_constant(types.intp, 1)
+        for size in reversed(sizes):
+            strides.insert(0, builder.mul(total, width))
+            total = builder.mul(total, size)
+        data = builder.alloca(context.get_data_type(dtype.dtype), total)
+        populate_array(array, data, sizes, strides, width, None)
+        return array._getvalue()
+
+    return kind(shape, dtype), generate

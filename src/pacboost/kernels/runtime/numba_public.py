@@ -1,0 +1,109 @@
+"""How kernels are compiled with numba's public API alone: see numba_private.py for the usual way.
+
+Models have the same bytes. Compiling takes longer, numba's own cache is used, and the threads of a
+team are called from Python for every kernel: see PlainTeam in team.py.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+
+from pacboost.kernels.runtime import compile_note, disk_cache
+from pacboost.numerics.interactive import uninterrupted
+
+
+def compile_kernel(function: Any, *, allocates: bool = True) -> Any:
+    """Make a function that is compiled when it is first called with arguments of some types."""
+    try:
+        dispatcher = _dispatcher(function, cache=True)
+        folder = Path(dispatcher.stats.cache_path)
+        if not (disk_cache.is_safe(folder) and disk_cache.holds_safe_files(folder)):
+            dispatcher = _dispatcher(function)
+    except RuntimeError:
+        compile_note.not_kept = compile_note.NO_FOLDER
+        dispatcher = _dispatcher(function)
+    usual = dispatcher.compile
+
+    def compile_and_say(signature: Any) -> Any:
+        path = dispatcher.stats.cache_path
+        name = f"*.{function.__qualname__.replace('<', '').replace('>', '')}-*.nbi"
+        if not dispatcher.signatures and (path is None or not any(Path(path).glob(name))):
+            compile_note.say_to_a_person()
+        with uninterrupted():
+            return usual(signature)
+
+    dispatcher.compile = compile_and_say
+    return dispatcher
+
+
+compile_team_kernel = compile_kernel
+
+
+def compile_part(function: Any, *, inlined: bool = False, **options: Any) -> Any:
+    """Make a function that is compiled with every kernel that calls it."""
+    return _dispatcher(function, **options)
+
+
+def _dispatcher(function: Any, **options: Any) -> Any:
+    return njit(nogil=True, error_model="numpy", **options)(function)
+
+
+# What numba_private.py has instructions for.
+
+on_stack = np.empty
+
+
+def _change(operation: str) -> Any:
+    @intrinsic  # type: ignore[untyped-decorator]
+    def change_at(typing: Any, address: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            kind = context.get_value_type(types.CPointer(types.int64))
+            at = builder.inttoptr(values[0], kind)
+            return builder.atomic_rmw(operation, at, values[1], "seq_cst")
+
+        return types.int64(types.intp, types.int64), generate
+
+    def change(array: Any, place: int, value: int) -> Any:
+        return change_at(array.ctypes.data + array.itemsize * place, value)
+
+    return _dispatcher(change)
+
+
+add = _change("add")
+exchange = _change("xchg")
+
+
+@_dispatcher
+def load(array: Any, place: int) -> Any:
+    """Read a number that other threads change."""
+    return add(array, place, 0)
+
+
+@_dispatcher
+def pause() -> None:
+    """Do nothing."""
+
+
+@_dispatcher
+def prefetch(array: Any, place: int) -> None:
+    """Do nothing."""
+
+
+def enter(function: int, member: int, team: int, arguments: int) -> None:
+    """Raise: kernels have no entries here."""
+    raise NotImplementedError
+
+
+def entry_address(body: Any, kinds: tuple[Any, ...]) -> int:
+    """Raise as well."""
+    raise NotImplementedError
+
+
+def is_compiled(body: Any, kinds: tuple[Any, ...]) -> bool:
+    """Return False: what is compiled for entries alone is never compiled here."""
+    return False
