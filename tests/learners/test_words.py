@@ -276,6 +276,7 @@ def test_every_kind_of_rule_can_be_had(abstain: bool, real: bool) -> None:
         booster=AdaBoost(confidence_rated=real),
         n_estimators=5,
         random_state=0,
+        times=None,
         beginning=None,
         prefixes=None,
     )

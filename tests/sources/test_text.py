@@ -160,9 +160,9 @@ def test_bad_options(options: dict[str, Any], message: str) -> None:
         TextFeatures(**options)
 
 
-# Conditions on single words: where they occur, and how they begin.
+# Conditions on single words: how often and where they occur, and how they begin.
 
-OPTIONS: dict[str, Any] = {"beginning": (1, 3), "prefixes": (2, 3)}
+OPTIONS: dict[str, Any] = {"times": (2, 4), "beginning": (1, 3), "prefixes": (2, 3)}
 WORDY = st.lists(st.text("ab cdÄ_1,", max_size=30), min_size=1, max_size=8)
 
 
@@ -171,8 +171,10 @@ def holds(entry: str, text: str) -> bool:
     tokens = re.findall(r"\w+", text.lower())
     if entry.endswith("*"):
         return any(token.startswith(entry[:-1]) and token != entry[:-1] for token in tokens)
-    word, _, place = entry.partition(" @")
-    return word in tokens[: int(place) if place else None]
+    word, _, mark = entry.partition(" ")
+    if mark.startswith("@"):
+        return word in tokens[: int(mark[1:])]
+    return tokens.count(word) >= int(mark[1:] or 1)
 
 
 @given(WORDY, WORDY)
@@ -192,7 +194,7 @@ def test_no_condition_is_missing(texts: list[str]) -> None:
     texts = [*texts, "ab ab ba"]
     features, _ = TextFeatures((1, 1), **OPTIONS).learn(texts)
     words = {token for text in texts for token in re.findall(r"\w+", text.lower())}
-    entries = {word + mark for word in words for mark in ("", " @1", " @3")}
+    entries = {word + mark for word in words for mark in ("", " ×2", " ×4", " @1", " @3")}
     entries |= {f"{word[:size]}*" for word in words for size in (2, 3) if size < len(word)}
     met = {entry for entry in entries if any(holds(entry, text) for text in texts)}
     assert set(features.vocabulary) == met
@@ -210,6 +212,7 @@ def test_rules_name_the_column() -> None:
     options = TextFeatures((1, 1), **OPTIONS)
     features, table = MixedFeatures(options, ("body",)).learn(rows)
     spoken = [features.say(number) for number in range(table.n_columns)]
+    assert "body contains 'profit' at least 2 times" in spoken
     assert "body begins with 'profit'" in spoken
     assert "body contains 'profit' within its first 3 words" in spoken
     assert "body contains a word that begins with 'pro'" in spoken
@@ -221,11 +224,12 @@ def test_rules_name_the_column() -> None:
 @pytest.mark.parametrize(
     ("options", "match"),
     [
+        ({"times": (1, 2)}, "times is"),
+        ({"times": 2}, "times is 2"),
+        ({"times": (3, 2)}, "the least first"),
+        ({"times": (2, 2)}, "the least first"),
+        ({"times": (2.0,)}, "whole numbers from 2 to 1,000"),
         ({"beginning": (0,)}, "beginning is"),
-        ({"beginning": 2}, "beginning is 2"),
-        ({"beginning": (3, 2)}, "the least first"),
-        ({"beginning": (2, 2)}, "the least first"),
-        ({"beginning": (2.0,)}, "whole numbers from 1 to 1,000"),
         ({"beginning": tuple(range(1, 12))}, "up to 10 whole numbers"),
         ({"prefixes": (6, 4)}, "prefixes is"),
         ({"prefixes": 4}, "prefixes is 4"),

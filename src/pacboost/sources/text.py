@@ -86,8 +86,9 @@ MOST_SKIPS = 4
 MOST_RUNS = 10_000
 """So many ways there may be to leave words out of a run; all of them are looked for."""
 GAP = " … "
-LONGEST_BEGINNING = 1_000
-"""The maximum number of words that ``beginning`` may give."""
+LEAST_CUTS = {"times": 2, "beginning": 1}
+LARGEST_CUT = 1_000
+"""The numbers that ``times`` and ``beginning`` may hold."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +100,10 @@ class TextFeatures:
     gives the shortest and the longest pieces of words, with a blank for the border. What fewer than
     ``min_count`` texts contain is dropped; and the rarest, if more than ``max_features`` are left.
 
-    Where ``ngrams`` begin with single words, two more conditions on these can be asked for (see
-    sources/word_conditions.py): that they occur in a ``beginning`` of so many words, and that they
-    begin with certain letters, ``prefixes`` of such lengths.
+    Where ``ngrams`` begin with single words, more conditions on these can be asked for (see
+    sources/word_conditions.py): that they occur so many ``times``, that they occur in a
+    ``beginning`` of so many words, and that they begin with certain letters, ``prefixes`` of such
+    lengths.
 
     >>> features, table = TextFeatures(skips=1).learn(["I lost my card", "My card!"])
     >>> features.vocabulary
@@ -119,14 +121,15 @@ class TextFeatures:
     max_features: int = MOST_FEATURES
     lowercase: bool = True
     vocabulary: tuple[str, ...] = ()
+    times: tuple[int, ...] = ()
     beginning: tuple[int, ...] = ()
     prefixes: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         for name in ("ngrams", "characters", "prefixes"):
             object.__setattr__(self, name, span_of(name, getattr(self, name)))
-        beginning = cuts_of("beginning", self.beginning, 1, LONGEST_BEGINNING)
-        object.__setattr__(self, "beginning", beginning)
+        for name, least in LEAST_CUTS.items():
+            object.__setattr__(self, name, cuts_of(name, getattr(self, name), least, LARGEST_CUT))
         if self.ngrams is None and self.characters is None:
             raise ParameterError("ngrams and characters are both None; give at least one of them")
         check_whole("skips", self.skips, 0, MOST_SKIPS)
@@ -153,6 +156,7 @@ class TextFeatures:
         if self.characters is not None:
             yield from chain.from_iterable(_pieces(token, self.characters) for token in tokens)
         if self.ngrams is not None and self.ngrams[0] == 1:
+            yield from conditions.repeated(tokens, self.times)
             yield from conditions.placed(tokens, self.beginning)
             if self.prefixes is not None:
                 sizes = self.prefixes

@@ -35,7 +35,7 @@ ASKS = {
     "top-up": ["how do i top up", "top up failed", "add money to my account", "top up by card"],
     "rate": ["what is the exchange rate", "euro rate today", "is the rate fair", "rate please"],
 }
-WORDS_ALONE: dict[str, Any] = dict.fromkeys(("beginning", "prefixes"))
+WORDS_ALONE: dict[str, Any] = dict.fromkeys(("times", "beginning", "prefixes"))
 EXTRA = ["please", "hello", "thanks", "now", "quick question", "asap", "hi there", "today"]
 
 
@@ -126,6 +126,7 @@ def alternating(one: str, other: str) -> tuple[list[str], list[str]]:
 @pytest.mark.parametrize(
     ("option", "one", "other", "said"),
     [
+        ({"times": (2,)}, "w# profit profit", "profit w#", "contains 'profit' at least 2 times"),
         ({"beginning": (1,)}, "not w# good", "good w# not", "begins with 'not'"),
         ({"prefixes": (4, 4)}, "card#x", "bill#x", "contains a word that begins with 'card'"),
     ],
@@ -461,7 +462,7 @@ def check_memory(texts: list[str], labels: list[str]) -> None:
 
 @pytest.mark.parametrize("classes", [2, 20])
 def test_memory_goes_with_the_words(classes: int) -> None:
-    check_memory(*invented(400, classes))
+    check_memory(*invented(1_000, classes))
 
 
 @pytest.mark.slow

@@ -114,9 +114,11 @@ class TextBoostClassifier(Boosting):
         If there are more, the rarest are dropped, with a warning.
     lowercase : bool, default=True
         Whether "Card" and "card" are the same word.
+    times : list of int or None, default=(2, 3, 5, 8)
+        Ask of single words whether a text contains them at least so many times. This and the next
+        two need ``ngrams`` that begin with 1; None asks nothing.
     beginning : list of int or None, default=(1, 3, 10)
-        Ask whether a single word is among so many at the beginning of a text. This and ``prefixes``
-        need ``ngrams`` that begin with 1; None asks nothing.
+        Ask whether a single word is among so many at the beginning of a text.
     prefixes : (int, int) or None, default=(3, 6)
         Ask whether a text contains a word that begins with these letters: the least and the most.
     text_columns : list of str, default=None
@@ -171,6 +173,7 @@ class TextBoostClassifier(Boosting):
     max_features: int = MOST_FEATURES
     lowercase: bool = True
     text_columns: Sequence[str] | None = None
+    times: Sequence[int] | None = (2, 3, 5, 8)
     beginning: Sequence[int] | None = (1, 3, 10)
     prefixes: tuple[int, int] | None = (3, 6)
     booster: Any = "logit"
@@ -315,6 +318,7 @@ class TextBoostClassifier(Boosting):
             self.min_count,
             self.max_features,
             self.lowercase,
+            times=self.times,  # type: ignore[arg-type]
             beginning=self.beginning,  # type: ignore[arg-type]
             prefixes=self.prefixes,
         )

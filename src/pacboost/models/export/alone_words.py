@@ -8,6 +8,7 @@ import sys
 import zlib
 from array import array
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, product
 from operator import add
@@ -36,12 +37,13 @@ class _Texts:
         skips: int,
         characters: tuple[int, int],
         lowercase: bool,
+        times: Sequence[int],
         beginning: Sequence[int],
         prefixes: tuple[int, int],
     ) -> None:
         self.words, self.lowercase = words, lowercase
         self.ngrams, self.skips, self.characters = ngrams, skips, characters
-        self.beginning, self.prefixes = beginning, prefixes
+        self.times, self.beginning, self.prefixes = times, beginning, prefixes
 
     def held(self, text: str) -> set[int]:
         """Return the numbers of the known words that a text contains."""
@@ -64,6 +66,8 @@ class _Texts:
             for size in range(*self.characters):
                 for place in range(len(padded) - size + 1):
                     yield f"‹{padded[place : place + size]}›"
+        for token, count in Counter(tokens).items():
+            yield from (f"{token} ×{least}" for least in self.times if count >= least)
         for most in self.beginning:
             yield from (f"{token} @{most}" for token in tokens[:most])
         for token in tokens:

@@ -159,7 +159,7 @@ def _texts(text: TextFeatures, numbers: list[int]) -> str:
     return (
         f"_Texts(words={words!r}, ngrams={_ends(text.ngrams)}, skips={text.skips}, "
         f"characters={_ends(text.characters)}, lowercase={text.lowercase}, "
-        f"beginning={text.beginning}, prefixes={_ends(text.prefixes)})"
+        f"times={text.times}, beginning={text.beginning}, prefixes={_ends(text.prefixes)})"
     )
 
 
