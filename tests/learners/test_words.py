@@ -22,7 +22,6 @@ from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.hypotheses.word_list import WordList
 from pacboost.kernels.runtime import team
 from pacboost.kernels.runtime.threads import using
-from pacboost.learners import words as learner_of_words
 from pacboost.learners.learner import Search
 from pacboost.learners.words import Words
 from pacboost.samples.sample import Request, Sample
@@ -181,7 +180,7 @@ def coarse_request(generator: np.random.Generator, rows: int, penalty: float) ->
 
 @given(st.integers(0, 2**32 - 1), st.booleans(), st.sampled_from([0.0, 0.01, 1.0]), st.booleans())
 @MANY
-def test_copies_of_few_bits_choose_the_same_words(
+def test_a_team_chooses_the_same_words(
     seed: int, abstain: bool, penalty: float, some: bool
 ) -> None:
     generator = np.random.default_rng(seed)
@@ -191,20 +190,17 @@ def test_copies_of_few_bits_choose_the_same_words(
     signs = np.where(np.eye(17)[labels] > 0, np.int8(1), np.int8(-1))
     sample = Sample(ArrayTable(presence.astype(float)), signs, labels=labels)
     chosen = np.flatnonzero(generator.random(80) < 0.5) if some else None
-    copying, exact = (Words(12, 6, abstain).on(sample) for _ in range(2))
+    search = Words(12, 6, abstain).on(sample)
     for k in range(3):
         request = coarse_request(generator, 80, penalty)
         with pytest.MonkeyPatch.context() as patch, using(3):
             patch.setattr(team, "cores", lambda: 32)
             patch.setattr(team, "CELLS_WORTH_A_MEMBER", 20)  # else a team would have one member
-            ours, cells = copying.partition(request, seed + k, chosen)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(learner_of_words, "MOST_COPIED", 0)
-            theirs, other_cells = exact.partition(request, seed + k, chosen)
+            ours, cells = search.partition(request, seed + k, chosen)
+        with using(1):
+            theirs, other_cells = search.partition(request, seed + k, chosen)
         assert ours.asked.tolist() == theirs.asked.tolist()
         np.testing.assert_array_equal(cells, other_cells)
-    assert copying._copies.shape == (80, 34)
-    assert exact._copies.size == 0
 
 
 # AdaBoost.MH over words, by hand: what each kind of rule may say, and its two theorems.
@@ -282,7 +278,6 @@ def test_every_kind_of_rule_can_be_had(abstain: bool, real: bool) -> None:
         random_state=0,
         times=None,
         beginning=None,
-        shares=None,
         prefixes=None,
     )
     model.fit(TEXTS * 4, LABELS * 4)

@@ -31,10 +31,6 @@ from pacboost.samples.sample import Request, Sample
 from pacboost.sources.sparse import words_of
 
 MOST_WORDS = 65_535
-FEWEST_COPIED, MOST_COPIED = 16, 1_000_000
-"""With so many outputs, and up to so many cells (rows times outputs), pulls and weights are copied
-to 16 bits. The copy takes 4 bytes a cell: for more cells that would be too much memory."""
-NO_COPIES: NDArray[np.int16] = np.empty((0, 0), dtype=np.int16)
 
 
 @dataclass(frozen=True)
@@ -75,7 +71,6 @@ class WordSearch(Search):
         self.sample = sample
         self._learner = learner
         self._starts, self._rows = words_of(sample.table).by_word
-        self._copies, self._shift = NO_COPIES, 0
         self._work = self._rows.size // max(1, self._starts.size - 1) * sample.signs.shape[1]
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
@@ -151,39 +146,20 @@ class WordSearch(Search):
     ) -> None:
         """Put the best word of every line at the end of the list."""
         words = drawn.shape[1]
-        given, team = self._given(request, taken, rest), team_for(words * self._work)
-        copies = self._copied(request) if words > 1 else NO_COPIES
-        scratch = copies, 2.0**self._shift, np.empty((3, words)), asked, cells, progress
-        together(kernels.extend, drawn, given, *scratch, at_most=min(team, words))
-
-    def _copied(self, request: Request) -> NDArray[np.int16]:
-        """Return pulls and weights in 16 bits, where that is faster: see kernels/words.py."""
-        rows, outputs = request.weights.shape
-        fits = FEWEST_COPIED <= outputs <= min(kernels.MOST_OUTPUTS, MOST_COPIED // max(1, rows))
-        if not fits or request.signed or request.criterion != "newton":
-            return NO_COPIES
-        if not self._copies.size:
-            self._copies = np.empty((rows, 2 * outputs), dtype=np.int16)
-        given = request.weights, request.pulls
-        while True:
-            bits = np.zeros(team_for(rows * outputs), dtype=np.int64)
-            together(kernels.copy, *given, self._shift, self._copies, bits, at_most=bits.size)
-            shift = int(np.bitwise_or.reduce(bits)).bit_length() - kernels.BITS
-            if shift <= self._shift:
-                break
-            self._shift = shift
-        return self._copies
+        word_rows, team = self._word_rows(request, taken, rest), team_for(words * self._work)
+        scratch = np.empty(words), asked, cells, progress
+        together(kernels.extend, drawn, word_rows, *scratch, at_most=min(team, words))
 
     def _gains(
         self, request: Request, taken: NDArray[np.uint8], rest: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         words = np.arange(self._starts.size - 1)
         out = np.empty(words.size)
-        given, team = self._given(request, taken, rest), team_for(words.size * self._work)
-        together(kernels.gains_of_all, words, given, out, at_most=team)
+        word_rows, team = self._word_rows(request, taken, rest), team_for(words.size * self._work)
+        together(kernels.gains_of_all, words, word_rows, out, at_most=team)
         return out
 
-    def _given(
+    def _word_rows(
         self, request: Request, taken: NDArray[np.uint8], rest: NDArray[np.int64]
     ) -> kernels.WordRows:
         criterion, penalty = CRITERIA[request.criterion], float(request.penalty)

@@ -93,10 +93,8 @@ class TextConditions(Conditions):
         return self.features.transform(rows.texts(self.name))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the number of words and their weights; the words themselves are kept elsewhere."""
-        own = {"kind": self.kind, "name": self.name, "words": len(self.features.vocabulary)}
-        weights = self.features.to_dict().get("weights")
-        return own if weights is None else {**own, "weights": weights}
+        """Return the number of words; the words themselves are kept elsewhere."""
+        return {"kind": self.kind, "name": self.name, "words": len(self.features.vocabulary)}
 
 
 @dataclass(frozen=True)
@@ -221,9 +219,7 @@ def read_conditions(
         if type(count) is not int or not 1 <= count <= len(vocabulary):
             raise ValueError(f"{name!r} has {count!r} words of {len(vocabulary)} that are left")
         words = tuple(word.removeprefix(f"{name}: ") for word in vocabulary[:count])
-        own = {"weights": given.pop("weights")} if "weights" in given else {}
-        features = TextFeatures.from_dict({**options.to_dict(), **own}, words)
-        return TextConditions(name, features, **given)
+        return TextConditions(name, TextFeatures.from_dict(options.to_dict(), words), **given)
     if not isinstance(given["missing"], bool):
         raise ValueError(f"missing is {given['missing']!r}")
     if kind == NumberConditions.kind:

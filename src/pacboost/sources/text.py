@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, ParameterError, PrunedWarning
 from pacboost.sources import word_conditions as conditions
 from pacboost.sources.columns import check_whole, cuts_of, read_texts, span_of
-from pacboost.sources.sparse import WordTable, beside, renumbered
+from pacboost.sources.sparse import WordTable, renumbered
 
 # The vocabulary of texts: which words are found in them, and which of these are kept.
 
@@ -65,8 +65,8 @@ def _kept(words: list[str], counts: NDArray[np.int64], min_count: int, most: int
     """Choose the words that enough texts contain, and warn if there are too many of them."""
     enough = np.flatnonzero(counts >= min_count)
     dropped = enough.size - most
-    if dropped <= 0 or most == 0:
-        return [words[number] for number in enough[:most]]
+    if dropped <= 0:
+        return [words[number] for number in enough]
     last = int(np.partition(counts[enough], dropped - 1)[dropped - 1])
     more = [words[number] for number in np.flatnonzero(counts > last)]
     tied = sorted(words[number] for number in np.flatnonzero(counts == last))
@@ -86,10 +86,9 @@ MOST_SKIPS = 4
 MOST_RUNS = 10_000
 """So many ways there may be to leave words out of a run; all of them are looked for."""
 GAP = " … "
-CUTS = {"times": (2, 1_000), "beginning": (1, 1_000), "shares": (1, 100)}
-"""The least and the most of the numbers that may be given."""
-OPTIONAL = ("times", "beginning", "shares", "prefixes")
-"""Options that model files name only where they are used."""
+LEAST_CUTS = {"times": 2, "beginning": 1}
+LARGEST_CUT = 1_000
+"""The numbers that ``times`` and ``beginning`` may hold."""
 
 
 @dataclass(frozen=True)
@@ -101,9 +100,10 @@ class TextFeatures:
     gives the shortest and the longest pieces of words, with a blank for the border. What fewer than
     ``min_count`` texts contain is dropped; and the rarest, if more than ``max_features`` are left.
 
-    Where ``ngrams`` begin with single words, more can be asked of these (sources/word_conditions.py
-    says how it is written): whether they occur so many ``times``, within the ``beginning`` of so
-    many words, make up such ``shares`` of the text (in percent), and ``prefixes`` of such lengths.
+    Where ``ngrams`` begin with single words, more conditions on these can be asked for (see
+    sources/word_conditions.py): that they occur so many ``times``, that they occur in a
+    ``beginning`` of so many words, and that they begin with certain letters, ``prefixes`` of such
+    lengths.
 
     >>> features, table = TextFeatures(skips=1).learn(["I lost my card", "My card!"])
     >>> features.vocabulary
@@ -123,16 +123,13 @@ class TextFeatures:
     vocabulary: tuple[str, ...] = ()
     times: tuple[int, ...] = ()
     beginning: tuple[int, ...] = ()
-    shares: tuple[int, ...] = ()
     prefixes: tuple[int, int] | None = None
-    weights: tuple[int, ...] = ()
-    """What each single word of the vocabulary weighs in the shares of a text."""
 
     def __post_init__(self) -> None:
         for name in ("ngrams", "characters", "prefixes"):
             object.__setattr__(self, name, span_of(name, getattr(self, name)))
-        for name, (least, most) in CUTS.items():
-            object.__setattr__(self, name, cuts_of(name, getattr(self, name), least, most))
+        for name, least in LEAST_CUTS.items():
+            object.__setattr__(self, name, cuts_of(name, getattr(self, name), least, LARGEST_CUT))
         if self.ngrams is None and self.characters is None:
             raise ParameterError("ngrams and characters are both None; give at least one of them")
         check_whole("skips", self.skips, 0, MOST_SKIPS)
@@ -158,61 +155,24 @@ class TextFeatures:
             yield from map(joined, zip(*[tokens[place:] for place in places], strict=False))
         if self.characters is not None:
             yield from chain.from_iterable(_pieces(token, self.characters) for token in tokens)
-        if self._asks_single_words:
+        if self.ngrams is not None and self.ngrams[0] == 1:
             yield from conditions.repeated(tokens, self.times)
             yield from conditions.placed(tokens, self.beginning)
             if self.prefixes is not None:
                 sizes = self.prefixes
                 yield from chain.from_iterable(map(conditions.prefixes_of, tokens, repeat(sizes)))
-            yield from self._shares(tokens)
-
-    @property
-    def _asks_single_words(self) -> bool:
-        return self.ngrams is not None and self.ngrams[0] == 1
-
-    def _shares(self, tokens: list[str]) -> Iterator[str]:
-        if self.weights:
-            yield from conditions.shares_in(tokens, self.word_weights, self.shares)
 
     def learn(self, texts: Any) -> tuple[TextFeatures, WordTable]:
         """Find the vocabulary of texts; give it with the options, and the texts as a table."""
         rows = read_texts(texts)
-        plain = replace(self, vocabulary=(), weights=())
-        words, table = find_words(rows, plain.words, self.min_count, self.max_features)
+        words, table = find_words(rows, self.words, self.min_count, self.max_features)
         conditions.prefixes_of.cache_clear()  # it holds a line for every word of the texts
         if not words:
             raise DataError(
                 f"no word occurs in {self.min_count} or more of the {len(rows)} texts, so "
                 "there is nothing to learn from; give texts with words, or a smaller min_count"
             )
-        learned = replace(plain, vocabulary=words)
-        if not self.shares or not self._asks_single_words:
-            return learned, table
-        return learned._with_shares(rows, table)
-
-    def _with_shares(self, rows: list[str], table: WordTable) -> tuple[TextFeatures, WordTable]:
-        """Add how much of a text its words make up, which needs the number of texts with each."""
-        weighted = replace(self, weights=self._weights_in(table))
-        found, other = find_words(
-            rows,
-            lambda text: weighted._shares(weighted.tokens(text)),
-            self.min_count,
-            self.max_features - len(self.vocabulary),
-        )
-        both = (*self.vocabulary, *found)
-        order = np.argsort(np.array(both, dtype=object))
-        places = np.empty(len(both), dtype=np.int32)
-        places[order] = np.arange(len(both), dtype=np.int32)
-        features = replace(weighted, vocabulary=tuple(both[place] for place in order))
-        merged = beside([table, other], both)
-        return features, renumbered(merged.starts, merged.words, places, features.vocabulary)
-
-    def _weights_in(self, table: WordTable) -> tuple[int, ...]:
-        """Weigh every single word of the vocabulary by the number of texts that hold it."""
-        counts = np.bincount(table.words, minlength=table.n_columns).tolist()
-        held = dict(zip(self.vocabulary, counts, strict=True))
-        single = conditions.single_words(self.vocabulary)
-        return tuple(conditions.weight_of(held[word], table.n_rows) for word in single)
+        return replace(self, vocabulary=words), table
 
     def transform(self, texts: Any) -> WordTable:
         """Return which words of the vocabulary each text contains."""
@@ -241,7 +201,7 @@ class TextFeatures:
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of an estimator that reads texts in this way."""
         options = {part.name: getattr(self, part.name) for part in fields(self)}
-        del options["vocabulary"], options["weights"]
+        del options["vocabulary"]
         return options
 
     @cached_property
@@ -256,12 +216,6 @@ class TextFeatures:
         return kinds
 
     @cached_property
-    def word_weights(self) -> Mapping[str, int]:
-        """What each single word weighs in the shares of a text."""
-        single = conditions.single_words(self.vocabulary)
-        return dict(zip(single, self.weights, strict=True))
-
-    @cached_property
     def _numbers(self) -> Mapping[str, int]:
         return {word: number for number, word in enumerate(self.vocabulary)}
 
@@ -271,23 +225,13 @@ class TextFeatures:
         >>> TextFeatures.from_dict(TextFeatures((1, 3)).to_dict(), ()) == TextFeatures((1, 3))
         True
         """
-        options = self.parameters()
-        return {k: own for k, own in options.items() if own or k not in OPTIONAL} | (
-            {"weights": np.array(self.weights, dtype=np.uint8)} if self.weights else {}
-        )
+        return self.parameters()
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], vocabulary: tuple[str, ...]) -> TextFeatures:
         if not all(one < other for one, other in pairwise(vocabulary)):
             raise ValueError("the words of the vocabulary are not in order, or not distinct")
-        given = dict(content)
-        weights = tuple(np.asarray(given.pop("weights", ()), np.uint8).reshape(-1).tolist())
-        features = cls(**given, vocabulary=vocabulary, weights=weights)
-        weighs = bool(features.shares) and features._asks_single_words
-        single = conditions.single_words(vocabulary) if weighs else ()
-        if len(weights) != len(single) or 0 in weights:
-            raise ValueError("the weights are not those of the single words")
-        return features
+        return cls(**content, vocabulary=vocabulary)
 
 
 @lru_cache(maxsize=100_000)

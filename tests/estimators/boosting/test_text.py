@@ -35,7 +35,7 @@ ASKS = {
     "top-up": ["how do i top up", "top up failed", "add money to my account", "top up by card"],
     "rate": ["what is the exchange rate", "euro rate today", "is the rate fair", "rate please"],
 }
-WORDS_ALONE: dict[str, Any] = dict.fromkeys(("times", "beginning", "shares", "prefixes"))
+WORDS_ALONE: dict[str, Any] = dict.fromkeys(("times", "beginning", "prefixes"))
 EXTRA = ["please", "hello", "thanks", "now", "quick question", "asap", "hi there", "today"]
 
 
@@ -128,12 +128,6 @@ def alternating(one: str, other: str) -> tuple[list[str], list[str]]:
     [
         ({"times": (2,)}, "w# profit profit", "profit w#", "contains 'profit' at least 2 times"),
         ({"beginning": (1,)}, "not w# good", "good w# not", "begins with 'not'"),
-        (
-            {"shares": (40,)},
-            "z z z a b c d e f w#",
-            "z a b c d e f w#",
-            "'z' makes up at least 40 %",
-        ),
         ({"prefixes": (4, 4)}, "card#x", "bill#x", "contains a word that begins with 'card'"),
     ],
 )
@@ -156,17 +150,17 @@ def test_conditions_tell_apart_what_words_cannot(
     assert back.rules(None) == model.rules(None)
 
 
-@pytest.mark.parametrize("damage", ["weights", "shares", "unknown"])
+@pytest.mark.parametrize("damage", ["beginning", "prefixes", "unknown"])
 def test_damaged_conditions_are_refused(damage: str, tmp_path: Path) -> None:
     path = tmp_path / "model.pacb"
     fitted().save(path)
 
     def change(content: dict[str, Any]) -> None:
         text = content["model"]["text"]
-        if damage == "weights":
-            text["weights"] = text["weights"][:-1].copy()
-        elif damage == "shares":
-            text["shares"] = [35, 5]
+        if damage == "beginning":
+            text["beginning"] = [3, 1]
+        elif damage == "prefixes":
+            text["prefixes"] = [6]
         else:
             text["colours"] = [1]
 
@@ -468,7 +462,7 @@ def check_memory(texts: list[str], labels: list[str]) -> None:
 
 @pytest.mark.parametrize("classes", [2, 20])
 def test_memory_goes_with_the_words(classes: int) -> None:
-    check_memory(*invented(400, classes))
+    check_memory(*invented(1_000, classes))
 
 
 @pytest.mark.slow

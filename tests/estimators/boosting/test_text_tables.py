@@ -129,9 +129,7 @@ def test_hold_out_rows_lend_no_word_level_or_threshold() -> None:
     frame, labels = callers()
     tagged = frame.assign(said=[f"tag{k} {said}" for k, said in enumerate(frame["said"])])
     model = quick(certify="holdout", ngrams=(1, 1)).fit(tagged, labels)
-    options = TextFeatures(
-        (1, 1), times=(2, 3, 5, 8), beginning=(1, 3, 10), shares=(5, 10, 20, 35), prefixes=(3, 6)
-    )
+    options = TextFeatures((1, 1), times=(2, 3, 5, 8), beginning=(1, 3, 10), prefixes=(3, 6))
     words = set(model.features_.vocabulary)
     seen = [f"said: tag{k}" in words for k in range(len(tagged))]
     assert sum(seen) == 320

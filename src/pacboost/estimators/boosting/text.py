@@ -118,13 +118,9 @@ class TextBoostClassifier(Boosting):
         Whether "Card" and "card" are the same word.
     times : list of int or None, default=(2, 3, 5, 8)
         Ask of single words whether a text contains them at least so many times. This and the next
-        three need ``ngrams`` that begin with 1; None asks nothing.
+        two need ``ngrams`` that begin with 1; None asks nothing.
     beginning : list of int or None, default=(1, 3, 10)
         Ask whether a single word is among so many at the beginning of a text.
-    shares : list of int or None, default=(5, 10, 20, 35)
-        Ask whether a single word makes up at least so many percent of the TF-IDF length of a text.
-        A word counts as often as it occurs, times a weight that is the larger the fewer training
-        texts contain it; words that no training text contains count nothing.
     prefixes : (int, int) or None, default=(3, 6)
         Ask whether a text contains a word that begins with these letters: the least and the most.
     text_columns : list of str, default=None
@@ -181,7 +177,6 @@ class TextBoostClassifier(Boosting):
     text_columns: Sequence[str] | None = None
     times: Sequence[int] | None = (2, 3, 5, 8)
     beginning: Sequence[int] | None = (1, 3, 10)
-    shares: Sequence[int] | None = (5, 10, 20, 35)
     prefixes: tuple[int, int] | None = (3, 6)
     booster: Any = "logit"
     n_estimators: int | None = None
@@ -329,7 +324,6 @@ class TextBoostClassifier(Boosting):
             self.lowercase,
             times=self.times,  # type: ignore[arg-type]
             beginning=self.beginning,  # type: ignore[arg-type]
-            shares=self.shares,  # type: ignore[arg-type]
             prefixes=self.prefixes,
         )
         return options if columns is None else MixedFeatures(options, columns)  # type: ignore[arg-type]

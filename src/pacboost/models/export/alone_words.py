@@ -8,6 +8,7 @@ import sys
 import zlib
 from array import array
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, product
 from operator import add
@@ -36,16 +37,13 @@ class _Texts:
         skips: int,
         characters: tuple[int, int],
         lowercase: bool,
-        times: Sequence[int] = (),
-        beginning: Sequence[int] = (),
-        prefixes: tuple[int, int] = (0, 0),
-        shares: Sequence[int] = (),
-        weights: Mapping[str, int] | None = None,
+        times: Sequence[int],
+        beginning: Sequence[int],
+        prefixes: tuple[int, int],
     ) -> None:
         self.words, self.lowercase = words, lowercase
         self.ngrams, self.skips, self.characters = ngrams, skips, characters
         self.times, self.beginning, self.prefixes = times, beginning, prefixes
-        self.shares, self.weights = shares, weights or {}
 
     def held(self, text: str) -> set[int]:
         """Return the numbers of the known words that a text contains."""
@@ -68,24 +66,12 @@ class _Texts:
             for size in range(*self.characters):
                 for place in range(len(padded) - size + 1):
                     yield f"‹{padded[place : place + size]}›"
-        yield from self._conditions(tokens)
-
-    def _conditions(self, tokens: list[str]) -> Iterator[str]:
-        """What else is asked of single words: places, beginnings, numbers and shares."""
+        for token, count in Counter(tokens).items():
+            yield from (f"{token} ×{least}" for least in self.times if count >= least)
         for most in self.beginning:
             yield from (f"{token} @{most}" for token in tokens[:most])
-        for token in tokens if self.prefixes[1] else ():
-            yield from (f"{token[:size]}*" for size in range(*self.prefixes) if size < len(token))
-        counts: dict[str, int] = {}
         for token in tokens:
-            counts[token] = counts.get(token, 0) + 1
-        whole = sum((count * self.weights.get(token, 0)) ** 2 for token, count in counts.items())
-        for token, count in counts.items():
-            yield from (f"{token} ×{least}" for least in self.times if count >= least)
-            part = 100 * count * self.weights.get(token, 0)
-            for least in self.shares if part else ():
-                if part**2 >= least**2 * whole:
-                    yield f"{token} ≥{least}%"
+            yield from (f"{token[:size]}*" for size in range(*self.prefixes) if size < len(token))
 
 
 class _Numbers:

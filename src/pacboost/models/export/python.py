@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import re
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from textwrap import fill
 from typing import Any
@@ -158,25 +158,9 @@ def _texts(text: TextFeatures, numbers: list[int]) -> str:
     words = {word: k for word, k in zip(text.vocabulary, numbers, strict=True) if k >= 0}
     return (
         f"_Texts(words={words!r}, ngrams={_ends(text.ngrams)}, skips={text.skips}, "
-        f"characters={_ends(text.characters)}, lowercase={text.lowercase}"
-        f"{_conditions(text, words)})"
+        f"characters={_ends(text.characters)}, lowercase={text.lowercase}, "
+        f"times={text.times}, beginning={text.beginning}, prefixes={_ends(text.prefixes)})"
     )
-
-
-def _conditions(text: TextFeatures, words: Mapping[str, int]) -> str:
-    """Write what else is asked of single words, as far as rules ask for it."""
-    lasts = (word.rpartition(" ")[2] for word in words)  # nothing, if letters end in a blank
-    marks = {"*" if last.endswith("*") else last[:1] for last in lasts}
-    given = ""
-    if "×" in marks:
-        given += f", times={text.times}"
-    if "@" in marks:
-        given += f", beginning={text.beginning}"
-    if "*" in marks:
-        given += f", prefixes={_ends(text.prefixes)}"
-    if "≥" in marks:
-        given += f", shares={text.shares}, weights={text.word_weights!r}"
-    return given
 
 
 def _condition(column: Conditions, numbers: list[int]) -> str:
