@@ -225,17 +225,9 @@ def share_learned(learned: Any, counted: Any) -> float:
     >>> share_learned(visits[:300], visits[300:]), share_learned(patients[:25], patients[25:])
     (1.0, 0.0)
     """
-    if sparse.issparse(learned) or sparse.issparse(counted):
-        both = [[_sparse_keys(sparse.csr_array(X))] for X in (learned, counted)]
-    else:
-        both = [list(column_values(in_host_memory(X))) for X in (learned, counted)]
-    old, new = both
+    old, new = _columns(learned), _some(_columns(counted))
     if not new or len(old) != len(new):
         return 0.0
-    rows = len(new[0])
-    if rows > MAX_ROWS_COMPARED:
-        some = np.linspace(0, rows - 1, MAX_ROWS_COMPARED).astype(np.intp)
-        new = [column[some] for column in new]
     cells = [_cells(column) for column in new]
     apart = _telling_column(cells)
     if apart is None:
@@ -247,6 +239,33 @@ def share_learned(learned: Any, counted: Any) -> float:
         if rest is not None:
             share = _share_equal([old[j] for j in others], [new[j] for j in others], rest)
     return share if share > MIN_SHARE_LEARNED else 0.0
+
+
+def tells_rows_apart(X: Any) -> bool:
+    """Check whether a column has a different value in nearly every distinct row.
+
+    Where it has, equal rows are more likely to be copies than draws of the same values.
+
+    >>> generator = np.random.default_rng(0)
+    >>> many, few = generator.random((90, 2)), generator.integers(3, size=(90, 2))
+    >>> tells_rows_apart(many), tells_rows_apart(few)
+    (True, False)
+    """
+    columns = _some(_columns(X))
+    return bool(columns) and _telling_column([_cells(column) for column in columns]) is not None
+
+
+def _columns(X: Any) -> list[NDArray[Any]]:
+    """Return all columns; of sparse rows, one that stands for the whole row."""
+    return [_sparse_keys(X)] if sparse.issparse(X) else list(column_values(in_host_memory(X)))
+
+
+def _some(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    rows = len(columns[0]) if columns else 0
+    if rows <= MAX_ROWS_COMPARED:
+        return columns
+    some = np.linspace(0, rows - 1, MAX_ROWS_COMPARED).astype(np.intp)
+    return [column[some] for column in columns]
 
 
 def _telling_column(cells: list[Hashes]) -> int | None:

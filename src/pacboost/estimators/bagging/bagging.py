@@ -73,7 +73,7 @@ class BaggingBase(Bagged):
     _strange: ClassVar[tuple[Callable[[Any], bool], str]]
     """Which learners are refused, and why."""
 
-    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
+    def fit(self, X: Any, y: Any, *, copies: str = "draws") -> Self:
         """Draw bags, and fit a member on each.
 
         ``copies``, the word for equal rows where rows certify, is that of BoostClassifier.fit.
