@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.samples.row_hashes import Hashes, among
-from pacboost.samples.same_example import Examples, exact_keys
+from pacboost.samples.same_example import REPEATS, Examples, exact_keys, warn_uncounted
 from pacboost.samples.sketch import Overlap
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.sparse import SparseTable
@@ -168,7 +168,9 @@ def without_copies(oracle: ArrayOracle) -> ArrayOracle:
     parts = (oracle.take(every[a : a + MOST_AT_ONCE]) for a in range(0, every.size, MOST_AT_ONCE))
     keys = np.concatenate([_keys(batch.table) for batch in parts])
     number = np.unique(keys, return_inverse=True)[1].astype(np.intp)
-    return oracle.only(Examples(every.size, number, True).once(every))
+    once = Examples(every.size, number, True).once(every)
+    warn_uncounted(every.size - once.size, every.size, REPEATS)
+    return oracle.only(once)
 
 
 def _keys(table: Table) -> Hashes:
