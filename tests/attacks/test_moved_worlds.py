@@ -79,7 +79,13 @@ def test_copies_that_coins_would_favour() -> None:
         rows, labels = X.repeat(times, 0), y.repeat(times)
         try:
             found = certify(
-                Threshold(), rows, labels, ratio=np.ones(labels.size), ratio_bound=2, delta=DELTA
+                Threshold(),
+                rows,
+                labels,
+                ratio=np.ones(labels.size),
+                ratio_bound=2,
+                delta=DELTA,
+                copies="distinct",
             )
         except NotCertified:
             continue

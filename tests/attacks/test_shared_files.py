@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
+from pacboost.samples.equal_rows import DISTINCT, SEPARATE, UNLESS
 from scipy import sparse
 
 from pacboost import FilterBoostClassifier, StrongClassifier
@@ -24,7 +25,6 @@ from pacboost.bounds.wording import NEW_EXAMPLES
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.samples import content_sample
 from pacboost.samples.content_sample import ContentSample, EqualRowsOfSource
-from pacboost.samples.equal_rows import DISTINCT, SEPARATE, UNLESS
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.held import Held
