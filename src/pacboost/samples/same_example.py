@@ -34,6 +34,7 @@ DISTINCT = "distinct rows are independent draws; equal rows are copies of one ex
 LARGEST_EXACT_INTEGER = 2**53
 """Whole numbers up to this one have a float64 of their own."""
 GOLDEN = 0x9E3779B97F4A7C15
+NUMBERS = (int, float, np.number, np.bool_)
 
 Rows = NDArray[np.intp]
 
@@ -179,7 +180,10 @@ def _cells(values: NDArray[Any]) -> Hashes:
             large = np.abs(numbers) >= LARGEST_EXACT_INTEGER
             cells = np.where(large, mixed(values.astype(np.uint64)), cells)
         return cells
-    texts = np.array(["nan" if cell is None else str(cell) for cell in values.tolist()], dtype=str)
+    cells_as_given = [np.nan if cell is None else cell for cell in values.tolist()]
+    if kind == "O" and all(isinstance(cell, NUMBERS) for cell in cells_as_given):
+        return _cells(np.array(cells_as_given))
+    texts = np.array(list(map(str, cells_as_given)), dtype=str)
     levels, place = np.unique(texts, return_inverse=True)
     digests = b"".join(
         hashlib.blake2b(level.encode(errors="surrogatepass"), digest_size=8).digest()
