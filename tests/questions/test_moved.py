@@ -134,6 +134,7 @@ def test_the_record_says_what_was_kept_and_verify_computes_it_again() -> None:
     assert "ratio describes" in family.gap.claim
 
 
+@pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
 def test_copies_have_one_coin() -> None:
     """Wrong rows come once and right ones five times: each is one example, kept by one coin."""
     X, y = draw(4)

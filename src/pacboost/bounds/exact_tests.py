@@ -1,9 +1,8 @@
-"""Exact tests: which of two classifiers is better, and whether rows are in an order by chance.
+"""Exact tests: which of two classifiers is better.
 
 Of n rows b are wrong for the first classifier only and c for the second only. If both were equally
 good, each of these b + c rows would be a fair coin (McNemar 1947); the difference of their risks
-has Buehler's limits (docs/proofs/rates.md). Of rows in an order by chance, those that meet a
-condition have places of which all choices are equally likely (docs/proofs/order.md).
+has Buehler's limits (docs/proofs/rates.md).
 """
 
 from __future__ import annotations

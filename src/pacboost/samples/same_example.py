@@ -221,8 +221,8 @@ def share_learned(learned: Any, counted: Any) -> float:
     """Return the share of counted rows that equal rows learned from, if that may be copying.
 
     It is 0 if at most 1 % of them do, or if no column tells rows apart. Rows are also compared
-    without one column that numbers them, such as a time stamp. The share is for a warning: it never
-    changes what is counted.
+    without the column that numbers them, such as a time stamp, if they have measured values. The
+    share is for a warning: it never changes what is counted.
 
     >>> patients = np.random.default_rng(0).random((50, 3))
     >>> visits = patients[np.arange(400) % 50]
@@ -237,12 +237,26 @@ def share_learned(learned: Any, counted: Any) -> float:
     if apart is None:
         return 0.0
     share = _share_equal(old, new, apart)
-    if share <= MIN_SHARE_LEARNED and len(new) > 1:  # it may be the column that numbers the rows
+    if share <= MIN_SHARE_LEARNED:
         others = [j for j in range(len(new)) if j != apart]
-        rest = _telling_column([cells[j] for j in others])
-        if rest is not None:
-            share = _share_equal([old[j] for j in others], [new[j] for j in others], rest)
+        share = _share_measured([old[j] for j in others], [new[j] for j in others])
     return share if share > MIN_SHARE_LEARNED else 0.0
+
+
+def _share_measured(old: list[NDArray[Any]], new: list[NDArray[Any]]) -> float:
+    """Return the share of new rows that equal old ones and have a value of more than 4 decimals.
+
+    Other rows that are equal but for a number of the row may well be draws.
+    """
+    for column in (values for values in new if values.dtype.kind == "f"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows = np.flatnonzero(np.rint(column * 1e4) / 1e4 != column)
+        rows = rows[np.isfinite(column[rows])]
+        some = [values[rows] for values in new]
+        if not rows.size or (apart := _telling_column([_cells(own) for own in some])) is None:
+            continue
+        return _share_equal(old, some, apart) * rows.size / column.size
+    return 0.0
 
 
 def tells_rows_apart(X: Any) -> bool:
