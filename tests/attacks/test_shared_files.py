@@ -208,9 +208,10 @@ def test_a_heavy_value_is_no_copy(how: str, tmp_path: Path) -> None:
 
 def test_what_copies_may_be() -> None:
     X, y = coins(0)
-    for copies in ("once", "auto", None):
+    wrong: list[Any] = ["once", "auto", None]
+    for copies in wrong:
         with pytest.raises(ParameterError, match=f"copies is {copies!r}"):
-            by_heart(0).fit(X, y, copies=copies)  # type: ignore[arg-type]
+            by_heart(0).fit(X, y, copies=copies)
         with pytest.raises(ParameterError, match=f"copies is {copies!r}"):
             StrongClassifier().fit_source((X, y), copies=copies)
     one, other = (by_heart(0).fit(X, y, copies=copies) for copies in ("distinct", "draws"))

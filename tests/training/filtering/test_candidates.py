@@ -402,8 +402,8 @@ def test_one_row_of_every_example_of_an_array_is_left(kind: str) -> None:
     with pytest.warns(InputWarning, match="rows are not counted"):
         left = arrivals.without_copies(oracle)
     kept = left.take(np.arange(left.n_rows)).labels
-    values = X.astype(np.float32) if kind == "float32" else X
-    values = np.nan_to_num(values, nan=-9.0) + 0.0
+    values: NDArray[Any] = np.where(np.isnan(X), -9.0, X) + 0.0
+    values = values.astype(np.float32) if kind == "float32" else values
     distinct = np.unique(values, axis=0)
     assert left.n_rows == len(distinct)
     np.testing.assert_array_equal(np.unique(values[kept], axis=0), distinct)
