@@ -28,6 +28,7 @@ TYPES = {"b1": "B", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
 RULES = {"stumps": "StumpRule feature threshold cut above missing",
          "trees": "TreeRule feature cut missing_left left right member members gain cover values",
          "word_lists": "WordList asked values abstains every"}
+DETAILS = "without_weights distinct_rows share_learned"
 MEASURES = "cost recall precision false_positive_rate set_coverage class_coverage interval_coverage"
 COSTS = {"exponential": 2, "logistic": 2, "clipped": 2, "hinge": 2, "weight": 1, "binomial": 1}
 LN2, LOOSER, PLACES, BITS = Fraction("0.693147180559945309417232"), Fraction(1, 10**9), 80, 128
@@ -268,7 +269,7 @@ def number(own: Part) -> str:
     inputs["delta"] /= claims * (look * (look + 1) or 1)
     if held:
         need(own["size"] == inputs["n"], f"{own['size']} rows are not those counted")
-        need(own.get("details", {}) in ({}, {"without_weights": 1}), "its details are not known")
+        need(own.get("details", {}).keys() <= set(DETAILS.split()), "its details are not known")
     fits = own.get("of_what", "new examples") in (["new examples"] if held else MEASURES.split())
     need(fits and own["valid_after_looking"] is False, "it speaks of something else")
     found, sign = OF_ROWS[bound](**inputs), -1 if bound.endswith("_lower") else 1

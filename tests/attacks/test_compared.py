@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 
 import pacboost
-from pacboost.errors import NotCertified
+from pacboost.errors import InputWarning, NotCertified
 from pacboost.questions.compare import Comparison
-from pacboost.samples.equal_rows import DISTINCT, SEPARATE
+from pacboost.samples.same_example import DISTINCT
 
 DELTA, RUNS = 0.1, 8
 
@@ -24,9 +24,13 @@ def coins(seed: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return generator.normal(size=(150, 4)), generator.integers(2, size=150)
 
 
-def compared(X: NDArray[np.float64], y: NDArray[np.int64], seed: int) -> Comparison:
+def compared(
+    X: NDArray[np.float64], y: NDArray[np.int64], seed: int, copies: str = "distinct"
+) -> Comparison:
     tree = {"tree": DecisionTreeClassifier(random_state=0)}
-    return pacboost.compare(X, y, tree, "stump", delta=DELTA, random_state=seed, verbose=False)
+    return pacboost.compare(
+        X, y, tree, "stump", delta=DELTA, random_state=seed, verbose=False, copies=copies
+    )
 
 
 def test_one_copy_of_a_row_is_tested_on() -> None:
@@ -54,7 +58,8 @@ def test_test_rows_of_ones_own_are_compared_with_those_learned_from() -> None:
     new, labels = coins(1)
     test = np.concatenate([new, X[:9]]), np.concatenate([labels, y[:9]])
     tree = {"tree": DecisionTreeClassifier(random_state=0)}
-    found = pacboost.compare(X, y, tree, "stump", test=test, verbose=False)
+    with pytest.warns(InputWarning, match="9 of 159 rows are not counted"):
+        found = pacboost.compare(X, y, tree, "stump", test=test, verbose=False, copies="distinct")
     assert found.test_rows == 150
     with pytest.raises(NotCertified, match="trained on"):
         pacboost.compare(X, y, tree, "stump", test=(X, y), verbose=False)
@@ -63,9 +68,9 @@ def test_test_rows_of_ones_own_are_compared_with_those_learned_from() -> None:
 def test_draws_from_a_small_domain_are_compared_as_they_are() -> None:
     generator = np.random.default_rng(0)
     X = generator.integers(4, size=(600, 3)).astype(float)
-    found = compared(X, (X[:, 0] + generator.normal(size=600) > 1.5).astype(int), 0)
+    found = compared(X, (X[:, 0] + generator.normal(size=600) > 1.5).astype(int), 0, "draws")
     assert found.test_rows == 150
-    assert found.assumptions == (SEPARATE,)
+    assert found.assumptions == ()
 
 
 class Small(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -103,4 +108,4 @@ def test_differences_where_frequent_rows_repeat(question: str) -> None:
             difference = pacboost.compare_models(one, other, X, y, delta=DELTA)
         false += not difference.interval[0] <= truth <= difference.interval[1]
     assert false <= binom.isf(1e-3, RUNS, DELTA)
-    assert difference.assumptions == (SEPARATE,)
+    assert difference.assumptions == ()

@@ -70,6 +70,7 @@ def test_twin_whose_new_rows_are_weighed_by_the_rows_that_certify() -> None:
     check_rejected("moved world, weights learned on the rows", violations, runs, DELTA)
 
 
+@pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
 def test_copies_that_coins_would_favour() -> None:
     """Right rows come four times and wrong ones once: each is one example, with one coin."""
     runs, violations = 60, 0
@@ -79,7 +80,13 @@ def test_copies_that_coins_would_favour() -> None:
         rows, labels = X.repeat(times, 0), y.repeat(times)
         try:
             found = certify(
-                Threshold(), rows, labels, ratio=np.ones(labels.size), ratio_bound=2, delta=DELTA
+                Threshold(),
+                rows,
+                labels,
+                ratio=np.ones(labels.size),
+                ratio_bound=2,
+                delta=DELTA,
+                copies="distinct",
             )
         except NotCertified:
             continue

@@ -1,4 +1,8 @@
-"""Streams that repeat their rows: what was learned from must not certify."""
+"""Streams that repeat their rows: what was learned from must not certify.
+
+Where every row is a draw, the certificate is refused if rows come again more often than rows repeat
+by themselves. Where equal rows are copies, those of certifying rows are never learned from.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,15 @@ import pytest
 from numpy.typing import NDArray
 
 from pacboost import FilterBoostClassifier
-from pacboost.errors import NotCertified
-from tests.bounds.coverage import check_coverage
+from pacboost.bounds.wording import DISTINCT_ROWS
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.estimators.filtering.filter_session import COPIES
+from pacboost.samples.row_hashes import row_hashes
+from pacboost.samples.same_example import DISTINCT
+from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.oracles.oracle import Batch
+from pacboost.training.filtering.arrivals import CAME_AGAIN, RepeatAlarm
+from tests.bounds.coverage import check_coverage, check_rejected
 from tests.estimators.filter_sources import coin
 from tests.runs import several_runs
 
@@ -41,8 +52,21 @@ def epochs(
             yield X[rows], y[rows]
 
 
-@several_runs(6, 12)
-@pytest.mark.parametrize(
+def learn(
+    how: str, X: NDArray[np.float64], y: NDArray[np.int64], seed: int, *, shuffled: bool,
+    copies: str, **told: Any,
+) -> FilterBoostClassifier:  # fmt: skip
+    """Learn from several epochs of the same rows."""
+    model, batches = learner(seed, **told), epochs(X, y, seed, shuffled=shuffled)
+    if how == "partial_fit":
+        for batch in batches:
+            model.partial_fit(*batch, classes=[0, 1], copies=copies)
+        return model
+    source = batches if how == "generator" else lambda: epochs(X, y, 1, shuffled=True)
+    return model.fit_source(source, classes=[0, 1], copies=copies)
+
+
+EPOCHS_OF_ROWS = pytest.mark.parametrize(
     ("how", "shuffled"),
     [
         ("partial_fit", False),
@@ -52,22 +76,38 @@ def epochs(
         pytest.param("generator", False, marks=pytest.mark.slow),
     ],
 )
+
+
+@several_runs(6, 12)
+@EPOCHS_OF_ROWS
 def test_epochs_over_the_same_rows(how: str, shuffled: bool, runs: int) -> None:
     wrong = 0
     for seed in range(runs):
         X, y = coin(ROWS, seed)
-        model = learner(seed)
-        if how == "partial_fit":
-            for batch in epochs(X, y, seed, shuffled=shuffled):
-                model.partial_fit(*batch, classes=[0, 1])
-        else:
-            first = epochs(X, y, seed, shuffled=shuffled)
-            source = (
-                first if how == "generator" else lambda X=X, y=y: epochs(X, y, 1, shuffled=True)
-            )
-            model.fit_source(source, classes=[0, 1])
+        model = learn(how, X, y, seed, shuffled=shuffled, copies="distinct")
         wrong += false_claims(model) > 0
     check_coverage(f"epochs, {how}", wrong, runs, 0.05)
+
+
+@EPOCHS_OF_ROWS
+def test_epochs_are_refused_where_every_row_is_a_draw(how: str, shuffled: bool) -> None:
+    for seed in range(10):
+        X, y = coin(ROWS, seed)
+        model = learn(how, X, y, seed, shuffled=shuffled, copies="draws", n_estimators=2)
+        assert model.model_.certificate is None
+        assert model.stop_certificate_ is None
+        with pytest.raises(NotCertified) as refusal:
+            _ = model.certificate_
+        assert str(refusal.value) == CAME_AGAIN
+
+
+def test_epochs_that_are_not_noticed_make_false_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RepeatAlarm, "suspicious", False)
+    wrong = 0
+    for seed in range(8):
+        model = learn("generator", *coin(ROWS, seed), seed, shuffled=True, copies="draws")
+        wrong += false_claims(model) > 0
+    check_rejected("epochs, not noticed", wrong, 8, 0.05)
 
 
 @pytest.mark.parametrize("epsilon", [None, 0.3])
@@ -78,46 +118,65 @@ def test_each_batch_several_times(epsilon: float | None) -> None:
         model = learner(seed, epsilon=epsilon)
         for rows in np.array_split(np.arange(ROWS), BATCHES):
             for _ in range(3):
-                model.partial_fit(X[rows], y[rows], classes=[0, 1])
+                model.partial_fit(X[rows], y[rows], classes=[0, 1], copies="distinct")
         wrong += false_claims(model) > 0
     check_coverage("each batch several times", wrong, runs, 0.05)
 
 
-@pytest.mark.parametrize("digits", [3, 2, 1])
-@pytest.mark.parametrize("how", ["partial_fit", "generator"])
-def test_later_epochs_with_fewer_digits_are_refused(digits: int, how: str) -> None:
-    """Seen before: a claim below one half in every run."""
+def honest(kind: str, seed: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Draw rows that repeat by nature, or not at all; labels are tosses of a coin."""
+    X, y = coin(4 * ROWS, seed)
+    return {"many values": X, "one digit": X.round(1), "whole numbers": np.rint(2 * X)}[kind], y
+
+
+@pytest.mark.parametrize("kind", ["many values", "one digit", "whole numbers"])
+def test_draws_of_a_stream_are_no_epochs(kind: str) -> None:
     for seed in range(3):
-        X, y = coin(ROWS, seed)
-        batches = [(X, y), *((X.round(digits), y) for _ in range(3))]
-        model = learner(seed)
-        if how == "partial_fit":
-            for batch in batches:
-                model.partial_fit(*batch, classes=[0, 1])
+        X, y = honest(kind, seed)
+        model = learner(seed, n_estimators=2)
+        for part in np.array_split(np.arange(len(X)), 4):
+            model.partial_fit(X[part], y[part], classes=[0, 1])
+        assert model.certificate_.size > 150
+
+
+def test_no_alarm_for_honest_discrete_streams() -> None:
+    for seed in range(40):
+        alarm, kind = RepeatAlarm(), ("one digit", "whole numbers")[seed % 2]
+        alarm.look(row_hashes(ArrayTable(honest(kind, seed)[0])))
+        assert not alarm.suspicious
+
+
+@several_runs(20, 100)
+@pytest.mark.parametrize("how", ["partial_fit", "generator", "array"])
+def test_honest_discrete_rows_are_covered(how: str, runs: int) -> None:
+    """Each of 256 values has a label of its own by a coin, with noise; rows count as they fall."""
+    wrong = 0
+    for seed in range(runs):
+        generator = np.random.default_rng(seed)
+        X = generator.integers(4, size=(1200, 4)).astype(np.float64)
+        places = (X @ [1, 4, 16, 64]).astype(np.intp)
+        chances = generator.choice([0.2, 0.8], size=256)  # of class 1, for each of 256 values
+        y = (generator.random(1200) < chances[places]).astype(np.int64)
+        model = learner(seed, n_estimators=4)
+        if how == "array":
+            model.fit(X, y)
+        elif how == "generator":
+            model.fit_source((X[k : k + 300], y[k : k + 300]) for k in range(0, 1200, 300))
         else:
-            model.fit_source(iter(batches), classes=[0, 1])
-        assert false_claims(model) == 0
-        with pytest.raises(NotCertified, match="fewer digits"):
-            _ = model.certificate_
-
-
-def test_draws_of_a_stream_are_no_epochs() -> None:
-    """Rows that were rounded from the start, or are whole numbers, come again by chance."""
-    for seed in range(3):
-        X, y = coin(4 * ROWS, seed)
-        for rows in (X, X.round(1), np.rint(2 * X)):
-            model = learner(seed, n_estimators=2)
-            for part in np.array_split(np.arange(len(rows)), 4):
-                model.partial_fit(rows[part], y[part], classes=[0, 1])
-            assert model.model_.certificate is not None
+            for k in range(0, 1200, 300):
+                model.partial_fit(X[k : k + 300], y[k : k + 300], classes=[0, 1])
+        grid = np.stack(np.meshgrid(*[np.arange(4.0)] * 4, indexing="ij"), -1).reshape(-1, 4)
+        own = chances[(grid @ [1, 4, 16, 64]).astype(np.intp)]
+        risk = float(np.where(model.predict(grid) == 1, 1 - own, own).mean())
+        assert model.certificate_.size > 60
+        wrong += model.certificate_.value < risk
+    check_coverage(f"honest discrete rows, {how}", wrong, runs, 0.05)
 
 
 def test_rows_that_certify_are_never_learned_from() -> None:
     """Equal rows have the same role, whatever the batch, the epoch and the place they come at."""
     X, y = coin(ROWS, 0)
-    model = learner(0, n_certify=30)
-    for batch in epochs(X, y, 0, shuffled=True):
-        model.partial_fit(*batch, classes=[0, 1])
+    model = learn("partial_fit", X, y, 0, shuffled=True, copies="distinct", n_certify=30)
     stream: Any = model._stream.run.candidates
     held = {tuple(row) for row in X[np.isin(stream.coins.ids(_batch(X, y)), stream._held_ids)]}
     assert len(held) == 30
@@ -127,10 +186,24 @@ def test_rows_that_certify_are_never_learned_from() -> None:
     assert not held & {tuple(order[int(row)]) for row in carried.rows}
     told = model.certificate_
     assert told.size == 30
-    assert "copies of rows that had come before" in told.sample
+    assert DISTINCT in told.assumptions
+    assert DISTINCT_ROWS in told.details
+    assert COPIES in told.sample
 
 
-def test_a_heavy_value_is_no_reason_to_certify_the_light_ones() -> None:
+def test_what_the_first_batch_says_of_copies_stays() -> None:
+    X, y = coin(ROWS, 0)
+    model = learner(0, n_estimators=2).partial_fit(X, y)
+    with pytest.raises(ParameterError, match="copies is 'distinct', and was 'draws'"):
+        model.partial_fit(X, y, copies="distinct")
+    with pytest.raises(ParameterError, match="copies is 'auto'"):
+        model.partial_fit(X, y, copies="auto")
+    model = learner(0, n_estimators=2).partial_fit(X, y, copies="distinct")
+    assert DISTINCT_ROWS in model.partial_fit(X, y).certificate_.details
+
+
+@pytest.mark.parametrize("copies", ["draws", "distinct"])
+def test_a_heavy_value_is_no_reason_to_certify_the_light_ones(copies: str) -> None:
     """Nine rows in ten are equal, and their labels are tosses of a coin; the others are clear."""
     runs, wrong = 12, 0
     for seed in range(runs):
@@ -141,14 +214,12 @@ def test_a_heavy_value_is_no_reason_to_certify_the_light_ones() -> None:
         y = np.where(heavy, generator.integers(2, size=2000), X[:, 0] > 0.5).astype(np.int64)
         model = learner(seed)
         for rows in np.array_split(np.arange(2000), 4):
-            model.partial_fit(X[rows], y[rows], classes=[0, 1])
+            model.partial_fit(X[rows], y[rows], classes=[0, 1], copies=copies)
         certificate = model.model_.certificate
+        assert copies == "distinct" or certificate is not None
         wrong += certificate is not None and certificate.value < 0.45
-    check_coverage("a heavy value of a stream", wrong, runs, 0.05)
+    check_coverage(f"a heavy value of a stream, {copies}", wrong, runs, 0.05)
 
 
-def _batch(X: NDArray[np.float64], y: NDArray[np.int64]) -> Any:
-    from pacboost.sources.arrays import ArrayTable
-    from pacboost.sources.oracles.oracle import Batch
-
+def _batch(X: NDArray[np.float64], y: NDArray[np.int64]) -> Batch:
     return Batch(ArrayTable(X), y, np.arange(len(X), dtype=np.uint64), 0)

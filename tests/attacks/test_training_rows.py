@@ -30,8 +30,6 @@ import pacboost
 from pacboost import AdaBoostClassifier, certify
 from pacboost.errors import NotCertified
 from pacboost.questions.certify import certify_answers
-from pacboost.samples.sketch import Sketch
-from pacboost.sources.arrays import ArrayTable
 from pacboost.theory.worlds import Boxes
 from tests.bounds.coverage import check_coverage
 from tests.public import estimators
@@ -89,9 +87,6 @@ class Data:
     def take(self, X: Any, chosen: NDArray[np.intp]) -> Any:
         return [X[i] for i in chosen] if self.texts else X[chosen]
 
-    def nearly(self, X: Any) -> Any:
-        return [f" {text.upper()}" for text in X] if self.texts else X * (1 + 1e-6)
-
     def join(self, one: Any, other: Any) -> Any:
         return [*one, *other] if self.texts else np.concatenate([one, other])
 
@@ -112,13 +107,15 @@ def _doubled(data: Data, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
     return data.join(X, X), np.concatenate([y, y])
 
 
-def _nearly(data: Data, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
-    return data.nearly(X), y
-
-
 def _bootstrapped(data: Data, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
     chosen = np.random.default_rng(2).integers(ROWS, size=ROWS)
     return data.take(X, chosen), y[chosen]
+
+
+def _half(data: Data, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+    new, labels = data.draw(300, 78)
+    chosen = np.random.default_rng(4).permutation(ROWS)[:300]
+    return data.join(new, data.take(X, chosen)), np.concatenate([labels, y[chosen]])
 
 
 def _contaminated(data: Data, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
@@ -131,9 +128,9 @@ ATTACKS: dict[str, Attack] = {
     "as it is": _as_it_is,
     "some rows": _some,
     "doubled": _doubled,
-    "times 1 + 1e-6": _nearly,
     "bootstrapped": _bootstrapped,
-    "10 % contaminated": _contaminated,
+    "a half": _half,
+    "a tenth": _contaminated,
 }
 
 
@@ -236,87 +233,7 @@ def test_wrappers_that_scikit_learn_fits(wrapped: Any) -> None:
     wrapped = clone(wrapped).fit(X, y)
     with pytest.raises(NotCertified, match="trained on"):
         certify(wrapped, X, y)
-    with pytest.raises(NotCertified, match="trained on"):
-        certify(wrapped, X * (1 + 1e-6), y)
     certify(wrapped, *coins(400, 2))
-
-
-DIGITS = ["%.3f", "%.2f", "%.1f", "%.3g"]
-
-
-def exported(X: NDArray[np.float64], digits: str) -> NDArray[np.float64]:
-    return np.array([[float(digits % value) for value in row] for row in X])
-
-
-@pytest.mark.parametrize("digits", DIGITS)
-@pytest.mark.parametrize("columns", [4, 12])
-def test_training_rows_written_with_few_digits(digits: str, columns: int) -> None:
-    X, y = coins(400, 1, columns)
-    model: Any
-    for model in (AdaBoostClassifier(n_estimators=5), pacboost.RandomForestClassifier(5)):
-        model.fit(X, y)
-        with pytest.raises(NotCertified, match="trained on"):
-            certify(model, exported(X, digits), y)
-        with pytest.raises(NotCertified, match="trained on"):
-            certify(pickle.loads(pickle.dumps(model)), exported(X[100:300], digits), y[100:300])
-        new, labels = coins(400, 2, columns)
-        assert certify(model, exported(new, digits), labels).rows_checked
-
-
-def test_a_large_training_set_written_with_few_digits(tmp_path: Path) -> None:
-    X, y = coins(30_000, 1, 8)
-    model = AdaBoostClassifier(n_estimators=1).fit(X, y)
-    model.save(path := tmp_path / "m.pacb")
-    again = pacboost.load(path)
-    with pytest.raises(NotCertified, match="trained on"):
-        certify(again, exported(X[:2000], "%.1f"), y[:2000])
-    assert certify(again, *coins(2000, 2, 8)).rows_checked
-
-
-@pytest.mark.parametrize("more", ["{} today", "oh {}", "{} and {}"])
-def test_training_texts_with_more_words(more: str) -> None:
-    def texts(seed: int) -> list[str]:
-        words = np.random.default_rng(seed).integers(2000, size=(300, 8))
-        return [" ".join(f"w{word}" for word in line) for line in words]
-
-    labels = np.random.default_rng(0).integers(2, size=300)
-    model = pacboost.TextBoostClassifier(n_estimators=5, random_state=0).fit(texts(1), labels)
-    with pytest.raises(NotCertified, match="trained on"):
-        certify(model, [more.format(text, "then") for text in texts(1)], labels)
-    assert certify(model, [more.format(text, "then") for text in texts(2)], labels).rows_checked
-
-
-def test_new_rows_of_any_kind_have_codes_by_chance() -> None:
-    """Coarse codes are equal more often than rows; the test of chance holds for them as well."""
-    worlds: list[Callable[[np.random.Generator, int], Any]] = [
-        lambda own, rows: own.normal(size=(rows, 1)),
-        lambda own, rows: own.integers(4, size=(rows, 5)).astype(float),
-        lambda own, rows: own.normal(size=(rows, 3)).round(1),
-        lambda own, rows: own.zipf(1.4, size=(rows, 2)) % 1000 + 0.0,
-        lambda own, rows: own.normal(size=(5, 4))[own.integers(5, size=rows)],
-    ]
-    for world in worlds:
-        for seed in range(10):
-            rows = world(np.random.default_rng(seed), 600)
-            sketch = Sketch.of(ArrayTable(rows[:400]))
-            assert not sketch.overlap(ArrayTable(rows[400:])).suspicious
-
-
-@pytest.mark.parametrize("times", [2, 3, 20])
-def test_a_fit_on_copies_does_not_hide_the_training_rows(times: int) -> None:
-    X, y = coins(200, 1)
-    model = AdaBoostClassifier(n_estimators=5).fit(np.repeat(X, times, 0), np.repeat(y, times))
-    with pytest.raises(NotCertified, match="trained on"):
-        certify(model, X, y)
-    certify(model, *coins(200, 2))
-
-
-def test_a_fit_on_a_bootstrap_does_not_hide_the_training_rows() -> None:
-    X, y = coins(300, 1)
-    chosen = np.random.default_rng(0).integers(300, size=300)
-    model = AdaBoostClassifier(n_estimators=5).fit(X[chosen], y[chosen])
-    with pytest.raises(NotCertified, match="trained on"):
-        certify(model, X, y)
 
 
 def test_frames_with_texts_and_other_names() -> None:
@@ -359,3 +276,25 @@ def test_coverage_where_rows_repeat_by_chance() -> None:
         model = AdaBoostClassifier(n_estimators=3).fit(X[:300], y[:300])
         failed += certify(model, X[300:], y[300:], delta=delta).value < 0.5
     check_coverage("certify, coins on 81 different rows", failed, runs, delta)
+
+
+def test_a_sample_of_a_large_training_set_is_enough(tmp_path: Path) -> None:
+    """Of many training rows a model remembers some, by which it recognises rows that come back."""
+    X, y = coins(30_000, 1, 8)
+    model = AdaBoostClassifier(n_estimators=1).fit(X, y)
+    model.save(path := tmp_path / "m.pacb")
+    for own in (model, pacboost.load(path)):
+        for share in (1.0, 0.5, 0.1):
+            new, labels = coins(round(2000 * (1 - share)), 2, 8)
+            old = round(2000 * share)
+            rows, known = np.concatenate([new, X[:old]]), np.concatenate([labels, y[:old]])
+            with pytest.raises(NotCertified, match="trained on"):
+                certify(own, rows, known)
+        assert certify(own, *coins(2000, 2, 8)).rows_checked
+
+
+def test_few_rows_for_a_large_training_set_are_new_by_assumption() -> None:
+    X, y = coins(60_000, 0)
+    model = AdaBoostClassifier(n_estimators=1, random_state=0).fit(X, y)
+    assert not certify(model, *coins(40, 1)).rows_checked
+    assert certify(model, *coins(2000, 1)).rows_checked

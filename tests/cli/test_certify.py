@@ -222,38 +222,6 @@ def test_regressors(tmp_path: Path) -> None:
     assert "--of absolute_error" in run(*common).output
 
 
-# Rows of files that are sorted: commands say so, or refuse.
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        ["certify"],
-        ["certify", "--of", "recall"],
-        ["certify", "--target-error", "0.3"],
-        ["threshold", "--recall", "0.8"],
-    ],
-)
-def test_sorted_rows_are_seen(folder: Path, more: list[str]) -> None:
-    def asked(file: str, *options: str) -> list[object]:
-        files = folder / "m.pacb", folder / file
-        return [more[0], *files, "--target", "label", *more[1:], *options]
-
-    assert answer(*asked("fresh.csv", "--order", "refuse"))["order"]["by_chance"] is True
-    found = answer(*asked("sorted.csv"))
-    assert found["order"]["findings"][0]["what"] in ("mistakes", "labels")
-    result = run(*asked("sorted.csv"))
-    assert (result.exit_code, result.output.count("not in an order by chance")) == (0, 1)
-    assert "not in an order by chance" in refused(*asked("sorted.csv", "--order", "refuse"), code=1)
-    assert "order" not in answer(*asked("sorted.csv", "--order", "any"))
-
-
-def test_rows_in_the_order_of_time_are_not_tested(folder: Path) -> None:
-    files = folder / "m.pacb", folder / "sorted.csv"
-    options = ["--target", "label", "--ordered", "--order", "refuse"]
-    assert "order" not in answer("certify", *files, *options)
-
-
 # ``pacboost threshold``: what Python says, a file that keeps it, and refusals.
 
 
@@ -327,7 +295,6 @@ def test_sets_are_kept_and_used(folder: Path) -> None:
     kept, out = folder / "sure.pacb", folder / "out.csv"
     found = answer(*asked_for_sets(folder, "--coverage", "0.85", "--output", kept))
     assert found["value"] >= 0.85
-    assert found["order"]["by_chance"] is True
     made: Any = pacboost.sets(pacboost.load(kept)).certificate_
     assert made.value == found["value"]
     well("predict", kept, folder / "new.csv", "--sets", "--proba", "--output", out)

@@ -12,6 +12,7 @@ import pytest
 from distributed import Client, LocalCluster, Security
 
 from pacboost import FilterBoostClassifier
+from pacboost.bounds.wording import DISTINCT_ROWS
 from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.training.filtering import stream
 from tests.cluster.clusters import bytes_of, forgets
@@ -56,6 +57,21 @@ def test_the_same_model_where_no_rows_test(
     together = small(n_certify=0).fit_source(folder, "y", client=threads)
     assert bytes_of(together) == bytes_of(alone)
     assert [refill.fresh for refill in together.ledger_.refills][-1] == 0
+
+
+def test_the_same_model_of_distinct_rows(threads: Client, tmp_path: Path) -> None:
+    X, y = noisy(1500)
+    rows = np.random.default_rng(0).integers(1500, size=6000)
+    folder = write_parquet(tmp_path / "copies", X[rows], y[rows], group=700)
+    alone, together = (
+        small().fit_source(folder, "y", client=client, copies="distinct")
+        for client in (False, threads)
+    )
+    assert bytes_of(together) == bytes_of(alone)
+    certificate = together.certificate_
+    assert certificate == alone.certificate_
+    assert 60 < certificate.size < 240  # a tenth of the rows, of which a quarter is distinct
+    assert DISTINCT_ROWS in certificate.details
 
 
 def test_the_same_model_with_processes(

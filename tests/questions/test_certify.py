@@ -264,7 +264,7 @@ def test_the_sketch_may_be_left_out(model: AdaBoostClassifier, tmp_path: Path) -
     model.save(path := tmp_path / "model.pacb", remember_rows=False)
     forgetful = copy.copy(model)
     forgetful.forget_rows()
-    salt = model._sketches[0].salt
+    salt = model._sketches[0].hasher.salt
     assert f"{salt:016x}".encode() not in path.read_bytes()
     known = certify(model, FRESH, LABELS)
     for again in (pacboost.load(path), forgetful):

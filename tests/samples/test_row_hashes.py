@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from pacboost.kernels import hashing
+from pacboost.samples.gathering import Gathering
 from pacboost.samples.row_hashes import RowHasher
-from pacboost.samples.sketch import Gathering
 from pacboost.sources.arrays import ArrayTable
 
 
@@ -23,17 +23,17 @@ def test_large_tables_are_hashed_by_a_kernel_with_the_same_result(
     X: NDArray[Any] = np.array(draw.normal(size=(500, 4)), dtype=kind, order=order)
     X[draw.random(X.shape) < 0.1] = np.nan
     X[0], X[1], X[2] = -0.0, 1e30, 1e-30
-    hasher = RowHasher.of(ArrayTable(X))
-    found = hasher.hashes(ArrayTable(X), near=True)
+    hasher = RowHasher.for_table(ArrayTable(X))
+    found = hasher.hashes(ArrayTable(X))
     columns, limit = np.array([0, 2, 3]), 2**62
-    below = hasher.near_below(ArrayTable(X), columns, limit)
+    below = hasher.below(ArrayTable(X), columns, limit)
     assert np.array_equal(
-        below, np.flatnonzero(hasher.hashes(ArrayTable(X), None, [0, 2, 3], near=True) < limit)
+        below, np.flatnonzero(hasher.hashes(ArrayTable(X), None, [0, 2, 3]) < limit)
     )
     assert 0 < below.size < len(X)
     monkeypatch.setattr(hashing, "CELLS_WORTH_COMPILING", 0)
-    assert np.array_equal(hasher.hashes(ArrayTable(X), near=True), found)
-    assert np.array_equal(hasher.near_below(ArrayTable(X), columns, limit), below)
+    assert np.array_equal(hasher.hashes(ArrayTable(X)), found)
+    assert np.array_equal(hasher.below(ArrayTable(X), columns, limit), below)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
@@ -43,15 +43,13 @@ def test_pieces_of_a_table_are_hashed_by_kernels_with_the_same_result(kind: type
     X[draw.random(X.shape) < 0.1] = np.nan
     X[0], X[1], X[2] = -0.0, 1e30, 0.0
     table, rows = ArrayTable(X), np.arange(399, 0, -3)
-    hasher = RowHasher.of(table)
-    for near in (False, True):
-        for columns in (None, range(3), [0, 4]):
-            for some in (None, rows):
-                plain, compiled = (
-                    hasher.hashes(table, some, columns, near=near, compiled=way)
-                    for way in (False, True)
-                )
-                assert np.array_equal(compiled, plain)
+    hasher = RowHasher.for_table(table)
+    for columns in (None, range(3), [0, 4]):
+        for some in (None, rows):
+            plain, compiled = (
+                hasher.hashes(table, some, columns, compiled=way) for way in (False, True)
+            )
+            assert np.array_equal(compiled, plain)
     assert hasher.hashes(table)[0] == hasher.hashes(table)[2]
 
 

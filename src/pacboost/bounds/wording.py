@@ -170,17 +170,22 @@ def number_of(certificate: Certificate, rate: bool) -> str:
     return f"{(down if is_lower(certificate) else up) * step:.10g}"
 
 
+def new_examples(certificate: Certificate) -> str:
+    """Name the examples that a claim speaks of: new examples, or distinct new rows."""
+    return "distinct new rows" if DISTINCT_ROWS in certificate.details else "new examples"
+
+
 def _examples(certificate: Certificate) -> str:
-    details = certificate.details
+    details, new = certificate.details, new_examples(certificate)
     if "threshold" in details:
-        return "new examples"
+        return new
     if "group" in details:
-        return f"new examples in group '{details['group']}'"
+        return f"{new} in group '{details['group']}'"
     if details.get("unit") == "groups":
         return "the examples of a new group, on average over groups, large or small"
     if details.get("unit") == "period":
         return "the examples of the period watched, on average over their chances"
-    return "new examples"
+    return new
 
 
 NEW_EXAMPLES = "new examples"
@@ -207,8 +212,10 @@ UNANSWERED = {
     "missing_wrong": "with no answer counted as wrong",
 }
 """Details with the share of rows that have no answer, and what a claim says of these."""
-DISTINCT = "distinct "
-"""How what is said of a sample begins, if copies of its rows were left out."""
+DISTINCT_ROWS = "distinct_rows"
+"""The detail that says: equal rows were counted once, and the claim speaks of distinct rows."""
+SHARE_LEARNED = "share_learned"
+"""The detail with the share of rows that equal rows learned from, where these may be copies."""
 IF_NEW = "If these rows are new: "
 """How a claim begins if it could not be checked that the rows had no part in the fit."""
 DRAWN = "rows are drawn independently from the distribution of new examples"
@@ -260,7 +267,7 @@ def claim(certificate: Certificate) -> Statement:
         if WITHOUT_WEIGHTS in certificate.details:
             said = said.ending("counted without weights")
     said = _on_condition(certificate, _with_unanswered(certificate, said))
-    return _begun(certificate, said)
+    return _with_learned(certificate, _begun(certificate, said))
 
 
 def sentence(certificate: Certificate, delta: float | None = None) -> Statement:
@@ -278,7 +285,27 @@ def sentence(certificate: Certificate, delta: float | None = None) -> Statement:
     if chance:
         grounds = f" ({confidence(chance)} confidence{_counted(certificate)})."
         said = said._replace(after=f"{said.after.removesuffix('.')}{grounds}")
-    return _begun(certificate, said)
+    return _with_learned(certificate, _begun(certificate, said))
+
+
+def equal_to_learned(share: float) -> str:
+    """Say that rows equal rows learned from, and what to do if they are copies.
+
+    >>> print(equal_to_learned(0.085))
+    8.5 % of these rows equal rows it learned from; if they are copies, pass copies='distinct' or \
+groups=
+    """
+    return (
+        f"{percent(share)} of these rows equal rows it learned from; if they are copies, pass "
+        "copies='distinct' or groups="
+    )
+
+
+def _with_learned(certificate: Certificate, said: Statement) -> Statement:
+    share = certificate.details.get(SHARE_LEARNED)
+    if not isinstance(share, int | float):
+        return said
+    return said._replace(after=f"{said.after} {equal_to_learned(float(share))}.")
 
 
 def _on_condition(certificate: Certificate, said: Statement) -> Statement:
@@ -296,8 +323,8 @@ def _bound_before(certificate: Certificate) -> Bound | None:
 
 
 def distinct(certificate: Certificate) -> str:
-    """Return the word to put before the rows of a certificate if copies were left out, or ""."""
-    return DISTINCT if certificate.sample.startswith(DISTINCT) else ""
+    """Return the word to put before the rows of a certificate if equal rows count once, or ""."""
+    return "distinct " if DISTINCT_ROWS in certificate.details else ""
 
 
 def _counted(certificate: Certificate) -> str:
@@ -335,7 +362,7 @@ def _claim(certificate: Certificate, number: str) -> Statement:
     elif of_what in SOURCES:
         after = f" of the rows of {of_what}: this is the error on {of_what}"
     else:
-        after = f" of new examples{'' if bound is None else bound.end}"
+        after = f" of {new_examples(certificate)}{'' if bound is None else bound.end}"
     return Statement(before, number, f"{after}.")
 
 
@@ -348,7 +375,8 @@ def _plain(certificate: Certificate, number: str) -> Statement:
         where = f" for {_answered(certificate)[3:]}" if of_what == ANSWERED else ""
         before, after = "no error below ", f" is certified{where}"
     elif of_what == NEW_EXAMPLES:
-        like = "" if "ratio_bound" in certificate.details else " on future examples like these"
+        future = "distinct future rows" if distinct(certificate) else "future examples"
+        like = "" if "ratio_bound" in certificate.details else f" on {future} like these"
         before, after = "at most ", f" wrong{like}"
     elif of_what == NEW_GROUPS:
         before, after = "at most ", f" wrong on the examples of a new group like these{GROUP}"
@@ -399,7 +427,8 @@ def _weights(certificate: Certificate) -> str:
 
 def _answered(certificate: Certificate) -> str:
     threshold = certificate.details.get("threshold", 0.0)
-    return f"of the new examples it answers (confidence {threshold:.4g} or more)"
+    new = new_examples(certificate)
+    return f"of the {new} it answers (confidence {threshold:.4g} or more)"
 
 
 def _subject(certificate: Certificate) -> str:

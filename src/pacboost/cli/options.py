@@ -173,15 +173,6 @@ skip_unlabelled = click.option(
     "--skip-unlabelled", is_flag=True, help="Leave out rows without a label, and say how many."
 )
 
-order = click.option(
-    "--order",
-    type=click.Choice(["warn", "refuse", "any"]),
-    default="warn",
-    show_default=True,
-    help="Test whether the rows of the file are in an order by chance, or sorted by time, class or "
-    "a column, and warn or refuse if so; any: no test. An order by chance fails with probability "
-    "0.01 at most.",
-)
 new_rows = click.option(
     "--new-rows",
     type=FILE,
@@ -196,11 +187,11 @@ coverage = click.option(
 )
 copies = click.option(
     "--copies",
-    type=click.Choice(["auto", "draws", "distinct"]),
-    default="auto",
+    type=click.Choice(["draws", "distinct"]),
+    default="draws",
     show_default=True,
     help="What equal rows are: draws, each of which counts, or copies, of which one does "
-    "(distinct). auto: copies if a column or a pair of columns nearly tells rows apart.",
+    "(distinct).",
 )
 calibrating = together(
     delta,
@@ -213,7 +204,6 @@ calibrating = together(
     ),
     copies,
     new_rows,
-    order,
     text,
     drop,
     format_options,

@@ -38,8 +38,8 @@ from pacboost.questions.compare import (
 )
 from pacboost.questions.new_rows import NewRows
 from pacboost.reports.progress import RoundsBar
-from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.samples.plain_rows import plain_rows
+from pacboost.samples.same_example import Examples, check_copies
 from pacboost.sources.explained_errors import explains_input
 
 Measured = tuple[Compared, NDArray[np.bool_] | None]
@@ -60,7 +60,7 @@ def compare(
     test: Any = 0.25,
     delta: float = 0.05,
     share: float = 0.05,
-    copies: str = "auto",
+    copies: str = "draws",
     random_state: Any = 0,
     n_jobs: int | None = None,
     verbose: bool | int | str = "auto",
@@ -88,7 +88,7 @@ def compare(
         The probability with which any of the intervals may fail.
     share : float, default=0.05
         The soft margin is the mean margin of the worst rows, so large a share of all.
-    copies : "auto", "draws" or "distinct", default="auto"
+    copies : "draws" or "distinct", default="draws"
         What equal rows are. Copies of one example are all learned from, or one is tested on; test
         rows of your own that are copies of rows learned from are left out.
     random_state, n_jobs, verbose : as in BoostClassifier
@@ -133,7 +133,7 @@ class Contest:
         delta: float,
         share: float,
         random_state: Any,
-        copies: str = "auto",
+        copies: str = "draws",
         verbose: bool | int | str = "auto",
         **parameters: Any,
     ) -> None:
@@ -199,7 +199,7 @@ class Contest:
             kept = division.taken(test[0], new.kept)
             return Rows(X, labels), Rows(kept, np.asarray(test[1])[new.kept])
         share = probability("test", test)
-        examples = Examples.of(X, copies, labels)
+        examples = Examples.from_rows(X, labels.shape[0], copies)
         self._assumptions = examples.assumptions
         learned, held = map(examples.rows_of, division.draw(examples.count, "test", share, seed))
         tested = examples.once(held)

@@ -1,4 +1,4 @@
-"""Hashes of rows by values that are rounded to steps: see samples/row_hashes.py."""
+"""Hashes of rows, and chances that are keyed by rows: see samples/row_hashes.py."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from pacboost.kernels.runtime.threads import each_rows
 
 STEP = MISSING = np.uint64(0x9E3779B97F4A7C15)
 """By which splitmix64 moves on; and the cell of missing values."""
-LARGEST_CELL = 2.0**62
 CELLS_WORTH_COMPILING = 2_000_000
 """On fewer cells, NumPy is done before this is compiled."""
 
@@ -29,32 +28,18 @@ def mixed(x: np.uint64) -> np.uint64:
 
 
 @part_of_kernels
-def near_cell(value: float, step: float) -> np.uint64:
-    """Round a value to its column's step; missing values are all alike."""
-    if np.isnan(value):
-        return MISSING
-    whole = min(max(np.rint(value / step), -LARGEST_CELL), LARGEST_CELL)
-    return np.uint64(np.int64(whole))
+def cell(value: float) -> np.uint64:
+    """Return the bits of a value rounded to 32 bits; missing values are all alike."""
+    rounded = np.float32(value) + np.float32(0)  # -0 becomes 0
+    return MISSING if np.isnan(rounded) else np.uint64(np.float32(rounded).view(np.uint32))
 
 
 @kernel
-def add_near_hashes(
-    values: NDArray[np.floating], steps: Floats, factors: Words, total: Words
-) -> None:
-    """Add the hash of every value (rows, columns), rounded to its column's step, to its row's."""
-    for i in range(total.size):
-        for j in range(steps.size):
-            total[i] += mixed(near_cell(np.float64(values[i, j]), steps[j]) + factors[j])
-
-
-@kernel
-def add_exact_hashes(values: NDArray[np.floating], factors: Words, total: Words) -> None:
-    """Add the hash of every value (rows, columns), rounded to 32 bits, to its row's."""
+def add_hashes(values: NDArray[np.floating], factors: Words, total: Words) -> None:
+    """Add the hash of every value (rows, columns) to that of its row."""
     for i in range(total.size):
         for j in range(factors.size):
-            value = np.float32(values[i, j]) + np.float32(0)  # -0 becomes 0
-            cell = MISSING if np.isnan(value) else np.uint64(np.float32(value).view(np.uint32))
-            total[i] += mixed(cell + factors[j])
+            total[i] += mixed(cell(values[i, j]) + factors[j])
 
 
 @kernel
@@ -65,37 +50,38 @@ def finish(total: Words) -> None:
 
 
 @kernel
-def near_below(
+def below_limit(
     values: NDArray[np.floating],
     columns: Wholes,
-    steps: Floats,
     factors: Words,
     salt: np.uint64,
     limit: np.uint64,
-    below: NDArray[np.bool_],
+    is_below: NDArray[np.bool_],
 ) -> None:
-    """Return of every row whether the hash of some of its columns is below a limit."""
-    for i in range(below.size):
+    """Find the rows whose hash of some columns is below a limit."""
+    for i in range(is_below.size):
         total = salt
         for k in range(columns.size):
             j = columns[k]
-            total += mixed(near_cell(np.float64(values[i, j]), steps[j]) + factors[j])
-        below[i] = mixed(total) < limit
+            total += mixed(cell(values[i, j]) + factors[j])
+        is_below[i] = mixed(total) < limit
 
 
 def rows_below(
-    values: Any, chosen: NDArray[np.intp] | None, columns: Wholes, steps: Floats, factors: Words,
-    salt: int, limit: int,
+    values: Any, chosen: NDArray[np.intp] | None, columns: Wholes, factors: Words, salt: int,
+    limit: int,
 ) -> NDArray[np.intp]:  # fmt: skip
     """Return the rows whose hash of some columns is below a limit, of those chosen on a GPU."""
     if on_gpu(values):
-        return encode.near_below(values, chosen, columns, steps, factors, salt, limit)
-    below = np.empty(len(values), dtype=np.bool_)
-    fixed = columns, steps, factors, np.uint64(salt), np.uint64(limit)
+        return encode.rows_below(values, chosen, columns, factors, salt, limit)
+    is_below = np.empty(len(values), dtype=np.bool_)
+    fixed = columns, factors, np.uint64(salt), np.uint64(limit)
     each_rows(
-        lambda a, b: near_below(values[a:b], *fixed, below[a:b]), len(values), width=columns.size
+        lambda a, b: below_limit(values[a:b], *fixed, is_below[a:b]),
+        len(values),
+        width=columns.size,
     )
-    return np.flatnonzero(below)
+    return np.flatnonzero(is_below)
 
 
 # Chances keyed by row: whether a row is looked at depends on its identity and a key alone.

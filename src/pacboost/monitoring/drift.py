@@ -193,7 +193,7 @@ class RowStream:
             raise ParameterError(NO_REFERENCE)
         codes = self._binning.codes(read_rows(X)[0]).astype(np.float64)
         for learned in (self._old, self._window):
-            known = len(learned) > 0 and Sketch.of(ArrayTable(learned.astype(np.float64)))
+            known = len(learned) > 0 and Sketch.from_table(ArrayTable(learned.astype(np.float64)))
             if known and known.overlap(ArrayTable(codes)).suspicious:
                 raise NotCertified(
                     "these rows are among the reference rows, or among the rows compared with "

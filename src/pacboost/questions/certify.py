@@ -21,9 +21,8 @@ from pacboost.questions.measuring import Measuring, claims_of, group_names, read
 from pacboost.questions.mistakes import fresh_labels, mistakes, refuse_other_labels, rows_and_labels
 from pacboost.questions.moved import filtered
 from pacboost.questions.new_rows import UNCHECKED, NewRows
-from pacboost.questions.row_order import watch_order
 from pacboost.questions.scored_rows import ScoredRows
-from pacboost.samples.copies import numbered, refuse_hidden_copies
+from pacboost.samples.groups import numbered
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.oracles.choose import is_collection
@@ -111,8 +110,7 @@ def certify(
     models: int = 1,
     groups: Any = None,
     ordered: bool = False,
-    copies: str = "auto",
-    order: str = "any",
+    copies: str = "draws",
     shares: Any = None,
     said: Any = None,
     scores: Any = None,
@@ -166,13 +164,10 @@ def certify(
     ordered : bool, default=False
         Set it when the rows come in the order of time and may depend on the past: the claim is then
         about the period watched. Allowed for error, top_k_error and large_errors.
-    copies : "auto", "draws" or "distinct", default="auto"
-        What equal rows are. "draws": each is a draw of its own, and counts. "distinct": they are
-        copies, of which one counts, and those of training rows none. "auto": copies if a column
-        or a pair of columns nearly tells rows apart, here or in training, and draws otherwise.
-    order : "any", "warn" or "refuse", default="any"
-        Whether to test that the rows are in an order by chance (``check_order``): not at all, to
-        warn if they are not, or to refuse. With ``groups`` or ``ordered`` any order is fine.
+    copies : "draws" or "distinct", default="draws"
+        What equal rows are. "draws": each is a draw of its own, and counts. "distinct": rows that
+        are equal in every column are copies, of which one counts, and those of training rows
+        none. Rows that are nearly equal, or belong together otherwise, need ``groups``.
     shares : mapping or "any", default=None
         New examples have other shares of the classes, and within each class are like these: of
         every class its share, or its least and largest as a pair; "any" for whatever they are. To
@@ -230,16 +225,14 @@ answers only: 25.0 % of these rows have none.
             )
         X, y = rows_and_labels(X, y, target)
         labels = fresh_labels(y)
-        family = certify_all(
-            model, X, y, by=labels, delta=delta, models=models, copies=copies, order=order
-        )
+        family = certify_all(model, X, y, by=labels, delta=delta, models=models, copies=copies)
         classes = [*labels.tolist(), *np.asarray(getattr(model, "classes_", ())).tolist()]
         return shift.shares_certificate(family, shares, classes, models)
     if not plain:
         family = certify_all(
             model, X, y, target=target, of=of, positive=positive, end=end, top_k=top_k,
             p_min=p_min, clip=clip, larger_than=larger_than, delta=delta, models=models,
-            groups=groups, ordered=ordered, copies=copies, order=order, ratio=ratio,
+            groups=groups, ordered=ordered, copies=copies, ratio=ratio,
             ratio_bound=ratio_bound, new_rows=new_rows, seed=seed,
         )  # fmt: skip
         if len(family) > 1:
@@ -248,7 +241,7 @@ answers only: 25.0 % of these rows have none.
                 "class by positive= and one end, or call certify_all"
             )
         return family.certificates[0]
-    X, y = _read(model, X, y, target, None, groups, order, models, ordered=ordered)
+    X, y = _read(model, X, y, target, None, groups, models, ordered=ordered)
     if positive is not None:
         raise ParameterError(
             "positive was given, and of='error' speaks of all classes; name it by of="
@@ -256,13 +249,12 @@ answers only: 25.0 % of these rows have none.
     share = probability("delta", delta) / models
     wrong = mistakes(model, X, y)
     each = groups is None and not ordered
-    rows = NewRows.of([model], X, y, copies, each=each)
+    rows = NewRows.select([model], X, y, copies, each=each)
     rows = filtered(rows, X, y, ratio, ratio_bound, new_rows, seed, each=each)
     found: Certificate
     if groups is not None:
         numbers = numbered(np.asarray(groups), wrong.size)
         found = holdout.groups_certificate(_shares(wrong, numbers, rows.kept), share)
-        refuse_hidden_copies(X, np.asarray(groups))
     else:
         k, n = int(wrong[rows.kept].sum()), rows.kept.size
         if ordered:
@@ -292,8 +284,7 @@ def certify_all(
     models: int = 1,
     groups: Any = None,
     ordered: bool = False,
-    copies: str = "auto",
-    order: str = "any",
+    copies: str = "draws",
     said: Any = None,
     scores: Any = None,
     missing: str = "abstain",
@@ -331,14 +322,14 @@ def certify_all(
     if said is not None:
         given = (X, y, target, scores, missing, of, positive, groups, by)
         ((model,), X, y, groups, by), target = as_models(_instead(model, said), *given), None
-    X, y = _read(model, X, y, target, by, groups, order, models, ordered=ordered)
+    X, y = _read(model, X, y, target, by, groups, models, ordered=ordered)
     options = {"top_k": top_k, "p_min": p_min, "clip": clip, "larger_than": larger_than}
     level = probability("delta", delta)
     X, named = by_column(model, X, by)
     names = read_measures(of, options)
     labels, said = _answers(model, X, y, names)
     each = groups is None and not ordered
-    new = NewRows.of([model], X, labels, copies, each=each)
+    new = NewRows.select([model], X, labels, copies, each=each)
     new = filtered(new, X, labels, ratio, ratio_bound, new_rows, seed, each=each)
     tied = np.zeros(labels.size, dtype=np.bool_)
     if hasattr(model, "ledger_") and not MEASURES[names[0]].numbers:
@@ -351,7 +342,6 @@ def certify_all(
     sample = new.sample(words if groups is None else "whole groups that were held out")
     measuring = Measuring(rows, new.kept, options, level, models, sample)
     if groups is not None:
-        refuse_hidden_copies(X, np.asarray(groups))
         place = numbered(np.asarray(groups), labels.size)
         family = measuring.by_dependent_groups(claims, place)
     elif ordered:
@@ -368,10 +358,10 @@ def _instead(model: Any, said: Any) -> list[Any]:
 
 
 def _read(
-    model: Any, X: Any, y: Any, target: str | None, by: Any, groups: Any, order: str, models: int,
+    model: Any, X: Any, y: Any, target: str | None, by: Any, groups: Any, models: int,
     *, ordered: bool,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Return rows and labels in memory; watch their order where that is asked."""
+    """Return rows and labels in memory."""
     positive_whole("models", models)
     if groups is not None and ordered:
         raise ParameterError("groups and ordered were both given; rows are one or the other")
@@ -385,9 +375,7 @@ def _read(
             "of Dask collections a random choice of rows is fetched: groups=, ordered= and by= as "
             "an array cannot follow it. Name a column by by=, or compute the rows first."
         )
-    X, y = rows_and_labels(X, y, target)
-    watch_order(order if groups is None and not ordered else "any", X, y, model)
-    return X, y
+    return rows_and_labels(X, y, target)
 
 
 def _shares(
@@ -412,7 +400,7 @@ def certify_answers(
     abstain_below: float | None = None,
     delta: float = 0.05,
     models: int = 1,
-    copies: str = "auto",
+    copies: str = "draws",
 ) -> Answering:
     """Bound the error among the rows that are answered, for every threshold of the confidence.
 
@@ -432,7 +420,7 @@ def certify_answers(
         The probability with which the errors may fail, all of them together; so may the shares.
     models : int, default=1
         How many models are tried on these rows and may be kept: each pays its share of delta.
-    copies : "auto", "draws" or "distinct", default="auto"
+    copies : "draws" or "distinct", default="draws"
         What equal rows are, as in ``certify``.
 
     Examples
@@ -456,7 +444,7 @@ def certify_answers(
             f"{type(model).__name__} has no predict_proba, so nothing says how confident it is"
         )
     wrong = mistakes(model, X, y)
-    rows = NewRows.of([model], X, y, copies)
+    rows = NewRows.select([model], X, y, copies)
     decided, chances = asked(model, X), asked(model, X, "predict_proba")
     sure = confidence(decided, chances, np.asarray(model.classes_))
     kept = rows.kept

@@ -296,7 +296,7 @@ def compare_models(
     delta: float = 0.05,
     models: int = 2,
     names: tuple[str, str] = ("the first", "the second"),
-    copies: str = "auto",
+    copies: str = "draws",
 ) -> Difference:
     """Compare two fitted classifiers by rows that neither of them has seen.
 
@@ -321,7 +321,7 @@ def compare_models(
             "models is 1; it counts all that are tried on these rows, so 2 or more"
         )
     wrong = [mistakes(model, X, y) for model in (one, other)]
-    rows = NewRows.of([one, other], X, y, copies)
+    rows = NewRows.select([one, other], X, y, copies)
     first, second = (own[rows.kept] for own in wrong)
     b, c = int((first & ~second).sum()), int((second & ~first).sum())
     pairs = models * (models - 1) // 2

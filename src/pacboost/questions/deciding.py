@@ -21,7 +21,7 @@ from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.moved import filtered
 from pacboost.questions.new_rows import NewRows
-from pacboost.samples.copies import numbered, refuse_hidden_copies
+from pacboost.samples.groups import numbered
 
 Doubles = NDArray[np.float64]
 LARGEST = float(np.finfo(np.float64).max)
@@ -306,11 +306,10 @@ class CalibrationRows:
     ) -> CalibrationRows:  # fmt: skip
         """Refuse training rows of any of the models, and decide which rows count."""
         positive_whole("models", models)
-        new = NewRows.of(asked, X, y, copies, each=groups is None)
+        new = NewRows.select(asked, X, y, copies, each=groups is None)
         new = filtered(new, X, y, new_rows=new_rows, each=groups is None)
         if groups is None:
             return cls(new, new.kept, new.sample("calibration rows"), models=models)
-        refuse_hidden_copies(X, np.asarray(groups))
         place = numbered(np.asarray(groups), y.size)[new.kept]
         words = new.sample("calibration rows, one drawn from each group")
         return cls(new, new.kept[one_of_each(place)], words, "groups", models)

@@ -19,7 +19,7 @@ from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import meant
 from pacboost.numerics.same_bits import mean
 from pacboost.questions.scored_rows import Mask, ScoredRows, class_place
-from pacboost.samples.copies import with_missing
+from pacboost.samples.groups import with_missing
 
 ENDS = ("lower", "upper", "both")
 Counted = tuple[str, dict[str, Any], int, float]

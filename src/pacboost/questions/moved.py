@@ -24,7 +24,6 @@ from pacboost.kernels.monitoring import boost_rules, pay
 from pacboost.numerics.percent import percent
 from pacboost.numerics.same_bits import exp, total
 from pacboost.questions.new_rows import NewRows
-from pacboost.samples.copies import Repeats
 from pacboost.samples.plain_rows import Binning, plain_rows, read_rows
 from pacboost.samples.row_hashes import Hashes, mixed, row_hashes
 from pacboost.sources.arrays import ArrayTable
@@ -81,7 +80,7 @@ def filtered(
         new, others = read_rows(new_rows)
         _same(names, others)
         keys = row_hashes(ArrayTable(old))[rows.kept]
-        ties = Repeats.by_keys(keys, np.asarray(y)[rows.kept]).place
+        ties = _turns(keys, np.asarray(y)[rows.kept])
         salt = _salt(seed, keys, ties)
         mine = coins(keys, salt, ties)
         theirs = coins(row_hashes(ArrayTable(new)), salt)
@@ -101,7 +100,7 @@ def filtered(
 def _tossed(rows: NewRows, X: Any, y: Any, weights: Doubles, bound: float, seed: int) -> NewRows:
     """Return the rows whose coins fall below their weights divided by the bound."""
     keys = row_hashes(X if isinstance(X, Table) else plain_rows(X))[rows.kept]
-    some, place = weights[rows.kept], Repeats.by_keys(keys, np.asarray(y)[rows.kept]).place
+    some, place = weights[rows.kept], _turns(keys, np.asarray(y)[rows.kept])
     kept = rows.kept[coins(keys, _salt(seed, keys, place, some), place, some) * bound < some]
     offered = rows.kept.size
     if not kept.size:
@@ -113,6 +112,15 @@ def _tossed(rows: NewRows, X: Any, y: Any, weights: Doubles, bound: float, seed:
     words = f"; {kept.size:,} of {offered:,} kept by coins of chance weight/{bound:g}, seed {seed}"
     details: Mapping[str, float | int] = {"ratio_bound": bound, "offered": offered, "seed": seed}
     return replace(rows, kept=kept, coins=details, chosen=words)
+
+
+def _turns(keys: Hashes, labels: NDArray[Any]) -> NDArray[np.intp]:
+    """Number rows by their keys and labels, so that rows of equal keys have an order."""
+    place = np.unique(keys, return_inverse=True)[1].astype(np.int64)
+    lines = labels.reshape(keys.size, -1).astype(str)
+    numbers = np.unique(lines, axis=0, return_inverse=True)[1].reshape(-1)
+    both = place * (keys.size + 1) + numbers
+    return np.asarray(np.unique(both, return_inverse=True)[1], dtype=np.intp)
 
 
 def _known(ratio: Any, X: Any, rows: int, bound: float) -> Doubles:

@@ -1,8 +1,8 @@
 """Which of some rows are evidence of how a model does on new rows: not those it was trained on.
 
-Where equal rows are copies (samples/equal_rows.py), a row that equals a training row is a copy of
-it and is left out, and of several equal rows one counts. Where rows repeat by themselves, all count
-as they fall, unless more equal training rows than chance explains.
+All rows count as they fall (``copies="draws"``), or every distinct row once (``"distinct"``; rows
+that are known to be training rows are then left out). If more rows equal training rows than repeats
+among the training rows explain, nothing is certified (samples/sketch.py).
 """
 
 from __future__ import annotations
@@ -17,11 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.wording import unanswered
-from pacboost.errors import NotCertified
-from pacboost.samples.equal_rows import DISTINCT, SEPARATE, Examples, check_copies
-from pacboost.samples.overlap import Overlap
-from pacboost.samples.sketch import Sketch
+from pacboost.bounds.wording import equal_to_learned, unanswered
+from pacboost.errors import InputWarning, NotCertified, ParameterError, warn
+from pacboost.samples.same_example import (
+    MIN_SHARE_LEARNED,
+    REPEATS,
+    Examples,
+    check_copies,
+    tells_rows_apart,
+    warn_uncounted,
+)
+from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.table import Table
 
 # Find the pacboost models inside a classifier of another library, with the rows as they see them.
@@ -111,6 +117,9 @@ def _walk(model: Any, X: Any, depth: int) -> Iterator[Inner]:
     if remembers(model):
         if getattr(model, "__sklearn_is_fitted__", lambda: True)():
             yield Inner(model, X)
+            inside = vars(model).get("estimator_")  # a threshold on another library's classifier
+            if depth and inside is not None and not remembers(inside):
+                yield from _walk(inside, X, depth - 1)
         return
     if depth == 0 or not hasattr(model, "__dict__"):
         return
@@ -180,9 +189,12 @@ UNCHECKED = (
     "the model has not seen these rows, which could not be checked: it does not remember the rows "
     "that it was trained on, or too few of them"
 )
-ENOUGH_COMPARED = 10
+MIN_ROWS_COMPARED = 10
 """Of a large training set only a sample is remembered, and as large a share of new rows compared
-with it. If so few are compared, a half of all rows may be training rows without any being found."""
+with it. If fewer are compared, a half of all rows may be training rows without any being found."""
+MAX_SHARE_LEFT = 0.05
+"""With copies="distinct", training rows outside the sample that is remembered cannot be left out.
+If more than this share of the compared rows are training rows, nothing is certified."""
 
 Rows = NDArray[np.intp]
 
@@ -196,9 +208,11 @@ class NewRows:
     kept: Rows
     """Those that count."""
     left_out: int = 0
-    """How many were left out because they are, or may be, rows that a model was trained on."""
-    word: str = ""
-    """The word before "rows": "distinct ", or nothing."""
+    """How many were left out because a model was trained on them."""
+    distinct: bool = False
+    """Whether equal rows count once."""
+    share_learned: float = 0.0
+    """The share of rows that equal training rows, where these may be copies."""
     assumptions: tuple[str, ...] = ()
     checked: bool = True
     """Whether all models remember all rows that they were trained on."""
@@ -210,85 +224,78 @@ class NewRows:
     """The same in words."""
 
     @classmethod
-    def of(
-        cls, models: Sequence[Any], X: Any, y: Any, copies: str = "auto", *, each: bool = True
+    def select(
+        cls, models: Sequence[Any], X: Any, y: Any, copies: str = "draws", *, each: bool = True
     ) -> NewRows:
         """Refuse training rows of any of the models, and decide which rows count.
 
-        Unless ``each`` row is an example, equal rows are no matter: groups are counted, or time.
+        Unless ``each`` row is an example, all rows count: groups say which belong together.
         """
-        checked = [refuse_training_rows(model, X) for model in models]
-        found = cls._among(_sketches(models, X), X, np.asarray(y), check_copies(copies), each)
+        if check_copies(copies) == "distinct" and not each:
+            raise ParameterError(
+                "copies='distinct' was given with groups or ordered, which say themselves what "
+                "rows are; leave copies out"
+            )
+        checked = [refuse_training_rows(model, X, copies) for model in models]
+        new = cls._among(_sketches(models, X), X, len(np.asarray(y)), copies)
         details = {k: v for own in models for k, v in getattr(own, "details", {}).items()}
-        assumptions = (*found.assumptions, *unanswered(details))
-        return replace(found, checked=all(checked), details=details, assumptions=assumptions)
+        assumptions = (*new.assumptions, *unanswered(details))
+        return replace(new, checked=all(checked), details=details, assumptions=assumptions)
 
     @classmethod
     def beside(cls, learned: Table, table: Table, X: Any, y: Any, copies: str) -> NewRows:
         """Compare the rows of a table, which came as X, with all rows that are learned from."""
-        sketch = Sketch.of(learned)
-        seen = sketch.overlap(table)
-        if seen.suspicious:
-            raise NotCertified(_why_refused(seen, 1))
-        return cls._among([(sketch, table)], X, np.asarray(y), check_copies(copies), True)
+        sketch = Sketch.from_table(learned)
+        _refuse(sketch.overlap(table), sketch, check_copies(copies), 1)
+        return cls._among([(sketch, table)], X, len(np.asarray(y)), copies)
 
     @classmethod
     def _among(
-        cls,
-        known: Iterable[tuple[Sketch, Table]],
-        X: Any,
-        labels: NDArray[Any],
-        copies: str,
-        each: bool,
+        cls, known: Iterable[tuple[Sketch, Table]], X: Any, rows: int, copies: str
     ) -> NewRows:
-        rows = len(labels)
-        fine = met = False
+        if copies == "draws":
+            shares = [sketch.overlap(table).share for sketch, table in known]
+            share = max(shares, default=0.0)
+            if share <= MIN_SHARE_LEARNED or not tells_rows_apart(X):
+                share = 0.0
+            else:
+                warn(equal_to_learned(share), InputWarning)
+            return cls(rows, np.arange(rows), share_learned=share)
         new = np.ones(rows, dtype=np.bool_)
         for sketch, table in known:
-            fine = fine or sketch.fine
-            chosen, seen = sketch.known(table)
-            met = met or bool(seen.any())
-            if seen.any() and copies != "draws" and (sketch.fine or copies == "distinct"):
-                compared = np.zeros(rows, dtype=np.bool_)
-                compared[chosen] = ~seen
-                new &= compared  # of a large training set, rows not compared may be known as well
-        examples = Examples(rows)
-        if each or not new.all():
-            examples = Examples.of(X, copies, labels, fine=fine or not each)
-        if examples.drawn is not None:
-            new |= examples.drawn  # they repeat by themselves
-        examples = examples if each else Examples(rows)
+            new &= ~sketch.seen(table)
         if not new.any():
             raise NotCertified(
-                "each of these rows is one that the model was trained on, or may be one. A "
-                "certificate needs rows that had no part in fitting: hold some back before you fit"
+                "each of these rows is one that the model was trained on. A certificate needs "
+                "rows that had no part in fitting: hold some back before you fit"
             )
-        left_out = rows - int(np.count_nonzero(new))
-        assumptions = examples.assumptions
-        if met and not assumptions:
-            assumptions = (DISTINCT,) if left_out else (SEPARATE,)
-        kept = examples.once(np.flatnonzero(new))
-        return cls(rows, kept, left_out, examples.word, assumptions)
+        examples = Examples.from_rows(X, rows, copies)
+        fresh = np.flatnonzero(new)
+        kept = examples.once(fresh)
+        left_out = rows - fresh.size
+        warn_uncounted(left_out, rows, "the model was trained on them")
+        warn_uncounted(fresh.size - kept.size, rows, REPEATS)
+        return cls(rows, kept, left_out, True, assumptions=examples.assumptions)
 
     def sample(self, words: str = "held-out rows") -> str:
         """Return which rows were counted.
 
-        >>> NewRows(9, np.arange(4), 3, "distinct ").sample()
-        'distinct held-out rows; 3 of 9 are, or may be, training rows and are left out'
+        >>> NewRows(9, np.arange(4), 3, distinct=True).sample()
+        'distinct held-out rows; 3 of 9 are training rows and are left out'
         """
-        known = (
-            f"; {self.left_out:,} of {self.rows:,} are, or may be, training rows and are left out"
-        )
-        return f"{self.word}{words}{known if self.left_out else ''}{self.chosen}"
+        left = f"; {self.left_out:,} of {self.rows:,} are training rows and are left out"
+        kind = "distinct " if self.distinct else ""
+        return f"{kind}{words}{left if self.left_out else ''}{self.chosen}"
 
     def marked(self, certificate: Certificate) -> Certificate:
         """Return a certificate with what it assumes of these rows."""
-        found = certificate.filtered(self.coins).assuming(*self.assumptions)
-        found = found.detailed(self.details)
-        return found if self.checked else found.unchecked().assuming(UNCHECKED)
+        made = certificate.filtered(self.coins).assuming(*self.assumptions)
+        made = made.detailed(self.details).repeating_learned(self.share_learned)
+        made = made.of_distinct_rows() if self.distinct else made
+        return made if self.checked else made.unchecked().assuming(UNCHECKED)
 
 
-def refuse_training_rows(model: Any, X: Any) -> bool:
+def refuse_training_rows(model: Any, X: Any, copies: str = "draws") -> bool:
     """Raise if more rows are training rows than chance explains; also say if all was checked.
 
     It looks through pipelines, searches, calibration, voting and other wrappers. The answer is
@@ -297,48 +304,53 @@ def refuse_training_rows(model: Any, X: Any) -> bool:
     inner = inner_models(model, X)
     enough = 0
     for own in inner:
-        seen = _overlap(own)
-        if seen is None:
+        seen = _overlaps(own)
+        if not seen:
             continue
         whole = all(sketch.share == 1 for sketch in own.model._sketches)
-        enough += whole or seen.compared >= ENOUGH_COMPARED
-        if seen.suspicious_among(len(inner)):
-            raise NotCertified(_why_refused(seen, len(inner)))
+        enough += whole or max(one.compared for one, _ in seen) >= MIN_ROWS_COMPARED
+        for overlap, sketch in seen:
+            _refuse(overlap, sketch, copies, len(inner))
     alone = answers_alone(model)
     if alone is None or not inner or enough < len(inner):
         return False
     return all(sketch.complete for sketch in alone._sketches)
 
 
-def _why_refused(seen: Overlap, models: int) -> str:
-    if not replace(seen, copied=0).suspicious_among(models):
-        return (
-            f"more of these rows and the training rows come exactly {seen.copied} times altogether "
-            "than independent draws explain: rows were copied before some were set aside, so the "
-            "model was trained on copies of these. Drop the copies, divide the rows, and fit again"
-        )
-    return (
-        f"{seen.shared} of {seen.compared} rows compared are rows the model was trained "
-        "on, or copies of them, more than chance explains. A "
-        "certificate needs rows that had no part in fitting: hold some back before you fit."
+def _refuse(seen: Overlap, sketch: Sketch, copies: str, models: int) -> None:
+    """Raise if more rows are training rows than chance explains, and these cannot be left out."""
+    if not seen.suspicious_among(models):
+        return
+    if copies == "distinct" and (sketch.share == 1 or seen.share <= MAX_SHARE_LEFT):
+        return  # those that are found are left out
+    raise NotCertified(
+        f"{seen.shared:,} of {seen.compared:,} rows compared are rows the model was trained on, "
+        "more than repeats among its training rows explain. A certificate needs rows that had no "
+        "part in fitting: hold some back before you fit. If these rows equal training rows "
+        "because both have copies, give copies='distinct', which leaves those out"
     )
 
 
-def _overlap(own: Inner) -> Overlap | None:
-    """Compare rows with those of a model; None where it remembers none, or reads others."""
+def _overlaps(own: Inner) -> list[tuple[Overlap, Sketch]]:
+    """Compare rows with those of a model; nothing where it remembers none, or reads others."""
+    return [(sketch.overlap(table), sketch) for sketch, table in _compared(own)]
+
+
+def _compared(own: Inner) -> list[tuple[Sketch, Table]]:
+    """Return the sketches of a model, with rows as it reads them; none where it cannot."""
+    if not own.model._sketches:
+        return []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # wrappers hand frames on as arrays, or the reverse
         try:
-            found: Overlap | None = own.model.overlap(own.X)
+            table = own.model._rows_to_compare(own.X)
         except (TypeError, ValueError):
-            return None
-        return found
+            return []
+    return [(sketch, table) for sketch in own.model._sketches]
 
 
 def _sketches(models: Sequence[Any], X: Any) -> Iterator[tuple[Sketch, Table]]:
     """Return the sketches of all models that can read the rows, with the rows as these are read."""
     for model in models:
         for own in inner_models(model, X):
-            if own.model._sketches and _overlap(own) is not None:
-                table = own.model._rows_to_compare(own.X)
-                yield from ((sketch, table) for sketch in own.model._sketches)
+            yield from _compared(own)

@@ -23,7 +23,7 @@ from pacboost.bounds.coverage import IntervalRule, SetRule, coverage_words
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.bounds.registry import bound_of, makers
-from pacboost.bounds.wording import DISTINCT, UNANSWERED, WITHOUT_WEIGHTS
+from pacboost.bounds.wording import DISTINCT_ROWS, SHARE_LEARNED, UNANSWERED, WITHOUT_WEIGHTS
 from pacboost.hypotheses.vote import vote_digest
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container
@@ -191,9 +191,8 @@ def _difference(given: Certificate, ledger: Ledger, *kinds: str) -> str:
     made = known[given.bound](given, ledger)
     if WITHOUT_WEIGHTS in given.details:
         made = made.counted_without_weights()
-    if given.sample.startswith(DISTINCT):
-        made = made.of_distinct_rows()
-    made = made.detailed({n: given.details[n] for n in UNANSWERED if n in given.details})
+    named = (DISTINCT_ROWS, SHARE_LEARNED, *UNANSWERED)
+    made = made.detailed({n: given.details[n] for n in named if n in given.details})
     made = made.filtered(given.details)
     if given.size > int(given.details.get("offered", given.size)):
         return f"{given.size} rows were counted, more than coins were tossed for"

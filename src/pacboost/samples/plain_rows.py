@@ -18,7 +18,7 @@ from scipy import sparse
 
 from pacboost.errors import DataError
 from pacboost.numerics.memory import in_host_memory
-from pacboost.samples.copies import column_values
+from pacboost.samples.same_example import column_values
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame, numbers_of

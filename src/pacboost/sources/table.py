@@ -104,8 +104,6 @@ class Table(ABC):
     """Whether the numbers are in other memory, so that a few rows are copied sooner than all."""
     entries: Entries | None = None
     """What a sparse table stores; any other has none."""
-    alike: tuple[int, ...] = ()
-    """Columns whose values are shared by rows that are nearly the same, such as similar texts."""
 
     @abstractmethod
     def block(self, first: int, last: int) -> Values:

@@ -38,7 +38,7 @@ from pacboost.numerics.checks import integer, positive_whole
 from pacboost.numerics.same_bits import mean_of
 from pacboost.parallel.cores import thread_count
 from pacboost.samples.bins import Bins
-from pacboost.samples.equal_rows import check_copies
+from pacboost.samples.same_example import check_copies
 from pacboost.samples.sample import Sample, signs_of
 from pacboost.sources.table import Table
 from pacboost.theory.majority_of import BoostedMember, Rows, boost_each
@@ -59,7 +59,7 @@ class MembersClassifier(ClassifierMixin, votes.VoteBase):  # type: ignore[misc]
     holdout: float
     delta: float
     max_bins: int
-    _equal_rows = "auto"
+    _equal_rows = "draws"
     """The ``copies`` of the last fit."""
 
     @property
@@ -166,10 +166,10 @@ class RowCommittee(MembersClassifier):
         """Choose the rows of every booster; warn if there are too few."""
 
     @fits_rows
-    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
+    def fit(self, X: Any, y: Any, *, copies: str = "draws") -> Self:
         """Learn the members.
 
-        ``copies``, the word for equal rows where rows certify, is that of BoostClassifier.fit.
+        ``copies`` says what equal rows are where rows certify; it is that of BoostClassifier.fit.
 
         Ctrl-C keeps the members done so far on the estimator, and is raised again. After any other
         failure the estimator is as it was before.

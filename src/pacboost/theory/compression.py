@@ -29,7 +29,6 @@ from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.exact import wrong_margins
 from pacboost.numerics.growth import log_binomial
-from pacboost.samples.copies import Repeats, refuse_copied
 from pacboost.samples.sample import Sample
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.table import Table
@@ -113,11 +112,10 @@ def compress(model: Any, X: Any, y: Any, delta: float = 0.05) -> Any:
     The copy has the thresholds moved to values of rows, ``kept_rows_`` names these rows, and
     ``certificate_`` bounds its error on new examples. Its votes are whole numbers: of all roundings
     that were tried, those with the smallest bound. Give all rows that the fit and every choice
-    before it have looked at. Copies of rows are refused.
+    before it have looked at, each once: every row counts as an example.
     """
     model, X = vote_of(model, X)
     small, sample = copy(model), model._labelled(X, y)
-    refuse_copied(Repeats.of(sample.table, sample.signs), "a bound by sample compression")
     found = _compressed(model.model_, sample, probability("delta", delta))
     vote, certificate, small.kept_rows_ = found
     small.model_ = replace(deployed(model.model_, vote, certificate), bins=None, calibration=None)

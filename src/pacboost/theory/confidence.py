@@ -17,7 +17,7 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, TooFewRowsWarning, warn
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
-from pacboost.estimators.inputs.division import counted, once_each
+from pacboost.estimators.inputs.division import counted, undivided
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import (
     RemembersRows,
@@ -26,7 +26,7 @@ from pacboost.estimators.inputs.estimator import (
     takes_rows,
 )
 from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
-from pacboost.samples.equal_rows import check_copies
+from pacboost.samples.same_example import check_copies
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.explained_errors import checked_by_scikit_learn
 from pacboost.theory.sample_sizes import runs_needed, selection_size
@@ -75,11 +75,11 @@ class ConfidenceBoost(ScoredClassifier, RemembersRows, BaseEstimator):  # type: 
     random_state: Any = None
 
     @fits_rows
-    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
+    def fit(self, X: Any, y: Any, *, copies: str = "draws") -> Self:
         """Fit the learner on disjoint parts of the rows, and choose on rows new to all fits.
 
-        Of rows that are copies of one example, one is used; ``copies`` is that of
-        BoostClassifier.fit.
+        ``copies`` is that of BoostClassifier.fit: with "distinct", one of several equal rows is
+        used.
         """
         check_copies(copies)
         check_estimator(self.estimator)
@@ -92,7 +92,7 @@ class ConfidenceBoost(ScoredClassifier, RemembersRows, BaseEstimator):  # type: 
             )
             check_classification_targets(y)
         self._remember(ArrayTable(X))
-        divided, self._copies = once_each(X, y, copies)
+        divided = undivided(X, y, copies, once=True)
         X, y, self._examples = divided.X, divided.y, divided.examples
         self.classes_ = np.unique(y)
         if self.classes_.size > 2 and not get_tags(self._learner()).classifier_tags.multi_class:
@@ -140,8 +140,6 @@ class ConfidenceBoost(ScoredClassifier, RemembersRows, BaseEstimator):  # type: 
                 f"too few rows: {self.runs_needed_} runs and {self.selection_rows_needed_} rows to "
                 f"choose by are needed, there were {self.runs_} and {self.selection_rows_}"
             )
-        if self._copies:
-            raise NotCertified(self._copies)
         mistakes = int(self.mistakes_.min())
         found = holdout.certificate(mistakes, self.selection_rows_, self.delta, self.runs_)
         return counted(found, self._examples)

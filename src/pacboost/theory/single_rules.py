@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitting.memory import all_or_nothing
-from pacboost.estimators.inputs.division import counted, once_each
+from pacboost.estimators.inputs.division import counted, undivided
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import (
     RemembersRows,
@@ -31,7 +31,7 @@ from pacboost.estimators.inputs.tables import open_table, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Names, Rule
 from pacboost.models.model import answer_names
 from pacboost.numerics.checks import probability
-from pacboost.samples.equal_rows import Examples, check_copies
+from pacboost.samples.same_example import Examples, check_copies
 from pacboost.samples.sample import Signs, unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.explained_errors import explains_input
@@ -57,24 +57,22 @@ class RuleClassifier(ScoredClassifier, RemembersRows, BaseEstimator):  # type: i
     classes_: NDArray[Any]
     mistakes_: int
     n_rows_: int
-    _copies: str = ""
-    """What is wrong with the training rows, if some are surely copies of others."""
     _examples: Examples | None = None
     """Which training rows are one example."""
 
     @fits_rows
-    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
+    def fit(self, X: Any, y: Any, *, copies: str = "draws") -> Self:
         """Find the rule; after a failure the estimator is as it was before.
 
-        Of rows that are copies of one example, one is learned from; ``copies`` is that of
-        BoostClassifier.fit.
+        ``copies`` is that of BoostClassifier.fit: with "distinct", one of several equal rows is
+        learned from.
         """
         check_copies(copies)
         with all_or_nothing(self):
             probability("delta", self.delta)
             rows = self._read(X, reset=True)
             self._remember(ArrayTable(rows))
-            divided, self._copies = once_each(rows, read_labels(y, len(rows)), copies)
+            divided = undivided(rows, read_labels(y, len(rows)), copies, once=True)
             self._examples = divided.examples
             self.classes_, signs = two_classes(divided.y)
             self.n_rows_ = len(divided.X)
@@ -107,8 +105,6 @@ class RuleClassifier(ScoredClassifier, RemembersRows, BaseEstimator):  # type: i
                 "y held one class only, so it is not known which class the rule speaks of; fit on "
                 "rows of both classes"
             )
-        if self._copies:
-            raise NotCertified(self._copies)
         return counted(self._certify(), self._examples)
 
     @property

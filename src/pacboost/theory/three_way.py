@@ -17,7 +17,7 @@ from pacboost.bounds import filtering
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NoEdgeWarning, TooFewRowsWarning, warn
 from pacboost.estimators.fitting.memory import all_or_nothing
-from pacboost.estimators.inputs.division import counted, once_each
+from pacboost.estimators.inputs.division import counted, undivided
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import fits_rows
 from pacboost.estimators.inputs.labels import read_labels
@@ -28,7 +28,7 @@ from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.reports.progress import LiveView, error_console
 from pacboost.samples.bins import Bins
-from pacboost.samples.equal_rows import Examples, check_copies
+from pacboost.samples.same_example import Examples, check_copies
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import as_oracle
@@ -124,17 +124,15 @@ class ThreeWayBoost(MembersClassifier):
 
     certify = None
 
-    _copies = ""
-    """What is wrong with the rows of an array, if some are surely copies of others."""
     _examples = Examples(0)
     """Which rows of an array are one example."""
 
     @fits_rows
-    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
+    def fit(self, X: Any, y: Any, *, copies: str = "draws") -> Self:
         """Draw from rows in memory: each once, and then with replacement.
 
-        Of rows that are copies of one example, one is drawn from; ``copies`` is that of
-        BoostClassifier.fit.
+        ``copies`` is that of BoostClassifier.fit: with "distinct", one of several equal rows is
+        drawn from.
         """
         seed = draw_seed(self.random_state)
         check_copies(copies)
@@ -145,7 +143,7 @@ class ThreeWayBoost(MembersClassifier):
             self._remember(table)
             matrix: Any = X
             values = matrix.tocsr() if sparse.issparse(X) else table.rows()
-            divided, self._copies = once_each(values, labels, copies)
+            divided = undivided(values, labels, copies, once=True)
             self._examples = divided.examples or Examples(0)
             again = ArrayOracle(divided.X, divided.y, seed, replace=True)
             return ArrayOracle(divided.X, divided.y, seed), np.unique(labels), again
@@ -165,7 +163,7 @@ class ThreeWayBoost(MembersClassifier):
 
         def opened() -> Opened:
             self.forget_rows()  # those of an earlier fit
-            self._copies, self._examples = "", Examples(0)
+            self._examples = Examples(0)
             oracle = as_oracle(source, target, seed, **options)
             set_features(self, oracle.n_columns, oracle.names)
             return oracle, classes, None
@@ -223,7 +221,7 @@ class ThreeWayBoost(MembersClassifier):
         self.report_ = record
         certificate: Certificate | None = None
         shown = self.classes_.size > 1 and not record.stopped and not record.again
-        if shown and not self._copies:
+        if shown:
             certificate = filtering.recursive_certificate(
                 record.targets[0], record.levels, record.delta, record.draws, oracle.order.assumes
             )
@@ -239,8 +237,6 @@ class ThreeWayBoost(MembersClassifier):
     def _ended(self, record: Record) -> str:
         if self.classes_.size == 1:
             return "there is one class only"
-        if self._copies and not record.stopped:
-            return self._copies
         if record.stopped or not record.again:
             return record.stopped or f"epsilon = {record.epsilon:g} is reached"
         return (

@@ -26,6 +26,7 @@ from pacboost.models.file import checkpoint
 from pacboost.models.file.format import model_bytes
 from pacboost.theory.worlds import LabelNoise, hastie
 from pacboost.training.filtering import candidates, engine, refilling
+from pacboost.training.filtering.arrivals import CAME_AGAIN
 from tests.estimators.filter_sources import noisy, small, write_parquet
 
 Fit = Callable[[FilterBoostClassifier, Path], FilterBoostClassifier]
@@ -132,6 +133,26 @@ def test_goes_on_to_the_same_model(source: str, way: str, tmp_path: Path) -> Non
         assert model_bytes(again.model_) == model_bytes(whole.model_), (at, problem)
         assert again.certificate_ == whole.certificate_
         assert not path.exists()
+
+
+@pytest.mark.parametrize("copies", ["draws", "distinct"])
+def test_rows_that_came_again_before_a_stop_are_remembered(copies: str, tmp_path: Path) -> None:
+    """The rows that repeat come in the first batches; what follows would hide them."""
+    X, y = noisy(9000)
+    rows = np.concatenate([np.arange(900), np.arange(9000)])
+    batches = [(X[part], y[part]) for part in np.array_split(rows, 11)]
+    told = {"n_estimators": 40, "sample_rows": 300, "max_bins": 20, "n_certify": 300}
+    whole = small(**told).fit_source(batches, copies=copies)
+    events = len(whole.ledger_) + len(whole.ledger_.refills)
+    model = small(
+        **told, checkpoint=tmp_path / "run", callbacks=[Interrupt(events // 2, RuntimeError)]
+    )
+    with pytest.raises(RuntimeError):
+        model.fit_source(batches, copies=copies)
+    again = small(**told, checkpoint=tmp_path / "run").fit_source(batches, copies=copies)
+    assert model_bytes(again.model_) == model_bytes(whole.model_)
+    assert again.model_.certificate == whole.model_.certificate
+    assert again._refusal == whole._refusal == (CAME_AGAIN if copies == "draws" else "")
 
 
 def test_may_be_stopped_many_times(tmp_path: Path) -> None:

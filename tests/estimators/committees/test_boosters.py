@@ -135,7 +135,7 @@ def test_too_few_rows_get_bags_instead_and_say_so() -> None:
 def test_saved_and_loaded(learner: str, classes: int, tmp_path: Path) -> None:
     X, y = load_iris(return_X_y=True)
     X, y = np.tile(X[y < classes], (5, 1)), np.tile(y[y < classes], 5)
-    X += 1e-3 * np.random.default_rng(0).normal(size=X.shape)  # copies are not certified
+    X += 1e-3 * np.random.default_rng(0).normal(size=X.shape)  # copies would be noticed
     model = MajorityOfBoosters(
         booster="adaboost", learner=learner, n_estimators=5, certify="holdout", random_state=0
     ).fit(X, y)

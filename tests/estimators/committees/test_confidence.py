@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import binom
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from pacboost.bounds.wording import DISTINCT_ROWS
 from pacboost.errors import NotCertified, TooFewRowsWarning
 from pacboost.theory.confidence import ConfidenceBoost
 
@@ -68,3 +69,16 @@ def test_too_few_rows_warn_with_the_sizes_and_are_not_certified() -> None:
     assert model.predict(X).shape == (60,)
     with pytest.raises(NotCertified, match="too few rows"):
         _ = model.certificate_
+
+
+@pytest.mark.filterwarnings("ignore:.*rows are not counted")
+def test_equal_rows_count_as_they_fall_or_once() -> None:
+    X, y = world(3000, 0)
+    rows = np.arange(4000) % 3000
+    drawn, distinct = (
+        ConfidenceBoost(Moody(), random_state=0).fit(X[rows], y[rows], copies=copies)
+        for copies in ("draws", "distinct")
+    )
+    assert DISTINCT_ROWS not in drawn.certificate_.details
+    assert DISTINCT_ROWS in distinct.certificate_.details
+    assert distinct.certificate_.size == drawn.certificate_.size  # what the theorem asks for

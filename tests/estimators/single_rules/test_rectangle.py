@@ -9,7 +9,15 @@ import pytest
 from scipy import sparse
 from scipy.stats import binom
 
-from pacboost.errors import DataError, NotCertified, OneClassWarning
+from pacboost.bounds.wording import DISTINCT_ROWS
+from pacboost.errors import (
+    DataError,
+    InputWarning,
+    NotCertified,
+    OneClassWarning,
+    ParameterError,
+)
+from pacboost.samples.same_example import DISTINCT
 from pacboost.theory import sample_sizes
 from pacboost.theory.single_rules import RectangleClassifier
 from pacboost.theory.worlds import Boxes, LabelNoise
@@ -38,6 +46,19 @@ def test_the_certificate_holds_as_often_as_it_says_and_a_careless_one_does_not()
     allowed = binom.isf(1e-4, runs, delta)
     violations = int((np.array(risks) > bound).sum())
     assert 0 < violations <= allowed < (np.array(risks) > twin).sum()
+
+
+def test_equal_rows_count_as_they_fall_or_once() -> None:
+    X, y = WORLD.draw(300, 0)
+    rows = np.concatenate([np.arange(300), np.arange(100)])
+    drawn = RectangleClassifier().fit(X[rows], y[rows]).certificate_
+    with pytest.warns(InputWarning, match="100 of 400 rows are not counted"):
+        distinct = RectangleClassifier().fit(X[rows], y[rows], copies="distinct").certificate_
+    assert (drawn.size, distinct.size) == (400, 300)
+    assert (DISTINCT_ROWS in drawn.details, DISTINCT_ROWS in distinct.details) == (False, True)
+    assert DISTINCT in set(distinct.assumptions) - set(drawn.assumptions)
+    with pytest.raises(ParameterError, match="copies is 'auto'"):
+        RectangleClassifier().fit(X, y, copies="auto")
 
 
 def test_noise_still_fits_but_is_not_certified() -> None:

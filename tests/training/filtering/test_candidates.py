@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse, stats
 
 from pacboost.boosters.logit import Logit
-from pacboost.samples.content_sample import ContentKeys
+from pacboost.errors import InputWarning
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.arrow import ParquetOracle
+from pacboost.sources.oracles.oracle import Batch
 from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import Table
 from pacboost.theory.sampling import WorldOracle
 from pacboost.training.filtering import arrivals, candidates
-from pacboost.training.filtering.arrivals import Arrivals, RoundedRows
-from pacboost.training.filtering.candidates import AGAIN, FRESH, Offer, key_of
+from pacboost.training.filtering.arrivals import Arrivals, RepeatAlarm
+from pacboost.training.filtering.candidates import AGAIN, FRESH, Coins, Offer, key_of
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.rows import EncodedRows, RowEncoder
 from pacboost.training.filtering.stream import BlockRows, Stream
 from tests.estimators.filter_sources import noisy, write_parquet
+from tests.runs import several_runs
 from tests.sources.oracles.passes import BytesHeld
 from tests.training.filtering.setups import Choppy, cube, encoder, numbers_of, vote_so_far
 
@@ -259,7 +263,8 @@ ARRIVALS_KEY = np.uint64(11)
 
 
 def hashes_of(table: Table, key: np.uint64) -> NDArray[np.uint64]:
-    return ContentKeys(key).ids(table, np.arange(table.n_rows, dtype=np.uint64))
+    batch = Batch(table, np.zeros(table.n_rows), np.arange(table.n_rows, dtype=np.uint64))
+    return Coins(np.uint64(0), 0.5, key).ids(batch)
 
 
 def test_equal_rows_have_equal_hashes_whatever_holds_them() -> None:
@@ -303,40 +308,130 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not made.first_time(np.array([60, 46], dtype=np.uint64), np.array([60], np.uint64)).any()
 
 
-def told(X: NDArray[np.float64], size: int) -> list[NDArray[Any]]:
-    """Return what is found of rows that come so many at a time."""
-    made = RoundedRows()
-    for first in range(0, len(X), size):
-        table = ArrayTable(X[first : first + size])
-        made.look(table, hashes_of(table, ARRIVALS_KEY))
-    return [np.array([made.come_again]), *made.state().values()]
-
-
-@pytest.mark.parametrize("kind", ["%.3f", "%.2f", "%.1f", "%.3g", "draws", "few values"])
-def test_rows_that_come_again_with_fewer_digits(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrivals, "ROUNDED_ROWS", 512)
-    X = np.random.default_rng(0).normal(size=(1500, 3))
-    if kind == "few values":
-        X = np.rint(2 * X)
-    elif kind != "draws":
-        X[700:] = np.array([[float(kind % x) for x in row] for row in X[:800].tolist()])
-    found = told(X, 1500)
-    assert found[0] == kind.startswith("%")
-    for size in (7, 90, 700):
-        for one, other in zip(told(X, size), found, strict=True):
-            np.testing.assert_array_equal(one, other)
-    made = RoundedRows()
-    for part in (X[:900], X[900:]):
-        state, made = made.state(), RoundedRows()
+@pytest.mark.parametrize("sizes", [[1], [7, 90], [5000]])
+def test_the_alarm_does_not_depend_on_batches_or_checkpoints(sizes: list[int]) -> None:
+    generator = np.random.default_rng(0)
+    rows = generator.permutation(np.tile(np.arange(600, dtype=np.uint64), 3))
+    whole, made, at = RepeatAlarm(), RepeatAlarm(), 0
+    whole.look(rows)
+    for size in sizes * (rows.size // sum(sizes) + 1):
+        made.look(rows[at : at + size])
+        at += size
+        state, made = made.state(), RepeatAlarm()
         made.restore(state)
-        made.look(ArrayTable(part), hashes_of(ArrayTable(part), ARRIVALS_KEY))
-    for one, other in zip(made.state().values(), found[1:], strict=True):
-        np.testing.assert_array_equal(one, other)
+    assert vars(made.overlap) == vars(whole.overlap)
+    assert made.suspicious == whole.suspicious
+    for name, values in whole.state().items():
+        np.testing.assert_array_equal(made.state()[name], values)
 
 
-@pytest.mark.parametrize("number", [-32, 0, 64])
-def test_rows_compared_with_another_number_of_first_ones_are_refused(number: int) -> None:
-    state = RoundedRows().state()
-    state["rounded_counts"][1] = number
-    with pytest.raises(ValueError, match=f"compared with the first {number}, not with 32"):
-        RoundedRows().restore(state)
+@pytest.mark.parametrize("epoch", [130, 300, 3000, 100_000])
+@pytest.mark.parametrize("shuffled", [True, False])
+def test_the_alarm_of_rows_that_come_again(epoch: int, shuffled: bool) -> None:
+    for seed in range(10):
+        generator = np.random.default_rng(seed)
+        rows = generator.integers(2**40, size=epoch).astype(np.uint64)
+        once = RepeatAlarm()
+        once.look(rows)
+        assert not once.suspicious
+        for share, times in ((0.3, 1), (1.0, 1), (1.0, 5)):
+            made = RepeatAlarm()
+            made.look(rows)
+            for _ in range(times):
+                order = generator.permutation(epoch) if shuffled else np.arange(epoch)
+                made.look(rows[order[: int(share * epoch)]])
+            assert made.suspicious, (seed, share, times)
+
+
+def test_the_alarm_stays_on_when_other_rows_follow() -> None:
+    generator, made = np.random.default_rng(0), RepeatAlarm()
+    rows = np.arange(200, dtype=np.uint64)
+    for batch in (rows, rows, generator.integers(2**40, size=100_000).astype(np.uint64)):
+        made.look(batch)
+    assert made.suspicious
+    assert not made.overlap.suspicious  # the last rows alone are all new
+
+
+@several_runs(40, 400)
+@pytest.mark.parametrize("kind", ["uniform", "zipf", "atom", "clumps"])
+def test_no_alarm_for_draws_that_repeat_by_themselves(kind: str, runs: int) -> None:
+    for seed in range(runs):
+        generator = np.random.default_rng(seed)
+        count = int(10 ** generator.uniform(2, 4))
+        if kind == "uniform":
+            rows = generator.integers(int(count ** generator.uniform(0.5, 2)), size=count)
+        elif kind == "zipf":
+            rows = generator.zipf(generator.uniform(1.1, 3), size=count)
+        elif kind == "atom":
+            heavy = generator.random(count) < generator.random()
+            rows = np.where(heavy, 0, generator.integers(2**40, size=count))
+        else:  # each row is sent again at once, as by a client that tries twice
+            rows = generator.integers(2**40, size=count).repeat(2)
+        made = RepeatAlarm()
+        made.look(rows.astype(np.uint64))
+        assert not made.suspicious, seed
+
+
+@pytest.mark.parametrize("counts", [[-1, 0, 0, 0], [40, 9, 0, 0], [40, 8, 9, 0], [40, 8, -1, 0]])
+def test_counts_of_an_alarm_that_cannot_be_are_refused(counts: list[int]) -> None:
+    made = RepeatAlarm()
+    made.look(np.arange(40, dtype=np.uint64))
+    state = made.state() | {"rows_compared": np.array(counts, dtype=np.int64)}
+    with pytest.raises(ValueError, match="rows"):
+        RepeatAlarm().restore(state)
+
+
+# Equal rows of an array and of blocks: one of them, where they are one example.
+
+
+@pytest.mark.parametrize("kind", ["array", "float32", "csr", "frame"])
+def test_one_row_of_every_example_of_an_array_is_left(kind: str) -> None:
+    generator = np.random.default_rng(0)
+    X = generator.integers(3, size=(1300, 3)).astype(np.float64)
+    X[5] = np.nan
+    X[6] = np.nan
+    X[700:, 0] += np.nextafter(1.0, 2.0)  # another double, but the same 32-bit float
+    X[690, 0], X[691, 0] = 0.0, -0.0
+    convert: dict[str, Callable[[Any], Any]] = {
+        "array": np.asarray,
+        "float32": lambda X: X.astype(np.float32),
+        "csr": sparse.csr_array,
+        "frame": lambda X: pa.table({f"x{j}": X[:, j] for j in range(3)}),
+    }
+    oracle = ArrayOracle(convert[kind](X), np.arange(1300))
+    with pytest.warns(InputWarning, match="rows are not counted"):
+        left = arrivals.without_copies(oracle)
+    kept = left.take(np.arange(left.n_rows)).labels
+    values: NDArray[Any] = np.where(np.isnan(X), -9.0, X) + 0.0
+    values = values.astype(np.float32) if kind == "float32" else values
+    distinct = np.unique(values, axis=0)
+    assert left.n_rows == len(distinct)
+    np.testing.assert_array_equal(np.unique(values[kept], axis=0), distinct)
+
+
+def test_blocks_set_one_copy_apart_and_learn_from_none(tmp_path: Path) -> None:
+    X, y = noisy(500)
+    rows = np.random.default_rng(0).integers(500, size=ROWS)
+    oracle = ParquetOracle(write_parquet(tmp_path / "data", X[rows], y[rows], group=100), "y", 3)
+    made, encoder = BlockRows(oracle, 3, 800, 400, "distinct"), RowEncoder(CLASSES, None)
+    made.divide()
+    made.encode(encoder)
+    certifying, testing = made.apart(encoder), made.testing
+    assert made.distinct
+    assert certifying is not None
+    assert testing is not None
+    apart = [part.table.rows() for part in (certifying, testing)]
+    assert all(len(np.unique(part, axis=0)) == len(part) for part in apart)
+    assert 60 < len(apart[0]) < 140  # a fifth of 500 examples
+    assert 30 < len(apart[1]) < 80
+    seen = {tuple(row) for part in apart for row in part}
+    assert len(seen) == len(apart[0]) + len(apart[1])
+    offered = made.offer(np.uint64(5), 1.0)
+    learned = 0
+    while learned < ROWS:
+        for offer in next(offered):
+            left = made.set_apart(encoder, offer)
+            assert left is not None
+            taught = offer.batch.take(np.flatnonzero(left)).read().table.rows()
+            assert not seen & {tuple(row) for row in taught}
+            learned += len(taught)

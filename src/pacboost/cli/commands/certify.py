@@ -78,7 +78,6 @@ OPTIONS = (
     help="Rows with the same value in this column depend on each other (the same patient).",
 )
 @options.copies
-@options.order
 @click.option("--ordered", is_flag=True, help="The rows are in the order of time.")
 @click.option(
     "--ratio-column",
@@ -151,18 +150,18 @@ def command(model_path: Path, data: Path | None, target: str, **given: Any) -> N
                 raise click.UsageError(
                     f"{option} speaks of the error alone; leave out --of and --by"
                 )
-    model, X, y, columns, order = answers_or_rows(
+    model, X, y, columns = answers_or_rows(
         model_path, data, target, given, given["report"], numbers="" if measures else hint
     )
     if measures:
-        _certify_measures(model, X, y, columns, order, given)
+        _certify_measures(model, X, y, columns, given)
         return
     with working("counting mistakes"):
         certify = _confident_answers if confident else _all_answers
         certificate, content, parts = certify(model, X, y, columns, given)
     met = None if epsilon is None else certificate.value <= epsilon
     until = stays(certificate, epsilon)
-    content |= {**order, "met": met, "stays": until, "certificate": certificate.to_dict()}
+    content |= {"met": met, "stays": until, "certificate": certificate.to_dict()}
     wanted = [] if met is None else ["", f"Is this at most {epsilon:g}? {'Yes' if met else 'NO'}."]
     wanted += [until] if until else []
     if given["report"] is not None:
@@ -173,7 +172,7 @@ def command(model_path: Path, data: Path | None, target: str, **given: Any) -> N
 
 
 def _certify_measures(
-    model: Any, X: Any, y: Any, columns: Mapping[str, Any], order: Mapping[str, Any],
+    model: Any, X: Any, y: Any, columns: Mapping[str, Any],
     given: Mapping[str, Any],
 ) -> None:  # fmt: skip
     from pacboost.bounds.wording import sentence
@@ -207,7 +206,7 @@ def _certify_measures(
             parts += [family.gap.claim] if given["end"] == "both" else []
     if given["report"] is not None:
         model.report(given["report"], X, y, certified=alone or family)
-    answer(given["as_json"], {**(alone or family).to_dict(), **order}, *parts)
+    answer(given["as_json"], (alone or family).to_dict(), *parts)
 
 
 def _costs(model: Any, texts: tuple[str, ...]) -> dict[tuple[Any, Any], float]:

@@ -139,7 +139,7 @@ def _compare_answers(data: Path, target: str, as_json: bool, given: Mapping[str,
     names = list(dict.fromkeys(given["said"]))
     if len(names) < 2:
         raise click.UsageError("--said has to name two columns of answers, or more")
-    models, X, y, _, _ = answered_rows(data, target, names, {**given, "order": "any"})
+    models, X, y, _ = answered_rows(data, target, names, given)
     tried = max(given["models"], len(names))
     found = [
         compare_models(

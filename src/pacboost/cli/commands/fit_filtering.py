@@ -130,7 +130,7 @@ def run_filtering(
     named = {name: given[name] for name in ("table", "query", "drop")} | {
         "missing": missing_words(given["missing"]) if given["missing"] else None,
         "sep": separator(given["sep"]),
-        "copies": "" if given["copies"] == "auto" else given["copies"],
+        "copies": "" if given["copies"] == "draws" else given["copies"],
     }
     options: dict[str, Any] = {name: value for name, value in named.items() if value}
     _check(find_files(source, (*SUFFIXES, *COMPRESSED)), target, options)

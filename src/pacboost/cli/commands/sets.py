@@ -60,7 +60,7 @@ def calibrate(
     from pacboost.bounds.family import Family
     from pacboost.cli.inputs.rows import fresh_rows
 
-    X, y, columns, order = fresh_rows(model, data, target, given)
+    X, y, columns = fresh_rows(model, data, target, given)
     chosen = {name: given[name] for name in ("coverage", "method", "delta", "models", "copies")}
     with working("calibrating"):
         covering = make(
@@ -69,7 +69,7 @@ def calibrate(
     if output is not None:
         covering.save(output)
     certified, mean = covering.certificate_, getattr(covering, f"{measure}_")
-    content = {"sentence": covering.sentence_, **certified.to_dict(), measure: mean, **order}
+    content = {"sentence": covering.sentence_, **certified.to_dict(), measure: mean}
     table = ["", str(certified)] if isinstance(certified, Family) else []
     written = [f"Written to {output}."] if output is not None else []
     average = f"{seen.format(mean)} on average (an estimate)."

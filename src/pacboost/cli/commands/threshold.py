@@ -43,7 +43,6 @@ WISHES = ("recall", "precision", "false_positive_rate", "target_error")
 @options.delta
 @options.models
 @options.copies
-@options.order
 @options.text
 @options.drop
 @options.format_options
@@ -65,7 +64,7 @@ def command(
     from pacboost.estimators.decisions.threshold import ThresholdClassifier
 
     hint = "only classes have a threshold"
-    model, X, y, _, order = answers_or_rows(model_path, data, target, given, output, numbers=hint)
+    model, X, y, _ = answers_or_rows(model_path, data, target, given, output, numbers=hint)
     if isinstance(model, ThresholdClassifier):
         model = model.estimator_
     asked = {name: given[name] for name in WISHES if given[name] is not None}
@@ -87,7 +86,6 @@ def command(
         "threshold": chosen.threshold_,
         "sentence": chosen.sentence_,
         "certificate": chosen.certificate_.to_dict(),
-        **order,
     }
     if given["target_error"] is not None:
         content["answering"], sides = chosen.curve_.to_dict(), chosen.curve_.table()

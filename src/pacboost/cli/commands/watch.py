@@ -84,8 +84,7 @@ def command(model_path: Path, data: Path | None, target: str | None, **given: An
         )
     outputs = [given[name] for name in ("state", "plot", "report")]
     if given["said"]:
-        free = {**given, "order": "any"}
-        model, rows, labels, *_ = answers_or_rows(model_path, data, str(target), free, *outputs)
+        model, rows, labels, _ = answers_or_rows(model_path, data, str(target), given, *outputs)
         data = model_path
     else:
         hint = "watch is for models that predict classes"

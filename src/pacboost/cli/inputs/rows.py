@@ -16,7 +16,6 @@ from pacboost.cli.inputs.files import check_output, data_file, open_model
 from pacboost.cli.output import working
 from pacboost.errors import DataError, FileError, InputWarning, ParameterError
 from pacboost.questions.answers import MISSING, Answers, as_models
-from pacboost.questions.row_order import RowOrder, watch_order
 from pacboost.reports.text import counted
 from pacboost.sources.arrow import text_column
 from pacboost.sources.cells import Cells
@@ -229,13 +228,11 @@ def class_named(known: Any, name: str | None) -> Any:
 
 def fresh_rows(
     model: Any, data: Path, target: str, given: Mapping[str, Any]
-) -> tuple[Any, NDArray[Any], dict[str, Any], dict[str, Any]]:
+) -> tuple[Any, NDArray[Any], dict[str, Any]]:
     """Read rows that are new to a model as the options say.
 
-    Gives what the model takes, the labels, the columns of --groups and --by if they are named (and
-    that of --ratio-column, and --new-rows), and what JSON adds about the order of the rows. --order
-    says whether an odd one is refused; rows of groups, and rows that are said to be in the order of
-    time, may have any order.
+    Gives what the model takes, the labels, and the columns of --groups and --by if they are named
+    (and that of --ratio-column, and --new-rows).
     """
     ratio, new = given.get("ratio_column"), given.get("new_rows")
     known, beside = column_names(model), (given.get("groups"), given.get("by"), ratio)
@@ -254,13 +251,13 @@ def fresh_rows(
     if new is not None:
         reader = Reader(model, given["text"], [target, *others])
         columns["new_rows"] = reader.rows(whole(data_file(new, given)))
-    return X, y, columns, _order(columns["groups"], X, y, model, given)
+    return X, y, columns
 
 
 def answers_or_rows(
     path: Path, data: Path | None, target: str, given: Mapping[str, Any], *outputs: Path | None,
     numbers: str = "",
-) -> tuple[Any, Any, NDArray[Any], dict[str, Any], dict[str, Any]]:  # fmt: skip
+) -> tuple[Any, Any, NDArray[Any], dict[str, Any]]:  # fmt: skip
     """Return a model, and its new rows as ``fresh_rows`` does; answers are a model, too."""
     if not (given.get("said") or given.get("score")):
         model, _, data = open_model(path, data, *outputs, numbers=numbers)
@@ -277,7 +274,7 @@ def answers_or_rows(
 
 def answered_rows(
     path: Path, target: str, columns: Sequence[str], given: Mapping[str, Any]
-) -> tuple[list[Answers], Any, NDArray[Any], dict[str, Any], dict[str, Any]]:
+) -> tuple[list[Answers], Any, NDArray[Any], dict[str, Any]]:
     """Read a file of answers: one model for each column, and the rest as ``fresh_rows`` does."""
     words = given["missing"]
     others = tuple(word for word in words if word not in MISSING)
@@ -291,8 +288,7 @@ def answered_rows(
         next((word for word in words if word in MISSING), MISSING[0]), measure_names(given),
         class_named(labels, given.get("positive")), *beside,
     )  # fmt: skip
-    order = _order(groups, X, y, models[0], given)
-    return models, X, y, {"groups": groups, "by": by}, order
+    return models, X, y, {"groups": groups, "by": by}
 
 
 def as_frame(cells: Cells, drop: Collection[str], together: Collection[str] = ()) -> Any:
@@ -307,11 +303,3 @@ def as_frame(cells: Cells, drop: Collection[str], together: Collection[str] = ()
 def measure_names(given: Mapping[str, Any]) -> list[str]:
     """Return the measures that --of names."""
     return [name.strip() for name in (given.get("of") or "").split(",") if name.strip()]
-
-
-def _order(groups: Any, X: Any, y: Any, model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what JSON adds about the order of the rows."""
-    free = groups is not None or given.get("ordered", False)
-    with working("testing the order of the rows"):
-        found: RowOrder | None = watch_order("any" if free else given["order"], X, y, model)
-    return {} if found is None else {"order": found.to_dict()}

@@ -75,7 +75,7 @@ class BaggingBase(Bagged):
     """Which learners are refused, and why."""
 
     @fits_rows
-    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
+    def fit(self, X: Any, y: Any, *, copies: str = "draws") -> Self:
         """Draw bags, and fit a member on each.
 
         ``copies``, the word for equal rows where rows certify, is that of BoostClassifier.fit.

@@ -40,8 +40,8 @@ from pacboost.numerics.same_bits import product
 from pacboost.parallel.cluster import joblib_cluster
 from pacboost.parallel.cores import thread_count
 from pacboost.samples.bins import Bins, fit_bins
-from pacboost.samples.equal_rows import Examples, check_copies
 from pacboost.samples.row_hashes import row_hashes
+from pacboost.samples.same_example import Examples, check_copies
 from pacboost.samples.sample import Sample
 from pacboost.sources.explained_errors import checked_by_scikit_learn
 from pacboost.sources.table import SomeRows, Table
@@ -98,7 +98,7 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
     """The sets of labels that trees vote for, where a row may have several."""
     _member = "member"
     """What a member is called."""
-    _equal_rows = "auto"
+    _equal_rows = "draws"
     """The ``copies`` of the last fit."""
     _apart: Apart | None = None
     _examples: Examples | None = None

@@ -26,9 +26,9 @@ from pacboost.models import calibration
 from pacboost.models.answers import confidence
 from pacboost.models.model import Model
 from pacboost.questions import certify
-from pacboost.samples.equal_rows import Examples
-from pacboost.samples.overlap import HashCounts
 from pacboost.samples.row_hashes import row_hashes
+from pacboost.samples.same_example import Examples, warn_uncounted
+from pacboost.samples.sketch import HashCounts
 from pacboost.sources.categories import all_levels
 from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.table import Table
@@ -144,29 +144,26 @@ def watch_apart(estimator: Any, apart: Apart, divided: Division, X_val: Any) -> 
 
 
 def without_shared(estimator: Any, apart: Apart, X_val: Any) -> Apart:
-    """Leave rows out of those that certify if they are validation rows; refuse more than a few.
+    """Refuse if rows that certify are validation rows; with copies="distinct", leave them out.
 
-    Where equal rows are draws, validation rows may equal others by chance, and stay.
+    Independent rows may equal each other by chance: they are refused only if they do so more often
+    than validation rows equal each other.
     """
-    rows = estimator._comparable(apart.X, X_val)
-    validation = estimator._comparable(X_val, apart.X)
-    hashes, others = row_hashes(rows), row_hashes(validation)
-    shared = np.isin(hashes, others, kind="sort")
-    found = int(np.count_nonzero(shared))
-    if not found:
-        return apart
-    copied = apart.examples.copied or Examples.of([rows, validation], estimator._equal_rows).copied
-    seen = HashCounts.of(others).overlap(HashCounts.of(hashes))
-    if not copied and not seen.suspicious:
-        return replace(apart, examples=replace(apart.examples, repeated=True))
-    if not copied or found > division.MOST_SHARED * shared.size:
+    hashes = row_hashes(estimator._comparable(apart.X, X_val))
+    validation = HashCounts.from_hashes(row_hashes(estimator._comparable(X_val, apart.X)))
+    shared = validation.contains(hashes)
+    if apart.examples.distinct and not shared.all():
+        count = int(np.count_nonzero(shared))
+        warn_uncounted(count, shared.size, "they are validation rows, which have a part in the fit")
+        return apart.without(shared)
+    if validation.overlap(hashes).suspicious:
         raise ParameterError(
-            f"{found} of the {shared.size} rows that certify='holdout' sets apart are among "
-            "the rows of X_val or eval_set, so they would have a part in the fit. Give validation "
-            "rows that are not in X, or leave them out and set early_stopping=True, which takes "
-            "them from the rows learned from"
+            f"{np.count_nonzero(shared):,} of the {shared.size:,} rows that certify='holdout' sets "
+            "apart are among the rows of X_val or eval_set, so they would have a part in the fit. "
+            "Give validation rows that are not in X, or leave them out and set "
+            "early_stopping=True, which takes them from the rows learned from"
         )
-    return apart.without(shared)
+    return apart
 
 
 def comparable(estimator: Any, X: Any, other: Any) -> Table:

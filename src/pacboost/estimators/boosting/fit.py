@@ -51,7 +51,7 @@ from pacboost.models.model import Model
 from pacboost.numerics.checks import integer, real_number
 from pacboost.numerics.memory import in_host_memory
 from pacboost.samples import sample as fingerprint
-from pacboost.samples.equal_rows import Examples, check_copies
+from pacboost.samples.same_example import Examples, check_copies
 from pacboost.samples.sample import Sample
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.table import Table
@@ -226,7 +226,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
     device: str = "cpu"
     verbose: bool | int | str = "auto"
 
-    _equal_rows = "auto"
+    _equal_rows = "draws"
     """The ``copies`` of the last fit."""
     _keeps_sparse = True
     """Whether a sparse table is boosted on as it is, if the learner reads codes."""
@@ -241,7 +241,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         X_val: Any = None,
         y_val: Any = None,
         eval_set: Any = None,
-        copies: str = "auto",
+        copies: str = "draws",
     ) -> Self:
         """Boost.
 
@@ -251,8 +251,8 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         ``eval_metric`` after every round, of all sets by name ("validation_0", "validation_1" and
         so on in a list), also of rounds that early stopping has dropped in the end.
 
-        ``copies`` says what equal rows are: "draws", "distinct" (copies of one example), or "auto",
-        which finds out if rows certify (docs/certificates.md, "Equal rows").
+        ``copies`` says what equal rows are: "draws", each of which counts, or "distinct", copies of
+        one example that count once where rows certify (docs/certificates.md, "Equal rows").
 
         Ctrl-C keeps the rounds done so far on the estimator, and is raised again. After any other
         failure the estimator is as it was before.
@@ -325,7 +325,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
                 work = replace(work, apart=without_shared(self, work.apart, given))
             self._await_sketches()
             (table,) = self._seen([given], [rows.table])
-            self._sketches = (*self._sketches, Sketch.of(table))
+            self._sketches = (*self._sketches, Sketch.from_table(table))
             work.run.watch_also(name, validation_sample(rows, work.run.sample))
         self.__dict__.pop("validation_curves_", None)
         curves = work.run.validation_curves(first)

@@ -6,10 +6,8 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
-from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.boosters.adaboost import AdaBoost
@@ -29,8 +27,6 @@ from pacboost.models.explain import explanation
 from pacboost.models.explain.explanation import Explanation, class_number
 from pacboost.models.model import answer_names
 from pacboost.numerics.checks import positive_whole, real_number
-from pacboost.samples.copies import words_of
-from pacboost.samples.row_hashes import mixed
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame
@@ -45,46 +41,18 @@ from pacboost.sources.text import MOST_FEATURES, TextFeatures
 # Rows of a mixed table are read in the same way; their numbers and categories become words too.
 
 Features = TextFeatures | MixedFeatures
-MOST_WORDS = 32
-"""Pairs of so many words, with which a text begins, tell whether texts are similar."""
 
 
 def fingerprints(texts: list[str]) -> ArrayTable:
-    """Return three numbers of 24 bits for every text; case, spaces and marks make no difference.
+    """Return three numbers of 24 bits for every text, equal for equal texts.
 
-    Two more are the least hashes of pairs of words, which a text mostly keeps if words are added
-    or changed (Broder 1997).
-
-    >>> both = fingerprints(["lost my card in the train", "Lost my card in the train again"]).rows()
+    >>> both = fingerprints(["lost my card", "Lost my card"]).rows()
     >>> (both[0] == both[1]).tolist()
-    [False, False, False, True, True]
+    [False, False, False]
     """
-    lines = [" ".join(words_of(text)) for text in texts]
-    plain = (line.encode(errors="surrogatepass") for line in lines)
+    plain = (text.encode(errors="surrogatepass") for text in texts)
     digests = b"".join(hashlib.blake2b(text, digest_size=12).digest() for text in plain)
-    whole = np.frombuffer(digests, dtype="<u4").reshape(-1, 3) >> 8
-    table = ArrayTable(np.column_stack([whole, *_least_pairs(lines)]).astype(np.float64))
-    table.alike = (3, 4)
-    return table
-
-
-def _least_pairs(lines: list[str]) -> list[NDArray[np.uint64]]:
-    """Hash the pairs of words with which texts begin in two ways, and give the least of each."""
-    first = [
-        line.encode(errors="surrogatepass").split(b" ", MOST_WORDS)[:MOST_WORDS] for line in lines
-    ]
-    sizes = [max(1, len(words) - 1) for words in first]
-    pairs = (
-        crc32(b" ".join(words[k : k + 2])) for words in first for k in range(max(1, len(words) - 1))
-    )
-    hashes = np.fromiter(pairs, dtype=np.uint64, count=sum(sizes))
-    starts = np.cumsum([0, *sizes[:-1]])
-    return [
-        np.minimum.reduceat(mixed(hashes + np.uint64(way << 32)), starts) >> np.uint64(40)
-        if lines
-        else hashes
-        for way in (1, 2)
-    ]
+    return ArrayTable((np.frombuffer(digests, dtype="<u4").reshape(-1, 3) >> 8).astype(np.float64))
 
 
 CLASSES_NAMED = 3

@@ -18,21 +18,21 @@ from pacboost.questions.deciding import ThresholdChoice, read_wish
 from pacboost.questions.mistakes import fresh_labels
 from pacboost.questions.new_rows import NewRows
 from pacboost.questions.scored_rows import ScoredRows, class_place
-from pacboost.samples.equal_rows import check_copies
+from pacboost.samples.same_example import check_copies
 from pacboost.sources.explained_errors import explains_input
 
 
 @overload
 def choose_threshold(
     model: Any, X: Any = None, y: Any = None, *, target_error: float, delta: float = 0.05,
-    models: int = 1, copies: str = "auto",
+    models: int = 1, copies: str = "draws",
 ) -> AnsweringClassifier: ...  # fmt: skip
 
 
 @overload
 def choose_threshold(
     model: Any, X: Any = None, y: Any = None, *, abstain_below: float, delta: float = 0.05,
-    models: int = 1, copies: str = "auto",
+    models: int = 1, copies: str = "draws",
 ) -> AnsweringClassifier: ...  # fmt: skip
 
 
@@ -44,7 +44,7 @@ def choose_threshold(model: Any) -> AnsweringClassifier: ...
 def choose_threshold(
     model: Any, X: Any, y: Any, *, recall: float | None = None, precision: float | None = None,
     false_positive_rate: float | None = None, cost: tuple[float, ...] | None = None,
-    positive: Any = None, delta: float = 0.05, models: int = 1, copies: str = "auto",
+    positive: Any = None, delta: float = 0.05, models: int = 1, copies: str = "draws",
 ) -> ThresholdClassifier: ...  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def choose_threshold(
     positive: Any = None,
     delta: float = 0.05,
     models: int = 1,
-    copies: str = "auto",
+    copies: str = "draws",
 ) -> Any:
     """Choose the threshold of a fitted classifier so that a promise holds, and certify it.
 
@@ -95,7 +95,7 @@ def choose_threshold(
         (``others_``) and the bounds of the curve have the same probability, each of the three.
     models : int, default=1
         How many models are tried on these rows and may be kept: each pays its share of delta.
-    copies : "auto", "draws" or "distinct", default="auto"
+    copies : "draws" or "distinct", default="draws"
         What equal rows are, as in ``certify``.
 
     Examples
@@ -117,7 +117,7 @@ def choose_threshold(
     positive_whole("models", models)
     if X is None:
         check_copies(copies)
-        if (delta, models, copies) != (0.05, 1, "auto") or positive is not None:
+        if (delta, models, copies) != (0.05, 1, "draws") or positive is not None:
             raise ParameterError(
                 "delta, models, copies and positive need X and y; without rows the claim has the "
                 "delta of the fit"
@@ -136,7 +136,7 @@ def choose_threshold(
     rows = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
     label = positive_class(rows.classes, positive)
     score = rows.score(label)
-    new = NewRows.of([model], X, labels, copies)
+    new = NewRows.select([model], X, labels, copies)
     choice = ThresholdChoice.of(score[new.kept], (labels == label)[new.kept], label, delta)
     decision = replace(choice, sample=new.sample(), models=models).decide(name, wish)
     others = Family(tuple(map(new.marked, decision.others)), decision.others.delta)

@@ -38,7 +38,7 @@ def intervals(
     delta: float = 0.05,
     models: int = 1,
     groups: Any = None,
-    copies: str = "auto",
+    copies: str = "draws",
     new_rows: Any = None,
 ) -> PredictionIntervals:
     """Calibrate prediction intervals of a fitted regressor: they hold the number, with confidence.
@@ -74,7 +74,7 @@ def intervals(
         Give it when rows of one group depend on each other. One row is then drawn from every group,
         and the claim is about the examples of a new group. Rows that depend on each other in the
         order of time are not covered by any theorem here.
-    copies : "auto", "draws" or "distinct", default="auto"
+    copies : "draws" or "distinct", default="draws"
         What equal rows are, as in ``certify``.
     new_rows : table of rows, default=None
         Rows of a world that has moved, without labels: the promise is then about the examples that

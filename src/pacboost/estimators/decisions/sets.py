@@ -42,7 +42,7 @@ def sets(
     delta: float = 0.05,
     models: int = 1,
     groups: Any = None,
-    copies: str = "auto",
+    copies: str = "draws",
     penalty: float = 0.05,
     free_labels: int = 2,
     new_rows: Any = None,
@@ -81,7 +81,7 @@ def sets(
         Give it when rows of one group depend on each other. One row is then drawn from every group,
         and the claim is about the examples of a new group. Rows that depend on each other in the
         order of time are not covered by any theorem here.
-    copies : "auto", "draws" or "distinct", default="auto"
+    copies : "draws" or "distinct", default="draws"
         What equal rows are, as in ``certify``.
     penalty, free_labels : float, default=0.05, and int, default=2
         For "raps": what each label beyond the first ``free_labels`` adds to the score. They have to

@@ -32,9 +32,8 @@ from pacboost.models.file import format as model_file
 from pacboost.models.model import Model
 from pacboost.questions.new_rows import inner_models, remembers, snapshot
 from pacboost.questions.scored_rows import class_place, score_of
-from pacboost.samples.overlap import Overlap
 from pacboost.samples.plain_rows import plain_rows
-from pacboost.samples.sketch import Sketch
+from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.table import Table
 
@@ -82,7 +81,7 @@ class WrappedClassifier(Shell):
         self.__dict__.pop("decision_", None)
         self._start(clone(self.estimator).fit(X, y))
         known = tuple(getattr(self.estimator_, "_sketches", ()))
-        self._sketches = known or (Sketch.of(self._rows_to_compare(X)),)
+        self._sketches = known or (Sketch.from_table(self._rows_to_compare(X)),)
         return self
 
     def _start(self, fitted: Any) -> None:
@@ -132,7 +131,7 @@ class WrappedClassifier(Shell):
         """Remember the rows of the fit, and those by which the rule was chosen."""
         own: tuple[Sketch, ...] = tuple(getattr(self.estimator_, "_sketches", ()))
         if rows is not None:
-            sketch = Sketch.of(self._rows_to_compare(rows))
+            sketch = Sketch.from_table(self._rows_to_compare(rows))
             own = (*own, sketch if own else replace(sketch, complete=False))
         self._sketches = own
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from pacboost.boosters.logit import Logit
-from pacboost.errors import DataError, NoEdgeWarning, OutOfTime, warn
+from pacboost.errors import DataError, NoEdgeWarning, OutOfTime, ParameterError, warn
 from pacboost.estimators.filtering.filter_session import INTERRUPTED, UNFINISHED, Session, Watcher
 from pacboost.estimators.filtering.filter_setup import check_rows, end_of_time, seed_of_run, set_up
 from pacboost.estimators.fitted.vote import VoteClassifier
@@ -27,7 +27,7 @@ from pacboost.estimators.inputs.parameters import (
 )
 from pacboost.estimators.inputs.tables import open_table, set_features, warn_of_one_class
 from pacboost.kernels.runtime.threads import using
-from pacboost.samples.equal_rows import check_copies
+from pacboost.samples.same_example import check_copies
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import is_collection, open_source
 from pacboost.sources.oracles.oracle import OUT_OF_TIME, AbstractOracle, reading_until
@@ -153,12 +153,13 @@ class FilterBoostClassifier(VoteClassifier):
     """Whether Dask collections are read block by block; other estimators need all rows at once."""
 
     @fits_rows
-    def fit(self, X: Any, y: Any, *, copies: str = "auto") -> Self:
+    def fit(self, X: Any, y: Any, *, copies: str = "draws") -> Self:
         """Learn from rows in memory. Of large arrays, only rows that are drawn are checked.
 
         X and y may be Dask collections with the same partitions: ``fit_source((X, y))`` reads them.
-        ``copies`` says what equal rows are: separate "draws", which count as they fall, or copies,
-        so that "distinct" rows are examples; "auto" finds out.
+        ``copies`` says what equal rows are: with "draws" every row is an example, and counts; with
+        "distinct" rows that are equal in every column are one example, which is learned from or
+        certifies, and counts once. The claim then speaks of distinct new rows.
         """
         if is_collection(X):
             return self.fit_source((X, y), copies=copies)
@@ -178,7 +179,7 @@ class FilterBoostClassifier(VoteClassifier):
         *,
         client: Any = None,
         timeout: float | str | None = None,
-        copies: str = "auto",
+        copies: str = "draws",
         **options: Any,
     ) -> Self:
         """Learn from an oracle, or from a source that can be turned into one.
@@ -192,8 +193,9 @@ class FilterBoostClassifier(VoteClassifier):
         that is given, else the current one if there is one (False: none). The model is the same.
         A task without a result after ``timeout`` (5 minutes) is given to another worker.
 
-        ``copies`` is that of ``fit``. Rows of a stream that come again are copies, unless it is
-        "draws".
+        ``copies`` is that of ``fit``; rows of files and streams are compared as 32-bit floats. With
+        "draws", nothing is certified if rows of a stream come again more often than they repeat by
+        themselves. With "distinct", no more rows of a stream are set apart once one came again.
         """
 
         def opened(seed: int) -> AbstractOracle:
@@ -206,24 +208,26 @@ class FilterBoostClassifier(VoteClassifier):
 
     @takes_rows
     @fits_rows
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, *, copies: str = "draws") -> Self:
         """Learn from the next batch of a stream, and forget what has become easy.
 
         Before a batch is learned from it is scored: ``ledger_.refills`` has its progressive error.
-        ``classes`` names all labels, at the first call at the latest.
+        ``classes`` names all labels, at the first call at the latest. ``copies`` is that of
+        ``fit_source``, and the first call settles it.
         """
+        check_copies(copies)
         if hasattr(self, "_stream"):
-            self._learn_batch(X, y, classes)
+            self._learn_batch(X, y, classes, copies)
         else:
             with all_or_nothing(self):
-                self._learn_batch(X, y, classes)
+                self._learn_batch(X, y, classes, copies)
         if progress_after(self.verbose) == 0:
             from pacboost.reports.progress import tell_batch
 
             tell_batch(self.ledger_)
         return self
 
-    def _learn_batch(self, X: Any, y: Any, classes: Any) -> None:
+    def _learn_batch(self, X: Any, y: Any, classes: Any, copies: str) -> None:
         stream: Session | None = getattr(self, "_stream", None)
         table = open_table(self, X, reset=stream is None)
         labels = read_labels(y, table.n_rows)
@@ -234,6 +238,10 @@ class FilterBoostClassifier(VoteClassifier):
                     f"classes are {given.tolist()}, and were {self.classes_.tolist()} in the first "
                     "call; they cannot change"
                 )
+            if copies == "distinct" and not stream.run.candidates.distinct:
+                raise ParameterError(
+                    "copies is 'distinct', and was 'draws' in the first call; it cannot change"
+                )
             stream.run.encoder.check(labels)
         with using(self.n_jobs), self._boosting():
             if stream is None:
@@ -241,7 +249,7 @@ class FilterBoostClassifier(VoteClassifier):
                 oracle = PushedOracle(table.n_columns, table.names)
                 oracle.push(table, labels)
                 stream = self._stream = set_up(
-                    self, oracle, seed_of_run(self), known, end_of_time(self)
+                    self, oracle, seed_of_run(self), known, end_of_time(self), copies
                 )
                 self.classes_ = known
             else:

@@ -20,6 +20,7 @@ from pacboost.estimators.fitting.memory import changed
 from pacboost.kernels.same_bits import softmax
 from pacboost.models.file import checkpoint
 from pacboost.models.file.checkpoint import Checkpoint
+from pacboost.samples.same_example import DISTINCT
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, STREAM
 from pacboost.sources.oracles.stream import PushedOracle
@@ -184,18 +185,15 @@ class Session:
             held = holdout.certificate(mistakes, apart.n_rows, delta, sample=self._sample())
             held = held.assuming(CLASSES)
         stop = self._stop()
-        for assumption in run.candidates.equal_rows.assumptions:
-            held = None if held is None else held.assuming(assumption)
-            stop = None if stop is None else stop.assuming(assumption)
-        return held, stop
+        if not run.candidates.distinct:
+            return held, stop
+        return _of_distinct_rows(held), _of_distinct_rows(stop)
 
     def _sample(self) -> str:
         run = self.run
         how = "rows set apart as they came"
         if isinstance(run.candidates, BlockRows):
             how = "rows drawn from the whole source, by a keyed coin for each, before anything else"
-        if run.candidates.equal_rows.repeated and run.candidates.equal_rows.distinct:
-            how = f"distinct {how}"
         return (
             f"{how}, never learned from, scored after the last round; ties counted as errors. "
             f"Order: {run.candidates.oracle.order.name}; {self._assumes()}"
@@ -219,6 +217,8 @@ class Session:
             oracle = run.candidates.oracle
             if run.candidates.whole or oracle.in_blocks or isinstance(oracle, PushedOracle):
                 return None
+            if run.candidates.distinct and not isinstance(oracle, ArrayOracle):
+                return None  # rows of a stream count on later passes as often as they come
             of = "this stream" if oracle.order is STREAM else "this source"
             of = "this array" if isinstance(oracle, ArrayOracle) else of
             if oracle.order is not REPLACED:
@@ -228,6 +228,10 @@ class Session:
             return stop_bound.certificate(last, delta, factor, assumes, of=of)
         except NotCertified:
             return None
+
+
+def _of_distinct_rows(certificate: Certificate | None) -> Certificate | None:
+    return None if certificate is None else certificate.of_distinct_rows().assuming(DISTINCT)
 
 
 def _counted(rows: MarginRows, potential: str) -> HeldOut | None:

@@ -48,13 +48,12 @@ from pacboost.models.file.checkpoint import load as load_checkpoint
 from pacboost.models.model import answer_names
 from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.samples.bins import Bins, fit_bins
-from pacboost.samples.content_sample import EqualRowsOfSource
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.explained_errors import checked_by_scikit_learn
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.arrow import release_memory
 from pacboost.sources.oracles.blocks import trim
-from pacboost.sources.oracles.oracle import REPLACED, AbstractOracle
+from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.training.filtering.arrivals import without_copies
 from pacboost.training.filtering.candidates import (
@@ -82,7 +81,7 @@ OUTSIDE = ("checkpoint", "callbacks", "n_jobs", "device", "verbose", "time_limit
 """Parameters that may differ when a run continues from a checkpoint."""
 
 
-DIVISION = 2
+DIVISION = 3
 """The version of how rows are divided; no run goes on from the checkpoint of another version."""
 
 
@@ -98,7 +97,7 @@ def set_up(
     seed: int,
     classes: Any,
     deadline: float,
-    copies: str = "auto",
+    copies: str = "draws",
 ) -> Session:
     """Set up the run that the parameters of an estimator ask for; ``classes`` may be None."""
     memory = read_size("memory", estimator.memory)
@@ -116,14 +115,13 @@ def set_up(
             "rows stay with the workers. Give client=False."
         )
     booster = _booster(estimator, learner)
-    equal_rows = EqualRowsOfSource()
-    if isinstance(oracle, ArrayOracle) and oracle.order is not REPLACED:
-        oracle, equal_rows = without_copies(oracle, copies)
+    if isinstance(oracle, ArrayOracle) and copies == "distinct":
+        oracle = without_copies(oracle)
     faithful = estimator.edge is not None
     in_memory = isinstance(oracle, ArrayOracle) and oracle.order.name == "shuffled"
     known = _classes(oracle, classes, None) if in_memory and not faithful else None
     candidates = _candidates(estimator, oracle, seed, booster, known, copies)
-    candidates.equal_rows = equal_rows
+    candidates.distinct = copies == "distinct"
     if isinstance(candidates, BlockRows):
         candidates.divide()
     bins, seen = _look(estimator, candidates, learner)
@@ -220,7 +218,8 @@ def _candidates(
     if oracle.in_blocks:
         tests = rows_for_tests(oracle.about_rows or 0, estimator.epsilon)
         return BlockRows(oracle, seed, apart, tests, copies)
-    return Stream(oracle, seed, apart, copies)
+    once = isinstance(oracle, ArrayOracle)  # copies in an array were dropped before
+    return Stream(oracle, seed, apart, "draws" if once else copies)
 
 
 def _plan(

@@ -97,7 +97,7 @@ class ForestBase(Bagged, FittedBase):
     _member = "tree"
 
     @fits_rows
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, copies: str = "auto") -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, copies: str = "draws") -> Self:
         """Grow the trees; a row of weight w counts as w copies of it would.
 
         ``copies``, the word for equal rows where rows certify, is that of BoostClassifier.fit.

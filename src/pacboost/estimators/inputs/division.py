@@ -1,7 +1,7 @@
 """Rows are divided first, and only then is anything learned.
 
-Which rows certify follows from the number of rows, which of them are copies of one example
-(samples/equal_rows.py), and the seed alone. They are taken out of X and y as these came, so no
+Which rows certify follows from the number of rows, which of them are one example
+(samples/same_example.py), and the seed alone. They are taken out of X and y as these came, so no
 level, kind of column, bin, word or class can be read from them: a fit sees the other rows only. At
 the end the rows set apart are read as ``predict`` reads new rows, and a label that is not among the
 classes counts as a mistake.
@@ -19,10 +19,11 @@ from sklearn.utils.validation import _num_samples
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.bounds.wording import equal_to_learned
+from pacboost.errors import DataError, InputWarning, ParameterError, warn
 from pacboost.estimators.inputs.labels import read_labels, read_weights
 from pacboost.numerics.checks import probability, real_number
-from pacboost.samples.equal_rows import Examples
+from pacboost.samples.same_example import REPEATS, Examples, share_learned, warn_uncounted
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.table import Table
@@ -34,8 +35,6 @@ CERTIFY, CALIBRATE = 1, 2
 
 Validation rows are drawn by the seed itself, so that each role gets rows independent of the others.
 """
-MOST_SHARED = 0.05
-"""Up to such a share of the rows set apart may be validation rows; they are left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +49,8 @@ class Apart:
     """Whether the rows learned from have weights; those set apart are counted without."""
     left_out: int = 0
     """How many more rows were set apart, but are validation rows."""
+    share_learned: float = 0.0
+    """The share of the rows set apart that equal rows learned from, where these may be copies."""
 
     @property
     def n_rows(self) -> int:
@@ -68,7 +69,7 @@ class Apart:
         if self.left_out:
             found = found.adding(f"; {self.left_out} more are validation rows, and were left out")
         found = found.counted_without_weights() if self.weighted else found
-        return counted(found, self.examples)
+        return counted(found, self.examples).repeating_learned(self.share_learned)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +100,7 @@ class Division:
 
 
 def divide(
-    X: Any, y: Any, name: str, share: float, seed: int, copies: str = "auto", *, once: bool = False
+    X: Any, y: Any, name: str, share: float, seed: int, copies: str = "draws", *, once: bool = False
 ) -> Division:
     """Set a random share of the examples apart; ``name`` is the parameter that says how many.
 
@@ -110,12 +111,25 @@ def divide(
     >>> divided.X, divided.rows.tolist(), divided.apart.X
     ([['a'], ['b'], ['d']], [0, 1, 3], [['c']])
     """
-    labels = read_labels(y, number_of_rows(X), several=True)
-    examples = Examples.of(X, copies, labels)
+    rows = number_of_rows(X)
+    labels = read_labels(y, rows, several=True)
+    examples = Examples.from_rows(X, rows, copies)
     learn, held = map(examples.rows_of, draw(examples.count, name, share, seed))
-    held, learn = examples.once(held), examples.once(learn) if once else learn
-    apart = Apart(taken(X, held), labels[held], examples)
-    return Division(alone(X, learn), labels[learn], learn, apart, examples)
+    counted_rows, learn = examples.once(held), examples.once(learn) if once else learn
+    warn_uncounted(held.size - counted_rows.size, held.size, REPEATS)
+    apart = Apart(taken(X, counted_rows), labels[counted_rows], examples)
+    learned = alone(X, learn)
+    if not examples.distinct:
+        apart = replace(apart, share_learned=warn_learned(learned, apart.X))
+    return Division(learned, labels[learn], learn, apart, examples)
+
+
+def warn_learned(learned: Any, counted_rows: Any) -> float:
+    """Warn if rows that certify equal rows learned from and may be copies; return their share."""
+    share = share_learned(learned, counted_rows)
+    if share:
+        warn(equal_to_learned(share), InputWarning)
+    return share
 
 
 def held_out(
@@ -146,31 +160,23 @@ def held_out(
 
 def undivided(X: Any, y: Any, copies: str, *, once: bool = False) -> Division:
     """Learn from all rows; with ``once`` from one row of each example, since these certify."""
-    if not once and copies != "distinct":
+    if copies != "distinct":
         return Division(X, y)
     every = np.arange(number_of_rows(X))
-    labels = read_labels(y, every.size, several=True) if once else None
-    examples = Examples.of(X, copies, labels)
-    if labels is None or not examples.copied:
-        return Division(X, y, every if examples.copied else None, None, examples)
+    examples = Examples.from_rows(X, every.size, copies)
+    if not once or examples.number is None:
+        return Division(X, y, None if examples.number is None else every, None, examples)
     kept = examples.once(every)
+    warn_uncounted(every.size - kept.size, every.size, REPEATS)
+    labels = read_labels(y, every.size, several=True)
     return Division(alone(X, kept), labels[kept], kept, None, examples)
 
 
-def once_each(X: Any, y: Any, copies: str) -> tuple[Division, str]:
-    """Learn from one row of each example; if that is not possible, say why nothing is certified."""
-    try:
-        return undivided(X, y, copies, once=True), ""
-    except NotCertified as problem:
-        return Division(X, y), str(problem)
-
-
 def counted(certificate: Certificate, examples: Examples | None) -> Certificate:
-    """Return in a certificate how equal rows were counted, if there are some."""
-    if examples is None:
+    """Add to a certificate that it speaks of distinct rows, if equal rows count once."""
+    if examples is None or not examples.distinct:
         return certificate
-    found = certificate.of_distinct_rows() if examples.copied else certificate
-    return found.assuming(*examples.assumptions)
+    return certificate.of_distinct_rows().assuming(*examples.assumptions)
 
 
 def refuse_weights(certify: str | None) -> None:

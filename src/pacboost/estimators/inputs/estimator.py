@@ -25,8 +25,7 @@ from pacboost.errors import DataTypeError
 from pacboost.estimators.inputs.parameters import plain_parameters
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.kernels.device import gpu_in_use
-from pacboost.samples.overlap import Overlap
-from pacboost.samples.sketch import Sketch
+from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.explained_errors import checked_by_scikit_learn, explains_input
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.choose import is_collection
@@ -169,10 +168,10 @@ class RemembersRows:
     def _remember(self, *tables: Table) -> None:
         """Make the sketches; while a GPU has the rows binned and boosts, on another thread."""
         if not gpu_in_use() or any(table.far for table in tables):
-            self._sketches = tuple(map(Sketch.of, tables))
+            self._sketches = tuple(map(Sketch.from_table, tables))
             return
         another = ThreadPoolExecutor(1, thread_name_prefix="pacboost")
-        run, sketches = copy_context().run, lambda: tuple(map(Sketch.of, tables))
+        run, sketches = copy_context().run, lambda: tuple(map(Sketch.from_table, tables))
         self._sketches, self._begun = (), another.submit(run, sketches)
         another.shutdown(wait=False)
 
@@ -185,4 +184,4 @@ class RemembersRows:
 
 def least_likely(overlaps: Iterable[Overlap]) -> Overlap | None:
     """Return the overlap that chance explains least; None if there is none."""
-    return min(overlaps, key=lambda own: (not own.suspicious, own.chances.one), default=None)
+    return min(overlaps, key=lambda overlap: overlap.p_value, default=None)

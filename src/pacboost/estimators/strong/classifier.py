@@ -37,7 +37,7 @@ from pacboost.estimators.strong.search import EpsilonSearch, choose, set_apart, 
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions import verdict
 from pacboost.questions.verdict import FitMeasurements
-from pacboost.samples.equal_rows import check_copies
+from pacboost.samples.same_example import check_copies
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.columns import Columns, read_texts
 from pacboost.sources.explained_errors import explains_input
@@ -156,7 +156,7 @@ class StrongClassifier(Shell):
         *,
         groups: Any = None,
         time: Any = None,
-        copies: str = "auto",
+        copies: str = "draws",
     ) -> Self:
         """Learn, certify, and compare the certificate with epsilon.
 
@@ -170,8 +170,8 @@ class StrongClassifier(Shell):
         Which rows certify does not depend on weights, and mistakes on them are counted without:
         the certificate speaks of rows as they come, each counted once.
 
-        ``copies`` says what equal rows are: "draws", "distinct" (copies of one example), or "auto",
-        which finds out (docs/certificates.md, "Equal rows").
+        ``copies`` says what equal rows are: "draws", each of which counts, or "distinct", copies of
+        one example that count once (docs/certificates.md, "Equal rows").
         """
         check_copies(copies)
         with all_or_nothing(self):
@@ -193,7 +193,7 @@ class StrongClassifier(Shell):
         target: str | None = None,
         classes: Any = None,
         *,
-        copies: str = "auto",
+        copies: str = "draws",
         **options: Any,
     ) -> Self:
         """Learn from what is drawn: files of any size, databases, streams, worlds, oracles.
@@ -330,7 +330,7 @@ class StrongClassifier(Shell):
         self._dropped, estimator = given.dropped, outcome.estimator
         # all rows are remembered, certifying ones included: no later certificate may use them
         seen = fingerprints(estimator.features_.lines(rows)) if self._texts else rows
-        estimator._sketches = (Sketch.of(seen),)
+        estimator._sketches = (Sketch.from_table(seen),)
         self._keep(estimator, outcome.certificate, outcome.evidence, why)
         if wish is None:
             return self

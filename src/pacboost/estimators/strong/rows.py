@@ -18,13 +18,11 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from pacboost.bounds import holdout
 from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.estimators.inputs.documented import guess
-from pacboost.samples.equal_rows import Examples
+from pacboost.samples.same_example import REPEATS, Examples, warn_uncounted
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.columns import Columns
 from pacboost.sources.data_file import DataFile, read_as_a_whole
@@ -273,7 +271,9 @@ def by_chance(
 def rows_of(parts: Parts, examples: Examples) -> Parts:
     """Return the rows of parts that hold examples; of each that certifies, one row is kept."""
     learn, watch, certify = map(examples.rows_of, vars(parts).values())
-    return Parts(learn, watch, examples.once(certify))
+    counted = examples.once(certify)
+    warn_uncounted(certify.size - counted.size, certify.size, REPEATS)
+    return Parts(learn, watch, counted)
 
 
 def all_known(rows: int) -> Parts:
@@ -310,23 +310,6 @@ def by_groups(groups: Rows, epsilon: float | None, delta: float, seed: int) -> P
     order = np.random.default_rng(seed).permutation(number)
     parts = _parts(order[certify:], order[:certify])
     return Parts(*(np.flatnonzero(np.isin(groups, part)) for part in vars(parts).values()))
-
-
-def joined(groups: Rows, rows: Rows, examples: Examples) -> Rows:
-    """Join groups that hold copies of one example, of ``rows`` that are distinct in their group.
-
-    >>> examples = Examples(4, np.array([0, 1, 0, 2]), True)
-    >>> joined(np.array([0, 1, 2, 3]), np.arange(4), examples).tolist()
-    [0, 1, 0, 2]
-    """
-    if examples.number is None:
-        return groups
-    number = int(groups.max()) + 1
-    size = number + examples.count
-    pairs = groups[rows], number + examples.number
-    graph = sparse.coo_array((np.ones(rows.size), pairs), shape=(size, size))
-    together = csgraph.connected_components(graph, directed=False)[1]
-    return np.unique(together[groups], return_inverse=True)[1].astype(np.intp)
 
 
 def _parts(known: Rows, certify: Rows, *, watched: bool = True) -> Parts:

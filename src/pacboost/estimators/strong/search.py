@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.automatic import ROWS_PER_LEAF
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.text import TextBoostClassifier
@@ -35,8 +35,8 @@ from pacboost.models.calibration import FEWEST_ROWS, TEMPERATURE
 from pacboost.numerics.exact import wrong_classes, wrong_margins
 from pacboost.numerics.same_bits import mean, total
 from pacboost.questions.verdict import FitMeasurements
-from pacboost.samples.copies import numbered, places_of_rows
-from pacboost.samples.equal_rows import Examples
+from pacboost.samples.groups import numbered
+from pacboost.samples.same_example import Examples
 
 UNSURE = 0.2
 """How often the true error may exceed what the watching rows are taken to say."""
@@ -44,8 +44,6 @@ PATIENCE = 30
 """Rounds without fewer mistakes on watching rows after which no look is expected any more."""
 LAST = 20
 """The reported edge is the mean over so many of the last rounds."""
-
-JOINED = "groups with equal rows hold copies of one example, and are one group"
 
 Take = Callable[[Rows], Any]
 
@@ -99,21 +97,17 @@ class Promise:
     examples: Examples | None = None
     """Which rows are one example."""
     groups: Rows | None = None
-    again: NDArray[np.bool_] | None = None
-    """Where rows are in the order of time: which are copies of earlier ones."""
+    in_time: bool = False
+    """Whether the latest rows certify."""
     weighted: bool = False
     """Whether rows are learned from with weights; mistakes are counted without them."""
-
-    def assumed(self, *of_copies: str) -> tuple[str, ...]:
-        """What is assumed of equal rows, if there are some; the words if they are copies."""
-        if self.examples is None:
-            return ()
-        return of_copies if self.examples.copied else self.examples.assumptions
+    share_learned: float = 0.0
+    """The share of certifying rows that equal rows learned from, where these may be copies."""
 
     @property
     def may_look_early(self) -> bool:
         """Rows alone can be looked at twice; groups and rows in time are looked at once."""
-        return self.epsilon is not None and self.groups is None and self.again is None
+        return self.epsilon is not None and self.groups is None and not self.in_time
 
 
 class Outcome(NamedTuple):
@@ -168,33 +162,29 @@ def set_apart(
         )
     if given.groups is not None and given.time is not None:
         raise ParameterError("groups and time were both given; rows are one or the other")
-    groups = None if given.groups is None else numbered(np.asarray(given.groups), rows)
+    if copies == "distinct" and (given.groups is not None or given.time is not None):
+        raise ParameterError(
+            "copies='distinct' was given with groups or time, which say themselves how rows are "
+            "divided; leave copies out"
+        )
     few = f"{rows} rows are too few to set any apart"
-    some, X = np.arange(rows), given.X
-    if groups is not None:  # equal rows of one group are no concern
-        place = places_of_rows(X).astype(np.int64)
-        some = np.sort(np.unique(place * (groups.max() + 1) + groups, return_index=True)[1])
-        X = division.taken(X, some)
-    try:
-        examples = Examples.of(X, copies, labels[some])
-    except NotCertified as problem:
-        return roles.all_known(rows), Promise(*asked), str(problem).removesuffix(".")
-    if groups is not None:
-        groups = roles.joined(groups, some, examples)
+    if given.groups is not None:
+        groups = numbered(np.asarray(given.groups), rows)
         few = f"{int(groups.max()) + 1} groups are too few to set any apart"
-        return roles.by_groups(groups, *asked, seed), Promise(*asked, examples, groups), few
+        return roles.by_groups(groups, *asked, seed), Promise(*asked, groups=groups), few
     if given.time is not None:
         times = roles.ordered(np.asarray(given.time), rows)
-        again = np.zeros(rows, dtype=np.bool_)
-        if examples.number is not None:  # which rows are copies of earlier ones
-            order = np.argsort(times, kind="stable")
-            again[:] = True
-            again[order[np.unique(examples.number[order], return_index=True)[1]]] = False
-        return roles.by_time(times, *asked), Promise(*asked, examples, again=again), few
+        return roles.by_time(times, *asked), Promise(*asked, in_time=True), few
+    examples = Examples.from_rows(given.X, rows, copies)
     parts = roles.by_chance(examples.count, *asked, seed, threshold=wished)
-    if examples.copied:
+    if examples.distinct:
         few = f"{examples.count} distinct rows are too few to set any apart"
-    return roles.rows_of(parts, examples), Promise(*asked, examples), few
+    parts = roles.rows_of(parts, examples)
+    share = 0.0
+    if parts.certify.size and not examples.distinct:
+        take = partial(division.taken, given.X)
+        share = division.warn_learned(take(parts.known), take(parts.certify))
+    return parts, Promise(*asked, examples, share_learned=share), few
 
 
 class EpsilonSearch:
@@ -220,7 +210,7 @@ class EpsilonSearch:
         if first is not None and first.value <= (promise.epsilon or 0):
             return first
         estimator = self._choice.make()
-        if parts.watch.size and (promise.groups is not None or promise.again is not None):
+        if parts.watch.size and (promise.groups is not None or promise.in_time):
             estimator._watching = np.isin(parts.known, parts.watch)
         last = self._outcome(self._fit(estimator, parts.known), 1 if first is None else LOOKS)
         return first if first is not None and first.value < last.value else last
@@ -296,16 +286,13 @@ class EpsilonSearch:
         if promise.groups is not None:
             place = np.unique(promise.groups[rows], return_inverse=True)[1]
             shares = np.bincount(place, weights=wrong) / np.bincount(place)
-            found = holdout.groups_certificate(shares.tolist(), promise.delta)
-            return found.assuming(*promise.assumed(JOINED))
-        if promise.again is not None:
-            again = promise.again[rows]
-            mistakes, copies = (int(np.count_nonzero(own)) for own in (wrong | again, again))
-            found = holdout.ordered_certificate(mistakes, rows.size, promise.delta)
-            words = f"; {copies:,} are copies of earlier rows, and count as mistakes"
-            return (found.adding(words) if copies else found).assuming(*promise.assumed())
-        found = holdout.certificate(int(np.count_nonzero(wrong)), rows.size, promise.delta, looks)
-        return division.counted(found, promise.examples)
+            return holdout.groups_certificate(shares.tolist(), promise.delta)
+        mistakes = int(np.count_nonzero(wrong))
+        if promise.in_time:
+            return holdout.ordered_certificate(mistakes, rows.size, promise.delta)
+        certificate = holdout.certificate(mistakes, rows.size, promise.delta, looks)
+        certificate = certificate.repeating_learned(promise.share_learned)
+        return division.counted(certificate, promise.examples)
 
 
 def rows_wrong(known: NDArray[Any], scores: NDArray[np.float64]) -> float:

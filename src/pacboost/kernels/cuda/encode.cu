@@ -79,22 +79,20 @@ __device__ __forceinline__ word mixed(word x) {
   return x ^ (x >> 31);
 }
 
-// kernels/hashing.py, ``near_below``.
-extern "C" __global__ void near_below(const void* values, whole bytes, whole row_step,
-                                      whole column_step, whole rows, const whole* columns,
-                                      whole count, const double* steps, const word* factors,
-                                      word salt, word limit, byte* below) {
+// kernels/hashing.py, ``below_limit``.
+extern "C" __global__ void below_limit(const void* values, whole bytes, whole row_step,
+                                       whole column_step, whole rows, const whole* columns,
+                                       whole count, const word* factors, word salt, word limit,
+                                       byte* below) {
   whole step = (whole)gridDim.x * blockDim.x;
   for (whole row = (whole)blockIdx.x * blockDim.x + threadIdx.x; row < rows; row += step) {
     word total = salt;
     for (whole k = 0; k < count; k++) {
       whole column = columns[k], at = row * row_step + column * column_step;
-      double value = bytes == 4 ? (double)((const float*)values)[at] : ((const double*)values)[at];
+      float value = bytes == 4 ? ((const float*)values)[at] : (float)((const double*)values)[at];
+      value += 0.0f;  // -0 becomes 0
       word x = 0x9E3779B97F4A7C15ull;
-      if (!isnan(value)) {
-        double rounded = fmin(fmax(rint(value / steps[column]), -0x1p62), 0x1p62);
-        x = (word)(whole)rounded;
-      }
+      if (!isnan(value)) x = (word)(uint)__float_as_int(value);
       total += mixed(x + factors[column]);
     }
     below[row] = mixed(total) < limit;

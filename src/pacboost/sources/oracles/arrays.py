@@ -23,7 +23,6 @@ from pacboost.sources.oracles.oracle import (
     SHUFFLED,
     AbstractOracle,
     Batch,
-    Chooser,
     Unread,
     read_position,
 )
@@ -84,10 +83,6 @@ class ArrayOracle(AbstractOracle):
         self._row += count
         if self._row == self.n_rows and self.order is not REPLACED:
             self._lap, self._row, self._shuffle = self._lap + 1, 0, None
-
-    def select(self, choose: Chooser) -> Iterator[Batch]:
-        chosen = choose(np.arange(self._held.n_rows, dtype=np.uint64), self._held)
-        yield self.take(np.flatnonzero(chosen if self._only is None else chosen[self._only]))
 
     def take(self, rows: NDArray[np.int64]) -> Batch:
         return self.unread(rows).read()

@@ -171,15 +171,6 @@ class Held:
                 raise self._bad(place, f"{cell!r}, which is not a number") from problem
         return values
 
-    def column(self, column: int) -> NDArray[Any]:
-        """Return all values of a column as they are: nothing is checked."""
-        if self._columns:
-            return _values(self._columns[column])
-        if self._array is None or self._array.dtype.kind == "O":
-            return self.table(np.arange(self.n_rows)).column(column)
-        values: NDArray[Any] = self._array[:, column]
-        return values
-
     def take(self, rows: Rows) -> tuple[Table, NDArray[Any]]:
         """Copy some rows and their labels; raise BadCell if one cannot be used."""
         return self.table(rows), self.labels(rows)

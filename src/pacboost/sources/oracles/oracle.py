@@ -139,10 +139,7 @@ class Unread:
 Drawn = Batch | Unread
 
 Chooser = Callable[[NDArray[np.uint64], Held], NDArray[np.bool_]]
-"""Tells which rows of a block are chosen, given their identities and the block.
-
-One that settles on the first block how it chooses from the others has a method ``settle``, which
-takes over what another one settled there."""
+"""Tells which rows of a block are chosen, given their identities and the block."""
 
 
 class AbstractOracle(ABC):

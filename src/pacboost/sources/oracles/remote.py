@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -137,19 +136,12 @@ class RemoteOracle(BlockOracle):
             self.shared(next(turns)[0]).future()
 
     def select(self, choose: Chooser) -> Iterator[Batch]:
-        rest, batches = range(self._n_blocks or 0), list[Batch]()
-        if hasattr(choose, "settle"):
-            job = self.cluster.submit(_select_first, choose, *self._read(0))
-            batch, settled = job.result()
-            self.cluster.blocks[job.worker] += 1
-            choose.settle(settled)
-            rest, batches = rest[1:], [batch]
-        chooser = self.cluster.share_value(choose)
-        others = in_batches(
-            self.cluster, _select, chooser, map(self._read, in_time(rest)),
+        batches = in_batches(
+            self.cluster, _select, self.cluster.share_value(choose),
+            map(self._read, in_time(range(self._n_blocks or 0))),
             most=MOST_AT_ONCE if self.source.reads_in_tasks else 1, calls=self.cluster.blocks,
         )  # fmt: skip
-        return (batch for batch in chain(batches, others) if batch.n_rows)
+        return (batch for batch in batches if batch.n_rows)
 
     def _read(self, block: int) -> tuple[Any, ...]:
         """Return what a worker needs to read a block in the same task as it uses it."""
@@ -178,8 +170,3 @@ def _select(
     choose: Chooser, where: str, block: int, read: Callable[..., Held], *given: Any
 ) -> Batch:
     return chosen_rows(read(*given), block, choose, partial(place_in, where))
-
-
-def _select_first(choose: Chooser, *given: Any) -> tuple[Batch, Any]:
-    """Return also how rows were chosen."""
-    return _select(choose, *given), choose

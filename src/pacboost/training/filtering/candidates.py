@@ -19,9 +19,10 @@ from pacboost.kernels import hashing, same_bits
 from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
 from pacboost.learners.learner import Learner
 from pacboost.numerics.same_bits import mean
-from pacboost.samples.content_sample import ContentKeys, EqualRowsOfSource, rows_chosen
-from pacboost.samples.sketch import Gathering
+from pacboost.samples.gathering import Gathering
+from pacboost.samples.row_hashes import row_hashes
 from pacboost.sources.oracles.arrays import ArrayOracle
+from pacboost.sources.oracles.held import BadCell, Held
 from pacboost.sources.oracles.oracle import AbstractOracle, Drawn
 from pacboost.sources.table import Table
 from pacboost.training.filtering.rows import EncodedRows, RowEncoder, of_kind
@@ -92,8 +93,8 @@ class Candidates(ABC):
         """A sketch of the rows that were kept to learn from."""
         self.testing: EncodedRows | None = None
         """Rows that test every vote of the run and are never learned from, where there are some."""
-        self.equal_rows = EqualRowsOfSource()
-        """What equal rows are, where that was looked for."""
+        self.distinct = False
+        """Whether rows that are equal are one example, which counts once."""
 
     def position(self) -> dict[str, Any]:
         """Return where a run has come to, in values that JSON can hold."""
@@ -116,8 +117,8 @@ class Candidates(ABC):
 
     @property
     def problem(self) -> str:
-        """Why nothing can be certified, if that is so: rows are copies of others."""
-        return self.equal_rows.problem
+        """Why nothing can be certified, if that is so: rows of a stream came again."""
+        return ""
 
     def set_apart(self, encoder: RowEncoder, offer: Offer) -> NDArray[np.bool_] | None:
         """Set some rows apart for the certificate; return which are left, None for all."""
@@ -169,16 +170,26 @@ class Coins:
 
     key: np.uint64
     share: float
-    content: ContentKeys | None = None
-    """What a coin goes by, and what identifies a row, where it is not the place of the row."""
+    salt: np.uint64 | None = None
+    """Of the hash of its content, which identifies a row; None: its place does."""
 
     def ids(self, batch: Drawn) -> NDArray[np.uint64]:
-        if self.content is None:
-            return batch.rows
-        return self.content.ids(batch.read().table, batch.rows)
+        return (
+            batch.rows if self.salt is None else row_hashes(batch.read().table, salt=int(self.salt))
+        )
 
     def low(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
         return np.asarray(numbers(ids, self.key) < self.share)
+
+    def choose(self, rows: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
+        """Choose the rows of a block whose coins are low."""
+        if self.salt is None:
+            return self.low(rows)
+        try:
+            table = held.table(np.arange(held.n_rows))
+        except BadCell:  # reading all rows names it
+            return np.ones(held.n_rows, dtype=np.bool_)
+        return self.low(row_hashes(table, salt=int(self.salt)))
 
 
 # What a fit by filtering holds in memory besides the blocks of its source and its sample.
@@ -189,16 +200,15 @@ def bytes_of_work(
 ) -> int:
     """Estimate the bytes of the rows that are set ``apart``, and of the step that needs most.
 
-    The steps follow each other: the bins are found from ``bins`` rows, some rows are compared to
-    find copies, and a rule is learned. Sparse rows take little memory, and count as none.
+    The steps follow each other: the bins are found from ``bins`` rows, and a rule is learned.
+    Sparse rows take little memory, and count as none.
     """
     if oracle.sparse:
         return 0
     columns = oracle.n_columns
     held = apart * columns * 9  # as read, and codes
     found = 3 * bins * columns * 8  # rows that wait, those that may be looked at, and all together
-    compared = 6 * rows_chosen(columns) * columns * 4  # twice half more than expected, of 8 bytes
-    return held + max(found, compared, learner.bytes_of_work(columns, outputs))
+    return held + max(found, learner.bytes_of_work(columns, outputs))
 
 
 # All rows of an array as candidates: one byte a row says how easy the row was.

@@ -14,14 +14,14 @@ from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from pacboost.kernels import hashing
 from pacboost.ledgers.ledger import Refill
 from pacboost.numerics.same_bits import total
 from pacboost.parallel.cores import in_order
-from pacboost.samples.content_sample import joined
+from pacboost.samples.gathering import Gathering
 from pacboost.samples.row_hashes import Hashes
-from pacboost.samples.sketch import Gathering
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import Drawn, Unread
 from pacboost.sources.sparse import SparseTable
@@ -308,9 +308,11 @@ class Refilling:
 
 
 def _one_table(tables: list[Table]) -> Table:
+    """Put tables one below the other; sparse ones stay sparse."""
     if len(tables) == 1:
         return tables[0]
-    rows = joined(tables)
-    if not isinstance(rows, np.ndarray):
-        return SparseTable(rows)
+    stored = [table.matrix for table in tables if isinstance(table, SparseTable)]
+    if stored:
+        return SparseTable(sparse.csc_array(sparse.vstack(stored)))
+    rows = np.concatenate([table.rows() for table in tables])
     return ArrayTable(rows, tables[0].names, tables[0].levels)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.samples.content_sample import ContentKeys, ContentSample
+from pacboost.samples.row_hashes import row_hashes
 from pacboost.sources.oracles.oracle import (
     REPLACED,
     STREAM,
@@ -20,7 +20,7 @@ from pacboost.sources.oracles.oracle import (
     Drawn,
 )
 from pacboost.sources.table import Table
-from pacboost.training.filtering.arrivals import ROUNDED, Arrivals, ReadFirst, judged
+from pacboost.training.filtering.arrivals import CAME_AGAIN, Arrivals, RepeatAlarm
 from pacboost.training.filtering.candidates import (
     AGAIN,
     Candidates,
@@ -42,14 +42,16 @@ class Stream(Candidates):
 
     Of rows that come for the first time a share is set apart until there are enough of them; rows
     set apart are left out whenever they come again. Which rows are chosen follows from what
-    identifies them: their numbers or, where the source is a stream, their content. So a copy of a
-    row that certifies is never learned from, on whatever pass and at whatever place it comes. Once
-    a row of a stream has come again, no more rows are set apart.
+    identifies them: their places or, where equal rows are one example, their content. So a copy of
+    an example that certifies is never learned from, on whatever pass and at whatever place it
+    comes. Once such a copy has come, no more rows are set apart.
     """
 
     whole = False
 
-    def __init__(self, oracle: AbstractOracle, seed: int, apart: int, copies: str = "auto") -> None:
+    def __init__(
+        self, oracle: AbstractOracle, seed: int, apart: int, copies: str = "draws"
+    ) -> None:
         super().__init__(oracle, seed)
         self._wanted = apart
         share = min(1.0, max(SHARE_APART, apart / (oracle.about_rows or math.inf)))
@@ -61,9 +63,14 @@ class Stream(Candidates):
         self.held: list[EncodedRows] = []
         self._held_ids = np.empty(0, dtype=np.uint64)
         self._arrivals: Arrivals | None = None
-        if oracle.order is STREAM and copies != "draws":
+        self._alarm: RepeatAlarm | None = None
+        self._salt = key_of(seed, 8)
+        self.distinct = copies == "distinct"
+        if self.distinct:
+            self.coins = replace(self.coins, salt=self._salt)
             self._arrivals = Arrivals()
-            self.coins = replace(self.coins, content=ContentKeys(key_of(seed, 8)))
+        elif oracle.order is STREAM:
+            self._alarm = RepeatAlarm()
 
     @property
     def repeated(self) -> bool:
@@ -71,9 +78,7 @@ class Stream(Candidates):
 
     @property
     def problem(self) -> str:
-        if self._arrivals is not None and self._arrivals.rounded.come_again:
-            return ROUNDED
-        return super().problem
+        return CAME_AGAIN if self._alarm is not None and self._alarm.suspicious else ""
 
     def peek(self, count: int) -> list[Table]:
         """Read ahead within the first pass, and give rows that will not be set apart."""
@@ -99,9 +104,10 @@ class Stream(Candidates):
     def _first_time(self, batch: Drawn, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
         if batch.lap > 0 or self.oracle.order is REPLACED:
             return np.zeros(ids.size, dtype=np.bool_)
+        if self._alarm is not None:
+            self._alarm.look(row_hashes(batch.read().table, salt=int(self._salt)))
         if self._arrivals is None:
             return np.ones(ids.size, dtype=np.bool_)
-        self._arrivals.rounded.look(batch.read().table, ids)
         return self._arrivals.first_time(ids, self._held_ids)
 
     def position(self) -> dict[str, Any]:
@@ -127,7 +133,8 @@ class Stream(Candidates):
         """Return the next rows, at most so many: those read ahead, then those of the oracle."""
         if not self._waiting:
             drawn = self.oracle.draw_unread(count)
-            return drawn if self._arrivals is None else drawn.read()  # known by their content
+            hashed = self._arrivals is not None or self._alarm is not None
+            return drawn.read() if hashed else drawn
         batch = self._waiting.pop(0)
         self._taken += min(batch.n_rows, count)
         if batch.n_rows <= count:
@@ -174,8 +181,8 @@ class Stream(Candidates):
         arrays = super().state()
         if self.held:
             arrays |= EncodedRows.join(self.held).to_arrays() | {"apart_ids": self._held_ids}
-        if self._arrivals is not None:
-            arrays |= self._arrivals.state()
+        for memory in (self._arrivals, self._alarm):
+            arrays |= {} if memory is None else memory.state()
         return arrays
 
     def restore(self, state: dict[str, NDArray[Any]], encoder: RowEncoder) -> None:
@@ -183,8 +190,9 @@ class Stream(Candidates):
         if "apart_rows" in state and encoder.bins is not None:
             examples = EncodedRows.from_arrays(state, encoder.bins, encoder.classes.size)
             self._hold(examples, of_kind(state, "apart_ids", np.uint64, examples.n_rows))
-        if self._arrivals is not None:
-            self._arrivals.restore(state)
+        for memory in (self._arrivals, self._alarm):
+            if memory is not None:
+                memory.restore(state)
 
     def offer(self, key: np.uint64, scale: float) -> Iterator[Iterable[Offer]]:
         self._tickets = 0
@@ -250,64 +258,36 @@ class BlockRows(Stream):
     """The rows of a source in blocks, less those that certify and those that test.
 
     Rows whose coin is below ``_certify`` certify; those whose coin is below ``_share`` test. Where
-    equal rows are copies, coins go by content, and one copy of a row certifies or tests.
+    equal rows are one example, coins go by content, and one copy of a row certifies or tests.
     """
 
     def __init__(
-        self,
-        oracle: AbstractOracle,
-        seed: int,
-        apart: int,
-        testing: int,
-        copies: str = "auto",
+        self, oracle: AbstractOracle, seed: int, apart: int, testing: int, copies: str = "draws"
     ) -> None:
         super().__init__(oracle, seed, apart)
         rows = max(1, oracle.about_rows or 1)
         most = 1.0 if oracle.n_rows is not None else 0.5  # of rows that were not counted
         self._certify = min(most, apart / rows)
         share = self._certify + min(testing / rows, (1 - self._certify) / 2)
-        self.coins = replace(self.coins, share=share)
+        self.distinct = copies == "distinct"
+        self.coins = replace(self.coins, share=share, salt=self._salt if self.distinct else None)
         self._certifying: EncodedRows | None = None
         self._roles: list[list[Batch]] = [[], []]
-        self._about = rows, 1 if oracle.sparse else oracle.n_columns
-        self._copies = copies
 
     def divide(self) -> None:
-        """Read the rows that certify and those that test, in one pass over the source.
-
-        The same pass reads rows that are chosen by their content. Where they tell that equal rows
-        are copies, or may be, the source is read again: to judge columns by all rows of their
-        values, and with coins that go by content.
-        """
+        """Read the rows that certify and those that test, in one pass over the source."""
         if not self.coins.share:
             return
-        sample = ContentSample(*self._about)
-        self._roles = self._read([sample])
-        verdict = judged(self.oracle, sample, self._copies, self._about)
-        if verdict.distinct:
-            tables = [batch.table for role in self._roles for batch in role if batch.n_rows]
-            content = ContentKeys.of(key_of(self.seed, 8), verdict.fine, tables)
-            self.coins = replace(self.coins, content=content)
-            verdict = replace(verdict, drawn=bool(content.popular))
-            self._roles = self._read([])
-        self.equal_rows = verdict
-
-    def _read(self, samples: Sequence[ContentSample]) -> list[list[Batch]]:
-        """Read rows of both roles, one copy where coins go by content, and fill samples."""
-        roles: list[list[Batch]] = [[], []]
-        for batch in self.oracle.select(ReadFirst(self.coins, samples)):
-            for sample in samples:
-                sample.keep(batch.table)
+        for batch in self.oracle.select(self.coins.choose):
             coins = numbers(self.coins.ids(batch), self.coins.key)
             certify = coins < self._certify
             test = (coins < self.coins.share) & ~certify
-            for role, chosen in zip(roles, (certify, test), strict=True):
+            for role, chosen in zip(self._roles, (certify, test), strict=True):
                 role.append(self._once(batch.take(np.flatnonzero(chosen))))
-        return roles
 
     def _once(self, batch: Batch) -> Batch:
         """Leave one copy of every row, by coins of their own, where coins go by content."""
-        if self.coins.content is None:
+        if self.coins.salt is None:
             return batch
         return batch.take(_one_each(self.coins.ids(batch), numbers(batch.rows, self.coins.key)))
 
@@ -320,7 +300,7 @@ class BlockRows(Stream):
         if not role:
             return None
         examples = EncodedRows.join([encoder.read(batch) for batch in role])
-        if self.coins.content is None:
+        if self.coins.salt is None:
             return examples
         ids = np.concatenate([self.coins.ids(batch) for batch in role])
         return examples.take(_one_each(ids, numbers(examples.rows, self.coins.key)))

@@ -1,0 +1,96 @@
+"""A sketch of rows that come in batches, as boosting by filtering learns from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.samples.row_hashes import Hashes, RowHasher
+from pacboost.samples.sketch import MAX_ROWS_KEPT, WHOLE, HashCounts, Sketch
+from pacboost.sources.table import Table
+
+MAX_COLUMNS_TO_CHOOSE_BY = 64
+"""Rows of wider tables are selected by so many of their columns."""
+
+
+class Gathering:
+    """Hashes of rows that were learned from; the share that is kept is halved as they get many."""
+
+    def __init__(self) -> None:
+        self._hasher: RowHasher | None = None
+        self._columns: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._share = 1.0
+        self._parts: list[NDArray[np.uint64]] = []
+        self._size = 0
+        self.complete = True
+        """Whether all rows that were learned from have been added."""
+
+    def add(self, table: Table, rows: NDArray[np.uint64]) -> None:
+        """Take note of rows; ``rows`` identifies each, so that none is counted twice."""
+        if table.n_rows == 0:
+            return
+        if self._hasher is None:
+            self._hasher = RowHasher.for_table(table)
+            count = min(table.n_columns, MAX_COLUMNS_TO_CHOOSE_BY)
+            self._columns = np.unique(np.linspace(0, table.n_columns - 1, count).astype(np.int64))
+        self.note([self.read(table, rows)])
+
+    @property
+    def started(self) -> bool:
+        """Whether rows can be read: the first ones that are added give the salt."""
+        return self._hasher is not None
+
+    def read(self, table: Table, rows: NDArray[np.uint64], *, compiled: bool = False) -> Hashes:
+        """Hash rows that may be kept, for ``note``; this changes nothing."""
+        hasher = self._hasher
+        if hasher is None:
+            raise ValueError("rows are hashed by the salt of the first ones that are added")
+        every = self._columns.size == table.n_columns
+        columns = None if every else self._columns.tolist()
+        first = hasher.hashes(table, None, columns, compiled=compiled)
+        chosen = np.flatnonzero(first < self._limit)
+        exact = first[chosen] if every else hasher.hashes(table, chosen, compiled=compiled)
+        return np.stack([first[chosen], exact, rows[chosen]])
+
+    def empty(self) -> Gathering:
+        """Return one that reads rows as this one does, and has taken note of none."""
+        other = copy(self)
+        other._parts, other._size = [], 0
+        return other
+
+    def note(self, batches: Sequence[Hashes]) -> None:
+        """Take note of rows that were read, perhaps when a larger share of them was kept."""
+        for batch in batches:
+            kept = batch[:, batch[0] < self._limit]
+            self._parts.append(kept)
+            self._size += kept.shape[1]
+        while self._size > 2 * MAX_ROWS_KEPT and self._distinct() > MAX_ROWS_KEPT:
+            self._share /= 2
+            joined = self._joined()
+            self._parts = [joined[:, joined[0] < self._limit]]
+            self._size = int(self._parts[0].shape[1])
+
+    def sketch(self) -> Sketch | None:
+        """Return the sketch of all rows so far; None if there were none."""
+        if self._hasher is None:
+            return None
+        self._distinct()
+        kept = HashCounts.from_hashes(self._joined()[1])
+        return Sketch(self._hasher, self._share, self._columns, kept, self.complete)
+
+    @property
+    def _limit(self) -> np.uint64:
+        return np.uint64(self._share * WHOLE)
+
+    def _joined(self) -> Hashes:
+        return np.concatenate(self._parts, axis=1)
+
+    def _distinct(self) -> int:
+        """Drop rows that were learned from before, and count what is left."""
+        joined = self._joined()
+        _, first = np.unique(joined[2], return_index=True)
+        self._parts, self._size = [joined[:, first]], int(first.size)
+        return self._size
