@@ -27,6 +27,7 @@ from pacboost.estimators.inputs.examples import LabelledRows, split_by_class
 from pacboost.estimators.strong.rows import by_chance
 from pacboost.samples.equal_rows import DISTINCT, SEPARATE, Examples
 from pacboost.sources.arrays import ArrayTable
+from pacboost.theory import certify_by_training_rows
 from tests.attacks.worlds import make, public_classifiers
 from tests.bounds.coverage import allowed_violations, check_rejected
 from tests.data import HOME
@@ -51,9 +52,6 @@ MAKERS: dict[str, Callable[[int], Any]] = {
     "strong": lambda seed: StrongClassifier(n_estimators=30, random_state=seed, **COMMON),
     "holdout": lambda seed: BoostClassifier(
         learner="tree", n_estimators=30, certify="holdout", random_state=seed, **COMMON
-    ),
-    "train": lambda seed: pacboost.AdaBoostClassifier(
-        n_estimators=100, certify="train", random_state=seed, **COMMON
     ),
     "oob": lambda seed: RandomForestClassifier(60, certify="oob", random_state=seed, **COMMON),
     "bagged": lambda seed: pacboost.BaggingClassifier(
@@ -220,19 +218,29 @@ def test_copied_tables_count_distinct_rows(name: str, how: Any, tmp_path: Path) 
     assert f"{strong.certificate_.size} distinct held-out rows" in strong.sentence_
 
 
-@pytest.mark.parametrize(("way", "rows"), [("train", 120), ("oob", 150)])
-def test_rows_that_are_learned_from_and_certify_count_once(
-    way: str, rows: int, tmp_path: Path
-) -> None:
-    model = MAKERS[way](0).fit(*visits(0))
+def test_whole_votes_are_certified_by_one_row_of_each_patient() -> None:
+    certificate = certify_by_training_rows(*visits(0), 100, delta=DELTA, random_state=0)[
+        0
+    ].certificate
+    assert certificate.sample.startswith("distinct ")
+    assert DISTINCT in certificate.assumptions
+    assert certificate.size == 120
+    bounds = [
+        certify_by_training_rows(*visits(seed), 100, delta=DELTA, random_state=seed)[0].bound
+        for seed in range(RUNS)
+    ]
+    assert sum(bound < 0.5 for bound in bounds) <= allowed_violations(RUNS, DELTA)
+
+
+def test_rows_that_are_learned_from_and_certify_count_once(tmp_path: Path) -> None:
+    model = MAKERS["oob"](0).fit(*visits(0))
     certificate = model.certificate_
     assert certificate.sample.startswith("distinct ")
     assert DISTINCT in certificate.assumptions
-    assert (certificate.size if way == "train" else model.model_.vote.hard) in (rows, True)
-    if way == "oob":
-        told = model.oob_decision_function_
-        assert len(told) == len(visits(0)[1])
-        assert np.isnan(told).all(axis=1).sum() >= len(told) - rows
+    assert model.model_.vote.hard
+    told = model.oob_decision_function_
+    assert len(told) == len(visits(0)[1])
+    assert np.isnan(told).all(axis=1).sum() >= len(told) - 150
     model.save(tmp_path / "model.pacb")
     assert all(check.holds for check in verify(tmp_path / "model.pacb"))
 

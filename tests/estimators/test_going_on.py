@@ -454,17 +454,6 @@ def test_the_same_rows_held_out_may_be_held_out_again() -> None:
     assert model.certificate_.inputs == {**whole.certificate_.inputs, "look": 2}
 
 
-def test_rounded_votes_cannot_be_gone_on_with() -> None:
-    """They are not those of the ledger; the error has to say so."""
-    rows = np.random.default_rng(0).integers(4, size=(400, 3)).astype(np.float64)
-    labels = np.where(np.random.default_rng(1).random(400) < 0.3 + 0.1 * rows[:, 0], 1, 0)
-    case = Case(AdaBoostClassifier, X=rows, y=labels)
-    with pytest.raises(ParameterError, match="warm_start cannot go on"):
-        case.fit(case.make(20, certify="train", warm_start=True))
-    model = case.fit(case.make(20, certify="train"))
-    refused(case, model.set_params(certify=None, warm_start=True, n_estimators=40), "rounded")
-
-
 # What is compared: learners by their parameters.
 
 

@@ -21,7 +21,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.boosting.certifying import deployed, merged
+from pacboost.estimators.boosting.certifying import deployed
 from pacboost.estimators.fitted.explaining import vote_of
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
@@ -35,6 +35,7 @@ from pacboost.samples.copies import Repeats, refuse_copied
 from pacboost.samples.sample import Sample
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.table import Table
+from pacboost.theory.quantised_votes import merged
 
 
 @bound(

@@ -51,7 +51,7 @@ from pacboost.models.model import Model
 from pacboost.numerics.checks import integer, real_number
 from pacboost.numerics.memory import in_host_memory
 from pacboost.samples import sample as fingerprint
-from pacboost.samples.equal_rows import Examples, check_copies
+from pacboost.samples.equal_rows import check_copies
 from pacboost.samples.sample import Sample
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.table import Table
@@ -184,11 +184,7 @@ class PreparedFit:
     trained: LabelledRows
     apart: Apart | None = None
     """Rows that nothing has looked at, to count mistakes on."""
-    prior: LabelledRows | None = None
-    """Rows that have given bins, levels and classes, where the training rows certify."""
     calibrating: LabelledRows | None = None
-    examples: Examples | None = None
-    """Which of the rows given to fit are one example, where that was asked."""
     calibration: Calibration | None = None
     """What a trial has found, where no rows are held back to calibrate with."""
     slope: Callable[[Vote], float] | None = None
@@ -371,7 +367,6 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         held: LabelledRows | None,
         seed: int,
         *,
-        prior: LabelledRows | None = None,
         trial: bool = False,
         may_refit: bool = True,
         drawn: Callable[[int], tuple[LabelledRows, LabelledRows | None] | None] | None = None,
@@ -381,8 +376,8 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
     ) -> PreparedFit:
         """Set up the run, and if rows are held back to find the number of rounds the next one.
 
-        The rows of a ``trial`` are always boosted on again with all others. ``prior`` holds other
-        rows that give the bins, and ``kept`` what certifies and calibrates. With quality="best"
+        The rows of a ``trial`` are always boosted on again with all others. ``kept``
+        holds what certifies and calibrates. With quality="best"
         other parts of the rows are ``drawn`` for further trials. A slope that held-back rows find
         is ``trusted`` so far. ``same_rows`` holds those learned from, where they were read before.
         """
@@ -400,7 +395,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             sample, codes = same_rows if rows is learned else None, recipe.learner.codes
             rows = rows.counting()
             if sample is None:
-                sample = training_sample(rows, classes, bins, codes=codes, bins_from=prior or like)
+                sample = training_sample(rows, classes, bins, codes=codes, bins_from=like)
             if has_one_class(sample):
                 constant = StumpRule.constant(int(sample.signs[0, 0]))
                 always = FunctionLearner(lambda X, y, weights: constant)
@@ -421,13 +416,13 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             slope = None
             if trusted and held is not None and can_measure(held.counting(), everyone):
                 slope = partial(steepness, held.counting(), trusted)
-            return PreparedFit(run, recipe.rounds, rows, prior=prior, slope=slope, **kept)
+            return PreparedFit(run, recipe.rounds, rows, slope=slope, **kept)
 
         refits = trial or (may_refit and held is not None and self._refits(everyone))
         if trial and held is not None and held.n_rows < WORTH_IT * everyone.n_rows:
             refits = False
         first = work(recipe, learned, held, goes_on=not refits)
-        same = {"prior": prior, "trial": trial, "may_refit": may_refit, "trusted": trusted, **kept}
+        same = {"trial": trial, "may_refit": may_refit, "trusted": trusted, **kept}
 
         def with_pairs(single: Vote) -> PreparedFit:
             sample, table = first.run.sample, everyone.table
@@ -540,11 +535,6 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         ledger, vote = earlier.ledger, booster.parted(earlier.vote)
         whole = ledger.revised or not ledger.cells
         cast = [entry.vote if whole else 1.0 for entry in ledger.rounds]
-        if vote.votes.tolist() != cast:
-            raise ParameterError(
-                "the votes of the last fit were rounded (certify='train'), so there is no going on "
-                "from them; set warm_start=False to start afresh"
-            )
         refuse_fewer(rounds, len(ledger), "rounds")
         rules = [  # bins from a file are not whole
             replace(rule, bins=bins) if isinstance(rule, TreeRule) and bins is not None else rule

@@ -98,13 +98,10 @@ class Division:
         return given[self.rows] if given.ndim else given
 
 
-def divide(
-    X: Any, y: Any, name: str, share: float, seed: int, copies: str = "auto", *, once: bool = False
-) -> Division:
+def divide(X: Any, y: Any, name: str, share: float, seed: int, copies: str = "auto") -> Division:
     """Set a random share of the examples apart; ``name`` is the parameter that says how many.
 
-    All copies of an example are on one side. Of those set apart, and with ``once`` also of those
-    learned from, one row each is kept.
+    All copies of an example are on one side. Of those set apart, one row each is kept.
 
     >>> divided = divide([["a"], ["b"], ["c"], ["d"]], [0, 1, 0, 1], "holdout", 0.25, seed=0)
     >>> divided.X, divided.rows.tolist(), divided.apart.X
@@ -113,7 +110,7 @@ def divide(
     labels = read_labels(y, number_of_rows(X), several=True)
     examples = Examples.of(X, copies, labels)
     learn, held = map(examples.rows_of, draw(examples.count, name, share, seed))
-    held, learn = examples.once(held), examples.once(learn) if once else learn
+    held = examples.once(held)
     apart = Apart(taken(X, held), labels[held], examples)
     return Division(alone(X, learn), labels[learn], learn, apart, examples)
 
@@ -130,18 +127,18 @@ def held_out(
 ) -> Division:
     """Set the rows apart that ``certify`` asks for, before anything is learned.
 
-    With ``once`` the rows learned from certify, too.
+    With ``once``, where none are, the rows learned from certify.
     """
     way = estimator.certify
     if way not in (None, *ways):
         raise ParameterError(f"certify is {way!r}; it may be {', '.join(map(repr, ways))} or None")
     probability("delta", estimator.delta)
     copies = estimator._equal_rows
-    if way not in ("holdout", "train"):
+    if way != "holdout":
         return undivided(X, y, copies, once=once)
     read_weights(sample_weight, number_of_rows(X))  # raises where they are no weights
     share = real_number("holdout", estimator.holdout)
-    return divide(X, y, "holdout", share, seed + CERTIFY, copies, once=once)
+    return divide(X, y, "holdout", share, seed + CERTIFY, copies)
 
 
 def undivided(X: Any, y: Any, copies: str, *, once: bool = False) -> Division:
