@@ -22,7 +22,6 @@ from pacboost.estimators.boosting.automatic import (
 from pacboost.estimators.boosting.certifying import curve_for
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted.vote import VoteClassifier
-from pacboost.estimators.fitting.memory import Memory
 from pacboost.estimators.fitting.parameters import ramp
 from pacboost.estimators.inputs.division import CALIBRATE, Division
 from pacboost.estimators.inputs.examples import (
@@ -31,7 +30,6 @@ from pacboost.estimators.inputs.examples import (
     read_examples,
     split_by_class,
 )
-from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.tables import open_table, warn_of_dense, warn_of_one_class
 from pacboost.models import calibration
 from pacboost.numerics.checks import real_number
@@ -53,14 +51,13 @@ class Boosting(BoostingFit, VoteClassifier):
 
     random_state = None
     class_weight = None
-    _memory: Memory | None = None
 
     @abstractmethod
     def _recipe(self, examples: LabelledRows) -> Recipe:
         """Choose learner, booster and the number of rounds."""
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
-        seed = draw_seed(self.random_state)
+        seed = self._record.seed
         divided = certifying.divide(self, X, y, sample_weight, seed)
         examples = self._read_rows(divided, sample_weight)
         read, recipe = examples.table, self._recipe(examples)

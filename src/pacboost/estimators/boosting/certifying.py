@@ -12,7 +12,7 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import ParameterError, TooFewRowsWarning, warn
-from pacboost.estimators.fitting.memory import Memory, digest, parameters
+from pacboost.estimators.fitting.continuing import RunRecord, digest, refuse
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division
 from pacboost.estimators.inputs.tables import open_table
@@ -31,24 +31,19 @@ from pacboost.sources.table import Table
 
 def divide(estimator: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
     """Hold out the rows that certify, before anything is learned."""
-    if estimator.certify is None:  # all rows are learned from, so no evaluation was spent
-        estimator._memory = None
     return division.held_out(estimator, X, y, seed, sample_weight=sample_weight)
 
 
 def watch_apart(estimator: Any, apart: Apart, divided: Division, X_val: Any) -> Apart:
     """Number this evaluation on the held-out rows; refuse validation rows that are among them."""
-    memory = Memory({}, looks=0)
+    record: RunRecord = estimator._record
+    looks, seen = 0, ""
     if estimator.warm_start:
         tables = estimator._comparable(apart.X, X_val), estimator._comparable(divided.X, None)
-        rows, labels = (
-            digest(*map(row_hashes, tables)),
-            repr([apart.y.tolist(), divided.y.tolist()]),
-        )
-        memory = Memory({**parameters(estimator), "X": rows, "y": digest(labels)}, looks=1)
-        if hasattr(estimator, "model_"):
-            memory = memory.going_on_from(estimator._memory)
-    estimator._memory = memory
+        seen = digest(*map(row_hashes, tables), repr([apart.y.tolist(), divided.y.tolist()]))
+        refuse(["rows"] if record.looks and seen != record.apart else [])
+        looks = 1 + (record.looks or 0)
+    estimator._record = replace(record, looks=looks, apart=seen)
     return apart if X_val is None else without_shared(estimator, apart, X_val)
 
 
@@ -92,7 +87,7 @@ def comparable(estimator: Any, X: Any, other: Any) -> Table:
 def certify_by(estimator: Any, apart: Apart) -> Model:
     """Certify by the mistakes on held-out rows, which are read as new rows are."""
     scores, wrong = estimator._judged(apart.X, apart.y)
-    look = estimator._memory.looks
+    look = estimator._record.looks
     model: Model = estimator.model_
     model = deployed(model, model.vote, apart.certificate(wrong, estimator.delta, look))
     decided, chances = estimator._decide(scores), model.probabilities(scores)

@@ -27,7 +27,15 @@ from pacboost.estimators.fitting.callbacks import (
     has_callbacks,
     with_callbacks,
 )
-from pacboost.estimators.fitting.memory import all_or_nothing, refuse, refuse_fewer
+from pacboost.estimators.fitting.continuing import (
+    RunRecord,
+    begin_record,
+    digest,
+    refuse,
+    refuse_fewer,
+    written_parameters,
+)
+from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.examples import (
     LabelledRows,
@@ -39,7 +47,6 @@ from pacboost.estimators.inputs.examples import (
 from pacboost.estimators.inputs.parameters import callables, progress_after
 from pacboost.hypotheses.shapes import Counts
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.runtime import compile_helper
 from pacboost.kernels.runtime.threads import using
@@ -226,6 +233,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
     """The ``copies`` of the last fit."""
     _keeps_sparse = True
     """Whether a sparse table is boosted on as it is, if the learner reads codes."""
+    _record: RunRecord
     _rules = compile_helper.TREES
     """What a second process compiles for, on the first fit of an installation."""
 
@@ -272,6 +280,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             task.call_on_fit_task_begin(estimator=self, **told)
         with all_or_nothing(self) as attempt, using(self.n_jobs), self._boosting(X):
             compile_helper.start_for_a_person(self._rules)
+            self._record = begin_record(self, fitted=hasattr(self, "model_"))
             X_val, y_val = self._given(first[0]), first[1]
             work = self._prepare(self._given(X), y, sample_weight, X_val, y_val)
             work = self._watch_also(work, name, others)
@@ -308,6 +317,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
                 work = replace(work, calibration=found)
             self._await_sketches()
             self._keep(work)
+            self._keep_record(work)
         if told:
             task.call_on_fit_task_end(estimator=self, **told, reconstruction_attributes={})
         self._warn(work.run)
@@ -412,7 +422,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             if goes_on:
                 fingerprint.begin(sample)
             if self.warm_start and goes_on and hasattr(self, "model_"):
-                self._resume(run, recipe.booster, recipe.rounds, classes)
+                self._resume(run, recipe, kept.get("calibrating"))
             slope = None
             if trusted and held is not None and can_measure(held.counting(), everyone):
                 slope = partial(steepness, held.counting(), trusted)
@@ -521,26 +531,47 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         watched = validation_sample(held.counting(), training)
         return EarlyStopping(watched, measure, patience, recipe.least)
 
-    def _resume(self, run: Run, booster: Booster[Any], rounds: int, classes: NDArray[Any]) -> None:
-        earlier, table, bins = self.model_, run.sample.table, run.sample.bins
-        same = {
-            "the number of features": earlier.n_features == table.n_columns,
-            "levels": earlier.levels == table.levels,
-            "classes": np.array_equal(earlier.classes, classes),
-            "texts, or how they are read": earlier.text == self._reading,
-            "bins, by max_bins or the rows": earlier.bins is None or bins is None
-            or not bins.differ(earlier.bins),
-        }  # fmt: skip
-        refuse([name for name, holds in same.items() if not holds])
-        ledger, vote = earlier.ledger, booster.parted(earlier.vote)
+    def _resume(self, run: Run, recipe: Recipe, calibrating: LabelledRows | None) -> None:
+        """Continue the run that left the model, if this is the same one."""
+        earlier, record = self.model_, self._record
+        ledger, seen = earlier.ledger, fingerprint.fingerprint(run.sample)
+        rows = (seen, self._rows_of(run, calibrating)) == (earlier.fingerprint, record.rows)
+        refuse([] if rows else ["rows, or what was chosen by them,"])
+        refuse([] if ledger.vote_digest == record.vote else ["the votes"])
+        refuse_fewer(recipe.rounds, len(ledger), "rounds")
         whole = ledger.revised or not ledger.cells
         cast = [entry.vote if whole else 1.0 for entry in ledger.rounds]
-        refuse_fewer(rounds, len(ledger), "rounds")
-        rules = [  # bins from a file are not whole
+        bins = run.sample.bins
+        rules = [  # trees share the bins of their sample
             replace(rule, bins=bins) if isinstance(rule, TreeRule) and bins is not None else rule
-            for rule in vote.hypotheses
+            for rule in run.booster.parted(earlier.vote).hypotheses
         ]
-        run.resume(rules, cast, ledger)
+        run.resume(rules, cast, ledger.rounds)
+
+    def _rows_of(self, run: Run, calibrating: LabelledRows | None) -> str:
+        """Return a digest of what the fingerprint of the training rows leaves open.
+
+        That is classes, levels, bins, the other rows, and settings that depend on rows.
+        """
+        sample, bins = run.sample, run.sample.bins
+        others = [] if run.watch is None else [run.watch.sample]
+        if calibrating is not None:
+            others.append(validation_sample(calibrating, sample))
+        numbers = {n: v for n, v in vars(run.booster).items() if not callable(v)}
+        words = [
+            getattr(self, "classes_", NO_CLASSES).tolist(), sample.table.levels, self._reading,
+            run.booster.name, numbers, run.learner.name, tree_settings(run.learner),
+        ]  # fmt: skip
+        thresholds = () if bins is None else bins.thresholds
+        return digest(repr(words), *map(fingerprint.fingerprint, others), *thresholds)
+
+    def _keep_record(self, work: PreparedFit) -> None:
+        self._record = replace(
+            self._record,
+            parameters=written_parameters(self),  # learners may count their calls
+            rows=self._rows_of(work.run, work.calibrating),
+            vote=self.model_.ledger.vote_digest,
+        )
 
     def _advance(self, work: PreparedFit, told: dict[str, Any]) -> None:
         run, rounds = work.run, work.rounds
@@ -571,6 +602,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         work.run.stopped = "interrupted"
         self._await_sketches()
         self._keep(work)
+        self._keep_record(work)
         counted = work.apart is not None and not self.warm_start
         goes_on = "" if counted else ", or go on with warm_start=True"
         return (
