@@ -36,10 +36,8 @@ from rich.table import Table
 from scipy.stats import norm
 
 from pacboost.boosters.adaboost import AdaBoost
-from pacboost.bounds import holdout
+from pacboost.bounds import holdout, occam
 from pacboost.errors import NotCertified
-from pacboost.estimators.boosting.certifying import QuantisedVotes, merged
-from pacboost.estimators.fitted.explaining import wrong_rows
 from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.runtime.threads import using
@@ -48,6 +46,7 @@ from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.theory import margins, nvote, vc
+from pacboost.theory.quantised_votes import merged, mistakes, whole_vote
 from pacboost.theory.worlds import NoisyAdditive, World, hastie
 from pacboost.training.run.loop import Run
 
@@ -142,7 +141,7 @@ class Trained:
     @property
     def mistakes(self) -> int:
         """On the training rows, ties included."""
-        return wrong_rows(self.vote, self.rows)
+        return mistakes(self.vote, self.rows)
 
     def margins(self) -> NDArray[np.float64]:
         """Return normalised margins; a rule and its opposite are merged first."""
@@ -155,7 +154,7 @@ def by_holdout(examples: LabelledRows, rounds: int) -> Figures:
     n = examples.signs.size
     held = n // 5  # rows come in random order
     vote = boost(examples.take(np.arange(held, n)), rounds)
-    k = wrong_rows(vote, examples.take(np.arange(held)))
+    k = mistakes(vote, examples.take(np.arange(held)))
     return {
         CLOPPER: holdout.clopper_pearson(k, held, DELTA),
         KL: holdout.chernoff_kl(k, held, DELTA),
@@ -165,12 +164,15 @@ def by_holdout(examples: LabelledRows, rounds: int) -> Figures:
 
 def by_counting(trained: Trained, fresh: LabelledRows) -> Figures:
     """Bound by how many votes there are: of short ones, or of ways to label points."""
-    few = fresh.take(np.arange(1000))
-    short, certificate = QuantisedVotes(trained.vote, trained.rows, few, RULES, DELTA).deploy(0)
-    k, n, distinct = trained.mistakes, trained.n, len(merged(trained.vote)[0])
+    rules, votes = merged(trained.vote)
+    k, n, distinct = trained.mistakes, trained.n, len(rules)
+    best, *_ = occam.search(
+        votes, lambda q: mistakes(whole_vote(rules, q), trained.rows), n, RULES, DELTA
+    )
+    short = whole_vote(rules, occam.quantise(votes, best.bits, best.scale))
     return {
-        OCCAM: certificate.value,
-        SHORT: wrong_rows(short, fresh) / FRESH,
+        OCCAM: best.bound,
+        SHORT: mistakes(short, fresh) / FRESH,
         HYPER: vc.hypergeometric(k, n, DELTA, vc.growth_of_vote(RULES, distinct)),
         VAPNIK: vc.relative_deviation(k, n, DELTA, vc.growth_of_vote(RULES, trained.rounds)),
     }
@@ -216,7 +218,7 @@ def figures(name: str, n: int, repeat: int, fresh: LabelledRows) -> Figures:
     examples = draw(WORLDS[name], n, (n, repeat))
     first, *others = ROUNDS[name][n]
     trained = Trained(boost(examples, first), examples, first)
-    found = {TRUE: wrong_rows(trained.vote, fresh) / FRESH}
+    found = {TRUE: mistakes(trained.vote, fresh) / FRESH}
     found |= by_holdout(examples, first) | by_counting(trained, fresh) | by_margins(trained)
     for rounds in others:
         other = by_counting(Trained(boost(examples, rounds), examples, rounds), fresh)

@@ -114,7 +114,6 @@ def by_settings() -> dict[str, Fit]:
         "early stopping": early,
         "confidence rated": {"confidence_rated": True},
         "a scikit-learn tree": {"estimator": DecisionTreeClassifier(max_depth=2, random_state=0)},
-        "certify train": {"certify": "train"},
         "certify holdout": {"certify": "holdout"},
         "m1": {"labels": "many", "multiclass": "m1"},
         "samme": {"labels": "many", "multiclass": "samme"},

@@ -314,7 +314,7 @@ def sums(content: Part) -> dict[str, Fraction]:
             ledger["multiclass"] == "samme" or ledger["refills"])
         need(fits, f"round {line['number']} contradicts itself")
         cast.append(line["vote"] if ledger.get("revised") or not ledger["cells"] else 1.0)
-    made = own.get("bound") in ("occam.occam_bound", "compression.vote_bound")
+    made = own.get("bound") == "compression.vote_bound"
     need(made or cast == model["votes"].numbers().tolist(), "the votes are not those of the rounds")
     if ledger["potential"] != "exponential":
         slack = Fraction(pairs * ledger["classes"], 2**50) + product / 10**9

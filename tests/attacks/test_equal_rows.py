@@ -31,6 +31,7 @@ from pacboost.estimators.strong.rows import by_chance
 from pacboost.questions.certify import certify_answers
 from pacboost.samples.same_example import DISTINCT, Examples, same_example, share_learned
 from pacboost.sources.arrays import ArrayTable
+from pacboost.theory import certify_by_training_rows
 from tests.attacks.worlds import make, public_classifiers
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.data import HOME
@@ -268,6 +269,16 @@ def test_distinct_rows_of_a_table_with_copies(tmp_path: Path) -> None:
     assert all(check.holds for check in verify(tmp_path / "model.pacb"))
     strong = StrongClassifier(n_estimators=10, random_state=0).fit(X, y, copies="distinct")
     assert f"{strong.certificate_.size} distinct held-out rows" in strong.sentence_
+
+
+@pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
+def test_whole_votes_are_certified_by_one_row_of_each_patient() -> None:
+    certificate = certify_by_training_rows(
+        *visits(0), 100, delta=DELTA, random_state=0, copies="distinct"
+    )[0].certificate
+    assert certificate.details[DISTINCT_ROWS]
+    assert DISTINCT in certificate.assumptions
+    assert certificate.size == 120
 
 
 @pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")

@@ -79,11 +79,11 @@ NEW, OTHER, REFUSES, OPEN = "NOR-"
 refusal, or nothing, since rows that were drawn again from a few look like draws from a discrete
 domain and only a hold-out guards against them."""
 
-BOOSTING = {None: "OOOOO-", "holdout": "NNNNNN", "train": "RRRRR-", "oob": "RRRRR-"}
+BOOSTING = {None: "OOOOO-", "holdout": "NNNNNN", "oob": "RRRRR-"}
 COMMITTEE = {**BOOSTING, None: "RRRRR-"}
 FOREST = {**COMMITTEE, "oob": "NNNNN-"}
 EXPECTED: dict[str, dict[str | None, str]] = {
-    "AdaBoostClassifier": {**BOOSTING, "train": "NNNRR-"},
+    "AdaBoostClassifier": BOOSTING,
     "BaggedBoost": COMMITTEE,
     "BaggingClassifier": {**COMMITTEE, "holdout": "NNNRRN", "oob": "NNNRR-"},
     "BoostByMajority": BOOSTING,
@@ -127,7 +127,7 @@ def cases() -> list[tuple[str, str | None, str, str]]:
 
 
 def test_every_classifier_is_listed_in_every_mode() -> None:
-    modes = {None, "holdout", "train", "oob"}
+    modes = {None, "holdout", "oob"}
     certifying = public_classifiers("certify")
     found = {
         name: modes if name in certifying else {None}

@@ -30,11 +30,6 @@ HARMLESS = ("versions", "seconds")
 """What a file may be changed in: with what it was written, and how long rounds took."""
 
 
-def rounded() -> Any:
-    X, score = numbers()
-    return AdaBoostClassifier(n_estimators=8, certify="train", random_state=0).fit(X, score > 0)
-
-
 def compressed() -> Any:
     X, score = numbers(500)
     model = AdaBoostClassifier(n_estimators=8, random_state=0).fit(X, score > 0)
@@ -75,7 +70,6 @@ MADE: dict[str, Callable[[], Any]] = {
     **{
         made.__name__: made
         for made in (
-            rounded,
             compressed,
             answered,
             certified_three,
@@ -293,10 +287,9 @@ def test_a_changed_file_does_not_stand(kind: str, attack: Any, fresh: Any) -> No
 
 def test_a_certificate_that_is_replaced_is_bound_to_the_last_model(tmp_path: Path) -> None:
     path, (X, score) = tmp_path / "m.pacb", numbers(500)
-    model = AdaBoostClassifier(n_estimators=8, certify="train", random_state=0).fit(X, score > 0)
-    for number in (0, len(model.choices_) - 1):
-        model.choose(number).save(path)
-        assert stands(path)
+    model = AdaBoostClassifier(n_estimators=8, random_state=0).fit(X, score > 0)
+    pacboost.theory.compress(model, X, score > 0).save(path)
+    assert stands(path)
     loaded = pacboost.load(path)
     fresh, truth = numbers(700)
     pacboost.choose_threshold(loaded, fresh[500:], truth[500:] > 0, target_error=0.5).save(path)

@@ -65,7 +65,7 @@ def same_after_a_break(
     if booster.revises or not ledger.cells:
         assert [entry.vote for entry in ledger.rounds] == vote.votes.tolist()
     second = Run(sample, learner, booster, seed=5)
-    second.resume(vote.hypotheses, vote.votes.tolist(), ledger)
+    second.resume(vote.hypotheses, vote.votes.tolist(), ledger.rounds)
     assert second.stopped == first.stopped
     list(islice(second, rounds - after))
     assert second.ledger().core() == whole.ledger().core()

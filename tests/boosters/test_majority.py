@@ -117,7 +117,7 @@ def test_what_earlier_rules_gave_more_later_ones_may_give_less() -> None:
     first = Run(sample, Adversary(0.6), rules, seed=7)
     list(islice(first, 3))
     second = Run(sample, Adversary(0.29), rules, seed=8)
-    second.resume(first.vote().hypotheses, first.vote().votes.tolist(), first.ledger())
+    second.resume(first.vote().hypotheses, first.vote().votes.tolist(), first.ledger().rounds)
     short = [done.entry.edge < 0.3 for done in second]
     assert any(short)
     assert second.done[-1].entry.training_error <= 0.05

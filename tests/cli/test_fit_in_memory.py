@@ -136,14 +136,6 @@ def test_resampling_is_for_adaboost_with_stumps(data: Path, other: list[str]) ->
     )
 
 
-def test_a_certificate_that_is_refused_is_a_no(data: Path) -> None:
-    asked = ["--learner", "tree", "--certify", "train"]
-    assert (
-        "--certify train counts stumps that have one vote each, for two classes; use --booster"
-        in refused("fit", data, "--target", "label", *asked, code=1)
-    )
-
-
 def test_json_is_all_that_is_printed(data: Path, tmp_path: Path) -> None:
     model = tmp_path / "m.pacb"
     asked = [*STUMPS, "--rounds", "5", "--certify", "holdout", "--output", model]

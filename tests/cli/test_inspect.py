@@ -86,7 +86,7 @@ def test_export_writes_a_program_that_predicts_the_same(folder: Path, tmp_path: 
 # ``pacboost verify`` as a user runs it.
 
 
-@pytest.fixture(params=[None, "holdout", "train"])
+@pytest.fixture(params=[None, "holdout"])
 def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     X, y = noisy(300, 3, seed=5)
     path = tmp_path / "run.pacb"

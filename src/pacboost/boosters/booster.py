@@ -300,15 +300,6 @@ def check_shrinkage(name: str, value: float) -> None:
         )
 
 
-def same_setting(name: str, value: float, memory: Sequence[float]) -> None:
-    """Raise unless the earlier rounds of a run that goes on were made with the same setting."""
-    if memory and memory[0] != value:
-        raise ParameterError(
-            f"{name} is {value}, but it was {memory[0]} in the last fit, and one model cannot hold "
-            "both; keep it, or set warm_start=False to start afresh"
-        )
-
-
 # Capabilities that only some boosters have; boosters/bounded_weights.py holds a third.
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -27,7 +26,6 @@ from pacboost.boosters.booster import (
     Moved,
     check_shrinkage,
     numbers_for,
-    same_setting,
     whole_values,
 )
 from pacboost.hypotheses.hypothesis import Cells, CellValues
@@ -151,14 +149,6 @@ class Residual(Booster[ResidualState]):
 
     def memory(self, state: ResidualState) -> list[float]:
         return [getattr(self, self.setting)] if self.setting else []
-
-    def resume(
-        self, state: ResidualState, margins: Floats, votes: Sequence[float], memory: list[float]
-    ) -> ResidualState:
-        """Restore the scores, and compute the pulls; refuse those of another setting."""
-        if self.setting:
-            same_setting(self.setting, getattr(self, self.setting), memory)
-        return super().resume(state, margins, votes, memory)
 
     def stop(self, state: ResidualState) -> str | None:
         return ALL_MET if state.largest < state.unit else None

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacboost.bounds.certificate import Certificate, certified, from_inputs
+from pacboost.bounds.certificate import Certificate, certified
 from pacboost.bounds.registry import bound
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_upper
@@ -69,8 +69,6 @@ def log_inverse_prior(base_rules: int, rules: int, bits: int) -> float:
     assumptions=("rows are drawn independently", "the quantised vote is the one deployed"),
     valid_after_looking=True,
     loose=True,
-    rounded=True,
-    again=from_inputs,
 )
 def occam_bound(
     mistakes: int, n: int, base_rules: int, rules: int, bits: int, delta: float

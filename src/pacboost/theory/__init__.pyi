@@ -14,6 +14,7 @@ from .majorities import SubsampledBoost as SubsampledBoost
 from .majorities import ThreeLearnerBoost as ThreeLearnerBoost
 from .pac_learning import pac as pac
 from .pac_learning import shatters as shatters
+from .quantised_votes import certify_by_training_rows as certify_by_training_rows
 from .single_rules import RectangleClassifier as RectangleClassifier
 from .single_rules import VersionSpaceClassifier as VersionSpaceClassifier
 from .three_way import ThreeWayBoost as ThreeWayBoost

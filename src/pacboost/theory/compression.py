@@ -19,7 +19,7 @@ from pacboost.bounds import occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.registry import bound
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.boosting.certifying import deployed, merged
+from pacboost.estimators.boosting.certifying import deployed
 from pacboost.estimators.fitted.explaining import vote_of
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
@@ -32,6 +32,7 @@ from pacboost.numerics.growth import log_binomial
 from pacboost.samples.sample import Sample
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.table import Table
+from pacboost.theory.quantised_votes import merged
 
 
 @bound(

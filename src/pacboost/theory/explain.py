@@ -167,7 +167,7 @@ def _refuse_others(model: Model) -> None:
         )
     if len(model.vote.votes) != len(ledger.rounds):
         raise ParameterError(
-            "the votes were changed after the fit (by certify='train' or compress), so they no "
+            "the votes were changed after the fit (by compress), so they no "
             "longer give the weights of the rounds; fit without that"
         )
 

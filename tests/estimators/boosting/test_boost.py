@@ -22,14 +22,12 @@ from pacboost.errors import (
     DataError,
     NoEdgeWarning,
     NotCertified,
-    PacboostError,
     ParameterError,
     RareClassWarning,
 )
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.models.file.format import model_bytes
-from tests.worlds import noisy
 
 Rows = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -358,42 +356,6 @@ def test_held_out_rows_certify_trees(classes: int) -> None:
     assert model.mistakes(X, y).mean() < certificate.value < 1
 
 
-@pytest.mark.parametrize("options", [{}, {"booster": "adaboost"}, {"learner": "stump"}])
-def test_a_short_vote_of_trees_is_not_certified(options: dict[str, Any]) -> None:
-    with pytest.raises(NotCertified, match="certify='train' counts stumps"):
-        fit(certify="train", **options)
-
-
-def test_a_table_of_patterns_is_not_a_vote_and_refused_before_the_work() -> None:
-    rounds: list[Any] = []
-    options: dict[str, Any] = {"certify": "train", "callbacks": [rounds.append]}
-    with pytest.raises(NotCertified, match="certify='train' counts stumps"):
-        fit(booster="graph_separation", learner="stump", **options)
-    assert not rounds
-    fit(booster="lp", learner="stump", **options)
-    assert rounds
-
-
-def test_a_vote_of_few_stumps_is_certified_by_its_size() -> None:
-    """LP boosting leaves most rules without a vote: a short description, which pays less."""
-    X, signs = noisy(2000, 4, seed=1)
-    options: dict[str, Any] = {"certify": "train", "random_state": 0, "n_estimators": 40}
-    model = BoostClassifier("lp", "stump", early_stopping=False, **options).fit(X, signs)
-    inputs = model.certificate_.inputs
-    assert model.certificate_.bound == "occam.occam_bound"
-    assert inputs["rules"] == len(model.estimators_) <= 10
-    new, truth = noisy(20_000, 4, seed=2)
-    assert model.mistakes(new, truth).mean() <= model.certificate_.value < 0.5
-
-
-def test_certificates_count_rows_and_refuse_weights() -> None:
-    with pytest.raises(
-        PacboostError,
-        match="weights, by sample_weight or class_weight",
-    ):
-        fit(booster="adaboost", learner="stump", certify="train", class_weight="balanced")
-
-
 def test_black_boxes_refuse_several_labels() -> None:
     X, labels = several()
     with pytest.raises(ParameterError, match="one of them only; use the learner 'stump' or 'tree'"):
@@ -403,12 +365,6 @@ def test_black_boxes_refuse_several_labels() -> None:
 def test_monotone_trees_are_for_two_classes_however_they_come() -> None:
     with pytest.raises(ParameterError, match="monotone constraints are for two classes"):
         BoostClassifier(learner=Tree(monotone={0: 1})).fit(*world(3))
-
-
-def test_calibration_does_not_go_with_rounded_votes() -> None:
-    model = BoostClassifier("adaboost", "stump", certify="train", calibrate="sigmoid")
-    with pytest.raises(ParameterError, match="set calibrate=None"):
-        model.fit(*world())
 
 
 def test_a_rare_class_that_is_never_named_is_warned_of() -> None:

@@ -42,9 +42,6 @@ def boost(**given: Any) -> Any:
 KINDS: dict[str, Make] = {
     "stumps": lambda: (pacboost.AdaBoostClassifier(n_estimators=20, random_state=0), X, TWO),
     "held out": lambda: (boost(certify="holdout", n_estimators=15), X, TWO),
-    "certified by training rows": lambda: (
-        pacboost.AdaBoostClassifier(n_estimators=20, certify="train", random_state=0), X, TWO,
-    ),
     "stumps of three classes": lambda: (boost(booster="adaboost", learner="stump"), X, THREE),
     "trees of three classes": lambda: (boost(n_estimators=8), X, THREE),
     "samme": lambda: (boost(booster=AdaBoost(multiclass="samme"), n_estimators=5), X, THREE),

@@ -292,9 +292,6 @@ TABLES: dict[str, Callable[[], Any]] = {
     "adaboost": lambda: pacboost.AdaBoostClassifier(
         n_estimators=1, certify="holdout", random_state=0
     ),
-    "adaboost, certified by training rows": lambda: pacboost.AdaBoostClassifier(
-        n_estimators=1, certify="train", random_state=0
-    ),
     "boost": boost(),
     "boost, held out": boost(certify="holdout", early_stopping=True, calibrate="sigmoid"),
     "by majority": lambda: pacboost.theory.BoostByMajority(certify="holdout", random_state=0),

@@ -133,7 +133,7 @@ def test_resume_goes_on_as_the_long_run_would() -> None:
     first = Run(make_sample(X, signs), Stump(), AdaBoost(), seed=9, resample=400)
     list(islice(first, 12))
     second = Run(make_sample(X, signs), Stump(), AdaBoost(), seed=9, resample=400)
-    second.resume(first.vote().hypotheses, first.vote().votes.tolist(), first.ledger())
+    second.resume(first.vote().hypotheses, first.vote().votes.tolist(), first.ledger().rounds)
     list(islice(second, 18))
     assert [d.entry.vote for d in second.done] == wanted
 

@@ -132,11 +132,10 @@ class BoosterName(Names):
 )
 @click.option(
     "--certify",
-    type=click.Choice(["train-error", "holdout", "train"]),
+    type=click.Choice(["train-error", "holdout"]),
     help="What to certify with --booster or --learner: the error on new rows, by held-out rows "
-    "(holdout) or by the training rows (train), or the training error alone (train-error). Without "
-    "--booster and --learner it is always by held-out rows.  [default: holdout; train-error if "
-    "there are fewer than 40 rows]",
+    "(holdout), or the training error alone (train-error). Without --booster and --learner it is "
+    "always by held-out rows.  [default: holdout; train-error if there are fewer than 40 rows]",
 )
 @click.option(
     "--hardest",

@@ -304,7 +304,8 @@ class BaggingRegressor(BaggedRegressor, BaggingBase):
         Stop when the mean squared error out of bag has changed by no more than its standard error
         over so many members.
     warm_start : bool, default=False
-        Go on from the last fit: it ends as one longer fit would have.
+        Continue the last fit, with the same rows and parameters and a larger ``n_estimators``: it
+        ends as one longer fit would have.
 
     Attributes
     ----------

@@ -18,18 +18,20 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.fitting.memory import (
-    Memory,
-    all_or_nothing,
+from pacboost.estimators.fitting.continuing import (
+    RunRecord,
+    begin_record,
     digest,
-    parameters,
+    refuse,
     refuse_fewer,
+    written_parameters,
 )
+from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.estimator import RemembersRows, takes_rows
 from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
-from pacboost.estimators.inputs.parameters import callables, draw_seed, progress_after
+from pacboost.estimators.inputs.parameters import callables, progress_after
 from pacboost.estimators.inputs.tables import open_table, warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.out_of_bag import OutOfBag
@@ -103,7 +105,7 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
     _apart: Apart | None = None
     _examples: Examples | None = None
     """Which rows are one example, where rows certify."""
-    _memory: Memory
+    _record: RunRecord
 
     @abstractmethod
     def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
@@ -191,13 +193,8 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
         """Check everything, and set up the run; also give the number of rows that fit was given."""
         most = positive_whole("n_estimators", self.n_estimators)
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
-        if goes_on and not hasattr(self, "_memory"):
-            raise ParameterError(
-                "warm_start goes on from a fit, but this forest was read from a file, which keeps "
-                "no record of its bags; set warm_start=False to start afresh"
-            )
-        seed = draw_seed(self.random_state)
-        seed = self._memory.seen["seed"] if goes_on else seed
+        record = begin_record(self, fitted=goes_on)
+        seed = record.seed
         divided = division.held_out(
             self, X, y, seed, WAYS, sample_weight=sample_weight, once=self._certifies_outside
         )
@@ -222,33 +219,28 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
         patience = None if self.settle is None else positive_whole("settle", self.settle)
         settling = None if patience is None else Settling(patience)
         run = Bagging(maker, bags, outside, settling)
-        memory = self._seen(run, examples, targets)
+        rows = self._rows_of(run, examples, targets)
+        looks = None if apart is None else int(self.warm_start)
         if goes_on:
-            memory = memory.going_on_from(self._memory)
+            refuse([] if rows == record.rows else ["rows"])
+            looks = None if record.looks is None else record.looks + 1
             if self._torn:
                 raise ParameterError(f"{TORN} with warm_start=False")
             run.members, run.outside = self._members_so_far(run.maker), deepcopy(self._outside)
             refuse_fewer(most, len(run.members), f"{self._member}s")
-            if settling and self._settled and settling.patience == self._settled.patience:
-                run.settling = deepcopy(self._settled)
-        self._memory = memory
+            run.settling = deepcopy(self._settled)
+        self._record = replace(record, rows=rows, looks=looks)
         return run, examples, division.number_of_rows(X)
 
-    def _seen(self, run: Bagging, examples: LabelledRows, targets: NDArray[Any]) -> Memory:
-        apart, rows, answers = self._apart, [_digest(run.maker.sample)], [digest(targets)]
+    def _rows_of(self, run: Bagging, examples: LabelledRows, targets: NDArray[Any]) -> str:
+        """Return a digest of all rows, labels and weights."""
+        apart, choices = self._apart, np.asarray(getattr(self, "_choices", ()))
+        parts: list[Any] = [_digest(run.maker.sample), targets, repr(choices.tolist())]
         if apart is not None:
-            rows.append(digest(row_hashes(open_table(self, apart.X, reset=False))))
-            answers.append(repr(apart.y.tolist()))
-        choices = repr(np.asarray(getattr(self, "_choices", ())).tolist())
-        seen = {
-            "copies": self._equal_rows,
-            "X": digest(*rows),
-            "y": digest(choices, *answers),
-            "sample_weight": None if examples.weights is None else digest(examples.weights),
-            "seed": run.bags.seed,
-        }
-        looks = None if apart is None else int(self.warm_start)
-        return Memory(parameters(self) | seen, looks)
+            parts += [row_hashes(open_table(self, apart.X, reset=False)), repr(apart.y.tolist())]
+        if examples.weights is not None:
+            parts.append(examples.weights)
+        return digest(*parts)
 
     def _keep(self, run: Bagging, examples: LabelledRows, rows: int) -> None:
         self._bags, self._outside, self._settled = run.bags, run.outside, run.settling
@@ -260,6 +252,7 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
             self._keep_outside(run.outside, examples, rows)
         self._certify()
         self._apart = None
+        self._record = replace(self._record, parameters=written_parameters(self))
 
     def _keep_interrupted(self, run: Bagging, examples: LabelledRows, rows: int) -> str | None:
         made = len(run.members)
@@ -371,7 +364,7 @@ class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
                 wrong = (self._decide(votes) != known).any(axis=1) | tied(votes)
             else:
                 wrong = wrong_answers(self._decide(votes), known, votes)
-            return self._apart.certificate(wrong, self.delta, self._memory.looks or 0)
+            return self._apart.certificate(wrong, self.delta, self._record.looks or 0)
         way = None if self.certify == "oob" else self.certify
         changed = TORN if self._torn else ""
         found = out_of_bag.certificate(self.out_of_bag_, self.delta, way, changed=changed)

@@ -72,15 +72,10 @@ class AdaBoostClassifier(Boosting):
         How more than two classes are reduced to two; several labels a row (a 0/1 matrix y) need
         "mh". See boosters/adaboost.py. "samme" is scikit-learn's way, and has no training
         certificate.
-    certify : "holdout", "train" or None, default=None
+    certify : "holdout" or None, default=None
         What ``certificate_`` speaks of. None: the training error, without assumptions.
         "holdout": the error on new examples, by a random share of the rows that is held back
         before anything is learned: classes, levels and kinds of columns come from the other rows.
-        "train": the error on new examples, by the rows it was trained on: that share gives bins,
-        levels, kinds of columns and classes, the votes are rounded to small whole numbers, and
-        ``choices_`` shows what rounding costs. Its bound is loose: "holdout" usually gives a
-        smaller one, for a vote that errs less. The smallest bound is deployed first; it may err
-        more than others, so look and ``choose``.
 
     Attributes
     ----------
@@ -88,8 +83,6 @@ class AdaBoostClassifier(Boosting):
         What the loop measured in every round.
     certificate_ : Certificate
         The training-error theorem applied to this run, or what ``certify`` asks for.
-    choices_ : list of QuantisedVote
-        With ``certify="train"``: every vote that may be deployed, with bound and error estimate.
     votes_ : ndarray
         The vote of every rule, ½ ln((1 - error)/error) unless scaled or capped.
     estimators_, estimator_weights_, estimator_errors_ : as in scikit-learn

@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any, Self
+from typing import Any
 
-from pacboost.boosters.booster import Booster, FinalTable
+from pacboost.boosters.booster import Booster
 from pacboost.boosters.majority import BROKEN
 from pacboost.bounds.training import training_error
 from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, RareClassWarning, warn
@@ -22,30 +22,21 @@ from pacboost.estimators.boosting.automatic import (
 from pacboost.estimators.boosting.certifying import curve_for
 from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
 from pacboost.estimators.fitted.vote import VoteClassifier
-from pacboost.estimators.fitting.memory import Memory
 from pacboost.estimators.fitting.parameters import ramp
-from pacboost.estimators.inputs.division import CALIBRATE, Division, refuse_weights
+from pacboost.estimators.inputs.division import CALIBRATE, Division
 from pacboost.estimators.inputs.examples import (
     LabelledRows,
     label_rows,
     read_examples,
-    read_known,
     split_by_class,
 )
-from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.tables import open_table, warn_of_dense, warn_of_one_class
-from pacboost.learners.stump import Stump, count_rules
 from pacboost.models import calibration
-from pacboost.numerics.checks import integer, real_number
-from pacboost.sources.explained_errors import explains_input
+from pacboost.numerics.checks import real_number
 from pacboost.training.metrics import Metric, metric
 from pacboost.training.run.loop import NO_EDGE, Run
 
 AUTO = "auto"
-COUNTED = (
-    "certify='train' counts stumps that have one vote each, for two classes; use "
-    "AdaBoostClassifier() for that, or certify='holdout' with any learner"
-)
 NEVER_NAMED = 0.1
 """A class is warned of if it has less than this share of an even division, and is never named."""
 
@@ -60,28 +51,15 @@ class Boosting(BoostingFit, VoteClassifier):
 
     random_state = None
     class_weight = None
-    _memory: Memory | None = None
-
-    @explains_input
-    def choose(self, number: int) -> Self:
-        """With ``certify="train"``: deploy the vote ``choices_[number]`` and its certificate."""
-        if not hasattr(self, "_quantised"):
-            raise ParameterError("choose is there after a fit with certify='train'")
-        if not 0 <= integer("number", number) < len(self.choices_):
-            raise ParameterError(
-                f"number is {number}; choices_ has the numbers 0 to {len(self.choices_) - 1}"
-            )
-        self.model_ = certifying.deployed(self.model_, *self._quantised.deploy(number))
-        return self
 
     @abstractmethod
     def _recipe(self, examples: LabelledRows) -> Recipe:
         """Choose learner, booster and the number of rounds."""
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
-        seed = draw_seed(self.random_state)
+        seed = self._record.seed
         divided = certifying.divide(self, X, y, sample_weight, seed)
-        examples, prior = self._read_rows(divided, sample_weight)
+        examples = self._read_rows(divided, sample_weight)
         read, recipe = examples.table, self._recipe(examples)
         if examples.table.entries is not None and not recipe.learner.sparse:
             warn_of_dense(examples.table)
@@ -91,8 +69,7 @@ class Boosting(BoostingFit, VoteClassifier):
                 f"{recipe.booster.multiclass!r} takes one; use booster='adaboost' with "
                 "multiclass='mh'"
             )
-        self._refuse_to_count(recipe, examples)
-        apart = divided.apart if prior is None else None
+        apart = divided.apart
         if apart is not None:
             apart = replace(apart, weighted=examples.weights is not None)
             apart = certifying.watch_apart(self, apart, divided, X_val)
@@ -121,9 +98,9 @@ class Boosting(BoostingFit, VoteClassifier):
         self.settings_ = recipe.settings()
         trusted = 0.0 if usual is None or self.calibrate != AUTO else usual.trusted
         return self._begin(
-            recipe, everyone, examples, held, seed, prior=prior, trial=parts is not None,
+            recipe, everyone, examples, held, seed, trial=parts is not None,
             may_refit=X_val is None, apart=apart, calibrating=calibrating,
-            examples=divided.examples, trusted=trusted,
+            trusted=trusted,
             drawn=None if usual is None else partial(rows_of_a_trial, everyone),
         )  # fmt: skip
 
@@ -134,46 +111,23 @@ class Boosting(BoostingFit, VoteClassifier):
         slope = self.calibrate == AUTO and usual.trusted > 0
         return slope or (self.early_stopping == AUTO and rounds > usual.least)
 
-    def _read_rows(
-        self, divided: Division, sample_weight: Any
-    ) -> tuple[LabelledRows, LabelledRows | None]:
-        """Read the training rows; with "train", held-out rows fix bins, levels and classes."""
-        prior: LabelledRows | None = None
-        if self.certify == "train":
-            assert divided.apart is not None
-            prior, self.classes_ = read_examples(self, divided.apart.X, divided.apart.y, None)
-            if prior.signs.shape[1] > 1:
-                raise NotCertified(COUNTED)
-            examples = read_known(self, divided.X, divided.y, self.classes_, self.class_weight)
-        else:
-            examples, self.classes_ = read_examples(
-                self,
-                self._learned(divided.X),
-                divided.y,
-                divided.weights(sample_weight),
-                self.class_weight,
-            )
-        if prior is not None and examples.weights is not None:
-            refuse_weights(self.certify)
+    def _read_rows(self, divided: Division, sample_weight: Any) -> LabelledRows:
+        """Read the training rows, which give levels, kinds of columns and classes."""
+        examples, self.classes_ = read_examples(
+            self,
+            self._learned(divided.X),
+            divided.y,
+            divided.weights(sample_weight),
+            self.class_weight,
+        )
         self._several_labels = examples.signs.shape[1] > 1 and examples.labels is None
-        return replace(examples, numbers=divided.rows, copies=divided.number), prior
+        return replace(examples, numbers=divided.rows, copies=divided.number)
 
     _comparable = certifying.comparable
 
     def _learned(self, X: Any) -> Any:
         """Prepare training rows for reading; text classifiers learn the vocabulary here."""
         return X
-
-    def _refuse_to_count(self, recipe: Recipe, examples: LabelledRows) -> None:
-        """Raise before boosting if certify="train" cannot count the votes that would result."""
-        if self.certify == "train" and self.calibrate not in (None, AUTO):
-            raise ParameterError(
-                "certify='train' rounds the votes, so no calibration fits them; set calibrate=None"
-            )
-        votes = recipe.booster.plain and not isinstance(recipe.booster, FinalTable)
-        stumps = isinstance(recipe.learner, Stump) and votes
-        if self.certify == "train" and not (stumps and examples.signs.shape[1] == 1):
-            raise NotCertified(COUNTED)
 
     def _hold_for_calibration(
         self, examples: LabelledRows, seed: int
@@ -203,17 +157,8 @@ class Boosting(BoostingFit, VoteClassifier):
         with suppress(NotCertified):
             model = replace(model, certificate=training_error(model.ledger))
         self.model_ = model
-        for name in ("_quantised", "choices_"):
-            self.__dict__.pop(name, None)
         if work.apart is not None:
             self.model_ = certifying.certify_by(self, work.apart)
-        elif work.prior is not None and len(model.ledger):  # training rows certify
-            rules = 0 if model.bins is None else count_rules(model.bins)
-            self._quantised = certifying.QuantisedVotes(
-                model.vote, work.trained, work.prior, rules, self.delta, work.examples
-            )
-            self.choices_ = self._quantised.choices
-            self.choose(0)
 
     def _calibrated(self, work: PreparedFit) -> calibration.Calibration | None:
         """Fit the calibration on rows held back for it, and measure its calibration error.

@@ -97,7 +97,7 @@ class BoostClassifier(Boosting):
     class_weight : mapping, "balanced" or None, default=None
         The weight of the rows of each class in training; "balanced" gives all classes the same sum.
         Set it if mistakes on a rare class cost more. ``certify="holdout"`` counts rows without
-        weights, and ``certify="train"`` does not allow them.
+        weights.
     calibrate : "auto", "sigmoid", "isotonic", "temperature" or None, default="auto"
         Fit probabilities to scores on ``validation_fraction`` of the rows, held back for that;
         ``predict`` goes by the scores all the same. "temperature" has one slope for all classes,
@@ -105,11 +105,9 @@ class BoostClassifier(Boosting):
         "sigmoid" is used instead, with a warning. "auto": "temperature" for "logit" with trees, by
         the rows that a trial or early stopping has held back; no row is lost for it.
         None: probabilities follow from the scores.
-    certify : "holdout", "train" or None, default=None
+    certify : "holdout" or None, default=None
         What ``certificate_`` is about. None: the error on the training rows, without assumptions.
         "holdout": the error on new examples, by rows that are held out before anything is learned.
-        "train": the same by the training rows, for stumps and two classes (AdaBoostClassifier); its
-        bound is usually larger than that of "holdout".
 
     Attributes
     ----------

@@ -27,7 +27,15 @@ from pacboost.estimators.fitting.callbacks import (
     has_callbacks,
     with_callbacks,
 )
-from pacboost.estimators.fitting.memory import all_or_nothing, refuse, refuse_fewer
+from pacboost.estimators.fitting.continuing import (
+    RunRecord,
+    begin_record,
+    digest,
+    refuse,
+    refuse_fewer,
+    written_parameters,
+)
+from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.estimator import fits_rows
 from pacboost.estimators.inputs.examples import (
@@ -51,7 +59,7 @@ from pacboost.models.model import Model
 from pacboost.numerics.checks import integer, real_number
 from pacboost.numerics.memory import in_host_memory
 from pacboost.samples import sample as fingerprint
-from pacboost.samples.same_example import Examples, check_copies
+from pacboost.samples.same_example import check_copies
 from pacboost.samples.sample import Sample
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.table import Table
@@ -184,11 +192,7 @@ class PreparedFit:
     trained: LabelledRows
     apart: Apart | None = None
     """Rows that nothing has looked at, to count mistakes on."""
-    prior: LabelledRows | None = None
-    """Rows that have given bins, levels and classes, where the training rows certify."""
     calibrating: LabelledRows | None = None
-    examples: Examples | None = None
-    """Which of the rows given to fit are one example, where that was asked."""
     calibration: Calibration | None = None
     """What a trial has found, where no rows are held back to calibrate with."""
     slope: Callable[[Vote], float] | None = None
@@ -230,6 +234,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
     """The ``copies`` of the last fit."""
     _keeps_sparse = True
     """Whether a sparse table is boosted on as it is, if the learner reads codes."""
+    _record: RunRecord
 
     @fits_rows
     def fit(
@@ -274,6 +279,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             task = self._init_callback_context(max_subtasks=None)
             task.call_on_fit_task_begin(estimator=self, **told)
         with all_or_nothing(self) as attempt, using(self.n_jobs), self._boosting(X):
+            self._record = begin_record(self, fitted=hasattr(self, "model_"))
             X_val, y_val = self._given(first[0]), first[1]
             work = self._prepare(self._given(X), y, sample_weight, X_val, y_val)
             work = self._watch_also(work, name, others)
@@ -310,6 +316,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
                 work = replace(work, calibration=found)
             self._await_sketches()
             self._keep(work)
+            self._keep_record(work)
         if told:
             task.call_on_fit_task_end(estimator=self, **told, reconstruction_attributes={})
         self._warn(work.run)
@@ -369,7 +376,6 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         held: LabelledRows | None,
         seed: int,
         *,
-        prior: LabelledRows | None = None,
         trial: bool = False,
         may_refit: bool = True,
         drawn: Callable[[int], tuple[LabelledRows, LabelledRows | None] | None] | None = None,
@@ -379,8 +385,8 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
     ) -> PreparedFit:
         """Set up the run, and if rows are held back to find the number of rounds the next one.
 
-        The rows of a ``trial`` are always boosted on again with all others. ``prior`` holds other
-        rows that give the bins, and ``kept`` what certifies and calibrates. With quality="best"
+        The rows of a ``trial`` are always boosted on again with all others. ``kept``
+        holds what certifies and calibrates. With quality="best"
         other parts of the rows are ``drawn`` for further trials. A slope that held-back rows find
         is ``trusted`` so far. ``same_rows`` holds those learned from, where they were read before.
         """
@@ -398,7 +404,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             sample, codes = same_rows if rows is learned else None, recipe.learner.codes
             rows = rows.counting()
             if sample is None:
-                sample = training_sample(rows, classes, bins, codes=codes, bins_from=prior or like)
+                sample = training_sample(rows, classes, bins, codes=codes, bins_from=like)
             if has_one_class(sample):
                 constant = StumpRule.constant(int(sample.signs[0, 0]))
                 always = FunctionLearner(lambda X, y, weights: constant)
@@ -415,17 +421,17 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             if goes_on:
                 fingerprint.begin(sample)
             if self.warm_start and goes_on and hasattr(self, "model_"):
-                self._resume(run, recipe.booster, recipe.rounds, classes)
+                self._resume(run, recipe, kept.get("calibrating"))
             slope = None
             if trusted and held is not None and can_measure(held.counting(), everyone):
                 slope = partial(steepness, held.counting(), trusted)
-            return PreparedFit(run, recipe.rounds, rows, prior=prior, slope=slope, **kept)
+            return PreparedFit(run, recipe.rounds, rows, slope=slope, **kept)
 
         refits = trial or (may_refit and held is not None and self._refits(everyone))
         if trial and held is not None and held.n_rows < WORTH_IT * everyone.n_rows:
             refits = False
         first = work(recipe, learned, held, goes_on=not refits)
-        same = {"prior": prior, "trial": trial, "may_refit": may_refit, "trusted": trusted, **kept}
+        same = {"trial": trial, "may_refit": may_refit, "trusted": trusted, **kept}
 
         def with_pairs(single: Vote) -> PreparedFit:
             sample, table = first.run.sample, everyone.table
@@ -524,31 +530,47 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         watched = validation_sample(held.counting(), training)
         return EarlyStopping(watched, measure, patience, recipe.least)
 
-    def _resume(self, run: Run, booster: Booster[Any], rounds: int, classes: NDArray[Any]) -> None:
-        earlier, table, bins = self.model_, run.sample.table, run.sample.bins
-        same = {
-            "the number of features": earlier.n_features == table.n_columns,
-            "levels": earlier.levels == table.levels,
-            "classes": np.array_equal(earlier.classes, classes),
-            "texts, or how they are read": earlier.text == self._reading,
-            "bins, by max_bins or the rows": earlier.bins is None or bins is None
-            or not bins.differ(earlier.bins),
-        }  # fmt: skip
-        refuse([name for name, holds in same.items() if not holds])
-        ledger, vote = earlier.ledger, booster.parted(earlier.vote)
+    def _resume(self, run: Run, recipe: Recipe, calibrating: LabelledRows | None) -> None:
+        """Continue the run that left the model, if this is the same one."""
+        earlier, record = self.model_, self._record
+        ledger, seen = earlier.ledger, fingerprint.fingerprint(run.sample)
+        rows = (seen, self._rows_of(run, calibrating)) == (earlier.fingerprint, record.rows)
+        refuse([] if rows else ["rows, or what was chosen by them,"])
+        refuse([] if ledger.vote_digest == record.vote else ["the votes"])
+        refuse_fewer(recipe.rounds, len(ledger), "rounds")
         whole = ledger.revised or not ledger.cells
         cast = [entry.vote if whole else 1.0 for entry in ledger.rounds]
-        if vote.votes.tolist() != cast:
-            raise ParameterError(
-                "the votes of the last fit were rounded (certify='train'), so there is no going on "
-                "from them; set warm_start=False to start afresh"
-            )
-        refuse_fewer(rounds, len(ledger), "rounds")
-        rules = [  # bins from a file are not whole
+        bins = run.sample.bins
+        rules = [  # trees share the bins of their sample
             replace(rule, bins=bins) if isinstance(rule, TreeRule) and bins is not None else rule
-            for rule in vote.hypotheses
+            for rule in run.booster.parted(earlier.vote).hypotheses
         ]
-        run.resume(rules, cast, ledger)
+        run.resume(rules, cast, ledger.rounds)
+
+    def _rows_of(self, run: Run, calibrating: LabelledRows | None) -> str:
+        """Return a digest of what the fingerprint of the training rows leaves open.
+
+        That is classes, levels, bins, the other rows, and settings that depend on rows.
+        """
+        sample, bins = run.sample, run.sample.bins
+        others = [] if run.watch is None else [run.watch.sample]
+        if calibrating is not None:
+            others.append(validation_sample(calibrating, sample))
+        numbers = {n: v for n, v in vars(run.booster).items() if not callable(v)}
+        words = [
+            getattr(self, "classes_", NO_CLASSES).tolist(), sample.table.levels, self._reading,
+            run.booster.name, numbers, run.learner.name, tree_settings(run.learner),
+        ]  # fmt: skip
+        thresholds = () if bins is None else bins.thresholds
+        return digest(repr(words), *map(fingerprint.fingerprint, others), *thresholds)
+
+    def _keep_record(self, work: PreparedFit) -> None:
+        self._record = replace(
+            self._record,
+            parameters=written_parameters(self),  # learners may count their calls
+            rows=self._rows_of(work.run, work.calibrating),
+            vote=self.model_.ledger.vote_digest,
+        )
 
     def _advance(self, work: PreparedFit, told: dict[str, Any]) -> None:
         run, rounds = work.run, work.rounds
@@ -579,6 +601,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         work.run.stopped = "interrupted"
         self._await_sketches()
         self._keep(work)
+        self._keep_record(work)
         counted = work.apart is not None and not self.warm_start
         goes_on = "" if counted else ", or go on with warm_start=True"
         return (

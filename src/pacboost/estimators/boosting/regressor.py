@@ -34,7 +34,6 @@ from pacboost.estimators.inputs.division import undivided
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import takes_rows
 from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
-from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.tables import warn_of_dense
 from pacboost.hypotheses.vote import Scores
 from pacboost.learners.learner import Learner
@@ -136,7 +135,8 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         the same name "quantile", with predictions by their logarithm "poisson" or "gamma", or a
         function of (targets, predictions) that gets smaller as the fit gets better.
     warm_start : bool, default=False
-        Go on from the last fit: it ends as one longer run would have.
+        Continue the last fit, with the same rows and parameters and a larger ``n_estimators``: it
+        ends as one longer run would have.
 
     Attributes
     ----------
@@ -239,7 +239,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         return explaining.shuffled(self, sample, measure, repeats, random_state)
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
-        seed = draw_seed(self.random_state)
+        seed = self._record.seed
         number = undivided(X, y, self._equal_rows).number
         everyone = replace(read_numbers(self, X, y, sample_weight), copies=number)
         recipe = self._recipe(everyone)

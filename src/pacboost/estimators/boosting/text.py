@@ -14,10 +14,10 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_booster
 from pacboost.boosters.logit import Logit
-from pacboost.errors import DataError, NotCertified
-from pacboost.estimators.boosting.base import COUNTED, Boosting
+from pacboost.errors import DataError
+from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.boosting.fit import PreparedFit, Recipe
+from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.fitting.parameters import begins_by_prior, most_rounds, with_fields
 from pacboost.estimators.inputs.documented import accepts_aliases, documented_like
 from pacboost.estimators.inputs.estimator import takes_rows
@@ -247,11 +247,6 @@ class TextBoostClassifier(Boosting):
     def _rows_to_compare(self, X: Any) -> ArrayTable:
         """Return fingerprints of the texts, as they came."""
         return fingerprints(self.features_.lines(self.features_.read(X)))
-
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
-        if self.certify == "train":
-            raise NotCertified(COUNTED)
-        return super()._prepare(X, y, sample_weight, X_val, y_val)
 
     def _given(self, X: Any) -> Any:
         if X is None:

@@ -16,7 +16,6 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import CheckpointWarning, ClusterError, FileError, NotCertified
-from pacboost.estimators.fitting.memory import changed
 from pacboost.kernels.same_bits import softmax
 from pacboost.models.file import checkpoint
 from pacboost.models.file.checkpoint import Checkpoint
@@ -69,7 +68,8 @@ class Session:
         if self._path is None or not self._path.exists():
             return
         saved = checkpoint.load(self._path)
-        names = sorted(changed(self._settings, saved.settings))
+        before, now = saved.settings, self._settings
+        names = sorted(n for n in before.keys() | now.keys() if before.get(n) != now.get(n))
         if names:
             raise FileError(
                 f"{self._path}: is the checkpoint of another run (other {', '.join(names)}). "

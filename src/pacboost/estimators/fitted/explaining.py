@@ -18,7 +18,7 @@ from pacboost.estimators.inputs.examples import LabelledRows, label_rows
 from pacboost.estimators.inputs.labels import read_labels, read_targets
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.hypotheses.vote import Scores
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.explain import attribution, explanation
 from pacboost.models.model import Model
@@ -36,11 +36,6 @@ from pacboost.training.run.margins import NAMING, largest, margins_of, normalise
 # Which rows a vote gets wrong, and how well it ranks labels.
 #
 # Ties count as mistakes, and so do labels that are no class.
-
-
-def wrong_rows(vote: Vote, examples: LabelledRows) -> int:
-    """Count the mistakes of a vote, ties included."""
-    return int(np.count_nonzero(mistaken(vote.scores(examples.table), examples)))
 
 
 def mistaken(scores: Scores, examples: LabelledRows) -> NDArray[np.bool_]:

@@ -189,8 +189,9 @@ class RandomForestClassifier(ForestClassifier):
     holdout : float, default=0.2
         The share of rows that ``certify="holdout"`` holds out.
     warm_start : bool, default=False
-        Go on from the last fit, with the same rows and limits: it ends as one longer fit would
-        have. With ``certify="holdout"`` the k-th certificate pays delta/(k(k + 1)).
+        Continue the last fit, with the same rows and parameters and a larger ``n_estimators``: it
+        ends as one longer fit would have. With ``certify="holdout"`` the k-th certificate pays
+        delta/(k(k + 1)).
     callbacks : sequence of functions, default=None
         Each is called after every tree with ``Made(members, error)``; returning True stops the fit.
     device : "cpu", "cuda" or "auto", default="cpu"
@@ -260,8 +261,8 @@ class RandomForestRegressor(ForestRegressor):
     max_depth : int or None, default=None
         The largest number of questions from the root to a leaf; None: until leaves hold one number.
     warm_start : bool, default=False
-        Go on from the last fit, with the same rows and limits: it ends as one longer fit would
-        have.
+        Continue the last fit, with the same rows and parameters and a larger ``n_estimators``: it
+        ends as one longer fit would have.
 
     Attributes
     ----------

@@ -99,13 +99,10 @@ class Division:
         return given[self.rows] if given.ndim else given
 
 
-def divide(
-    X: Any, y: Any, name: str, share: float, seed: int, copies: str = "draws", *, once: bool = False
-) -> Division:
+def divide(X: Any, y: Any, name: str, share: float, seed: int, copies: str = "draws") -> Division:
     """Set a random share of the examples apart; ``name`` is the parameter that says how many.
 
-    All copies of an example are on one side. Of those set apart, and with ``once`` also of those
-    learned from, one row each is kept.
+    All copies of an example are on one side. Of those set apart, one row each is kept.
 
     >>> divided = divide([["a"], ["b"], ["c"], ["d"]], [0, 1, 0, 1], "holdout", 0.25, seed=0)
     >>> divided.X, divided.rows.tolist(), divided.apart.X
@@ -115,7 +112,7 @@ def divide(
     labels = read_labels(y, rows, several=True)
     examples = Examples.from_rows(X, rows, copies)
     learn, held = map(examples.rows_of, draw(examples.count, name, share, seed))
-    counted_rows, learn = examples.once(held), examples.once(learn) if once else learn
+    counted_rows = examples.once(held)
     warn_uncounted(held.size - counted_rows.size, held.size, REPEATS)
     apart = Apart(taken(X, counted_rows), labels[counted_rows], examples)
     learned = alone(X, learn)
@@ -144,18 +141,18 @@ def held_out(
 ) -> Division:
     """Set the rows apart that ``certify`` asks for, before anything is learned.
 
-    With ``once`` the rows learned from certify, too.
+    With ``once``, where none are, the rows learned from certify.
     """
     way = estimator.certify
     if way not in (None, *ways):
         raise ParameterError(f"certify is {way!r}; it may be {', '.join(map(repr, ways))} or None")
     probability("delta", estimator.delta)
     copies = estimator._equal_rows
-    if way not in ("holdout", "train"):
+    if way != "holdout":
         return undivided(X, y, copies, once=once)
     read_weights(sample_weight, number_of_rows(X))  # raises where they are no weights
     share = real_number("holdout", estimator.holdout)
-    return divide(X, y, "holdout", share, seed + CERTIFY, copies, once=once)
+    return divide(X, y, "holdout", share, seed + CERTIFY, copies)
 
 
 def undivided(X: Any, y: Any, copies: str, *, once: bool = False) -> Division:

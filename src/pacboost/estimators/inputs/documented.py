@@ -67,8 +67,9 @@ holdout : float, default=0.2
 delta : float, default=0.05
     The probability with which the certificate may fail.
 warm_start : bool, default=False
-    Go on from the last fit: it ends as one longer run would have. With ``certify="holdout"``
-    the k-th certificate pays delta/(k(k + 1)), the first one delta/2.
+    Continue the last fit, with the same rows and parameters and a larger ``n_estimators``: it
+    ends as one longer run would have. With ``certify="holdout"`` the k-th certificate
+    pays delta/(k(k + 1)), the first one delta/2.
 callbacks : sequence of functions, default=None
     Each is called with every ``Round``; returning True stops the run.
 random_state : int, RandomState or None, default=None

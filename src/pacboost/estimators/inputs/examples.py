@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.inputs.division import draw
 from pacboost.estimators.inputs.labels import (
     number_classes,
@@ -122,25 +122,6 @@ def training_weights(
         return weights
     own = 1.0 if weights is None else weights
     return read_weights(class_weights(class_weight, np.asarray(labels)) * own, n_rows)
-
-
-def read_known(
-    estimator: Any, X: Any, y: Any, classes: NDArray[Any], class_weight: Any = None
-) -> LabelledRows:
-    """Read rows to learn from where others have given the levels, kinds of columns and classes."""
-    table = open_table(estimator, X, reset=False)
-    labels = read_labels(y, table.n_rows)
-    unknown = sorted(set(np.unique(labels).tolist()) - set(classes.tolist()))
-    if unknown:
-        raise NotCertified(
-            f"class {unknown[0]!r} does not occur among the rows set apart, which say what the "
-            "classes are where training rows certify; give more rows, a larger holdout, or "
-            "certify='holdout'"
-        )
-    weights = None
-    if class_weight is not None:
-        weights = read_weights(class_weights(class_weight, labels), table.n_rows)
-    return replace(label_rows(table, labels, classes, "y"), weights=weights)
 
 
 def read_numbers(

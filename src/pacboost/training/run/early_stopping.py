@@ -46,7 +46,7 @@ class EarlyStopping:
         patience: int | None,
         least: int = 0,
     ) -> None:
-        self._sample = sample
+        self.sample = sample
         self._metric = metric
         self._patience = patience
         self._least = least
@@ -57,7 +57,7 @@ class EarlyStopping:
         self.start_again()
 
     def start_again(self) -> None:
-        self._scores = np.zeros(self._sample.signs.shape)
+        self._scores = np.zeros(self.sample.signs.shape)
         self._on_gpu: Any = None
         self._seen = 0
         self._best = math.inf
@@ -72,7 +72,7 @@ class EarlyStopping:
 
     def quick(self, bins: Bins) -> QuickWatch | None:
         """Return what kernels need to measure rows in these bins; None if they cannot."""
-        own, sample = self._metric.measure, self._sample
+        own, sample = self._metric.measure, self.sample
         known = isinstance(own, partial) and own.func is log_loss
         plain = sample.bins is bins and sample.table.entries is None and sample.labels is None
         few = 0 < sample.n_rows <= ROWS_PER_SPAN
@@ -98,9 +98,9 @@ class EarlyStopping:
     def _add(self, hypothesis: Hypothesis, vote: float) -> None:
         """Add a round to the scores; where trees are grown on a GPU, there."""
         if self._seen == 0:
-            self._on_gpu = scores_on_gpu(self._sample, hypothesis)
+            self._on_gpu = scores_on_gpu(self.sample, hypothesis)
         if self._on_gpu is None or not isinstance(hypothesis, TreeRule):
-            self._scores += vote * hypothesis.said(self._sample)
+            self._scores += vote * hypothesis.said(self.sample)
         else:
             self._scores = self._on_gpu.add(hypothesis, vote)
 
@@ -108,11 +108,11 @@ class EarlyStopping:
         """Return the metric after a round that changed the votes of others too."""
         for other in self.others.values():
             other.see_all(vote)
-        self._scores[:] = vote.scores(self._sample.table).reshape(self._scores.shape)
+        self._scores[:] = vote.scores(self.sample.table).reshape(self._scores.shape)
         return self._measure()
 
     def _measure(self) -> float:
-        return self.note(float(self._metric(self._sample, self._scores)))
+        return self.note(float(self._metric(self.sample, self._scores)))
 
     def note(self, value: float) -> float:
         self._seen += 1

@@ -158,21 +158,16 @@ class Run:
         self.watch.others[name] = other
 
     def resume(
-        self, hypotheses: Sequence[Hypothesis], votes: Sequence[float], ledger: Ledger
+        self,
+        hypotheses: Sequence[Hypothesis],
+        votes: Sequence[float],
+        entries: Sequence[Round],
     ) -> None:
         """Continue after the rounds of an earlier run on the same sample, by the same methods."""
-        entries, booster, learner = ledger.rounds, self.booster.name, self.learner.name
         if not entries:
             return
-        if (booster, learner) != (ledger.booster, ledger.learner):
-            raise ParameterError(
-                f"the earlier rounds are of {ledger.booster} with {ledger.learner}, these would be "
-                f"of {booster} with {learner}; one record cannot hold both. Start afresh with "
-                "warm_start=False"
-            )
         self._follow(hypotheses, votes, entries)
-        self._refuse_other_rows(ledger)
-        self.plain_votes = self.plain_votes and ledger.plain_votes
+        self.rounds.potential.resume(entries, self.state)
         self._replay(hypotheses, votes, entries)
         self.stopped = self.rounds.finished(entries[-1]) or self.booster.stop(self.state) or ""
 
@@ -195,7 +190,7 @@ class Run:
         entries = [replace(finished.entry, validation=None) for finished in done]
         votes = [1.0] * len(done)
         self._follow(rules, votes, entries)
-        self.rounds.potential.resume(entries, self.state, self.rounds.first_weights)
+        self.rounds.potential.resume(entries, self.state)
         self._replay(rules, votes, entries)
 
     def continue_on_other_rows(
@@ -228,25 +223,6 @@ class Run:
                 self.state = booster.recall(self.state, agree, memory)
         self.state = booster.resume(self.state, margins, votes, memories[-1])
         scores.look(booster, self.state, None)
-
-    def _refuse_other_rows(self, ledger: Ledger) -> None:
-        """Raise unless the mean potential = ∏ Z_t on these rows, up to the rounding of weights.
-
-        The bound rests on this equation alone, so it decides whether the old rounds still count.
-        Votes may be so large that rounding would excuse anything. So the number of rows and the
-        training error, which is exact, have to be the recorded ones too.
-        """
-        rounds, sample, entries = self.rounds, self.sample, ledger.rounds
-        agrees = rounds.potential.resume(entries, self.state, rounds.first_weights)
-        same_error = sample.targets is not None or (
-            rounds.training_error(self.state) == entries[-1].training_error
-        )
-        if not (agrees and same_error and ledger.rows == sample.n_rows):
-            raise ParameterError(
-                "the earlier rounds were not trained on these rows, labels and weights, so their "
-                "record does not hold here. Go on with the same data (and an integer random_state "
-                "if rows are held back), or start afresh with warm_start=False"
-            )
 
     def _replay(
         self, hypotheses: Sequence[Hypothesis], votes: Sequence[float], entries: Sequence[Round]

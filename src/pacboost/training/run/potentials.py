@@ -14,8 +14,6 @@ from pacboost.boosters.booster import Booster
 from pacboost.hypotheses.hypothesis import CellValues
 from pacboost.kernels import measure
 from pacboost.ledgers.ledger import LOSSES, Round
-from pacboost.numerics.memory import in_host_memory
-from pacboost.numerics.same_bits import log, log_sum_exp
 from pacboost.samples.sample import Request, Sample, Sums, Wholes
 from pacboost.training import metrics
 from pacboost.training.run import scores as exact_sums
@@ -32,7 +30,6 @@ Floats = NDArray[np.float64]
 
 LEAST_NORMALISER = 1e-300
 """A regression may fit all targets, but a mean loss of 0 has no logarithm."""
-ROUNDING = 1e-9
 
 
 class Potential(ABC):
@@ -72,9 +69,8 @@ class Potential(ABC):
         """Return the potential of a run that continues on rows of which ∏ Z_t bounds nothing."""
         return self
 
-    @abstractmethod
-    def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
-        """Continue after earlier rounds; say whether their record agrees with the state."""
+    def resume(self, entries: Sequence[Round], state: Any) -> None:  # noqa: B027
+        """Continue after the rounds that led to this state."""
 
 
 class MeasuredPotential(Potential):
@@ -91,9 +87,8 @@ class MeasuredPotential(Potential):
     def on_other_rows(self) -> Potential:
         return Unmeasured(self._booster, self._sample, self._first_total)
 
-    def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
+    def resume(self, entries: Sequence[Round], state: Any) -> None:
         self.now = self.mean(state, len(entries))
-        return abs(math.log(self.now / self.start) - log_product(entries)) <= ROUNDING
 
 
 class Unmeasured(Potential):
@@ -101,14 +96,6 @@ class Unmeasured(Potential):
 
     def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
         return 1.0
-
-    def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
-        return False
-
-
-def log_product(entries: Sequence[Round]) -> float:
-    """Return ln ∏ Z_t."""
-    return math.fsum(math.log(entry.normaliser) for entry in entries)
 
 
 class Exponential(Potential):
@@ -121,16 +108,6 @@ class Exponential(Potential):
 
     def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
         return by_sums
-
-    def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
-        """Compare the mean of exp(-margin) with ∏ Z_t, up to the rounding of the weights."""
-        margins: Floats = in_host_memory(state.margins)
-        first = np.broadcast_to(in_host_memory(first_weights)[:, None], margins.shape)
-        found = float(log_sum_exp((log(first / first.sum()) - margins).reshape(1, -1))[0])
-        allowed = ROUNDING + sum(
-            4 * margins.size / e.weight * math.exp(e.vote) / e.normaliser for e in entries
-        )
-        return abs(found - log_product(entries)) <= allowed
 
 
 class Projected(Exponential):
@@ -147,11 +124,9 @@ class Projected(Exponential):
         self.now *= normaliser
         return normaliser
 
-    def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
+    def resume(self, entries: Sequence[Round], state: Any) -> None:
         for entry in entries:
             self.now *= entry.normaliser
-        mean = exact_sums.exact_total(self._booster.request(state)) / self._first_total
-        return abs(math.log(mean)) <= ROUNDING
 
 
 class MeanWeight(MeasuredPotential):
@@ -233,11 +208,6 @@ class Loss(MeasuredPotential):
         if name == "quantile":
             return metrics.quantile(targets, scores[:, 0], base, booster.quantile)
         return metrics.DEVIANCES[name](targets, scores[:, 0], base)
-
-    def resume(self, entries: Sequence[Round], state: Any, first_weights: Wholes) -> bool:
-        self.now = self.mean(state, len(entries))
-        recorded = entries[-1].training_error
-        return abs(self.now - recorded) <= ROUNDING * recorded
 
 
 class BoosterCost(MeasuredPotential):

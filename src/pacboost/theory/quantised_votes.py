@@ -1,0 +1,158 @@
+"""A certificate by the training rows themselves, for a vote of stumps with whole-number votes.
+
+Stumps on fixed bins can be counted, and so can votes of few bits, so all votes that may come out
+are certified at once (bounds/occam.py; docs/proofs/finite.md). The bound is loose: rows held out
+(``certify="holdout"``) usually give a smaller one, for a vote that makes fewer mistakes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.boosters.adaboost import AdaBoost
+from pacboost.bounds import occam
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import NotCertified
+from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
+from pacboost.estimators.inputs.division import CERTIFY, counted, divide, taken
+from pacboost.estimators.inputs.examples import LabelledRows, label_rows, read_examples
+from pacboost.estimators.inputs.parameters import draw_seed
+from pacboost.estimators.inputs.tables import open_table
+from pacboost.hypotheses.stump import StumpRule
+from pacboost.hypotheses.vote import Vote
+from pacboost.learners.stump import Stump, count_rules
+from pacboost.numerics.checks import integer, positive_whole, probability, real_number
+from pacboost.numerics.exact import wrong_margins
+from pacboost.samples.bins import fit_bins
+from pacboost.samples.sample import Sample
+from pacboost.sources.explained_errors import explains_input
+from pacboost.training.run.loop import Run
+
+
+@dataclass(frozen=True, eq=False)
+class QuantisedVote:
+    """A vote of stumps with whole-number votes, its bound, and an estimate of its error."""
+
+    bits: int
+    scale: float
+    rules: int
+    mistakes: int
+    """On the rows learned from, ties included."""
+    bound: float
+    estimate: float
+    """The error on the rows that gave the bins; their labels had no part in the vote."""
+    vote: Vote
+    certificate: Certificate
+    classes: NDArray[Any]
+    _reader: Any = field(repr=False)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row; a tie goes to the first class."""
+        scores = self.vote.scores(open_table(self._reader, X, reset=False))
+        return np.asarray(self.classes[(scores > 0).astype(np.intp)])
+
+
+@explains_input
+def certify_by_training_rows(
+    X: Any,
+    y: Any,
+    n_estimators: int = 50,
+    *,
+    share_for_bins: float = 0.2,
+    max_bins: int = 255,
+    delta: float = 0.05,
+    random_state: Any = None,
+    copies: str = "draws",
+) -> list[QuantisedVote]:
+    """Boost stumps on two classes, round the votes, and certify them by the rows learned from.
+
+    A random share of the rows gives bins, levels, kinds of columns and classes; AdaBoost learns
+    from the others. Its votes are rounded in many ways. All bounds hold at once with probability
+    1 - delta, so any of the votes may be chosen after a look at them; the smallest bound comes
+    first, and is not always that of the best vote. With ``copies="distinct"``, one of several equal
+    rows is used.
+
+    >>> from pacboost.theory.worlds import Boxes
+    >>> choices = certify_by_training_rows(*Boxes((0.3,), (1.0,)).draw(500, 0), 5, random_state=0)
+    >>> best = choices[0]
+    >>> best.rules, best.mistakes, round(best.bound, 3)
+    (2, 4, 0.078)
+    """
+    rounds, bins_at_most = (
+        positive_whole("n_estimators", n_estimators),
+        integer("max_bins", max_bins),
+    )
+    probability("delta", delta)
+    share = real_number("share_for_bins", share_for_bins)
+    divided = divide(X, y, "share_for_bins", share, draw_seed(random_state) + CERTIFY, copies)
+    assert divided.apart is not None
+    assert divided.examples is not None
+    assert divided.rows is not None
+    reader = AdaBoostClassifier()
+    apart, classes = read_examples(reader, divided.apart.X, divided.apart.y, None)
+    learned = divided.examples.once(divided.rows)
+    labels = np.asarray(y)[learned]
+    _refuse_other_classes(classes, labels)
+    table = open_table(reader, taken(X, learned), reset=False)
+    rows = label_rows(table, labels, classes, "y")
+    bins = fit_bins(apart.table, bins_at_most)
+    run = Run(Sample(table, rows.signs, bins=bins), Stump(), AdaBoost())
+    for _ in run.up_to(rounds):
+        pass
+    rules, votes = merged(run.vote())
+    if not rules:
+        raise NotCertified("no stump has an edge: the vote is empty, and nothing can be certified")
+    base_rules, n = count_rules(bins), table.n_rows
+    choices = []
+    for pair in occam.search(
+        votes, lambda q: mistakes(whole_vote(rules, q), rows), n, base_rules, delta
+    ):
+        vote = whole_vote(rules, occam.quantise(votes, pair.bits, pair.scale))
+        certificate = occam.certificate(pair.mistakes, n, base_rules, pair.rules, pair.bits, delta)
+        certificate = counted(certificate, divided.examples)
+        estimate = mistakes(vote, apart) / apart.n_rows
+        choices.append(QuantisedVote(*pair, estimate, vote, certificate, classes, reader))
+    return choices
+
+
+def merged(vote: Vote) -> tuple[list[StumpRule], NDArray[np.float64]]:
+    """Add up the votes of equal rules; a rule and its opposite are one, with opposite votes."""
+    sums: dict[StumpRule, float] = {}
+    for rule, weight in zip(vote.hypotheses, vote.votes, strict=True):
+        if not isinstance(rule, StumpRule):
+            raise NotCertified("only votes of stumps can be counted; this vote has other rules")
+        unsigned, sign = (rule, 1.0) if rule.above > 0 else (rule.negated(), -1.0)
+        if unsigned.is_constant:  # the same rule whichever feature it was found on
+            unsigned = StumpRule.constant(-1)
+        sums[unsigned] = sums.get(unsigned, 0.0) + sign * float(weight)
+    kept = {rule: weight for rule, weight in sums.items() if weight != 0}
+    return list(kept), np.array(list(kept.values()))
+
+
+def whole_vote(rules: list[StumpRule], whole: NDArray[np.int64]) -> Vote:
+    """Return the vote with these whole-number votes, without the rules that have none."""
+    used = np.flatnonzero(whole)
+    stumps = [rules[k] if whole[k] > 0 else rules[k].negated() for k in used]
+    return Vote(stumps, np.abs(whole[used]).astype(np.float64))
+
+
+def mistakes(vote: Vote, rows: LabelledRows) -> int:
+    """Count the mistakes of a vote on rows of two classes, ties included."""
+    margins = vote.scores(rows.table) * rows.signs[:, 0]
+    return int(np.count_nonzero(wrong_margins(margins)))
+
+
+def _refuse_other_classes(classes: NDArray[Any], labels: NDArray[Any]) -> None:
+    """The classes must not come from the rows that certify, any more than bins may."""
+    unknown = sorted(set(np.unique(labels).tolist()) - set(classes.tolist()))
+    if classes.size == 2 and not unknown:
+        return
+    other = f", and {unknown[0]!r} is a label of the other rows" if unknown else ""
+    raise NotCertified(
+        f"the rows that give the bins have {classes.size} classes{other}; votes are counted for "
+        "two classes that occur among these rows. Give two classes, or a larger share_for_bins"
+    )
