@@ -327,7 +327,7 @@ def test_fit_takes_the_same_arguments_in_the_same_order() -> None:
         _, *given = inspect.signature(kind.fit).parameters.values()
         by_place = [one.name for one in given if one.kind is one.POSITIONAL_OR_KEYWORD]
         assert by_place in (["X", "y"], ["X", "y", "sample_weight"]), kind
-        assert all(one.default == ("auto" if one.name == "copies" else None) for one in given[2:])
+        assert all(one.default == ("draws" if one.name == "copies" else None) for one in given[2:])
         if "class_weight" in inspect.signature(kind).parameters:
             assert by_place[-1] == "sample_weight", kind
 
