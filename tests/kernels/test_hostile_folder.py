@@ -23,7 +23,8 @@ COMMAND = "from pacboost.cli.main import main; main()"
 
 
 @pytest.mark.parametrize(
-    "call", [["-c", FIT], ["-c", COMMAND, "doctor"], ["-c", COMMAND, "fit", "data.csv", "--target", "y"]],
+    "call",
+    [["-c", FIT], ["-c", COMMAND, "doctor"], ["-c", COMMAND, "fit", "data.csv", "--target", "y"]],
     ids=["fit", "doctor", "pacboost fit"],
 )  # fmt: skip
 def test_nothing_of_the_working_directory_is_run(tmp_path: Path, call: list[str]) -> None:
