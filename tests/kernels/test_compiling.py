@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from numba.extending import intrinsic
 
+from pacboost.kernels import grow_team
 from pacboost.kernels.runtime import compile_note, disk_cache, jit
 from pacboost.numerics import interactive
 from pacboost.training.run import quick
@@ -125,7 +126,7 @@ def test_a_first_run_waits_longer_before_it_compiles_for_many_rounds(
     monkeypatch.setattr(quick, "_waited", 0)
     for misses, pays in ({}, True), ({"signature": 1}, False):
         stats = types.SimpleNamespace(stats=types.SimpleNamespace(cache_misses=misses))
-        monkeypatch.setattr(quick.grow_team, "grow_tree", stats)
+        monkeypatch.setattr(grow_team, "grow_tree", stats)
         assert quick._pays(quick.ROUNDS_THAT_PAY + 1) is pays
 
 

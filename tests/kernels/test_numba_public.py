@@ -21,8 +21,9 @@ import numba
 if sys.argv[1]:
     numba.version_info = (*json.loads(sys.argv[1]), 0)
 from pacboost.kernels.runtime import jit
-from tests.test_model_bytes import MODELS, digest
 names = json.loads(sys.argv[2])
+if names:
+    from tests.test_model_bytes import MODELS, digest
 print(json.dumps([jit.HAS_ENTRIES, {name: digest(MODELS[name]) for name in names}]))
 """
 
