@@ -17,7 +17,7 @@ candidates, rounds and ways of drawing words were chosen on splits of the traini
 but CLINC150, after one to four settings had been looked at on the test rows of each, and the rate
 by trials on the test rows of banking77. The linear round and the number of lists after it were
 chosen on other sets, and on rows of SNIPS, SMS spam and subjectivity (docs/decisions/0026), of the
-last two also test rows. SNIPS misses its goal by one row: 17 wrong instead of 16 of the SVM.
+last two also test rows.
 """
 
 from __future__ import annotations
