@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds import filtering
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NoEdgeWarning, TooFewRowsWarning, warn
-from pacboost.estimators.fitting.memory import all_or_nothing
+from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.inputs.division import counted, once_each
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.labels import read_labels
