@@ -17,7 +17,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NoEdgeWarning, NotCertified, TooFewRowsWarning, warn
 from pacboost.estimators.fitted import vote as votes
-from pacboost.estimators.fitting.memory import all_or_nothing
+from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.parameters import named, with_fields
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
-from pacboost.estimators.fitting.memory import all_or_nothing
+from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.inputs.division import counted, undivided
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import (

@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import type_of_target
 from pacboost.bounds import filtering
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NoEdgeWarning, TooFewRowsWarning, warn
-from pacboost.estimators.fitting.memory import all_or_nothing
+from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.inputs.division import counted, undivided
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import fits_rows

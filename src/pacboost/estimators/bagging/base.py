@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.continuing import (
     RunRecord,
     begin_record,
@@ -26,7 +27,6 @@ from pacboost.estimators.fitting.continuing import (
     refuse_fewer,
     written_parameters,
 )
-from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.estimator import RemembersRows, takes_rows

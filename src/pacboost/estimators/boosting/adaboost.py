@@ -21,7 +21,7 @@ from pacboost.bounds.training import R2_LOSSES, median_misses
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.fit import Recipe
-from pacboost.estimators.fitting.memory import all_or_nothing
+from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.parameters import is_truth
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import RemembersRows, fits_rows, takes_rows

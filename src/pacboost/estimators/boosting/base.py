@@ -72,7 +72,7 @@ class Boosting(BoostingFit, VoteClassifier):
         apart = divided.apart
         if apart is not None:
             apart = replace(apart, weighted=examples.weights is not None)
-            apart = certifying.watch_apart(self, apart, divided, X_val)
+            apart = certifying.watch_apart(self, apart, X_val)
         examples, calibrating = self._hold_for_calibration(examples, seed)
         everyone, parts = examples, None
         usual = recipe.usual if X_val is None and y_val is None else None

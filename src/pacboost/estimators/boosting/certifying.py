@@ -12,7 +12,7 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import ParameterError, TooFewRowsWarning, warn
-from pacboost.estimators.fitting.continuing import RunRecord, digest, refuse
+from pacboost.estimators.fitting.continuing import RunRecord, digest
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division
 from pacboost.estimators.inputs.tables import open_table
@@ -34,17 +34,17 @@ def divide(estimator: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> Div
     return division.held_out(estimator, X, y, seed, sample_weight=sample_weight)
 
 
-def watch_apart(estimator: Any, apart: Apart, divided: Division, X_val: Any) -> Apart:
+def watch_apart(estimator: Any, apart: Apart, X_val: Any) -> Apart:
     """Number this evaluation on the held-out rows; refuse validation rows that are among them."""
     record: RunRecord = estimator._record
-    looks, seen = 0, ""
-    if estimator.warm_start:
-        tables = estimator._comparable(apart.X, X_val), estimator._comparable(divided.X, None)
-        seen = digest(*map(row_hashes, tables), repr([apart.y.tolist(), divided.y.tolist()]))
-        refuse(["rows"] if record.looks and seen != record.apart else [])
-        looks = 1 + (record.looks or 0)
-    estimator._record = replace(record, looks=looks, apart=seen)
+    looks = 1 + (record.looks or 0) if estimator.warm_start else 0
+    estimator._record = replace(record, looks=looks)
     return apart if X_val is None else without_shared(estimator, apart, X_val)
+
+
+def apart_digest(estimator: Any, apart: Apart) -> str:
+    """Return a digest of the held-out rows and their labels."""
+    return digest(row_hashes(estimator._comparable(apart.X, None)), repr(apart.y.tolist()))
 
 
 def without_shared(estimator: Any, apart: Apart, X_val: Any) -> Apart:

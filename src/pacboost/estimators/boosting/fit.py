@@ -18,9 +18,10 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.boosting.automatic import Settings, can_measure, steepness
-from pacboost.estimators.boosting.certifying import without_shared
+from pacboost.estimators.boosting.certifying import apart_digest, without_shared
 from pacboost.estimators.fitted.vote import NO_CLASSES, VoteBase
 from pacboost.estimators.fitting import parameters
+from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.callbacks import (
     CallbackSupportMixin,
     TaskOfRounds,
@@ -35,7 +36,6 @@ from pacboost.estimators.fitting.continuing import (
     refuse_fewer,
     written_parameters,
 )
-from pacboost.estimators.fitting.memory import all_or_nothing
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.estimator import fits_rows
 from pacboost.estimators.inputs.examples import (
@@ -421,7 +421,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             if goes_on:
                 fingerprint.begin(sample)
             if self.warm_start and goes_on and hasattr(self, "model_"):
-                self._resume(run, recipe, kept.get("calibrating"))
+                self._resume(run, recipe, kept.get("calibrating"), kept.get("apart"))
             slope = None
             if trusted and held is not None and can_measure(held.counting(), everyone):
                 slope = partial(steepness, held.counting(), trusted)
@@ -530,11 +530,13 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         watched = validation_sample(held.counting(), training)
         return EarlyStopping(watched, measure, patience, recipe.least)
 
-    def _resume(self, run: Run, recipe: Recipe, calibrating: LabelledRows | None) -> None:
+    def _resume(
+        self, run: Run, recipe: Recipe, calibrating: LabelledRows | None, apart: Apart | None
+    ) -> None:
         """Continue the run that left the model, if this is the same one."""
         earlier, record = self.model_, self._record
         ledger, seen = earlier.ledger, fingerprint.fingerprint(run.sample)
-        rows = (seen, self._rows_of(run, calibrating)) == (earlier.fingerprint, record.rows)
+        rows = (seen, self._rows_of(run, calibrating, apart)) == (earlier.fingerprint, record.rows)
         refuse([] if rows else ["rows, or what was chosen by them,"])
         refuse([] if ledger.vote_digest == record.vote else ["the votes"])
         refuse_fewer(recipe.rounds, len(ledger), "rounds")
@@ -547,7 +549,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         ]
         run.resume(rules, cast, ledger.rounds)
 
-    def _rows_of(self, run: Run, calibrating: LabelledRows | None) -> str:
+    def _rows_of(self, run: Run, calibrating: LabelledRows | None, apart: Apart | None) -> str:
         """Return a digest of what the fingerprint of the training rows leaves open.
 
         That is classes, levels, bins, the other rows, and settings that depend on rows.
@@ -561,14 +563,16 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             getattr(self, "classes_", NO_CLASSES).tolist(), sample.table.levels, self._reading,
             run.booster.name, numbers, run.learner.name, tree_settings(run.learner),
         ]  # fmt: skip
-        thresholds = () if bins is None else bins.thresholds
-        return digest(repr(words), *map(fingerprint.fingerprint, others), *thresholds)
+        parts = [repr(words), *map(fingerprint.fingerprint, others)]
+        if apart is not None and self.warm_start:  # else they are not looked at again
+            parts += [apart_digest(self, apart)]
+        return digest(*parts, *(() if bins is None else bins.thresholds))
 
     def _keep_record(self, work: PreparedFit) -> None:
         self._record = replace(
             self._record,
             parameters=written_parameters(self),  # learners may count their calls
-            rows=self._rows_of(work.run, work.calibrating),
+            rows=self._rows_of(work.run, work.calibrating, work.apart),
             vote=self.model_.ledger.vote_digest,
         )
 

@@ -15,7 +15,7 @@ from pacboost.errors import DataError, NoEdgeWarning, OutOfTime, ParameterError,
 from pacboost.estimators.filtering.filter_session import INTERRUPTED, UNFINISHED, Session, Watcher
 from pacboost.estimators.filtering.filter_setup import check_rows, end_of_time, seed_of_run, set_up
 from pacboost.estimators.fitted.vote import VoteClassifier
-from pacboost.estimators.fitting.memory import all_or_nothing
+from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.parameters import named
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import fits_rows, takes_rows

@@ -44,8 +44,6 @@ class RunRecord:
     """The digest of the vote that the run left: a vote that was changed since is not continued."""
     looks: int | None = None
     """How often held-out rows were looked at: None without any, 0 if that took all of delta."""
-    apart: str = ""
-    """A digest of the held-out rows and their labels, where they may be looked at again."""
 
 
 def begin_record(estimator: Any, *, fitted: bool) -> RunRecord:

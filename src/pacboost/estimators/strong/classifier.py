@@ -22,7 +22,7 @@ from pacboost.estimators.decisions.choosing import positive_class
 from pacboost.estimators.decisions.threshold import Shell, ThresholdClassifier
 from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
 from pacboost.estimators.fitted import explaining
-from pacboost.estimators.fitting.memory import all_or_nothing
+from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.parameters import quality_of
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
