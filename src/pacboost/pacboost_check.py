@@ -28,7 +28,7 @@ TYPES = {"b1": "B", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
 RULES = {"stumps": "StumpRule feature threshold cut above missing",
          "trees": "TreeRule feature cut missing_left left right member members gain cover values",
          "word_lists": "WordList asked values abstains every"}
-DETAILS = "without_weights distinct_rows share_learned"
+DETAILS = {"without_weights", "distinct_rows", "share_learned"}
 MEASURES = "cost recall precision false_positive_rate set_coverage class_coverage interval_coverage"
 COSTS = {"exponential": 2, "logistic": 2, "clipped": 2, "hinge": 2, "weight": 1, "binomial": 1}
 LN2, LOOSER, PLACES, BITS = Fraction("0.693147180559945309417232"), Fraction(1, 10**9), 80, 128
@@ -252,7 +252,6 @@ OF_ROWS: dict[str, Callable[..., Fraction]] = {
     "deciding.passed_lower":
         lambda k, n, delta, target: target * (upper(n - k, n, delta) <= 1 - target),
     "covering.covered_lower": lambda rank, n, delta: 1 - upper(n - rank, n, delta)}
-
 def number(own: Part) -> str:
     """Check whether a certificate by rows that were counted states what its theorem gives."""
     bound, held = own["bound"], own["bound"] == "holdout.clopper_pearson"
@@ -269,7 +268,7 @@ def number(own: Part) -> str:
     inputs["delta"] /= claims * (look * (look + 1) or 1)
     if held:
         need(own["size"] == inputs["n"], f"{own['size']} rows are not those counted")
-        need(own.get("details", {}).keys() <= set(DETAILS.split()), "its details are not known")
+        need(own.get("details", {}).keys() <= DETAILS, "its details are not known")
     fits = own.get("of_what", "new examples") in (["new examples"] if held else MEASURES.split())
     need(fits and own["valid_after_looking"] is False, "it speaks of something else")
     found, sign = OF_ROWS[bound](**inputs), -1 if bound.endswith("_lower") else 1

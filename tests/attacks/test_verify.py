@@ -251,7 +251,7 @@ ATTACKS = [
         (kind, swap_classes)
         for kind in ("stumps", "certified_three", "certified_majority", "filtered", "forest")
     ),
-    *((kind, swap_classes) for kind in ("many_classes", "words", "mixed", "strong", "rounded")),
+    *((kind, swap_classes) for kind in ("many_classes", "words", "mixed", "strong")),
     ("trees", permute_names),
     ("words", permute_names),
     ("trees", rename_levels),

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import pacboost
 from pacboost.bounds.exact_tests import difference_interval, sign_test_p
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.errors import InputWarning, NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.runs import several_runs
 from tests.worlds import noisy
@@ -75,6 +75,8 @@ def test_two_fitted_models() -> None:
     with pytest.raises(NotCertified, match="rows the model was trained on"):
         pacboost.compare_models(ours, models[0], X, y)
     mixed = np.vstack([fresh, X[:3]]), np.concatenate([labels, y[:3]])
-    assert pacboost.compare_models(ours, models[0], *mixed).rows == len(fresh)
+    with pytest.warns(InputWarning, match="3 of 903 rows are not counted"):
+        once = pacboost.compare_models(ours, models[0], *mixed, copies="distinct")
+    assert once.rows == len(fresh)
     with pytest.raises(ParameterError, match="delta"):
         pacboost.compare_models(*models, fresh, labels, delta=0)

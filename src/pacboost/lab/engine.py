@@ -19,6 +19,7 @@ from pacboost.boosters.booster import Booster
 from pacboost.errors import ParameterError
 from pacboost.estimators.bagging.bagging import BaggingClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.fitting.continuing import begin_record
 from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names, Rule
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
@@ -206,6 +207,7 @@ class BoostRun(LabRun):
             booster, Scripted(rules, learner) if rules else learner, early_stopping=False,
             random_state=spec.seed, verbose=False,
         )  # fmt: skip
+        self.model._record = begin_record(self.model, fitted=False)
         work = self.model._prepare(points.X, points.y, None, None, None)
         self.run = work.run
         self.sample = self.run.sample

@@ -231,7 +231,6 @@ def test_texts_of_the_fit_are_known_again() -> None:
     texts = [f"{text} {number}" for number, text in enumerate(callers()[0])]
     model = quick().fit(texts, callers()[1])
     assert model.overlap(texts).suspicious  # type: ignore[union-attr]
-    assert model.overlap([f"{text} again" for text in texts]).suspicious  # type: ignore[union-attr]
     fresh = [f"{text} {number}" for number, text in enumerate(callers(seed=1)[0], len(texts))]
     assert not model.overlap(fresh).suspicious  # type: ignore[union-attr]
 

@@ -14,7 +14,7 @@ import pacboost
 from pacboost import BaggingRegressor, BoostRegressor, ExtraTreesRegressor, RandomForestRegressor
 from pacboost.bounds import coverage as covering
 from pacboost.bounds.coverage import average_rank
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 
 
@@ -152,7 +152,9 @@ def test_groups_copies_and_frames(model: Any) -> None:
     assert "of a new group" in found.certificate_.claim
     doubled = np.repeat(FRESH, 2, axis=0), np.repeat(NUMBERS, 2)
     plain = pacboost.intervals(model, FRESH, NUMBERS)
-    assert pacboost.intervals(model, *doubled).cutoff_ == plain.cutoff_
+    with pytest.warns(InputWarning, match="rows are not counted"):
+        once = pacboost.intervals(model, *doubled, copies="distinct")
+    assert once.cutoff_ == plain.cutoff_
     frame = pd.DataFrame(X, columns=["p", "q"])
     linear = LinearRegression().fit(frame, Y)
     made = pacboost.intervals(linear, pd.DataFrame(FRESH, columns=["p", "q"]), NUMBERS)

@@ -15,7 +15,7 @@ from pacboost import BaggingClassifier, BoostClassifier, RandomForestClassifier
 from pacboost.bounds import coverage as covering
 from pacboost.bounds.coverage import average_rank
 from pacboost.bounds.family import Family
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 
 NAMES = np.array(["a", "b", "c", "d"])
@@ -159,7 +159,8 @@ def test_frames_and_groups() -> None:
 
 def test_guards(model: Any) -> None:
     doubled = np.repeat(FRESH, 2, axis=0), np.repeat(LABELS, 2)
-    once = pacboost.sets(model, *doubled)
+    with pytest.warns(InputWarning, match="rows are not counted"):
+        once = pacboost.sets(model, *doubled, copies="distinct")
     assert once.cutoffs_ == pacboost.sets(model, FRESH, LABELS).cutoffs_
     with pytest.raises(NotCertified, match=r"needs at least 29 rows.*there are 20. Collect 9 more"):
         pacboost.sets(model, FRESH[:20], LABELS[:20])

@@ -17,7 +17,7 @@ import pacboost
 from benchmarks import bench_promises, real_data
 from pacboost import BoostClassifier, RandomForestClassifier, choose_threshold
 from pacboost.bounds.decision import ThresholdDecision
-from pacboost.errors import DataError, FileError, NotCertified, ParameterError
+from pacboost.errors import DataError, FileError, InputWarning, NotCertified, ParameterError
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from tests.bounds.coverage import check_coverage, check_rejected
 
@@ -129,7 +129,8 @@ def test_guards(model: Any) -> None:
     with pytest.raises(NotCertified, match="rows the model was trained on"):
         choose_threshold(model, X, Y, recall=0.9)
     doubled = np.repeat(FRESH, 2, axis=0), np.repeat(LABELS, 2)
-    once = choose_threshold(model, *doubled, recall=0.9, positive="sick")
+    with pytest.warns(InputWarning, match="rows are not counted"):
+        once = choose_threshold(model, *doubled, recall=0.9, positive="sick", copies="distinct")
     plain = choose_threshold(model, FRESH, LABELS, recall=0.9, positive="sick")
     assert once.threshold_ == plain.threshold_
     made = choose_threshold(model, FRESH, LABELS, recall=0.9, positive="sick")

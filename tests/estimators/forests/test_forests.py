@@ -121,8 +121,7 @@ def test_settling_stops_early_and_the_certificate_pays() -> None:
 def test_certificates_out_of_bag_cover_the_risk() -> None:
     """All rows are known, so risks are counts; half of the bound holds for the trees themselves.
 
-    Copies of rows are the broken twin: outside its bag, a tree meets rows that it has seen. A fit
-    leaves them out.
+    Copies of rows are the broken twin: outside its bag, a tree meets rows that it has seen.
     """
     clean = BooleanConcept(10, lambda X: X[:, :3].sum(axis=1) >= 2)
     world, every = LabelNoise(clean, 0.1), clean.domain()
@@ -140,9 +139,7 @@ def test_certificates_out_of_bag_cover_the_risk() -> None:
         vote += model.certificate_.value < world.risk(model.predict)
         trees += fails_for_trees(model)
         copies = X.repeat(4, axis=0), y.repeat(4)
-        rows = model.out_of_bag_.rows
-        assert model.fit(*copies).out_of_bag_.rows == rows
-        twin += fails_for_trees(model.fit(*copies, copies="draws"))
+        twin += fails_for_trees(model.fit(*copies))
     check_coverage("forest out of bag, vote", vote, runs, 0.05)
     check_coverage("forest out of bag, trees", trees, runs, 0.05)
     check_rejected("forest out of bag, rows copied", twin, runs, 0.05)
