@@ -304,12 +304,13 @@ def refuse_training_rows(model: Any, X: Any, copies: str = "draws") -> bool:
     inner = inner_models(model, X)
     enough = 0
     for own in inner:
-        seen = _overlaps(own)
-        if not seen:
+        compared = _compared(own)
+        if not compared:
             continue
         whole = all(sketch.share == 1 for sketch in own.model._sketches)
-        enough += whole or max(one.compared for one, _ in seen) >= MIN_ROWS_COMPARED
-        for overlap, sketch in seen:
+        most = max(overlap.compared for _, _, overlap in compared)
+        enough += whole or most >= MIN_ROWS_COMPARED
+        for sketch, _, overlap in compared:
             _refuse(overlap, sketch, copies, len(inner))
     alone = answers_alone(model)
     if alone is None or not inner or enough < len(inner):
@@ -331,26 +332,21 @@ def _refuse(seen: Overlap, sketch: Sketch, copies: str, models: int) -> None:
     )
 
 
-def _overlaps(own: Inner) -> list[tuple[Overlap, Sketch]]:
+def _compared(own: Inner) -> list[tuple[Sketch, Table, Overlap]]:
     """Compare rows with those of a model; nothing where it remembers none, or reads others."""
-    return [(sketch.overlap(table), sketch) for sketch, table in _compared(own)]
-
-
-def _compared(own: Inner) -> list[tuple[Sketch, Table]]:
-    """Return the sketches of a model, with rows as it reads them; none where it cannot."""
     if not own.model._sketches:
         return []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # wrappers hand frames on as arrays, or the reverse
         try:
             table = own.model._rows_to_compare(own.X)
+            return [(sketch, table, sketch.overlap(table)) for sketch in own.model._sketches]
         except (TypeError, ValueError):
             return []
-    return [(sketch, table) for sketch in own.model._sketches]
 
 
 def _sketches(models: Sequence[Any], X: Any) -> Iterator[tuple[Sketch, Table]]:
     """Return the sketches of all models that can read the rows, with the rows as these are read."""
     for model in models:
         for own in inner_models(model, X):
-            yield from _compared(own)
+            yield from ((sketch, table) for sketch, table, _ in _compared(own))
