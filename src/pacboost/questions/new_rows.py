@@ -237,7 +237,10 @@ class NewRows:
                 "rows are; leave copies out"
             )
         checked = [refuse_training_rows(model, X, copies) for model in models]
-        new = cls._among(_sketches(models, X), X, len(np.asarray(y)), copies)
+        rows = len(np.asarray(y))
+        new = cls(rows, np.arange(rows))
+        if each:  # groups and time say themselves which rows belong together
+            new = cls._among(_sketches(models, X), X, rows, copies)
         details = {k: v for own in models for k, v in getattr(own, "details", {}).items()}
         assumptions = (*new.assumptions, *unanswered(details))
         return replace(new, checked=all(checked), details=details, assumptions=assumptions)
