@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, Self
 
-from pacboost.boosters.booster import Booster, FinalTable
+from pacboost.boosters.booster import Booster
 from pacboost.boosters.majority import BROKEN
 from pacboost.bounds.training import training_error
 from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, RareClassWarning, warn
@@ -39,6 +39,7 @@ from pacboost.models import calibration
 from pacboost.numerics.checks import integer, real_number
 from pacboost.training.metrics import Metric, metric
 from pacboost.training.run.loop import NO_EDGE, Run
+from pacboost.training.run.rare_classes import never_named
 
 AUTO = "auto"
 COUNTED = (
@@ -168,7 +169,7 @@ class Boosting(BoostingFit, VoteClassifier):
             raise ParameterError(
                 "certify='train' rounds the votes, so no calibration fits them; set calibrate=None"
             )
-        votes = recipe.booster.plain and not isinstance(recipe.booster, FinalTable)
+        votes = recipe.booster.plain and recipe.booster.multiclass != "two"  # else a table
         stumps = isinstance(recipe.learner, Stump) and votes
         if self.certify == "train" and not (stumps and examples.signs.shape[1] == 1):
             raise NotCertified(COUNTED)
@@ -246,7 +247,7 @@ class Boosting(BoostingFit, VoteClassifier):
             )
         elif BROKEN in run.stopped:
             said = f"boosting ended before its time (rounds done: {len(run.done)}): {run.stopped}"
-        never = run.never_named(NEVER_NAMED) if run.done and not said else []
+        never = never_named(run, NEVER_NAMED) if run.done and not said else []
         if said:
             warn(said, NoEdgeWarning)
         elif never:

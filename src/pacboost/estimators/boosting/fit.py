@@ -37,6 +37,7 @@ from pacboost.estimators.inputs.examples import (
     validation_sample,
 )
 from pacboost.estimators.inputs.parameters import callables, progress_after
+from pacboost.hypotheses.majority import rules_behind
 from pacboost.hypotheses.shapes import Counts
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
@@ -58,7 +59,9 @@ from pacboost.sources.table import Table
 from pacboost.training.metrics import Metric
 from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.loop import Run
+from pacboost.training.run.openings import Opening
 from pacboost.training.run.pairs import best_pairs
+from pacboost.training.run.straight_lines import StraightLines
 
 Pair = tuple[Any, Any]
 
@@ -115,8 +118,8 @@ REFITTED = "; validation loss was best at round {}, and the model was refitted o
 
 
 LINES = {"square": (0.5, 1.0), "logit": (1.0,)}
-"""How much of straight lines is tried, besides none (training/run/straight_lines.py); with
-quality="best", as much as for numbers."""
+"""The shares of straight lines that are tried, besides none (training/run/straight_lines.py); with
+quality="best", those for numbers."""
 STEPS = ("learning_rate", "l2")
 TREES = ("max_leaves", "max_depth", "min_leaf_rows", "max_features")
 """Parameters that may be automatic, of boosters and of trees."""
@@ -133,6 +136,8 @@ class Recipe:
     rounds: int
     resample: int = 0
     subsample: float = 1.0
+    openings: tuple[Opening, ...] = ()
+    """Rules that come before those of the learner."""
     least: int = 0
     """Early stopping leaves at least so many rounds."""
     usual: Settings | None = None
@@ -151,16 +156,15 @@ class Recipe:
 
     def _with_lines(self, rows: LabelledRows, quality: str) -> list[Recipe]:
         """Return the same with straight lines first, where trees are as free as lines are."""
-        booster: Any = self.booster
-        table, learner = rows.table, self.learner
+        booster, table, learner = self.booster, rows.table, self.learner
         free = isinstance(learner, Tree) and not learner.monotone and table.entries is None
-        if booster.lines or not free or self.rounds < ROUNDS_PER_LINE * table.n_columns:
+        if self.openings or not free or self.rounds < ROUNDS_PER_LINE * table.n_columns:
             return []
         kept = 1 - parameters.ramp(rows.n_rows)
         least = max(self.least, table.n_columns + 1)
         like = "square" if quality == "best" and booster.name in LINES else booster.name
         shares = [kept * share for share in LINES.get(like, ()) if kept]
-        return [replace(self, booster=replace(booster, lines=s), least=least) for s in shares]
+        return [replace(self, openings=(StraightLines(s),), least=least) for s in shares]
 
     def settings(self) -> dict[str, Any]:
         """Return what is used of the parameters that may be automatic."""
@@ -404,7 +408,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             if has_one_class(sample):
                 constant = StumpRule.constant(int(sample.signs[0, 0]))
                 always = FunctionLearner(lambda X, y, weights: constant)
-                recipe = replace(recipe, learner=always, booster=AdaBoost())
+                recipe = replace(recipe, learner=always, booster=AdaBoost(), openings=())
             run = Run(
                 sample,
                 recipe.learner,
@@ -413,11 +417,12 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
                 resample=recipe.resample,
                 subsample=recipe.subsample,
                 watch=self._watch(held, sample, recipe),
+                openings=recipe.openings,
             )
             if goes_on:
                 fingerprint.begin(sample)
             if self.warm_start and goes_on and hasattr(self, "model_"):
-                self._resume(run, recipe.booster, recipe.rounds, classes)
+                self._resume(run, recipe.rounds, classes)
             slope = None
             if trusted and held is not None and can_measure(held.counting(), everyone):
                 slope = partial(steepness, held.counting(), trusted)
@@ -445,10 +450,10 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         def again(rounds: int) -> PreparedFit:
             best, share = len(first.run.done), self._kept_share(everyone.n_rows)
             longer = replace(recipe, rounds=rounds - round(share * (rounds - best)))
-            second = work(longer, everyone, None, first.trained if share else None)
-            if share:
-                second.run.keep_first_rounds(first.run, round(share * best))
-            return second
+            kept = round(share * best)
+            if kept > len(first.run.opening):
+                longer = replace(longer, openings=(first.run.first_rules(kept),))
+            return work(longer, everyone, None, first.trained if share else None)
 
         if not refits:
             return first
@@ -526,7 +531,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         watched = validation_sample(held.counting(), training)
         return EarlyStopping(watched, measure, patience, recipe.least)
 
-    def _resume(self, run: Run, booster: Booster[Any], rounds: int, classes: NDArray[Any]) -> None:
+    def _resume(self, run: Run, rounds: int, classes: NDArray[Any]) -> None:
         earlier, table, bins = self.model_, run.sample.table, run.sample.bins
         same = {
             "the number of features": earlier.n_features == table.n_columns,
@@ -537,7 +542,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             or not bins.differ(earlier.bins),
         }  # fmt: skip
         refuse([name for name, holds in same.items() if not holds])
-        ledger, vote = earlier.ledger, booster.parted(earlier.vote)
+        ledger, vote = earlier.ledger, rules_behind(earlier.vote)
         whole = ledger.revised or not ledger.cells
         cast = [entry.vote if whole else 1.0 for entry in ledger.rounds]
         if vote.votes.tolist() != cast:

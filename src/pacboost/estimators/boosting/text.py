@@ -37,6 +37,7 @@ from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
 from pacboost.sources.text import MOST_FEATURES, TextFeatures
+from pacboost.training.run.linear_words import LinearWords
 
 # How texts are read: by a vocabulary that is learned from the training rows alone.
 #
@@ -86,8 +87,8 @@ def _least_pairs(lines: list[str]) -> list[NDArray[np.uint64]]:
 
 
 CLASSES_NAMED = 3
-ROUNDS, ROUNDS_AFTER_LINES = 1000, 20
-"""So many rounds, and so many that begin with a linear one (docs/decisions/0026)."""
+ROUNDS, ROUNDS_AFTER_LINEAR = 1000, 20
+"""The number of rounds, and the one where the first is linear (docs/decisions/0026)."""
 
 
 @accepts_aliases
@@ -249,8 +250,11 @@ class TextBoostClassifier(Boosting):
         drawn = None if drawn is None else positive_whole("candidates", drawn)
         learner = Words(length, drawn, bool(self.abstain))
         booster = self._booster(examples.signs.shape[1])
-        usual = ROUNDS_AFTER_LINES if booster.lines else ROUNDS
-        return Recipe(learner, booster, most_rounds(self, usual, booster))
+        # not beside other columns, nor with a booster that the user has made
+        linear = isinstance(self._reading, TextFeatures) and isinstance(self.booster, str)
+        openings = (LinearWords(),) if linear and isinstance(booster, Logit) else ()
+        usual = ROUNDS_AFTER_LINEAR if openings else ROUNDS
+        return Recipe(learner, booster, most_rounds(self, usual, booster), openings=openings)
 
     def _booster(self, outputs: int) -> Booster[Any]:
         choice = self.booster
@@ -264,8 +268,7 @@ class TextBoostClassifier(Boosting):
             if isinstance(booster, Logit):  # which counts l2 in rows of its first weight
                 classes = max(2, outputs)
                 l2 = real_number("l2", self.l2) * classes**2 / (4 * (classes - 1))
-                lines = float(isinstance(self._reading, TextFeatures))  # not beside other columns
-                changes |= {"prior": begins_by_prior(self), "l2": l2, "lines": lines}
+                changes |= {"prior": begins_by_prior(self), "l2": l2}
             if isinstance(booster, AdaBoost):
                 changes["confidence_rated"] = True
         return with_fields(booster, changes, "booster")  # type: ignore[no-any-return]
