@@ -40,7 +40,7 @@ from pacboost.bounds import holdout
 from pacboost.errors import NotCertified
 from pacboost.estimators.boosting.certifying import QuantisedVotes, merged
 from pacboost.estimators.fitted.explaining import wrong_rows
-from pacboost.estimators.inputs.examples import LabelledRows
+from pacboost.fit.rows import LabelledRows
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.stump import Stump

@@ -19,6 +19,7 @@ from pacboost.boosters.booster import Booster
 from pacboost.errors import ParameterError
 from pacboost.estimators.bagging.bagging import BaggingClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.fit.trial import start
 from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names, Rule
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
@@ -206,8 +207,8 @@ class BoostRun(LabRun):
             booster, Scripted(rules, learner) if rules else learner, early_stopping=False,
             random_state=spec.seed, verbose=False,
         )  # fmt: skip
-        work = self.model._prepare(points.X, points.y, None, None, None)
-        self.run = work.run
+        trial = self.model._prepare(points.X, points.y, None, None, None).trial
+        self.run = start(trial, trial.recipe)
         self.sample = self.run.sample
         self._blank = self.run.ledger()  # before any round
         self._rounds = iter(self.run)

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from pacboost import BoostClassifier, BoostRegressor
 from pacboost.boosters.logit import Logit
-from pacboost.estimators.boosting.automatic import Settings, rows_of_a_trial
 from pacboost.estimators.boosting.certifying import divide
-from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import draw_seed
+from pacboost.fit.rows import LabelledRows
+from pacboost.fit.settings import Settings
+from pacboost.fit.trial import hold_back
 from pacboost.hypotheses.vote import vote_digest
 from pacboost.samples.sample import signs_of
 from pacboost.sources.arrays import ArrayTable
@@ -44,7 +45,9 @@ def loss(model: Any, X: Any, y: Any) -> float:
 @pytest.mark.parametrize("logistic", [True, False])
 def test_settings_move_smoothly_with_the_number_of_rows(classes: int, logistic: bool) -> None:
     sizes = (*range(30, 120), *range(120, 31_001, 100))
-    for before, after in pairwise(Settings.of(n, classes, logistic=logistic) for n in sizes):
+    for before, after in pairwise(
+        Settings.for_classes(n, classes, logistic=logistic) for n in sizes
+    ):
         assert abs(after.n_estimators - before.n_estimators) <= 3
         assert abs(after.least - before.least) <= 9
         assert abs(after.most - before.most) <= 43
@@ -191,10 +194,10 @@ def test_a_class_of_one_row_leaves_the_trial_out() -> None:
 
 
 @pytest.mark.parametrize(("rows", "measured"), [(500, 100), (60_000, 10_000)])
-def test_rows_of_a_trial_are_apart(rows: int, measured: int) -> None:
+def test_hold_back_are_apart(rows: int, measured: int) -> None:
     X, y = world(rows)
     signs, labels = signs_of(y, 2)
-    trial = rows_of_a_trial(LabelledRows(ArrayTable(X), signs, None, labels), 5)
+    trial = hold_back(LabelledRows(ArrayTable(X), signs, None, labels), 5)
     assert trial is not None
     learned, held = trial
     assert learned.n_rows + held.n_rows == rows
@@ -267,7 +270,7 @@ SIZES = list(range(19_000, 31_001, 500))
     [("auto", (0.8, 0.5, 0.05), (0.8, 0.5, 0.1)), ("fast", (0.8, 0.5, 0.1), (1.0, 1.0, 0.2))],
 )
 def test_trees_of_classes_change_step_by_step(quality: str, few: Any, many: Any) -> None:
-    made = [Settings.of(rows, 2, quality=quality) for rows in SIZES]
+    made = [Settings.for_classes(rows, 2, quality=quality) for rows in SIZES]
     first, last = made[SIZES.index(20_000)], made[-1]
     assert (first.subsample, first.max_features, first.learning_rate) == few
     assert (last.subsample, last.max_features, last.learning_rate) == many
@@ -294,7 +297,7 @@ def kept_rounds(rows: int, early_stopping: Any = "auto") -> int:
             runs.append(self)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pacboost.estimators.boosting.fit.Run", Noted)
+        patch.setattr("pacboost.fit.trial.Run", Noted)
         model = BoostRegressor(
             n_estimators=20, early_stopping=early_stopping, random_state=0, verbose=0
         ).fit(X, y)

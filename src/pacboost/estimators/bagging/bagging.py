@@ -24,9 +24,10 @@ from pacboost.estimators.bagging.base import (
     shares_of,
 )
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
-from pacboost.estimators.inputs.examples import LabelledRows, read_examples
+from pacboost.estimators.inputs.examples import read_examples
 from pacboost.estimators.inputs.parameters import share_or_count
 from pacboost.estimators.inputs.tables import open_table
+from pacboost.fit.rows import LabelledRows
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner

@@ -17,9 +17,9 @@ from pacboost.estimators.fitted.explaining import wrong_rows
 from pacboost.estimators.fitting.memory import Memory, digest, parameters
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division, counted, refuse_weights
-from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.labels import read_weights
 from pacboost.estimators.inputs.tables import open_table
+from pacboost.fit.rows import LabelledRows
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote, vote_digest
 from pacboost.models import calibration

@@ -19,10 +19,12 @@ from pacboost.boosters.logit import Logit
 from pacboost.errors import DataError, NotCertified
 from pacboost.estimators.boosting.base import COUNTED, Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.boosting.fit import PreparedFit, Recipe
+from pacboost.estimators.boosting.fit import Prepared
 from pacboost.estimators.fitting.parameters import begins_by_prior, most_rounds, with_fields
 from pacboost.estimators.inputs.documented import accepts_aliases, documented_like
-from pacboost.estimators.inputs.examples import LabelledRows
+from pacboost.fit.recipe import Recipe
+from pacboost.fit.rows import LabelledRows
+from pacboost.fit.settings import PATIENCE_OF_TEXTS, TEXT_ROUNDS, TEXT_ROUNDS_AFTER_LINEAR
 from pacboost.learners.words import Words
 from pacboost.models.explain import explanation
 from pacboost.models.explain.explanation import Explanation, class_number
@@ -87,8 +89,6 @@ def _least_pairs(lines: list[str]) -> list[NDArray[np.uint64]]:
 
 
 CLASSES_NAMED = 3
-ROUNDS, ROUNDS_AFTER_LINEAR = 1000, 20
-"""The number of rounds, and the one where the first is linear (docs/decisions/0026)."""
 
 
 @accepts_aliases
@@ -203,7 +203,7 @@ class TextBoostClassifier(Boosting):
     device: str = "cpu"
     verbose: bool | int | str = "auto"
     random_state: Any = None
-    _patience = 50
+    _patience = PATIENCE_OF_TEXTS
 
     _other_meaning = ("max_features",)
     """Parameters that mean something else than in other classes: here the size of the vocabulary,
@@ -253,7 +253,7 @@ class TextBoostClassifier(Boosting):
         # not beside other columns, nor with a booster that the user has made
         linear = isinstance(self._reading, TextFeatures) and isinstance(self.booster, str)
         openings = (LinearWords(),) if linear and isinstance(booster, Logit) else ()
-        usual = ROUNDS_AFTER_LINEAR if openings else ROUNDS
+        usual = TEXT_ROUNDS_AFTER_LINEAR if openings else TEXT_ROUNDS
         return Recipe(learner, booster, most_rounds(self, usual, booster), openings=openings)
 
     def _booster(self, outputs: int) -> Booster[Any]:
@@ -284,7 +284,7 @@ class TextBoostClassifier(Boosting):
         """Return fingerprints of the texts, as they came."""
         return fingerprints(self.features_.lines(self.features_.read(X)))
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> Prepared:
         if self.certify == "train":
             raise NotCertified(COUNTED)
         return super()._prepare(X, y, sample_weight, X_val, y_val)

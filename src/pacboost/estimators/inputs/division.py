@@ -21,6 +21,7 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.inputs.labels import read_labels, read_weights
+from pacboost.fit.rows import draw
 from pacboost.numerics.checks import probability, real_number
 from pacboost.samples.equal_rows import Examples
 from pacboost.sources.columns import Columns
@@ -180,18 +181,6 @@ def refuse_weights(certify: str | None) -> None:
         "This certificate counts the rows that are learned from: give neither, or set "
         "certify='holdout', which counts other rows without weights, or certify=None"
     )
-
-
-def draw(rows: int, name: str, share: float, seed: int) -> tuple[Rows, Rows]:
-    """Draw which rows are held back, by their number alone; give the others first."""
-    held = round(rows * share) if 0 < share < 1 else 0
-    if not 0 < held < rows:
-        raise ParameterError(
-            f"{name} is {share} and there are {rows} rows; it must lie in (0, 1) and "
-            "leave at least 1 sample on both sides"
-        )
-    order = np.random.default_rng(seed).permutation(rows)
-    return np.sort(order[held:]), np.sort(order[:held])
 
 
 def number_of_rows(X: Any) -> int:
