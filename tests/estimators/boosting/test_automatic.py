@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,12 +13,7 @@ from pacboost import BoostClassifier, BoostRegressor
 from pacboost.boosters.logit import Logit
 from pacboost.estimators.boosting.certifying import divide
 from pacboost.estimators.inputs.parameters import draw_seed
-from pacboost.fit.rows import LabelledRows
-from pacboost.fit.settings import Settings
-from pacboost.fit.trial import hold_back
 from pacboost.hypotheses.vote import vote_digest
-from pacboost.samples.sample import signs_of
-from pacboost.sources.arrays import ArrayTable
 from pacboost.training.run.loop import Run
 from tests.test_model_bytes import content
 
@@ -39,23 +33,6 @@ def line(rows: int) -> tuple[Any, Any]:
 
 def loss(model: Any, X: Any, y: Any) -> float:
     return float(-np.log(model.predict_proba(X)[np.arange(len(y)), y]).mean())
-
-
-@pytest.mark.parametrize("classes", [1, 5])
-@pytest.mark.parametrize("logistic", [True, False])
-def test_settings_move_smoothly_with_the_number_of_rows(classes: int, logistic: bool) -> None:
-    sizes = (*range(30, 120), *range(120, 31_001, 100))
-    for before, after in pairwise(
-        Settings.for_classes(n, classes, logistic=logistic) for n in sizes
-    ):
-        assert abs(after.n_estimators - before.n_estimators) <= 3
-        assert abs(after.least - before.least) <= 9
-        assert abs(after.most - before.most) <= 43
-        assert -0.0001 <= after.learning_rate - before.learning_rate <= 0.004
-        assert abs(after.subsample - before.subsample) <= 0.006
-        assert abs(after.max_features - before.max_features) <= 0.013
-        assert 0 <= after.min_leaf_rows - before.min_leaf_rows <= 5
-        assert abs(after.trusted - before.trusted) <= 0.028
 
 
 def tables() -> dict[str, tuple[Any, Any]]:
@@ -193,20 +170,6 @@ def test_a_class_of_one_row_leaves_the_trial_out() -> None:
     assert model.model_.calibration is None
 
 
-@pytest.mark.parametrize(("rows", "measured"), [(500, 100), (60_000, 10_000)])
-def test_hold_back_are_apart(rows: int, measured: int) -> None:
-    X, y = world(rows)
-    signs, labels = signs_of(y, 2)
-    trial = hold_back(LabelledRows(ArrayTable(X), signs, None, labels), 5)
-    assert trial is not None
-    learned, held = trial
-    assert learned.n_rows + held.n_rows == rows
-    assert abs(held.n_rows - measured) <= 1
-    assert learned.numbers is not None
-    assert held.numbers is not None
-    assert not set(learned.numbers.tolist()) & set(held.numbers.tolist())
-
-
 def test_certifying_rows_have_no_say() -> None:
     """Other labels of the rows that certify change the certificate, and nothing else."""
     X, y = world(400)
@@ -261,23 +224,6 @@ def test_fewer_rounds_are_certain_the_more_rows_can_be_spared() -> None:
 
 
 # No setting jumps between 20,000 and 30,000 rows: settings, rounds, and the rows they use.
-
-SIZES = list(range(19_000, 31_001, 500))
-
-
-@pytest.mark.parametrize(
-    ("quality", "few", "many"),
-    [("auto", (0.8, 0.5, 0.05), (0.8, 0.5, 0.1)), ("fast", (0.8, 0.5, 0.1), (1.0, 1.0, 0.2))],
-)
-def test_trees_of_classes_change_step_by_step(quality: str, few: Any, many: Any) -> None:
-    made = [Settings.for_classes(rows, 2, quality=quality) for rows in SIZES]
-    first, last = made[SIZES.index(20_000)], made[-1]
-    assert (first.subsample, first.max_features, first.learning_rate) == few
-    assert (last.subsample, last.max_features, last.learning_rate) == many
-    for before, after in pairwise(made):
-        assert 0 <= after.subsample - before.subsample <= 0.011
-        assert 0 <= after.learning_rate - before.learning_rate <= 0.0061
-        assert 0 <= after.min_leaf_rows - before.min_leaf_rows <= 1
 
 
 def sloped(rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
