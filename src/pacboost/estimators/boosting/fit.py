@@ -287,10 +287,6 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
     def _warn(self, run: Run) -> None:
         """Warn of a model that is of little use."""
 
-    def _kept_share(self, rows: int) -> float:
-        """Return the share of the rounds on some rows that boosting on all of them begins with."""
-        return 0.0
-
     def _boosted(self, run: Run, **more: Any) -> Model:
         """Turn the finished rounds into a model."""
         sample, seen = run.sample, fingerprint.fingerprint(run.sample)

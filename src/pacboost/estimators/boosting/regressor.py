@@ -255,7 +255,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
             self.quality,
             refits=refits,
             repeat_share=self._held_share(everyone.n_rows) if refits else 0.0,
-            kept_share=self._kept_share(everyone.n_rows) if refits else 0.0,
+            kept_share=ramp(everyone.n_rows) if self.early_stopping == "auto" else 0.0,
         )
         return Prepared(trial)
 
@@ -266,9 +266,6 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     def _refits(self, examples: LabelledRows) -> bool:
         few = self.early_stopping == "auto" and examples.n_rows < MANY_ROWS
         return not self.warm_start and (few or self.early_stopping == "refit")
-
-    def _kept_share(self, rows: int) -> float:
-        return ramp(rows) if self.early_stopping == "auto" else 0.0
 
     def _usual(self, rows: int) -> Settings:
         trees = self.learner is None or isinstance(self.learner, Tree | str)

@@ -84,8 +84,11 @@ class Run:
 
     def _next_rule(self) -> MeasuredRule | None:
         """Measure the next rule of the opening, or ask the learner; None if it has no rule."""
-        if len(self.done) < len(self.opening):
-            return self.rounds.measure(self.state, self.opening[len(self.done)])
+        while len(self.done) < len(self.opening):
+            rule = self.rounds.measure(self.state, self.opening[len(self.done)])
+            if rule is not None:
+                return rule
+            del self.opening[len(self.done)]
         return self.rounds.find(self.state, len(self.done) + 1)
 
     def up_to(self, rounds: int, at_once: int = AT_ONCE) -> Iterator[FinishedRound]:

@@ -222,8 +222,8 @@ class Rounds(ABC):
             )
         return []
 
-    def measure(self, state: Any, rule: Hypothesis) -> MeasuredRule:
-        """Measure a rule of an opening."""
+    def measure(self, state: Any, rule: Hypothesis) -> MeasuredRule | None:
+        """Measure a rule of an opening; None if it has no edge and is left out."""
         raise NotImplementedError
 
     def stands_alone(self, rule: MeasuredRule) -> bool:
@@ -314,10 +314,12 @@ class CellRounds(Rounds):
             rules += opening.rules(self.sample, start, unit)
         return rules
 
-    def measure(self, state: Any, rule: Hypothesis) -> MeasuredCells:
+    def measure(self, state: Any, rule: Hypothesis) -> MeasuredCells | None:
         request = self.booster.request(state)
         if rule.adds_up:
-            return self._measure_by_row(request, rule)
+            whole = self._measure_by_row(request, rule)
+            return whole if _is_useful(whole) else None
+        # one of several lines may have no edge, though all together have one
         measured = self._measure(state, request, rule, rule.cells(self.sample), rule.values)
         return replace(measured, hypothesis=self._with_gain(measured))
 
