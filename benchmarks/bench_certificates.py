@@ -38,7 +38,7 @@ from scipy.stats import norm
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.bounds import holdout, occam
 from pacboost.errors import NotCertified
-from pacboost.estimators.inputs.examples import LabelledRows
+from pacboost.fit.rows import LabelledRows
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.stump import Stump

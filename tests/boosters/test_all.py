@@ -16,6 +16,7 @@ from pacboost.boosters.majority import Majority
 from pacboost.boosters.maximal_margin import AdaBoostV, ArcGV
 from pacboost.boosters.registry import BOOSTERS, LOSSES
 from pacboost.errors import ParameterError
+from pacboost.hypotheses.majority import rules_behind
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
@@ -61,7 +62,7 @@ def same_after_a_break(
     list(islice(whole, rounds))
     first = Run(sample, learner, booster, seed=5)
     list(islice(first, after))
-    ledger, vote = first.ledger(), booster.parted(first.vote())
+    ledger, vote = first.ledger(), rules_behind(first.vote())
     if booster.revises or not ledger.cells:
         assert [entry.vote for entry in ledger.rounds] == vote.votes.tolist()
     second = Run(sample, learner, booster, seed=5)

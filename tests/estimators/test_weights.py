@@ -21,6 +21,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.strong import rows as row_roles
+from pacboost.fit.rows import draw
 
 WITHOUT = "counted without weights"
 
@@ -84,7 +85,7 @@ def test_equal_weights_are_no_weights(number: int) -> None:
 def test_the_bound_counts_every_held_out_row_once() -> None:
     model = AdaBoostClassifier(certify="holdout", random_state=0).fit(X, Y, WEIGHTS)
     seed = draw_seed(0)
-    _, held = division.draw(600, "holdout", 0.2, seed + division.CERTIFY)
+    _, held = draw(600, "holdout", 0.2, seed + division.CERTIFY)
     assert model.certificate_.inputs["k"] == model.mistakes(X[held], Y[held]).sum()
 
 

@@ -25,11 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.hypotheses.hypothesis import Cells, CellValues
+from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis
 from pacboost.hypotheses.vote import Vote
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.numerics.same_bits import total
-from pacboost.samples.sample import Request, Sample, Signs, Sums
+from pacboost.samples.sample import Request, Signs, Sums
 
 Agreement = NDArray[np.int8]
 Floats = NDArray[np.float64]
@@ -95,8 +95,7 @@ class Booster(ABC, Generic[S]):
     """The rules of a boosting algorithm: a small frozen object without state.
 
     A subclass whose file lies in ``pacboost/boosters`` is found by its name. What only some
-    boosters can do is declared by a capability: ``RevisingBooster``, ``FilteringBooster`` or
-    ``FinalTable``.
+    boosters can do is declared by a capability: ``RevisingBooster`` or ``FilteringBooster``.
     """
 
     name: ClassVar[str]
@@ -109,8 +108,6 @@ class Booster(ABC, Generic[S]):
     """Whether a round may change the votes of earlier rounds: true of every RevisingBooster."""
     error_factor: ClassVar[float] = 0.0
     """error ≤ error_factor · mean weight, for any rules; 0 for boosters without such a bound."""
-    lines: float = 0.0
-    """How much of the straight lines that fit best is added after the first constant."""
     on_gpu: ClassVar[bool] = False
     """Whether the arrays of its state may be in a GPU's memory, so that no row has to travel."""
 
@@ -227,13 +224,9 @@ class Booster(ABC, Generic[S]):
         """Return the costs, where they depend on more of the state than margins and rounds."""
         return self.costs(margins, rounds)
 
-    def joined(self, state: S, vote: Vote, sample: Sample) -> Vote:
-        """Return the final classifier made of the rules and their votes: by default, the vote."""
-        return vote
-
-    def parted(self, vote: Vote) -> Vote:
-        """Return the rules and votes from which ``joined`` made the final classifier."""
-        return vote
+    def final(self, state: S, rules: Sequence[Hypothesis], outputs: int) -> Vote:
+        """Return the final classifier of the first rules of a run: by default, their vote."""
+        return Vote(rules, self.votes_after(state, len(rules)), outputs)
 
     def last_vote(self, state: S) -> float:
         """Return the vote of the newest round."""
@@ -300,7 +293,7 @@ def check_shrinkage(name: str, value: float) -> None:
         )
 
 
-# Capabilities that only some boosters have; boosters/bounded_weights.py holds a third.
+# A capability that only some boosters have; boosters/bounded_weights.py holds another.
 
 
 class RevisingBooster(Booster[S]):
@@ -314,15 +307,3 @@ class RevisingBooster(Booster[S]):
     @abstractmethod
     def recall(self, state: S, agree: Agreement, memory: list[float]) -> S:
         """Take in one round of an earlier run; ``resume`` is called after the last of them."""
-
-
-class FinalTable(Booster[S]):
-    """A booster whose final classifier is not the vote but a table made from its rules."""
-
-    @abstractmethod
-    def joined(self, state: S, vote: Vote, sample: Sample) -> Vote:
-        """Return a vote that consists of the table alone."""
-
-    @abstractmethod
-    def parted(self, vote: Vote) -> Vote:
-        """Return the rules and votes from which ``joined`` made the table."""

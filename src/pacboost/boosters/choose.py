@@ -21,7 +21,7 @@ def as_loss(choice: Any) -> Booster[Any]:
     """Return the booster of regression for the name of a loss, or for a function of its slopes.
 
     >>> as_loss("absolute"), as_loss("squared_error")
-    (Absolute(learning_rate=1.0), Square(learning_rate=1.0, l2=0.0, lines=0.0))
+    (Absolute(learning_rate=1.0), Square(learning_rate=1.0, l2=0.0))
     """
     if callable(choice) and not isinstance(choice, type):
         return CustomLoss(choice)

@@ -23,19 +23,18 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.booster import (
     Agreement,
-    FinalTable,
     Floats,
     Measured,
     Moved,
     RevisingBooster,
 )
 from pacboost.errors import ParameterError
-from pacboost.hypotheses.hypothesis import Cells, CellValues
+from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis
 from pacboost.hypotheses.majority import Pattern, answers_of
 from pacboost.hypotheses.vote import Vote
 from pacboost.numerics.exact import in_units_of_least, whole_scale
 from pacboost.numerics.same_bits import total
-from pacboost.samples.sample import Request, Sample, Signs, Sums
+from pacboost.samples.sample import Request, Signs, Sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +60,7 @@ class PairState:
 
 
 @dataclass(frozen=True)
-class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
+class GraphSeparation(RevisingBooster[PairState]):
     """The rules of graph separation, for two classes.
 
     >>> rules = GraphSeparation()
@@ -116,16 +115,12 @@ class GraphSeparation(RevisingBooster[PairState], FinalTable[PairState]):
         """Return 1 - margin."""
         return 1 - margins
 
-    def joined(self, state: PairState, vote: Vote, sample: Sample) -> Vote:
-        if not vote.hypotheses:
-            return vote
-        seen = np.stack(state.seen[: len(vote.hypotheses)])
-        table = Pattern.of(vote.hypotheses, seen, state.signs[:, 0], state.base)
-        return Vote([table], np.ones(1))
-
-    def parted(self, vote: Vote) -> Vote:
-        rules = [rule for h in vote.hypotheses if isinstance(h, Pattern) for rule in h.rules]
-        return Vote(rules, np.ones(len(rules)))
+    def final(self, state: PairState, rules: Sequence[Hypothesis], outputs: int) -> Vote:
+        """Return the table from patterns to signs, as the only rule of a vote."""
+        if not rules:
+            return Vote(rules, np.ones(0))
+        seen = np.stack(state.seen[: len(rules)])
+        return Vote([Pattern.of(rules, seen, state.signs[:, 0], state.base)], np.ones(1))
 
     def stop(self, state: PairState) -> str | None:
         return None if state.pairs > 0 else "no pattern holds rows of both classes any more"

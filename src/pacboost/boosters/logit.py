@@ -82,7 +82,6 @@ class Logit(FilteringBooster[LogitState]):
     """Added to the weight Σ p(1 - p) of every cell; with K classes 4(K-1)/K² times as much, since a
     row's weight starts at (K-1)/K² for each of them."""
     prior: bool = False
-    lines: float = 0.0
 
     def __post_init__(self) -> None:
         check_rate("learning_rate", self.learning_rate)

@@ -46,7 +46,6 @@ class Square(Residual):
     learning_rate: float = 1.0
     l2: float = 0.0
     """Added to the weight of every cell, in rows of mean weight."""
-    lines: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()

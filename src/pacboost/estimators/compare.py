@@ -25,6 +25,7 @@ from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.examples import read_examples
 from pacboost.estimators.inputs.parameters import callables, draw_seed, progress_after
+from pacboost.fit.rows import draw
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.parallel.cluster import in_batches, joblib_cluster, send
@@ -201,7 +202,7 @@ class Contest:
         share = probability("test", test)
         examples = Examples.from_rows(X, labels.shape[0], copies)
         self._assumptions = examples.assumptions
-        learned, held = map(examples.rows_of, division.draw(examples.count, "test", share, seed))
+        learned, held = map(examples.rows_of, draw(examples.count, "test", share, seed))
         tested = examples.once(held)
         return Rows(division.taken(X, learned), labels[learned]), Rows(
             division.taken(X, tested), labels[tested]

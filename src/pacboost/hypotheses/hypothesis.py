@@ -124,6 +124,11 @@ class Hypothesis(ABC):
         return None
 
     @property
+    def adds_up(self) -> bool:
+        """Whether a row gets the sum of several values, so that no single cell is its own."""
+        return False
+
+    @property
     def unvalued(self) -> Hypothesis:
         """The rule that made the cells, where this one only gives them other values."""
         return self

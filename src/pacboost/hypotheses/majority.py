@@ -232,3 +232,11 @@ def _packed(seen: Signs) -> NDArray[np.void]:
     """Return the pattern of every row as bytes, which can be compared at once."""
     bits = np.ascontiguousarray(np.packbits(seen > 0, axis=1))
     return bits.view(np.dtype((np.void, bits.shape[1])))[:, 0]
+
+
+def rules_behind(vote: Vote) -> Vote:
+    """Return the rules that a table was made of, each with a vote of 1; any other vote itself."""
+    if len(vote.hypotheses) != 1 or not isinstance(vote.hypotheses[0], Pattern):
+        return vote
+    rules = list(vote.hypotheses[0].rules)
+    return Vote(rules, np.ones(len(rules)))

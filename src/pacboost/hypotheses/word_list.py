@@ -55,6 +55,10 @@ class WordList(Hypothesis):
     def silent(self) -> int | None:
         return self.asked.size if self.abstains else None
 
+    @property
+    def adds_up(self) -> bool:
+        return self.every
+
     def cells(self, sample: Sample) -> Cells:
         cells = no_cells(sample.n_rows, self.asked.size)
         for place in range(self.asked.size - 1, -1, -1):  # those before have the last word

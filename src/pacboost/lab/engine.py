@@ -20,6 +20,7 @@ from pacboost.errors import ParameterError
 from pacboost.estimators.bagging.bagging import BaggingClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.fitting.continuing import begin_record
+from pacboost.fit.trial import start
 from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names, Rule
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
@@ -208,8 +209,8 @@ class BoostRun(LabRun):
             random_state=spec.seed, verbose=False,
         )  # fmt: skip
         self.model._record = begin_record(self.model, fitted=False)
-        work = self.model._prepare(points.X, points.y, None, None, None)
-        self.run = work.run
+        trial = self.model._prepare(points.X, points.y, None, None, None).trial
+        self.run = start(trial, trial.recipe)
         self.sample = self.run.sample
         self._blank = self.run.ledger()  # before any round
         self._rounds = iter(self.run)

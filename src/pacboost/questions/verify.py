@@ -15,7 +15,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from pacboost.boosters.registry import BOOSTERS
 from pacboost.bounds import estimates
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
@@ -23,7 +22,13 @@ from pacboost.bounds.coverage import IntervalRule, SetRule, coverage_words
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.bounds.registry import bound_of, makers
-from pacboost.bounds.wording import DISTINCT_ROWS, SHARE_LEARNED, UNANSWERED, WITHOUT_WEIGHTS
+from pacboost.bounds.wording import (
+    DISTINCT_ROWS,
+    SHARE_LEARNED,
+    UNANSWERED,
+    WITHOUT_WEIGHTS,
+)
+from pacboost.hypotheses.majority import rules_behind
 from pacboost.hypotheses.vote import vote_digest
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container
@@ -246,9 +251,8 @@ def _rounds(model: Model) -> Check:
     votes = [entry.vote if whole else 1.0 for entry in ledger.rounds]
     if ledger.potential == "none":  # members that have one vote each
         votes = [1.0] * len(model.vote.hypotheses)
-    known = BOOSTERS.get(ledger.booster)
-    cast = model.vote if known is None else known().parted(model.vote)
-    if not (bound and bound.rounded) and cast.votes.tolist() != votes:
+    cast = rules_behind(model.vote).votes.tolist()
+    if not (bound and bound.rounded) and cast != votes:
         return Check("rounds", False, "the votes are not those of the rounds")
     if vote_digest(model.vote) != ledger.vote_digest:
         return Check("rounds", False, "the rules or their votes are not those that were found")

@@ -22,10 +22,10 @@ from pacboost.estimators.fitting.parameters import named, with_fields
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.estimator import fits_rows
-from pacboost.estimators.inputs.examples import LabelledRows, training_sample
 from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import draw_seed, progress_after
 from pacboost.estimators.inputs.tables import open_table, warn_of_one_class
+from pacboost.fit.rows import LabelledRows, training_sample
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Decision, votes_within
 from pacboost.hypotheses.stump import StumpRule

@@ -13,9 +13,9 @@ from pacboost.boosters.majority import Majority
 from pacboost.errors import ParameterError, TooFewRowsWarning, warn
 from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
-from pacboost.estimators.inputs.examples import LabelledRows
+from pacboost.fit.recipe import Recipe
+from pacboost.fit.rows import LabelledRows
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner

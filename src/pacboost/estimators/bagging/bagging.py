@@ -25,9 +25,10 @@ from pacboost.estimators.bagging.base import (
 )
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
 from pacboost.estimators.inputs.estimator import fits_rows, takes_rows
-from pacboost.estimators.inputs.examples import LabelledRows, read_examples
+from pacboost.estimators.inputs.examples import read_examples
 from pacboost.estimators.inputs.parameters import share_or_count
 from pacboost.estimators.inputs.tables import open_table
+from pacboost.fit.rows import LabelledRows
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner

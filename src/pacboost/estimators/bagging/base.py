@@ -30,9 +30,10 @@ from pacboost.estimators.fitting.continuing import (
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.estimator import RemembersRows, takes_rows
-from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
+from pacboost.estimators.inputs.examples import read_numbers
 from pacboost.estimators.inputs.parameters import callables, progress_after
 from pacboost.estimators.inputs.tables import open_table, warn_of_one_class
+from pacboost.fit.rows import LabelledRows
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.models.model import Model

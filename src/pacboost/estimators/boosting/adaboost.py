@@ -20,15 +20,15 @@ from pacboost.boosters.booster import check_rate
 from pacboost.bounds.training import R2_LOSSES, median_misses
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.base import Boosting
-from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.parameters import is_truth
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import RemembersRows, fits_rows, takes_rows
-from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.labels import read_targets, read_weights
 from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
 from pacboost.estimators.inputs.tables import open_table
+from pacboost.fit.recipe import Recipe
+from pacboost.fit.rows import LabelledRows
 from pacboost.learners.choose import as_learner
 from pacboost.learners.sklearn import SklearnLearner, shaped
 from pacboost.numerics.checks import positive_whole, real_number

@@ -6,35 +6,27 @@ import math
 from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from typing import Any
 
-from pacboost.boosters.booster import Booster
 from pacboost.boosters.majority import BROKEN
 from pacboost.bounds.training import training_error
 from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, RareClassWarning, warn
 from pacboost.estimators.boosting import certifying
-from pacboost.estimators.boosting.automatic import (
-    Settings,
-    rows_of_a_trial,
-)
 from pacboost.estimators.boosting.certifying import curve_for
-from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
+from pacboost.estimators.boosting.fit import BoostingFit, Prepared
 from pacboost.estimators.fitted.vote import VoteClassifier
-from pacboost.estimators.fitting.parameters import ramp
 from pacboost.estimators.inputs.division import CALIBRATE, Division
-from pacboost.estimators.inputs.examples import (
-    LabelledRows,
-    label_rows,
-    read_examples,
-    split_by_class,
-)
+from pacboost.estimators.inputs.examples import label_rows, read_examples
 from pacboost.estimators.inputs.tables import open_table, warn_of_dense, warn_of_one_class
+from pacboost.fit.recipe import Recipe
+from pacboost.fit.rows import LabelledRows, split_by_class
+from pacboost.fit.settings import MIN_REFIT_SHARE, Settings, ramp
+from pacboost.fit.trial import Trial, hold_back, trial_share
 from pacboost.models import calibration
-from pacboost.numerics.checks import real_number
-from pacboost.training.metrics import Metric, metric
+from pacboost.numerics.checks import integer, real_number
 from pacboost.training.run.loop import NO_EDGE, Run
+from pacboost.training.run.rare_classes import never_named
 
 AUTO = "auto"
 NEVER_NAMED = 0.1
@@ -56,7 +48,7 @@ class Boosting(BoostingFit, VoteClassifier):
     def _recipe(self, examples: LabelledRows) -> Recipe:
         """Choose learner, booster and the number of rounds."""
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> Prepared:
         seed = self._record.seed
         divided = certifying.divide(self, X, y, sample_weight, seed)
         examples = self._read_rows(divided, sample_weight)
@@ -80,7 +72,7 @@ class Boosting(BoostingFit, VoteClassifier):
             trusted = usual.trusted * (1 - ramp(everyone.n_rows))
             usual = replace(usual, trusted=trusted)
         if usual is not None and self._tries(usual, recipe.rounds):
-            parts = rows_of_a_trial(everyone, seed, self._watching)
+            parts = hold_back(everyone, seed, self._watching)
             if parts is None and getattr(self, "n_estimators", None) is None:  # nothing stops it
                 recipe = replace(recipe, rounds=usual.n_estimators)
         examples, held = parts or self._hold_back(examples, X_val, y_val, seed)
@@ -95,14 +87,24 @@ class Boosting(BoostingFit, VoteClassifier):
         tables = chain([read] if parts or held is None else [read, held.table], opened)
         self._remember(*self._seen([X] if X_val is None else [X, X_val], tables))
 
-        self.settings_ = recipe.settings()
-        trusted = 0.0 if usual is None or self.calibrate != AUTO else usual.trusted
-        return self._begin(
-            recipe, everyone, examples, held, seed, trial=parts is not None,
-            may_refit=X_val is None, apart=apart, calibrating=calibrating,
-            trusted=trusted,
-            drawn=None if usual is None else partial(rows_of_a_trial, everyone),
-        )  # fmt: skip
+        refits = X_val is None and held is not None and self._refits(everyone)
+        if parts is not None:
+            refits = parts[1].n_rows >= MIN_REFIT_SHARE * everyone.n_rows
+        trial = Trial(
+            recipe,
+            everyone,
+            examples,
+            held,
+            self._stopping(),
+            self.classes_,
+            integer("max_bins", self.max_bins),
+            seed,
+            self.quality,
+            refits=refits,
+            repeat_share=0.0 if usual is None else trial_share(everyone),
+            trusted=0.0 if usual is None or self.calibrate != AUTO else usual.trusted,
+        )
+        return Prepared(trial, apart, calibrating)
 
     def _tries(self, usual: Settings, rounds: int) -> bool:
         """Check whether a trial has something to choose: the number of rounds, or the slope."""
@@ -148,28 +150,27 @@ class Boosting(BoostingFit, VoteClassifier):
         table = open_table(self, X, reset=False)
         return label_rows(table, y, self.classes_, "y_val", several=self.several_labels_)
 
-    def _metric(self, booster: Booster[Any]) -> Metric:
-        return metric(self.eval_metric, booster.potential)
-
-    def _keep(self, work: PreparedFit) -> None:
+    def _keep(self, ready: Prepared, run: Run, found: calibration.Calibration | None) -> None:
         """Turn the finished rounds into a model with its certificate."""
-        model = self._boosted(work.run, calibration=self._calibrated(work))
+        model = self._boosted(run, calibration=self._calibrated(ready, run, found))
         with suppress(NotCertified):
             model = replace(model, certificate=training_error(model.ledger))
         self.model_ = model
-        if work.apart is not None:
-            self.model_ = certifying.certify_by(self, work.apart)
+        if ready.apart is not None:
+            self.model_ = certifying.certify_by(self, ready.apart)
 
-    def _calibrated(self, work: PreparedFit) -> calibration.Calibration | None:
+    def _calibrated(
+        self, ready: Prepared, run: Run, found: calibration.Calibration | None
+    ) -> calibration.Calibration | None:
         """Fit the calibration on rows held back for it, and measure its calibration error.
 
         The error is measured on halves of those rows that did not take part in the fit.
         """
         self.__dict__.pop("calibration_error_", None)
-        rows = work.calibrating
+        rows = ready.calibrating
         if rows is None or self.classes_.size == 1 or self.calibrate is None:
-            return work.calibration
-        scores = work.run.vote().scores(rows.table)
+            return found
+        scores = run.vote().scores(rows.table)
         labels = rows.classes()
         method = curve_for(self.calibrate, labels.size)
         fitted = calibration.fit(method, scores, labels, rows.weights)
@@ -193,7 +194,7 @@ class Boosting(BoostingFit, VoteClassifier):
             )
         elif BROKEN in run.stopped:
             said = f"boosting ended before its time (rounds done: {len(run.done)}): {run.stopped}"
-        never = run.never_named(NEVER_NAMED) if run.done and not said else []
+        never = never_named(run, NEVER_NAMED) if run.done and not said else []
         if said:
             warn(said, NoEdgeWarning)
         elif never:

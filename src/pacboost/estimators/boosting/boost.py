@@ -12,9 +12,7 @@ from pacboost.boosters.logit import Logit
 from pacboost.boosters.objective import CustomObjective
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.errors import ParameterError
-from pacboost.estimators.boosting.automatic import FEWEST, Settings
 from pacboost.estimators.boosting.base import Boosting
-from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.parameters import (
     begins_by_prior,
@@ -26,7 +24,9 @@ from pacboost.estimators.fitting.parameters import (
     with_fields,
 )
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.examples import LabelledRows
+from pacboost.fit.recipe import Recipe
+from pacboost.fit.rows import LabelledRows
+from pacboost.fit.settings import NO_TRIAL_BELOW, Settings
 from pacboost.learners.choose import as_learner
 from pacboost.learners.growing import WHY_TWO_CLASSES as WHY
 from pacboost.learners.learner import Learner
@@ -169,10 +169,12 @@ class BoostClassifier(Boosting):
         logistic = choice == "logit" and named(self.learner)[0] == "tree"
         rows, classes = examples.counting().n_rows, examples.signs.shape[1]
         quality = parameters.quality_of(self)
-        usual = Settings.of(rows, classes, logistic=logistic, quality=quality)
+        usual = Settings.for_classes(rows, classes, logistic=logistic, quality=quality)
         pairs = pairs_wanted(self)
         if pairs is not None:
-            usual = usual.of_glass(pairs, quality, stops=logistic and rows > FEWEST)
+            usual = usual.for_single_columns(
+                pairs, quality, stops=logistic and rows > NO_TRIAL_BELOW
+            )
         learner = self._learner(examples, usual)
         changes: dict[str, Any] = {}
         if isinstance(choice, str) or isinstance(booster, CustomObjective):

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.booster import Booster
-from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.boosting.automatic import Settings, can_measure, steepness
+from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.certifying import apart_digest, without_shared
 from pacboost.estimators.fitted.vote import NO_CLASSES, VoteBase
 from pacboost.estimators.fitting import parameters
@@ -38,35 +33,29 @@ from pacboost.estimators.fitting.continuing import (
 )
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.estimator import fits_rows
-from pacboost.estimators.inputs.examples import (
+from pacboost.estimators.inputs.parameters import callables, progress_after
+from pacboost.fit.recipe import OF_TREES, Recipe
+from pacboost.fit.rows import (
     LabelledRows,
-    has_one_class,
     split_by_class,
-    training_sample,
     validation_sample,
 )
-from pacboost.estimators.inputs.parameters import callables, progress_after
+from pacboost.fit.settings import PATIENCE_OF_CLASSES, ramp
+from pacboost.fit.trial import Stopping, Trial, Watcher, race, refit
+from pacboost.hypotheses.majority import rules_behind
 from pacboost.hypotheses.shapes import Counts
-from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.runtime.threads import using
-from pacboost.learners.learner import FunctionLearner, Learner
-from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import Round
-from pacboost.models.calibration import TEMPERATURE, Calibration
+from pacboost.models.calibration import Calibration
 from pacboost.models.model import Model
-from pacboost.numerics.checks import integer, real_number
+from pacboost.numerics.checks import real_number
 from pacboost.numerics.memory import in_host_memory
 from pacboost.samples import sample as fingerprint
 from pacboost.samples.same_example import check_copies
-from pacboost.samples.sample import Sample
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.table import Table
-from pacboost.training.metrics import Metric
-from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.loop import Run
-from pacboost.training.run.pairs import best_pairs
 
 Pair = tuple[Any, Any]
 
@@ -113,103 +102,70 @@ def _pair(which: str, own: Any) -> Pair:
 
 Callback = Callable[[Round], bool | None]
 
-TRIALS = 5
-"""With quality="best", so many parts of the rows are held back, one after the other."""
-MORE_ROUNDS = 1.1
-"""A refit on all rows runs so many times the rounds that were best with a part held back."""
-WORTH_IT = 0.05
-"""The rows of a trial are boosted on in the end if they are at least such a share of all."""
-REFITTED = "; validation loss was best at round {}, and the model was refitted on all rows"
-
-
-LINES = {"square": (0.5, 1.0), "logit": (1.0,)}
-"""How much of straight lines is tried, besides none (training/run/straight_lines.py); with
-quality="best", as much as for numbers."""
-STEPS = ("learning_rate", "l2")
-TREES = ("max_leaves", "max_depth", "min_leaf_rows", "max_features")
-"""Parameters that may be automatic, of boosters and of trees."""
-ROUNDS_PER_LINE = 10
-"""Without so many rounds for every column there are no lines."""
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """The booster, the learner and the number of rounds of a fit."""
-
-    learner: Learner
-    booster: Booster[Any]
-    rounds: int
-    resample: int = 0
-    subsample: float = 1.0
-    least: int = 0
-    """Early stopping leaves at least so many rounds."""
-    usual: Settings | None = None
-    """The automatic values, where there are some."""
-    pairs: int | None = None
-    """How many pairs of columns are chosen that may interact; None where that is not asked."""
-
-    larger: Learner | None = None
-    """The same learner of larger trees, which a trial may prefer."""
-
-    def rivals(self, rows: LabelledRows, quality: str) -> list[Recipe]:
-        """Return what a trial compares with: larger trees, and straight lines first."""
-        alone = replace(self, larger=None)
-        larger = [] if self.larger is None else [replace(alone, learner=self.larger)]
-        return larger + alone._with_lines(rows, quality)
-
-    def _with_lines(self, rows: LabelledRows, quality: str) -> list[Recipe]:
-        """Return the same with straight lines first, where trees are as free as lines are."""
-        booster: Any = self.booster
-        table, learner = rows.table, self.learner
-        free = isinstance(learner, Tree) and not learner.monotone and table.entries is None
-        if booster.lines or not free or self.rounds < ROUNDS_PER_LINE * table.n_columns:
-            return []
-        kept = 1 - parameters.ramp(rows.n_rows)
-        least = max(self.least, table.n_columns + 1)
-        like = "square" if quality == "best" and booster.name in LINES else booster.name
-        shares = [kept * share for share in LINES.get(like, ()) if kept]
-        return [replace(self, booster=replace(booster, lines=s), least=least) for s in shares]
-
-    def settings(self) -> dict[str, Any]:
-        """Return what is used of the parameters that may be automatic."""
-        pairs: dict[str, Any] = {} if self.pairs is None else {"interactions": []}
-        made = {"n_estimators": self.rounds, "subsample": self.subsample, **pairs}
-        steps = {n: getattr(self.booster, n) for n in STEPS if hasattr(self.booster, n)}
-        return made | steps | tree_settings(self.learner)
-
-
-def tree_settings(learner: Any) -> dict[str, Any]:
-    """Return what a learner of trees has of the parameters that may be automatic."""
-    return {name: getattr(learner, name) for name in TREES if hasattr(learner, name)}
-
 
 @dataclass(frozen=True, eq=False)
-class PreparedFit:
-    """A run that is ready to start, and the rows for its certificate and calibration."""
+class Prepared:
+    """What a fit runs, and the rows for its certificate and calibration."""
 
-    run: Run
-    rounds: int
-    trained: LabelledRows
+    trial: Trial
     apart: Apart | None = None
     """Rows that nothing has looked at, to count mistakes on."""
     calibrating: LabelledRows | None = None
-    calibration: Calibration | None = None
-    """What a trial has found, where no rows are held back to calibrate with."""
-    slope: Callable[[Vote], float] | None = None
-    """Finds how steep probabilities are by the rows that were held back, where there are some."""
-    again: Callable[[int], PreparedFit] | None = None
-    """Sets up the same run on all rows, held-back ones included, for so many rounds."""
-    rivals: tuple[Callable[[], PreparedFit], ...] = ()
-    """Other runs on the same rows, of which the best on validation rows is taken. One that is
-    better and has rivals of its own meets those in place of the rest."""
-    with_pairs: Callable[[Vote], PreparedFit] | None = None
-    """Sets up the run that follows a vote of single columns, with the pairs that it lacks most."""
-    repeats: tuple[Callable[[], PreparedFit], ...] = ()
-    """The same run on other rows: rounds and slope are then means."""
 
 
-def _loss(work: PreparedFit) -> float:
-    return math.inf if work.run.watch is None else work.run.watch.loss
+class RoundsWatcher(Watcher):
+    """Follows the rounds of an estimator's fit: progress, callbacks, further validation rows."""
+
+    def __init__(
+        self,
+        estimator: BoostingFit,
+        ready: Prepared,
+        first: str,
+        others: Sequence[tuple[str, LabelledRows]],
+        told: dict[str, Any],
+    ) -> None:
+        self.estimator, self.ready, self.told = estimator, ready, told
+        self.first, self.others = first, others
+        """The name of the first validation set, and the other sets."""
+        self.run: Run | None = None
+        """The run that is kept if the fit is interrupted."""
+        estimator.__dict__.pop("validation_curves_", None)
+
+    def leads(self, recipe: Recipe, run: Run, *, last: bool) -> None:
+        """Show its settings and curves; the last run may go on from an earlier fit."""
+        self.run, self.estimator.settings_ = run, recipe.settings()
+        if last:
+            fingerprint.begin(run.sample)
+            self.estimator._go_on(run, recipe, self.ready)
+        if run.watch is None:  # the curves stay those of the trial
+            return
+        for name, rows in self.others:
+            run.watch_also(name, validation_sample(rows, run.sample))
+        self.estimator.validation_curves_ = run.validation_curves(self.first)
+
+    def advance(self, run: Run, rounds: int, *, last: bool) -> None:
+        """Run the rounds with a progress bar; callbacks see the last run only."""
+        estimator, left = self.estimator, rounds - len(run.done)
+        with ExitStack() as stack:
+            watchers = callables("callbacks", estimator.callbacks if last else None)
+            if self.told:
+                tasks = TaskOfRounds(
+                    estimator, left, lambda: {"model_": estimator._boosted(run)}, **self.told
+                )
+                watchers.append(stack.enter_context(tasks))
+            one_by_one = bool(watchers)
+            after = progress_after(estimator.verbose)
+            if after is not None:
+                from pacboost.reports.progress import RoundsBar
+
+                bar = RoundsBar(rounds, loss=run.sample.targets is not None, after=after)
+                watchers.append(stack.enter_context(bar))
+            for done in islice(run, left) if one_by_one else run.up_to(rounds):
+                wishes = [watcher(done.entry) for watcher in watchers]
+                if any(wishes):
+                    run.stopped = "a callback stopped it"
+        run.stopped = run.stopped or f"all {rounds} rounds are done"
+        run.keep_best()
 
 
 class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
@@ -218,7 +174,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
     quality: str = "auto"
     early_stopping: Any = False
     validation_fraction: float = 0.1
-    _patience = 20
+    _patience: int = PATIENCE_OF_CLASSES
     """How many rounds without progress end a run, where ``early_stopping`` is not a number."""
     _watching: NDArray[np.bool_] | None = None
     """The rows to hold back in place of drawn ones, where others know which belong together."""
@@ -281,64 +237,34 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         with all_or_nothing(self) as attempt, using(self.n_jobs), self._boosting(X):
             self._record = begin_record(self, fitted=hasattr(self, "model_"))
             X_val, y_val = self._given(first[0]), first[1]
-            work = self._prepare(self._given(X), y, sample_weight, X_val, y_val)
-            work = self._watch_also(work, name, others)
-            attempt.keep = lambda: self._keep_interrupted(work)
-            self._advance(work, told)
-            rivals = list(work.rivals)
-            while rivals:
-                other = rivals.pop(0)()
-                self._advance(other, told)
-                if _loss(other) < _loss(work):
-                    work = self._watch_also(other, name, [])
-                    rivals = list(other.rivals) or rivals
-                    self.settings_ |= tree_settings(other.run.learner)
-            if work.with_pairs is not None:
-                work = self._watch_also(work.with_pairs(work.run.vote()), name, others)
-                self._advance(work, told)
-            trials = [work]
-            for repeat in work.repeats:
-                trials.append(repeat())
-                self._advance(trials[-1], told)
-            slopes = [own.slope(own.run.vote()) for own in trials if own.slope is not None]
-            found = None
-            if slopes:
-                found = Calibration(TEMPERATURE, (), sum(slopes) / len(slopes))
-            if work.again is not None:
-                done = [len(own.run.done) for own in trials]
-                best, most = round(sum(done) / len(done)), work.rounds
-                work = work.again(min(most, math.ceil(MORE_ROUNDS * best)))
-                work = replace(work, calibration=found)
-                self._advance(work, told)
-                if work.rounds < most:
-                    work.run.stopped += REFITTED.format(best)
-            else:
-                work = replace(work, calibration=found)
+            ready = self._prepare(self._given(X), y, sample_weight, X_val, y_val)
+            ready, more = self._read_others(ready, others)
+            watcher = RoundsWatcher(self, ready, name, more, told)
+            attempt.keep = lambda: self._keep_interrupted(ready, watcher.run)
+            outcome = race(ready.trial, watcher)
+            run = refit(ready.trial, outcome, watcher) if ready.trial.refits else outcome.run
             self._await_sketches()
-            self._keep(work)
-            self._keep_record(work)
+            self._keep(ready, run, outcome.calibration)
+            self._keep_record(ready, run)
         if told:
             task.call_on_fit_task_end(estimator=self, **told, reconstruction_attributes={})
-        self._warn(work.run)
+        self._warn(run)
 
-    def _watch_also(
-        self, work: PreparedFit, first: str, others: list[tuple[str, Pair]]
-    ) -> PreparedFit:
-        """Measure further validation rows, too, and keep the curves of all."""
+    def _read_others(
+        self, ready: Prepared, others: list[tuple[str, Pair]]
+    ) -> tuple[Prepared, list[tuple[str, LabelledRows]]]:
+        """Read further validation rows; rows set apart that equal some of them are left out."""
+        read = []
         for name, (X, y) in others:
             given = self._given(X)
             rows = self._read_validation(given, y)
-            if work.apart is not None:
-                work = replace(work, apart=without_shared(self, work.apart, given))
+            if ready.apart is not None:
+                ready = replace(ready, apart=without_shared(self, ready.apart, given))
             self._await_sketches()
             (table,) = self._seen([given], [rows.table])
             self._sketches = (*self._sketches, Sketch.from_table(table))
-            work.run.watch_also(name, validation_sample(rows, work.run.sample))
-        self.__dict__.pop("validation_curves_", None)
-        curves = work.run.validation_curves(first)
-        if curves:
-            self.validation_curves_ = curves
-        return work
+            read.append((name, rows))
+        return ready, read
 
     def _given(self, X: Any) -> Any:
         """Read rows so far that they can be divided, where they have to be."""
@@ -349,129 +275,20 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         return tables
 
     @abstractmethod
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
-        """Check everything, and set up the run."""
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> Prepared:
+        """Check everything, and say what to run."""
 
     @abstractmethod
-    def _keep(self, work: PreparedFit) -> None:
-        """Turn the finished rounds into a model."""
+    def _keep(self, ready: Prepared, run: Run, found: Calibration | None) -> None:
+        """Turn the finished rounds into a model; ``found`` is the calibration of a trial."""
 
     @abstractmethod
     def _read_validation(self, X: Any, y: Any) -> LabelledRows:
         """Read the validation rows that the user gave."""
 
     @abstractmethod
-    def _metric(self, booster: Booster[Any]) -> Metric:
-        """Return the metric that is measured on validation rows."""
-
-    @abstractmethod
     def _warn(self, run: Run) -> None:
         """Warn of a model that is of little use."""
-
-    def _begin(
-        self,
-        recipe: Recipe,
-        everyone: LabelledRows,
-        learned: LabelledRows,
-        held: LabelledRows | None,
-        seed: int,
-        *,
-        trial: bool = False,
-        may_refit: bool = True,
-        drawn: Callable[[int], tuple[LabelledRows, LabelledRows | None] | None] | None = None,
-        trusted: float = 0.0,
-        same_rows: Sample | None = None,
-        **kept: Any,
-    ) -> PreparedFit:
-        """Set up the run, and if rows are held back to find the number of rounds the next one.
-
-        The rows of a ``trial`` are always boosted on again with all others. ``kept``
-        holds what certifies and calibrates. With quality="best"
-        other parts of the rows are ``drawn`` for further trials. A slope that held-back rows find
-        is ``trusted`` so far. ``same_rows`` holds those learned from, where they were read before.
-        """
-        bins = integer("max_bins", self.max_bins)
-        classes = getattr(self, "classes_", NO_CLASSES)
-
-        def work(
-            recipe: Recipe,
-            rows: LabelledRows,
-            held: LabelledRows | None,
-            like: Any = None,
-            *,
-            goes_on: bool = True,
-        ) -> PreparedFit:
-            sample, codes = same_rows if rows is learned else None, recipe.learner.codes
-            rows = rows.counting()
-            if sample is None:
-                sample = training_sample(rows, classes, bins, codes=codes, bins_from=like)
-            if has_one_class(sample):
-                constant = StumpRule.constant(int(sample.signs[0, 0]))
-                always = FunctionLearner(lambda X, y, weights: constant)
-                recipe = replace(recipe, learner=always, booster=AdaBoost())
-            run = Run(
-                sample,
-                recipe.learner,
-                recipe.booster,
-                seed=seed,
-                resample=recipe.resample,
-                subsample=recipe.subsample,
-                watch=self._watch(held, sample, recipe),
-            )
-            if goes_on:
-                fingerprint.begin(sample)
-            if self.warm_start and goes_on and hasattr(self, "model_"):
-                self._resume(run, recipe, kept.get("calibrating"), kept.get("apart"))
-            slope = None
-            if trusted and held is not None and can_measure(held.counting(), everyone):
-                slope = partial(steepness, held.counting(), trusted)
-            return PreparedFit(run, recipe.rounds, rows, slope=slope, **kept)
-
-        refits = trial or (may_refit and held is not None and self._refits(everyone))
-        if trial and held is not None and held.n_rows < WORTH_IT * everyone.n_rows:
-            refits = False
-        first = work(recipe, learned, held, goes_on=not refits)
-        same = {"trial": trial, "may_refit": may_refit, "trusted": trusted, **kept}
-
-        def with_pairs(single: Vote) -> PreparedFit:
-            sample, table = first.run.sample, everyone.table
-            rows = validation_sample(everyone.counting(), sample)
-            pairs = best_pairs(recipe.pairs or 0, single, recipe.booster, rows)
-            self.settings_["interactions"] = [(table.name(i), table.name(j)) for i, j in pairs]
-            sets = [*((j,) for j in range(table.n_columns)), *pairs]
-            learner: Any = recipe.learner
-            mixed = replace(recipe, learner=replace(learner, interactions=sets), pairs=0)
-            return self._begin(mixed, everyone, learned, held, seed, drawn=drawn, **same)
-
-        if recipe.pairs and not has_one_class(first.run.sample):
-            first = replace(first, with_pairs=with_pairs)
-
-        def again(rounds: int) -> PreparedFit:
-            best, share = len(first.run.done), self._kept_share(everyone.n_rows)
-            longer = replace(recipe, rounds=rounds - round(share * (rounds - best)))
-            second = work(longer, everyone, None, first.trained if share else None)
-            if share:
-                second.run.keep_first_rounds(first.run, round(share * best))
-            return second
-
-        if not refits:
-            return first
-        known = {"same_rows": first.run.sample, **same}
-        rivals = [
-            partial(self._begin, other, everyone, learned, held, seed, drawn=drawn, **known)
-            for other in recipe.rivals(everyone, self.quality)
-        ]
-        parts = range(1, TRIALS) if drawn is not None and self.quality == "best" else ()
-        repeats = [
-            partial(self._begin, recipe, everyone, *rows, seed, **same)
-            for number in parts
-            if drawn is not None and (rows := drawn(seed + number)) is not None
-        ]
-        return replace(first, again=again, rivals=tuple(rivals), repeats=tuple(repeats))
-
-    def _kept_share(self, rows: int) -> float:
-        """Return the share of the rounds on some rows that boosting on all of them begins with."""
-        return 0.0
 
     def _boosted(self, run: Run, **more: Any) -> Model:
         """Turn the finished rounds into a model."""
@@ -496,48 +313,41 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         if stops and self._watching is not None:
             return examples.divided(self._watching)
         if stops:
-            share = real_number("validation_fraction", self.validation_fraction)
-            if self.early_stopping == "auto" and 0 < share < 1:
-                share = self._spared(examples.n_rows, share)
+            share = self._held_share(examples.n_rows)
             return split_by_class(examples, "validation_fraction", share, seed)
         return examples, None
+
+    def _held_share(self, rows: int) -> float:
+        """Return the share of rows that is held back to stop early."""
+        share = float(real_number("validation_fraction", self.validation_fraction))
+        if self.early_stopping == "auto" and 0 < share < 1:
+            return self._spared(rows, share)
+        return share
 
     def _stops_early(self, examples: LabelledRows) -> bool:
         return parameters.stops_early(self.early_stopping, self._spared(examples.n_rows, 1.0))
 
     def _spared(self, rows: int, share: float) -> float:
         """Return what early_stopping="auto" holds back, where many rows can spare ``share``."""
-        return share * parameters.ramp(rows)
+        return share * ramp(rows)
 
     def _refits(self, examples: LabelledRows) -> bool:
         """Whether the rows held back to find the number of rounds are boosted on after all."""
         return not self.warm_start and self.early_stopping == "refit"
 
-    def _watch(
-        self, held: LabelledRows | None, training: Sample, recipe: Recipe
-    ) -> EarlyStopping | None:
-        measure = self._metric(recipe.booster)
+    def _stopping(self) -> Stopping:
+        """Return how validation rows are measured, and when they stop a run."""
         patience = parameters.patience(self)
-        if held is None:
-            return None
-        if held.weights is not None and not held.weights.any():
-            if self.early_stopping == "auto":
-                return None
-            raise DataError(
-                "all rows held back for validation have a sample_weight of 0; give more rows a "
-                "weight, or give validation rows of your own (X_val)"
-            )
-        watched = validation_sample(held.counting(), training)
-        return EarlyStopping(watched, measure, patience, recipe.least)
+        return Stopping(self.eval_metric, patience, needs_rows=self.early_stopping != "auto")
 
-    def _resume(
-        self, run: Run, recipe: Recipe, calibrating: LabelledRows | None, apart: Apart | None
-    ) -> None:
-        """Continue the run that left the model, if this is the same one."""
+    def _go_on(self, run: Run, recipe: Recipe, ready: Prepared) -> None:
+        """Continue after the rounds of the last fit, if asked and if this is the same run."""
+        if not (self.warm_start and hasattr(self, "model_")):
+            return
         earlier, record = self.model_, self._record
         ledger, seen = earlier.ledger, fingerprint.fingerprint(run.sample)
-        rows = (seen, self._rows_of(run, calibrating, apart)) == (earlier.fingerprint, record.rows)
-        refuse([] if rows else ["rows, or what was chosen by them,"])
+        same_rows = (seen, self._rows_of(run, ready)) == (earlier.fingerprint, record.rows)
+        refuse([] if same_rows else ["rows, or what was chosen by them,"])
         refuse([] if ledger.vote_digest == record.vote else ["the votes"])
         refuse_fewer(recipe.rounds, len(ledger), "rounds")
         whole = ledger.revised or not ledger.cells
@@ -545,70 +355,49 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         bins = run.sample.bins
         rules = [  # trees share the bins of their sample
             replace(rule, bins=bins) if isinstance(rule, TreeRule) and bins is not None else rule
-            for rule in run.booster.parted(earlier.vote).hypotheses
+            for rule in rules_behind(earlier.vote).hypotheses
         ]
         run.resume(rules, cast, ledger.rounds)
 
-    def _rows_of(self, run: Run, calibrating: LabelledRows | None, apart: Apart | None) -> str:
+    def _rows_of(self, run: Run, ready: Prepared) -> str:
         """Return a digest of what the fingerprint of the training rows leaves open.
 
         That is classes, levels, bins, the other rows, and settings that depend on rows.
         """
         sample, bins = run.sample, run.sample.bins
         others = [] if run.watch is None else [run.watch.sample]
-        if calibrating is not None:
-            others.append(validation_sample(calibrating, sample))
+        if ready.calibrating is not None:
+            others.append(validation_sample(ready.calibrating, sample))
         numbers = {n: v for n, v in vars(run.booster).items() if not callable(v)}
+        trees = {n: getattr(run.learner, n) for n in OF_TREES if hasattr(run.learner, n)}
         words = [
             getattr(self, "classes_", NO_CLASSES).tolist(), sample.table.levels, self._reading,
-            run.booster.name, numbers, run.learner.name, tree_settings(run.learner),
+            run.booster.name, numbers, run.learner.name, trees,
         ]  # fmt: skip
         parts = [repr(words), *map(fingerprint.fingerprint, others)]
-        if apart is not None and self.warm_start:  # else they are not looked at again
-            parts += [apart_digest(self, apart)]
+        if ready.apart is not None and self.warm_start:  # else they are not looked at again
+            parts += [apart_digest(self, ready.apart)]
         return digest(*parts, *(() if bins is None else bins.thresholds))
 
-    def _keep_record(self, work: PreparedFit) -> None:
+    def _keep_record(self, ready: Prepared, run: Run) -> None:
         self._record = replace(
             self._record,
             parameters=written_parameters(self),  # learners may count their calls
-            rows=self._rows_of(work.run, work.calibrating, work.apart),
+            rows=self._rows_of(run, ready),
             vote=self.model_.ledger.vote_digest,
         )
 
-    def _advance(self, work: PreparedFit, told: dict[str, Any]) -> None:
-        run, rounds = work.run, work.rounds
-        left = rounds - len(run.done)
-        with ExitStack() as stack:
-            watchers = callables("callbacks", None if work.again else self.callbacks)
-            if told:
-                tasks = TaskOfRounds(self, left, lambda: {"model_": self._boosted(run)}, **told)
-                watchers.append(stack.enter_context(tasks))
-            one_by_one = bool(watchers)
-            after = progress_after(self.verbose)
-            if after is not None:
-                from pacboost.reports.progress import RoundsBar
-
-                bar = RoundsBar(rounds, loss=run.sample.targets is not None, after=after)
-                watchers.append(stack.enter_context(bar))
-            for done in islice(run, left) if one_by_one else run.up_to(rounds):
-                wishes = [watcher(done.entry) for watcher in watchers]
-                if any(wishes):
-                    run.stopped = "a callback stopped it"
-        run.stopped = run.stopped or f"all {rounds} rounds are done"
-        run.keep_best()
-
-    def _keep_interrupted(self, work: PreparedFit) -> str | None:
+    def _keep_interrupted(self, ready: Prepared, run: Run | None) -> str | None:
         """Keep the rounds done before Ctrl-C, and say so."""
-        if not work.run.done:
+        if run is None or not run.done:
             return None
-        work.run.stopped = "interrupted"
+        run.stopped = "interrupted"
         self._await_sketches()
-        self._keep(work)
-        self._keep_record(work)
-        counted = work.apart is not None and not self.warm_start
+        self._keep(ready, run, None)
+        self._keep_record(ready, run)
+        counted = ready.apart is not None and not self.warm_start
         goes_on = "" if counted else ", or go on with warm_start=True"
         return (
-            f"the {len(work.run.done)} rounds done before the interrupt are kept; the estimator "
+            f"the {len(run.done)} rounds done before the interrupt are kept; the estimator "
             f"can be used{goes_on}"
         )

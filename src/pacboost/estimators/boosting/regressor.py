@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,15 +15,13 @@ from pacboost.boosters.choose import as_loss
 from pacboost.boosters.objective import CustomLoss
 from pacboost.boosters.regression import Gamma, Square
 from pacboost.errors import ParameterError
-from pacboost.estimators.boosting.automatic import Settings
-from pacboost.estimators.boosting.fit import BoostingFit, PreparedFit, Recipe
+from pacboost.estimators.boosting.fit import BoostingFit, Prepared
 from pacboost.estimators.fitted import explaining
+from pacboost.estimators.fitted.vote import NO_CLASSES
 from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.parameters import (
-    MANY_ROWS,
     most_rounds,
     pairs_wanted,
-    ramp,
     share_of_rows,
     step_size,
     tree_changes,
@@ -33,17 +30,22 @@ from pacboost.estimators.fitting.parameters import (
 from pacboost.estimators.inputs.division import undivided
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import takes_rows
-from pacboost.estimators.inputs.examples import LabelledRows, read_numbers
+from pacboost.estimators.inputs.examples import read_numbers
 from pacboost.estimators.inputs.tables import warn_of_dense
+from pacboost.fit.recipe import Recipe
+from pacboost.fit.rows import LabelledRows
+from pacboost.fit.settings import MANY_ROWS, PATIENCE_OF_NUMBERS, Settings, ramp
+from pacboost.fit.trial import Trial
 from pacboost.hypotheses.vote import Scores
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import RegressorLearner
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import LOG_LINK
 from pacboost.models.answers import asked
+from pacboost.models.calibration import Calibration
 from pacboost.models.explain import explanation
 from pacboost.models.model import Model
-from pacboost.numerics.checks import real_number
+from pacboost.numerics.checks import integer, real_number
 from pacboost.sources.explained_errors import checked_by_scikit_learn
 from pacboost.training.metrics import Metric, metric_of
 from pacboost.training.run.loop import Run
@@ -188,7 +190,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     verbose: bool | int | str = "auto"
     random_state: Any = None
 
-    _patience = 50
+    _patience = PATIENCE_OF_NUMBERS
     _with_targets = explaining.with_targets
 
     @takes_rows
@@ -238,22 +240,33 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         sample, measure = self._with_targets(X, y), self._measure(metric)
         return explaining.shuffled(self, sample, measure, repeats, random_state)
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> PreparedFit:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> Prepared:
         seed = self._record.seed
         number = undivided(X, y, self._equal_rows).number
         everyone = replace(read_numbers(self, X, y, sample_weight), copies=number)
         recipe = self._recipe(everyone)
         if everyone.table.entries is not None and not recipe.learner.sparse:
             warn_of_dense(everyone.table)
-        self.settings_ = recipe.settings()
         assert everyone.targets is not None
         recipe.booster.check_targets(everyone.targets, "y")
         examples, held = self._hold_back(everyone, X_val, y_val, seed)
         self._remember(everyone.table, *([] if held is None else [held.table]))
-        drawn = partial(self._hold_back, everyone, None, None)
-        return self._begin(
-            recipe, everyone, examples, held, seed, may_refit=X_val is None, drawn=drawn
+        refits = X_val is None and held is not None and self._refits(everyone)
+        trial = Trial(
+            recipe,
+            everyone,
+            examples,
+            held,
+            self._stopping(),
+            NO_CLASSES,
+            integer("max_bins", self.max_bins),
+            seed,
+            self.quality,
+            refits=refits,
+            repeat_share=self._held_share(everyone.n_rows) if refits else 0.0,
+            kept_share=ramp(everyone.n_rows) if self.early_stopping == "auto" else 0.0,
         )
+        return Prepared(trial)
 
     def _spared(self, rows: int, share: float) -> float:
         tried = 0.0 if self.warm_start else self._usual(rows).tried
@@ -262,9 +275,6 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     def _refits(self, examples: LabelledRows) -> bool:
         few = self.early_stopping == "auto" and examples.n_rows < MANY_ROWS
         return not self.warm_start and (few or self.early_stopping == "refit")
-
-    def _kept_share(self, rows: int) -> float:
-        return ramp(rows) if self.early_stopping == "auto" else 0.0
 
     def _usual(self, rows: int) -> Settings:
         trees = self.learner is None or isinstance(self.learner, Tree | str)
@@ -277,7 +287,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     def _recipe(self, examples: LabelledRows) -> Recipe:
         pairs, usual = pairs_wanted(self), self._usual(examples.counting().n_rows)
         if pairs is not None:
-            usual = usual.of_glass(pairs, self.quality)
+            usual = usual.for_single_columns(pairs, self.quality)
         booster = self._chosen_loss(replace(usual, l2=usual.l2 * examples.one_row))
         changes = tree_changes(self, examples)
         if self.learner in (None, "tree"):
@@ -336,18 +346,15 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         self._chosen_loss(self._usual(rows.n_rows)).check_targets(rows.targets, "y_val")
         return rows
 
-    def _metric(self, booster: Booster[Any]) -> Metric:
-        return metric_of(self.eval_metric, booster)
-
     def _measure(self, choice: Any) -> Metric:
         """Return a metric; where the loss is a function, its record holds the squared error."""
         if self.model_.ledger.potential == CustomLoss.potential:
             return metric_of("square" if choice == "loss" else choice, Square())
         return metric_of(choice, self._chosen_loss(self._usual(1)))
 
-    def _keep(self, work: PreparedFit) -> None:
+    def _keep(self, ready: Prepared, run: Run, found: Calibration | None) -> None:
         """Turn the finished rounds into a model; nothing is certified."""
-        self.model_ = self._boosted(work.run)
+        self.model_ = self._boosted(run)
 
     def _warn(self, run: Run) -> None:
         """Warn of nothing: without a single tree the mean is still a useful prediction."""

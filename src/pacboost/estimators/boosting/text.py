@@ -17,11 +17,12 @@ from pacboost.boosters.logit import Logit
 from pacboost.errors import DataError
 from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.boosting.fit import Recipe
 from pacboost.estimators.fitting.parameters import begins_by_prior, most_rounds, with_fields
 from pacboost.estimators.inputs.documented import accepts_aliases, documented_like
 from pacboost.estimators.inputs.estimator import takes_rows
-from pacboost.estimators.inputs.examples import LabelledRows
+from pacboost.fit.recipe import Recipe
+from pacboost.fit.rows import LabelledRows
+from pacboost.fit.settings import PATIENCE_OF_TEXTS, TEXT_ROUNDS, TEXT_ROUNDS_AFTER_LINEAR
 from pacboost.learners.words import Words
 from pacboost.models.explain import explanation
 from pacboost.models.explain.explanation import Explanation, class_number
@@ -35,6 +36,7 @@ from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
 from pacboost.sources.text import MOST_FEATURES, TextFeatures
+from pacboost.training.run.linear_words import LinearWords
 
 # How texts are read: by a vocabulary that is learned from the training rows alone.
 #
@@ -56,8 +58,6 @@ def fingerprints(texts: list[str]) -> ArrayTable:
 
 
 CLASSES_NAMED = 3
-ROUNDS, ROUNDS_AFTER_LINES = 1000, 20
-"""So many rounds, and so many that begin with a linear one (docs/decisions/0026)."""
 
 
 @accepts_aliases
@@ -167,7 +167,7 @@ class TextBoostClassifier(Boosting):
     device: str = "cpu"
     verbose: bool | int | str = "auto"
     random_state: Any = None
-    _patience = 50
+    _patience = PATIENCE_OF_TEXTS
 
     _other_meaning = ("max_features",)
     """Parameters that mean something else than in other classes: here the size of the vocabulary,
@@ -216,8 +216,11 @@ class TextBoostClassifier(Boosting):
         drawn = None if drawn is None else positive_whole("candidates", drawn)
         learner = Words(length, drawn, bool(self.abstain))
         booster = self._booster(examples.signs.shape[1])
-        usual = ROUNDS_AFTER_LINES if booster.lines else ROUNDS
-        return Recipe(learner, booster, most_rounds(self, usual, booster))
+        # not beside other columns, nor with a booster that the user has made
+        linear = isinstance(self._reading, TextFeatures) and isinstance(self.booster, str)
+        openings = (LinearWords(),) if linear and isinstance(booster, Logit) else ()
+        usual = TEXT_ROUNDS_AFTER_LINEAR if openings else TEXT_ROUNDS
+        return Recipe(learner, booster, most_rounds(self, usual, booster), openings=openings)
 
     def _booster(self, outputs: int) -> Booster[Any]:
         choice = self.booster
@@ -231,8 +234,7 @@ class TextBoostClassifier(Boosting):
             if isinstance(booster, Logit):  # which counts l2 in rows of its first weight
                 classes = max(2, outputs)
                 l2 = real_number("l2", self.l2) * classes**2 / (4 * (classes - 1))
-                lines = float(isinstance(self._reading, TextFeatures))  # not beside other columns
-                changes |= {"prior": begins_by_prior(self), "l2": l2, "lines": lines}
+                changes |= {"prior": begins_by_prior(self), "l2": l2}
             if isinstance(booster, AdaBoost):
                 changes["confidence_rated"] = True
         return with_fields(booster, changes, "booster")  # type: ignore[no-any-return]

@@ -14,7 +14,8 @@ from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_booster
 from pacboost.errors import ParameterError
 from pacboost.estimators.inputs.documented import guess
-from pacboost.estimators.inputs.examples import LabelledRows
+from pacboost.fit.rows import LabelledRows
+from pacboost.fit.settings import PATIENCE_OF_SINGLE_COLUMNS, QUALITIES, STEPS_OF_BEST
 from pacboost.learners.choose import as_learner
 from pacboost.learners.growing import NAMED_INTERACTIONS
 from pacboost.numerics.checks import integer, meant, positive_whole, real_number
@@ -218,23 +219,6 @@ def _slopes(given: Any, examples: LabelledRows) -> dict[int, int]:
 # number of rounds, "refit" and "auto" stop by validation rows that are given (``X_val``); without
 # them, rows are held back.
 
-FEW_ROWS, MANY_ROWS = 20_000, 30_000
-"""Of few rows none can be spared to stop early on; many can, and they bear larger steps. Between
-them all settings change in proportion to the number of rows, so that none of them jumps."""
-
-
-SMALL_TREES = 50
-"""Trees of single columns and chosen pairs may do so many rounds without progress."""
-
-
-def ramp(rows: int, first: int = FEW_ROWS, last: int = MANY_ROWS) -> float:
-    """Return how far a number of rows has come on the way from the first to the last, 0 to 1.
-
-    >>> [ramp(rows) for rows in (100, 20_000, 22_500, 25_000, 30_000, 10**6)]
-    [0.0, 0.0, 0.25, 0.5, 1.0, 1.0]
-    """
-    return min(1.0, max(0.0, (rows - first) / (last - first)))
-
 
 def stops_early(early_stopping: Any, spared: float) -> bool:
     """Check whether rows are held back to stop early on; with "auto", if some can be ``spared``.
@@ -254,11 +238,6 @@ def stops_early(early_stopping: Any, spared: float) -> bool:
     return positive_whole("early_stopping", early_stopping) > 0
 
 
-QUALITIES = ("fast", "auto", "best")
-SMALLER_STEPS = 3
-"""With quality="best", rates are so many times smaller, and rounds so many times more."""
-
-
 def quality_of(estimator: Any) -> str:
     """Return the quality that was asked for; raise if there is no such."""
     if not isinstance(estimator.quality, str) or estimator.quality not in QUALITIES:
@@ -271,9 +250,13 @@ def patience(estimator: Any) -> int | None:
     """Return the number of rounds without progress after which a run stops, None for never."""
     asked = estimator.early_stopping
     if is_truth(asked) or isinstance(asked, str):
-        steps = SMALLER_STEPS if getattr(estimator, "quality", "auto") == "best" else 1
+        steps = STEPS_OF_BEST if getattr(estimator, "quality", "auto") == "best" else 1
         small = getattr(estimator, "interactions", None) is not None
-        return steps * (SMALL_TREES if small else estimator._patience) if asked else None
+        return (
+            steps * (PATIENCE_OF_SINGLE_COLUMNS if small else estimator._patience)
+            if asked
+            else None
+        )
     return positive_whole("early_stopping", asked)
 
 

@@ -17,8 +17,8 @@ from pacboost.estimators.bagging.base import MOST_BINS, Bagged, Callback, Counte
 from pacboost.estimators.fitted import explaining
 from pacboost.estimators.fitted.vote import FittedBase
 from pacboost.estimators.inputs.estimator import fits_rows, takes_rows
-from pacboost.estimators.inputs.examples import LabelledRows
 from pacboost.estimators.inputs.parameters import share_or_count
+from pacboost.fit.rows import LabelledRows
 from pacboost.hypotheses import shapes
 from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.hypotheses.shapes import Shapes

@@ -21,8 +21,9 @@ from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
 from pacboost.estimators.inputs.estimator import takes_rows
-from pacboost.estimators.inputs.examples import LabelledRows, read_examples
+from pacboost.estimators.inputs.examples import read_examples
 from pacboost.estimators.inputs.tables import open_table
+from pacboost.fit.rows import LabelledRows
 from pacboost.hypotheses.vote import vote_digest
 from pacboost.kernels.runtime.threads import using
 from pacboost.samples.sample import Sample, signs_of

@@ -22,6 +22,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.wording import equal_to_learned
 from pacboost.errors import DataError, InputWarning, ParameterError, warn
 from pacboost.estimators.inputs.labels import read_labels, read_weights
+from pacboost.fit.rows import draw
 from pacboost.numerics.checks import probability, real_number
 from pacboost.samples.same_example import REPEATS, Examples, share_learned, warn_uncounted
 from pacboost.sources.columns import Columns
@@ -183,18 +184,6 @@ def refuse_weights(certify: str | None) -> None:
         "This certificate counts the rows that are learned from: give neither, or set "
         "certify='holdout', which counts other rows without weights, or certify=None"
     )
-
-
-def draw(rows: int, name: str, share: float, seed: int) -> tuple[Rows, Rows]:
-    """Draw which rows are held back, by their number alone; give the others first."""
-    held = round(rows * share) if 0 < share < 1 else 0
-    if not 0 < held < rows:
-        raise ParameterError(
-            f"{name} is {share} and there are {rows} rows; it must lie in (0, 1) and "
-            "leave at least 1 sample on both sides"
-        )
-    order = np.random.default_rng(seed).permutation(rows)
-    return np.sort(order[held:]), np.sort(order[:held])
 
 
 def number_of_rows(X: Any) -> int:

@@ -21,7 +21,6 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import ParameterError
-from pacboost.estimators.boosting.automatic import ROWS_PER_LEAF
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.inputs import division
@@ -29,6 +28,7 @@ from pacboost.estimators.inputs.examples import class_weights
 from pacboost.estimators.inputs.labels import read_weights
 from pacboost.estimators.strong import rows as roles
 from pacboost.estimators.strong.rows import LOOKS, Parts, Reading, Rows
+from pacboost.fit.settings import ROWS_PER_LEAF
 from pacboost.ledgers.ledger import Round
 from pacboost.models import calibration
 from pacboost.models.calibration import FEWEST_ROWS, TEMPERATURE

@@ -18,7 +18,6 @@ from pacboost.boosters.booster import Booster, RevisingBooster
 from pacboost.boosters.bounded_weights import FilteringBooster
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Hypothesis, Names
-from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.learner import Capacity, Learner
 from pacboost.ledgers.ledger import HardRow, Ledger, Round
@@ -26,6 +25,7 @@ from pacboost.numerics.memory import in_host_memory
 from pacboost.samples.sample import Sample, Wholes
 from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.margins import Floats, hardest, margin_and_gap, norm
+from pacboost.training.run.openings import EarlierRules, Opening
 from pacboost.training.run.quick import AT_ONCE, QuickRounds
 from pacboost.training.run.rounds import FinishedRound, MeasuredRule, RowsShown, Step, rounds_of
 
@@ -37,7 +37,8 @@ class Run:
 
     ``resample`` is the number of rows to draw from D_t for the learner (-1: as many as there are),
     or 0 to give it D_t itself; ``subsample`` is the share of rows, chosen anew each round, that it
-    may use. A rule is measured on the full weighted sample either way.
+    may use. A rule is measured on the full weighted sample either way. ``openings`` make rules
+    that come before the learner is asked.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Run:
         resample: int = 0,
         subsample: float = 1.0,
         watch: EarlyStopping | None = None,
+        openings: Sequence[Opening] = (),
     ) -> None:
         self.sample, self.stopped = sample, ""
         self.done: list[FinishedRound] = []
@@ -59,13 +61,14 @@ class Run:
         self.rounds = rounds_of(sample, learner, booster, shown)
         self.names = Names(sample.table.name, sample.answers)
         self.state = self.rounds.start()
+        self.opening = self.rounds.opened(self.state, openings)
         self.cells, self.outputs = self.rounds.cells, int(sample.signs.shape[1])
 
     def __iter__(self) -> Iterator[FinishedRound]:
         """Advance until the booster or the learner has nothing more to give."""
         while not self.stopped:
             started = time.perf_counter()
-            rule = self.rounds.find(self.state, len(self.done) + 1)
+            rule = self._next_rule()
             if rule is None:
                 self.stopped = NO_EDGE
                 return
@@ -77,6 +80,15 @@ class Run:
             self.stopped = self.stopped or self._reason()
             yield self.done[-1]
 
+    def _next_rule(self) -> MeasuredRule | None:
+        """Measure the next rule of the opening, or ask the learner; None if it has no rule."""
+        while len(self.done) < len(self.opening):
+            rule = self.rounds.measure(self.state, self.opening[len(self.done)])
+            if rule is not None:
+                return rule
+            del self.opening[len(self.done)]
+        return self.rounds.find(self.state, len(self.done) + 1)
+
     def up_to(self, rounds: int, at_once: int = AT_ONCE) -> Iterator[FinishedRound]:
         """Advance until so many rounds are done.
 
@@ -86,7 +98,7 @@ class Run:
         quick = QuickRounds.of(self, rounds, at_once)
         while len(self.done) < rounds and not self.stopped:
             more: list[FinishedRound] = []
-            if quick is not None and len(self.done) >= self.rounds.first_rounds(self.state):
+            if quick is not None and len(self.done) >= max(1, len(self.opening)):
                 more = quick.advance(rounds)
                 self.done += more
                 self.stopped = self._reason() if more else ""
@@ -171,27 +183,10 @@ class Run:
         self._replay(hypotheses, votes, entries)
         self.stopped = self.rounds.finished(entries[-1]) or self.booster.stop(self.state) or ""
 
-    def keep_first_rounds(self, earlier: Run, number: int) -> None:
-        """Continue after the first rounds of a run on some of these rows, in the same bins.
-
-        For regression, whose rounds bound nothing: the record of these rounds stays that of the
-        rows they were trained on. Values are whole multiples of a unit; if the rows that are new
-        change it, no round is kept.
-        """
-        units = {each.booster.unit(each.state) for each in (self, earlier)}
-        done, bins = earlier.done[:number], self.sample.bins
-        if len(units) > 1 or not done:
-            return
-        assert bins is not None
-        rules = [
-            replace(rule, bins=bins) if isinstance(rule, TreeRule) else rule
-            for rule in (finished.hypothesis for finished in done)
-        ]
-        entries = [replace(finished.entry, validation=None) for finished in done]
-        votes = [1.0] * len(done)
-        self._follow(rules, votes, entries)
-        self.rounds.potential.resume(entries, self.state)
-        self._replay(rules, votes, entries)
+    def first_rules(self, rounds: int) -> EarlierRules:
+        """Return an opening of the first rules, without the constant: each run has its own."""
+        rules = tuple(finished.hypothesis for finished in self.done[:rounds])
+        return EarlierRules(rules[1:] if len(rules[0].values) == 1 else rules)
 
     def continue_on_other_rows(
         self, margins: Floats, votes: Sequence[float], path: Floats | None = None
@@ -246,9 +241,8 @@ class Run:
         return self._vote_of(self.done)
 
     def _vote_of(self, done: list[FinishedRound]) -> Vote:
-        votes = self.booster.votes_after(self.state, len(done))
-        vote = Vote([finished.hypothesis for finished in done], votes, self.outputs)
-        return self.booster.joined(self.state, vote, self.sample)
+        rules = [finished.hypothesis for finished in done]
+        return self.booster.final(self.state, rules, self.outputs)
 
     def ledger(self) -> Ledger:
         """Return the record of the run, with the votes that the rules have now."""
@@ -293,28 +287,11 @@ class Run:
         vote = self.vote()
         return self.rounds.scores.recomputed(vote.hypotheses, vote.votes.tolist())
 
-    def never_named(self, share: float) -> list[int]:
-        """Return classes that the vote names for no row of the sample, the rarest first.
-
-        They are looked for among those with less than this share of an even division of the rows.
-        """
-        signs, labels = self.sample.signs, self.sample.labels
-        if signs.shape[1] > 1 and labels is None:  # a row may have several labels, or none
-            return []
-        if labels is not None:
-            rows = np.bincount(labels, minlength=max(2, signs.shape[1]))
-        else:
-            positive = np.count_nonzero(signs > 0)
-            rows = np.array([len(signs) - positive, positive])
-        rare = np.flatnonzero((rows > 0) & (rows < share * len(signs) / rows.size))
-        if not rare.size:
-            return []
-        margins = in_host_memory(self._kept_margins())
-        scores = self.rounds.scores.class_scores
-        scores = margins * signs if scores is None else scores
-        named = scores.argmax(axis=1) if scores.shape[1] > 1 else scores[:, 0] > 0
-        never = rare[~np.isin(rare, named.astype(np.int64))]
-        return sorted(never.tolist(), key=rows.__getitem__)
+    def scores(self) -> Floats:
+        """Return F(x) of every row and output under the rounds that are kept."""
+        if self.rounds.scores.class_scores is not None:
+            return self.rounds.scores.class_scores
+        return in_host_memory(self._kept_margins()) * self.sample.signs  # type: ignore[no-any-return]
 
     def keep_best(self) -> None:
         """Drop the rounds after the one that was best on the validation rows."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -19,16 +20,15 @@ from pacboost.boosters.booster import Booster, Measured, Moved
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Rule
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.hypotheses.word_list import no_cells
 from pacboost.learners.learner import Learner, Weights
-from pacboost.learners.words import WordSearch
 from pacboost.ledgers.ledger import Round
-from pacboost.numerics.exact import draw
+from pacboost.numerics.exact import FRESH_TOTAL, draw
+from pacboost.numerics.same_bits import total
 from pacboost.samples.sample import Request, Sample, Sums, Wholes
 from pacboost.training.run import scores as exact_sums
+from pacboost.training.run.openings import Opening
 from pacboost.training.run.potentials import Potential, potential_of
 from pacboost.training.run.scores import Margins, agreement, names_class, scores_of
-from pacboost.training.run.straight_lines import all_words, lines_of, with_gain
 
 # The rows that a learner sees in a round; they depend on the seed and the round alone.
 
@@ -213,9 +213,18 @@ class Rounds(ABC):
     def step(self, state: Any, rule: Any, number: int) -> Step:
         """Let the booster take the rule in, and measure what that changed."""
 
-    def first_rounds(self, state: Any) -> int:
-        """Return how many rounds come before those of the learner, or 1."""
-        return 1
+    def opened(self, state: Any, openings: Sequence[Opening]) -> list[Hypothesis]:
+        """Return the rules that come before those of the learner, given the first state."""
+        if openings:
+            raise ParameterError(
+                f"the rules of an opening have values, and {self.booster.name} gives votes to "
+                "rules; leave openings out"
+            )
+        return []
+
+    def measure(self, state: Any, rule: Hypothesis) -> MeasuredRule | None:
+        """Measure a rule of an opening; None if it has no edge and is left out."""
+        raise NotImplementedError
 
     def stands_alone(self, rule: MeasuredRule) -> bool:
         """Check whether the best vote of a rule is infinite, so that earlier rounds are dropped."""
@@ -283,54 +292,62 @@ class CellRounds(Rounds):
     """Rounds in which the learner divides the rows into cells, and each gets a value."""
 
     cells = True
-    _found_lines: list[TreeRule] | None = None
 
     def find(self, state: Any, number: int) -> MeasuredCells | None:
         request = self.booster.request(state)
-        prior = self.booster.prior and number == 1
-        words = self.booster.lines and isinstance(self.search, WordSearch)
-        if words and number == 1 + self.booster.prior:
-            found = self._linear(state, request)
-            if found.measured.edge > LEAST_EDGE:
-                return found
-        if 1 < number <= self.first_rounds(state):
-            line = self._lines(state)[number - 2]
-            found = self._measure(state, request, line, line.cells(self.sample), line.values)
-            return replace(found, hypothesis=with_gain(found.hypothesis, found.sums, self.booster))
-        for attempt in range(-1 if prior else 0, self._attempts):
+        for attempt in range(self._attempts):
             found = self._measure(state, request, *self._partition(request, number, attempt))
-            if found.measured.edge > LEAST_EDGE and np.any(found.values):
+            if _is_useful(found):
                 return found
         return None
 
-    def _linear(self, state: Any, request: Request) -> MeasuredCells:
-        """Measure a linear function of all words, of which each row is a cell of its own."""
-        prior, constant = (state.margins * self.sample.signs)[0], self.search.constant()
-        rule = all_words(self.sample, self.booster.lines, prior)
-        found = self._measure(state, request, constant, constant.cells(self.sample))
-        pulls, weights = request.pulls.astype(np.int64), request.weights.copy()
-        sums = replace(found.sums, pulls=pulls, weights=weights)
+    def opened(self, state: Any, openings: Sequence[Opening]) -> list[Hypothesis]:
+        rules: list[Hypothesis] = []
+        start = np.zeros(self.sample.signs.shape[1])
+        if self.booster.prior:
+            rule, request = self.search.constant(), self.booster.request(state)
+            constant = self._measure(state, request, rule, rule.cells(self.sample))
+            if _is_useful(constant):  # balanced classes have none
+                rules, start = [constant.hypothesis], constant.values[0]
+        unit = self.booster.unit(state)
+        for opening in openings:
+            rules += opening.rules(self.sample, start, unit)
+        return rules
+
+    def measure(self, state: Any, rule: Hypothesis) -> MeasuredCells | None:
+        request = self.booster.request(state)
+        if rule.adds_up:
+            whole = self._measure_by_row(request, rule)
+            return whole if _is_useful(whole) else None
+        # one of several lines may have no edge, though all together have one
+        measured = self._measure(state, request, rule, rule.cells(self.sample), rule.values)
+        return replace(measured, hypothesis=self._with_gain(measured))
+
+    def _measure_by_row(self, request: Request, rule: Hypothesis) -> MeasuredCells:
+        """Measure a rule whose cells add up: each row is a cell of its own."""
+        one, rows = self.search.constant(), self.sample.n_rows
+        _, sums, effective_size = self.scores.cell_sums(request, one, one.cells(self.sample))
+        pulls = request.pulls.astype(np.int64)
+        pulls = request.weights * pulls if request.signed else pulls
+        sums = replace(sums, pulls=pulls, weights=request.weights.copy())
         values = rule.said(self.sample)
-        wrong = round(sums.pull * (1 - exact_sums.edge_of(sums, values)) / 2)
-        cells = np.arange(self.sample.n_rows, dtype=no_cells(0, self.sample.n_rows).dtype)
-        return replace(
-            found,
-            hypothesis=rule,
-            measured=Measured(sums.pull, wrong),
-            cells=cells,
-            values=values,
-            sums=sums,
-        )
+        cells: Cells = np.arange(rows).astype(np.uint16 if rows < 2**16 else np.uint32)
+        measured = self._measured(sums, values)
+        return MeasuredCells(rule, measured, effective_size, cells, values, sums, None)
 
-    def first_rounds(self, state: Any) -> int:
-        return 1 + len(self._lines(state)) if self.booster.lines else 1
+    def _with_gain(self, found: MeasuredCells) -> Hypothesis:
+        """Write down what a tree wins that no learner has grown, as importances need it.
 
-    def _lines(self, state: Any) -> list[TreeRule]:
-        """Return the straight lines that follow the first constant."""
-        if self._found_lines is None:
-            unit, words = self.booster.unit(state), isinstance(self.search, WordSearch)
-            self._found_lines = [] if words else lines_of(self.sample, self.booster.lines, unit)
-        return self._found_lines
+        It wins as much as trees of a small rate win together in all their rounds.
+        """
+        tree = found.hypothesis
+        if not isinstance(tree, TreeRule) or not tree.gain.size or tree.gain.any():
+            return tree
+        rate = getattr(self.booster, "learning_rate", 1.0)
+        won = total(tree.values * found.sums.pulls) ** 2 / FRESH_TOTAL
+        gain = np.zeros(tree.gain.size)
+        gain[0] = won / (total(tree.values * tree.values * found.sums.weights) * rate * (2 - rate))
+        return replace(tree, gain=gain)
 
     def _measure(
         self,
@@ -346,15 +363,15 @@ class CellRounds(Rounds):
             values = self.booster.values(state, sums, cells)
             values = rule.allowed(values, self.booster.unit(state))
         hypothesis = rule.valued(values, sums.weights.sum(axis=1).astype(np.float64))
-        wrong = round(sums.pull * (1 - exact_sums.edge_of(sums, values)) / 2)
-        measured = Measured(sums.pull, wrong)
+        measured = self._measured(sums, values)
         return MeasuredCells(hypothesis, measured, effective_size, cells, values, sums, rows)
 
+    def _measured(self, sums: Sums, values: CellValues) -> Measured:
+        wrong = round(sums.pull * (1 - exact_sums.edge_of(sums, values)) / 2)
+        return Measured(sums.pull, wrong)
+
     def _partition(self, request: Request, number: int, attempt: int) -> tuple[Hypothesis, Cells]:
-        """Ask the learner for cells; attempt -1 is the constant that some boosters start with."""
-        if attempt < 0:
-            rule = self.search.constant()
-            return rule, rule.cells(self.sample)
+        """Ask the learner for cells."""
         seed = self.shown.seed_of(number, attempt)
         request = self.shown.drawn(request, seed, self.booster.name)
         return self.search.partition(request, seed, self.shown.chosen(seed))
@@ -376,6 +393,10 @@ class CellRounds(Rounds):
         """Stop after a plain rule without mistakes: the next one would be the same again."""
         perfect = entry.error == 0 and entry.training_error == 0
         return FOUND_IT if perfect and self.booster.plain else ""
+
+
+def _is_useful(found: MeasuredCells) -> bool:
+    return found.measured.edge > LEAST_EDGE and bool(np.any(found.values))
 
 
 def rounds_of(sample: Sample, learner: Learner, booster: Booster[Any], shown: RowsShown) -> Rounds:

@@ -5,28 +5,20 @@ loss may begin with lines, one for each column of numbers, and leave the rest to
 tree with a leaf for every bin, whose value follows the mean of the column there: it ends where
 training rows end, and everything that reads trees can read it. A missing value adds nothing. How
 much of the lines is taken is found by a trial (docs/decisions/0022-straight-lines.md).
-
-A run over words may begin with a linear function of all of them, which is one list of words
-(docs/decisions/0026-a-linear-start-for-texts.md).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.hypotheses.word_list import GRID, WordList
-from pacboost.kernels.runtime.threads import each_columns
-from pacboost.kernels.words import separate
-from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.numerics.same_bits import (
-    log,
     product,
     row_totals,
     sigmoid,
@@ -36,8 +28,8 @@ from pacboost.numerics.same_bits import (
     totals,
 )
 from pacboost.samples.bins import Bins
-from pacboost.samples.sample import Sample, Sums
-from pacboost.sources.sparse import words_of
+from pacboost.samples.sample import Sample
+from pacboost.training.run.openings import Opening
 
 Floats = NDArray[np.float64]
 PENALTY = 10.0
@@ -46,12 +38,16 @@ STEPS = 30
 """So many steps lead to the lines of classes."""
 NUMBERS_AT_ONCE = 2**18
 """So many are multiplied at once, which stay in the cache."""
-COST, PASSES = 2.0, 20
-"""Of words: what a row costs that is not clearly right, and so many passes over all rows."""
-HEIGHTS = 4.0, 6.0
-"""The score of a text of usual length that is clearly right, of two classes and of more."""
-MOST_VALUES = 9_000_000
-"""Beyond so many numbers, the words that the fewest rows hold have no values."""
+
+
+@dataclass(frozen=True)
+class StraightLines(Opening):
+    """The lines that fit the targets best, times ``strength``."""
+
+    strength: float = 1.0
+
+    def rules(self, sample: Sample, start: Floats, unit: float) -> Sequence[TreeRule]:
+        return lines_of(sample, self.strength, unit)
 
 
 def lines_of(sample: Sample, strength: float, unit: float) -> list[TreeRule]:
@@ -127,15 +123,6 @@ def _to_classes(sample: Sample, rows: Floats, weights: Floats) -> Floats:
     return np.asarray(slopes - row_totals(slopes)[:, None] / outputs)
 
 
-def with_gain(line: Any, sums: Sums, booster: Any) -> Any:
-    """Write down what a line wins: as much as trees of a small rate win in all their rounds."""
-    won = total(line.values * sums.pulls) ** 2 / FRESH_TOTAL
-    gain = np.zeros(line.gain.size)
-    rate = booster.learning_rate
-    gain[0] = won / (total(line.values * line.values * sums.weights) * rate * (2 - rate))
-    return replace(line, gain=gain)
-
-
 def _heights(sample: Sample, bins: Bins, weights: Floats, feature: int) -> Floats | None:
     """Return the mean of a feature in every bin, in standard units: 0 where it is missing.
 
@@ -193,62 +180,3 @@ def _ladder_splits(size: int) -> NDArray[np.int32]:
                 waiting.append((start, stop))
                 children.append(len(cut) + len(waiting) - 1)
     return np.array([cut, left, right], dtype=np.int32)
-
-
-def all_words(sample: Sample, strength: float, prior: Floats) -> WordList:
-    """Return the linear function of words that a support vector machine finds for each output.
-
-    Words count by the logarithm of how few rows hold them, and all rows have the same length: so
-    texts of any length say what their words say together. What the machine says of all rows takes
-    the place of the ``prior`` scores, as far as a text has words: these share it by their squares,
-    and a text of the median length has it once. Words that a single row holds are added up while
-    the functions are found: what they say follows from how much their row pushes.
-    """
-    table, outputs = words_of(sample.table), sample.signs.shape[1]
-    rows = np.repeat(np.arange(table.n_rows, dtype=np.int32), np.diff(table.starts))
-    counts = np.bincount(table.words, minlength=table.n_columns)
-    several = counts > 1
-    rarities = 1.0 + log((1.0 + table.n_rows) / (1.0 + counts))
-    values = rarities[table.words]
-    lengths = np.sqrt(np.bincount(rows, values * values, table.n_rows))
-    values /= lengths[rows]
-    alone = ~several[table.words]
-    weights = np.broadcast_to(sample.base, table.n_rows) / (total(sample.base) / sample.base.size)
-    generator = np.random.default_rng(0)
-    orders = [generator.permutation(table.n_rows).astype(np.int32) for _ in range(PASSES)]
-    slopes, pushes = np.zeros((int(several.sum()) + 1, outputs)), np.zeros(sample.signs.shape)
-    given = (
-        np.searchsorted(rows[~alone], np.arange(table.n_rows + 1)),
-        (np.cumsum(several, dtype=np.int32) - 1)[table.words[~alone]],
-        values[~alone],
-        np.bincount(rows[alone], values[alone] ** 2, table.n_rows).astype(np.float64),
-        sample.signs,
-        COST * weights,
-        np.stack(orders),
-    )
-    each_columns(
-        lambda first, last: separate(*given, first, last, slopes, pushes), outputs, rows.size
-    )
-    height = strength * HEIGHTS[outputs > 1]
-    heights = np.zeros((table.n_columns + 1, outputs))
-    heights[:-1][several] = slopes[:-1]
-    pushed = pushes[rows[alone]]
-    pushed *= sample.signs[rows[alone]]
-    pushed *= values[alone][:, None]
-    heights[table.words[alone]] = pushed
-    usual = rarities / max(1.0, float(np.median(lengths)))
-    for output, always in enumerate(height * slopes[-1] - prior):
-        heights[:-1, output] *= height * usual
-        heights[:-1, output] += always * (usual * usual)
-    if outputs > 1:
-        heights -= (row_totals(heights) / outputs)[:, None]
-    heights /= GRID
-    np.rint(heights, out=heights)
-    heights *= GRID
-    heights += 0.0
-    most = np.maximum(heights.max(axis=1), -heights.min(axis=1))
-    kept = np.argsort(-counts, kind="stable")[: MOST_VALUES // outputs]
-    kept = kept[(most[kept] > 0) & (counts[kept] > 0)]
-    asked = kept[np.argsort(-most[kept], kind="stable")]
-    chosen = np.append(asked, table.n_columns)
-    return WordList(asked.astype(np.int32), heights[chosen], every=True)

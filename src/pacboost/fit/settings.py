@@ -1,9 +1,7 @@
-"""The automatic values of parameters of boosted trees, and the trial that chooses the rounds.
+"""The automatic values: every number that a fit chooses where its parameters are not set.
 
-Every parameter that is not set has the value of ``Settings``, whatever the others are. A trial
-comes first: most of the rows are boosted on, and the rest are measured after each round. They say
-how many rounds are best and how steep the probabilities should be; then all rows are boosted on,
-unless the rest are a small share of them. What was tried: docs/decisions/0016, 0027 and 0028.
+A parameter that is not set has the value of ``Settings``, whatever the others are. The numbers were
+chosen by measurement: docs/decisions/0007, 0016, 0021, 0022, 0024, 0026, 0027 and 0028.
 """
 
 from __future__ import annotations
@@ -11,43 +9,55 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import sqrt
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pacboost.estimators.fitting import parameters
-from pacboost.estimators.fitting.parameters import ramp
-from pacboost.estimators.inputs.examples import LabelledRows, split_by_class
-from pacboost.hypotheses.vote import Vote
-from pacboost.models import calibration
-from pacboost.models.calibration import TEMPERATURE
-
-FEWEST, FEW = 40, 80
-"""Up to the first number of rows nothing is sampled and nothing tried, from the second on all is as
-it is for small tables."""
-HELD, MOST_HELD = 0.2, 10_000
-"""The share of the rows of a trial that is measured, and how many at most."""
-LEAST, LONGEST = 20, 100
-"""The fewest rounds that a trial may choose, and what the most times the learning rate is: noisy
-labels want few, clear ones many."""
+FEW_ROWS, MANY_ROWS = 20_000, 30_000
+"""Small tables cannot spare rows to stop early on; large ones can, and bear larger steps. Between
+them all settings change linearly with the number of rows, so that none of them jumps."""
+NO_TRIAL_BELOW, FULL_TRIAL_FROM = 40, 80
+"""Rows; the shares of rows and columns that are sampled grow linearly in between."""
+TRIAL_SHARE, MAX_TRIAL_ROWS = 0.2, 10_000
+"""The share of rows that a trial holds back to measure, and the maximum number of them."""
+MIN_TRIAL_ROUNDS, MAX_TRIAL_STEPS = 20, 100
+"""The minimum number of rounds that a trial may choose, and the maximum times the learning rate:
+noisy labels need few rounds, clear ones many."""
+MIN_REFIT_SHARE = 0.05
+"""All rows are boosted on after a trial if it held back at least this share of them."""
+MORE_ROUNDS = 1.1
+"""The rounds of a refit on all rows, as a multiple of those that were best on a part of them."""
+TRIALS_OF_BEST = 5
+"""With quality="best", the number of parts that are held back, one after the other."""
+LINE_STRENGTHS = {"square": (0.5, 1.0), "logit": (1.0,)}
+"""The strengths of straight lines that a trial compares with none, by the name of the booster; with
+quality="best", those of numbers."""
+MIN_ROUNDS_PER_LINE = 10
+"""Lines are tried only with this many rounds for every column."""
 ROWS_PER_LEAF = 20
-"""The smallest leaf has one row for so many rows of the table, up to 5 or 20."""
-FEW_CLASSES, SMALL, LARGE = 3, 16, 127
-"""With more classes, trees have the first number of leaves; a trial may find that 16 for each class
-are better, up to the second number, which many rows need."""
-FAST = 100
+"""The smallest leaf has one row for this many rows of the table, up to 5 or 20."""
+FEW_CLASSES, SMALL_TREE_LEAVES, MAX_TREE_LEAVES = 3, 16, 127
+"""With more classes than the first number, trees have the second number of leaves; a trial may find
+that as many for each class are better, up to the third number, which many rows need."""
+FAST_ROUNDS = 100
 """The rounds of quality="fast", which has no trial."""
-COLUMNS_TRIED = 5
-"""A split of a tree for numbers looks at so many columns at least: few have to be seen together."""
+MIN_FEATURES_PER_SPLIT = 5
+"""The minimum number of columns that a split of a tree for numbers looks at."""
+QUALITIES = ("fast", "auto", "best")
+STEPS_OF_BEST = 3
+"""With quality="best", rates are divided and rounds multiplied by this."""
+PATIENCE_OF_CLASSES, PATIENCE_OF_NUMBERS, PATIENCE_OF_TEXTS = 20, 50, 50
+"""Rounds without progress after which a run stops."""
+PATIENCE_OF_SINGLE_COLUMNS = 50
+"""The same, of trees of single columns and chosen pairs."""
+TEXT_ROUNDS, TEXT_ROUNDS_AFTER_LINEAR = 1000, 20
+"""The rounds of texts, and those where the first one is linear."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """The automatic values for a number of rows, by the names of the parameters.
 
-    >>> Settings.of(1_000, 2)  # doctest: +NORMALIZE_WHITESPACE
+    >>> Settings.for_classes(1_000, 2)  # doctest: +NORMALIZE_WHITESPACE
     Settings(n_estimators=300, learning_rate=0.05, subsample=0.8, max_leaves=16, max_features=0.5,
              min_leaf_rows=5, l2=3.0, tried=0.2, trusted=1.0, least=20, most=2000, larger=0)
-    >>> Settings.of(30_000, 2)  # doctest: +NORMALIZE_WHITESPACE
+    >>> Settings.for_classes(30_000, 2)  # doctest: +NORMALIZE_WHITESPACE
     Settings(n_estimators=300, learning_rate=0.1, subsample=0.8, max_leaves=31, max_features=0.5,
              min_leaf_rows=5, l2=3.0, tried=0.2, trusted=1.0, least=20, most=1000, larger=0)
     """
@@ -65,12 +75,12 @@ class Settings:
     """How far the slope moves from what scores mean without calibration to what the trial finds."""
     least: int
     most: int
-    """The fewest and the most rounds that a trial may choose."""
+    """The minimum and the maximum number of rounds that a trial may choose."""
     larger: int = 0
     """The leaves of larger trees, which a trial may prefer."""
 
     @classmethod
-    def of(
+    def for_classes(
         cls, rows: int, classes: int, *, logistic: bool = True, quality: str = "auto"
     ) -> Settings:
         """Return the values, which change in proportion to the rows between few and many.
@@ -79,7 +89,7 @@ class Settings:
         """
         large, many_classes = ramp(rows), classes > FEW_CLASSES
         few = max(1, rows // ROWS_PER_LEAF)
-        most_leaves = min(LARGE, SMALL * classes) if many_classes else 31
+        most_leaves = min(MAX_TREE_LEAVES, SMALL_TREE_LEAVES * classes) if many_classes else 31
         few_rounds_rate = round(0.1 + 0.1 * large, 4)
         plain = large if quality == "fast" else 0.0  # few trees of many rows are best whole
         if not logistic:
@@ -87,15 +97,16 @@ class Settings:
             rate, features = few_rounds_rate, 0.5 if many_classes else 1.0
             made = cls(rounds, rate, 1.0, most_leaves, features, 20, 1.0, 0.0, 0.0, rounds, rounds)
             return made._fast(rate) if quality == "fast" else made
-        enough = ramp(rows, FEWEST, FEW)
+        enough = ramp(rows, NO_TRIAL_BELOW, FULL_TRIAL_FROM)
         if many_classes:
             rounds, rate, leaf, l2, features = 333, 0.06, 20, 1.0, 0.5
-            leaves = round(SMALL + (most_leaves - SMALL) * large)
+            leaves = round(SMALL_TREE_LEAVES + (most_leaves - SMALL_TREE_LEAVES) * large)
         else:
             rounds, rate, leaf, l2 = 300, 0.05, round(5 + 15 * plain), round(3 - 2 * plain, 4)
-            leaves, features = leaves_of(rows), 0.5 + 0.5 * plain
+            leaves, features = leaves_for(rows), 0.5 + 0.5 * plain
         rate = round(rate + (0.1 - rate) * large, 4)
-        least, most = (round(rounds + (end - rounds) * enough) for end in (LEAST, LONGEST / rate))
+        ends = MIN_TRIAL_ROUNDS, MAX_TRIAL_STEPS / rate
+        least, most = (round(rounds + (end - rounds) * enough) for end in ends)
         made = cls(
             rounds,
             rate,
@@ -104,7 +115,7 @@ class Settings:
             round(1 - (1 - features) * enough, 4),
             min(leaf, few),
             l2,
-            HELD if enough else 0.0,
+            TRIAL_SHARE if enough else 0.0,
             enough,
             least,
             most,
@@ -112,7 +123,7 @@ class Settings:
         )
         if quality == "fast":
             return made._fast(few_rounds_rate)
-        steps = parameters.SMALLER_STEPS if quality == "best" else 1
+        steps = STEPS_OF_BEST if quality == "best" else 1
         return replace(
             made, n_estimators=steps * rounds, learning_rate=rate / steps,
             least=steps * least, most=steps * most,
@@ -121,16 +132,16 @@ class Settings:
     def _fast(self, rate: float = 0.1) -> Settings:
         """Return the values of quality="fast".
 
-        >>> fast = Settings.of(1_000, 2, quality="fast")
+        >>> fast = Settings.for_classes(1_000, 2, quality="fast")
         >>> fast.n_estimators, fast.learning_rate, fast.tried
         (100, 0.1, 0.0)
         """
         return replace(
-            self, n_estimators=FAST, learning_rate=rate, tried=0.0, trusted=0.0, least=FAST,
-            most=FAST,
+            self, n_estimators=FAST_ROUNDS, learning_rate=rate, tried=0.0, trusted=0.0,
+            least=FAST_ROUNDS, most=FAST_ROUNDS,
         )  # fmt: skip
 
-    def of_glass(self, pairs: int, quality: str, *, stops: bool = True) -> Settings:
+    def for_single_columns(self, pairs: int, quality: str, *, stops: bool = True) -> Settings:
         """Return the values of trees of single columns and chosen pairs: small ones, and many.
 
         If no rows say when to stop, the rounds stay as they are.
@@ -138,7 +149,7 @@ class Settings:
         small = replace(self, max_leaves=6 if pairs else 4, max_features=0.25, larger=0)
         if quality == "fast" or not stops:
             return small
-        steps = parameters.SMALLER_STEPS if quality == "best" else 1
+        steps = STEPS_OF_BEST if quality == "best" else 1
         return replace(small, learning_rate=0.1 / steps, most=steps * 2000)
 
     @classmethod
@@ -159,18 +170,18 @@ class Settings:
             rounds = round(100 + 200 * large)
             made = cls(100, 0.1, 1.0, 31, 1.0, 20, 0.0, 0.0, 0.0, 1, rounds)
             return made._fast() if quality == "fast" else made
-        few = ramp(rows, FEWEST, FEW) * (1 - large)
-        features = max(0.5, min(1.0, COLUMNS_TRIED / columns))
-        steps = parameters.SMALLER_STEPS if quality == "best" else 1
+        few = ramp(rows, NO_TRIAL_BELOW, FULL_TRIAL_FROM) * (1 - large)
+        features = max(0.5, min(1.0, MIN_FEATURES_PER_SPLIT / columns))
+        steps = STEPS_OF_BEST if quality == "best" else 1
         made = cls(
             n_estimators=steps * round(300 - 200 * large),
             learning_rate=round(0.05 + 0.05 * large, 4) / steps,
             subsample=round(1 - 0.3 * few, 4),
-            max_leaves=leaves_of(rows),
+            max_leaves=leaves_for(rows),
             max_features=round(1 - (1 - features) * few, 4),
             min_leaf_rows=min(round(leaf + (20 - leaf) * large), max(1, rows // ROWS_PER_LEAF)),
             l2=round(3 * few, 4),
-            tried=round(HELD * few, 4),
+            tried=round(TRIAL_SHARE * few, 4),
             trusted=0.0,
             least=1,
             most=steps * 2000,
@@ -178,46 +189,19 @@ class Settings:
         return made._fast() if quality == "fast" else made
 
 
-def leaves_of(rows: int) -> int:
+def leaves_for(rows: int) -> int:
     """Return how many leaves a tree has that so many rows can bear.
 
-    >>> [leaves_of(rows) for rows in (100, 1_000, 5_000)]
+    >>> [leaves_for(rows) for rows in (100, 1_000, 5_000)]
     [8, 16, 31]
     """
     return round(min(31, max(8, sqrt(rows) / 2)))
 
 
-def rows_of_a_trial(
-    examples: LabelledRows, seed: int, watching: NDArray[np.bool_] | None = None
-) -> tuple[LabelledRows, LabelledRows] | None:
-    """Draw the rows that are boosted on, and those that are measured; None if a class is rare.
+def ramp(rows: int, first: int = FEW_ROWS, last: int = MANY_ROWS) -> float:
+    """Return how far a number of rows has come on the way from the first to the last, 0 to 1.
 
-    ``watching`` says which are measured, where that is not left to chance.
+    >>> [ramp(rows) for rows in (100, 20_000, 22_500, 25_000, 30_000, 10**6)]
+    [0.0, 0.0, 0.25, 0.5, 1.0, 1.0]
     """
-    if watching is None:
-        held_share = min(HELD, MOST_HELD / examples.n_rows)
-        parts = split_by_class(examples, "the share of a trial", held_share, seed)
-    else:
-        parts = examples.divided(watching)
-    learned, held = parts
-    return parts if can_measure(held, learned) else None
-
-
-def can_measure(held: LabelledRows, examples: LabelledRows) -> bool:
-    """Check whether held-back rows can say how steep probabilities are: ten, of every class."""
-    classes = [np.unique(part.classes()).size for part in (held, examples)]
-    return classes[0] == classes[1] and held.n_rows >= calibration.FEWEST_ROWS
-
-
-def steepness(held: LabelledRows, trusted: float, vote: Vote) -> float:
-    """Find how steep the probabilities of rows that were not boosted on should be.
-
-    A trial on a part of the rows fits them more closely than the fit that follows fits all, so the
-    slope moves by a part of the way. With more than three classes scores are too steep by more than
-    that, and half of the rows are enough to be trusted.
-    """
-    scores = vote.scores(held.table)
-    slope = calibration.fit(TEMPERATURE, scores, held.classes(), held.weights).slope
-    assert slope is not None
-    usual = 2.0 if scores.ndim == 1 else 1.0
-    return usual + trusted * (slope - usual)
+    return min(1.0, max(0.0, (rows - first) / (last - first)))

@@ -1,0 +1,1 @@
+"""How a fit runs: rows, automatic values, recipes and the trial that chooses between them."""

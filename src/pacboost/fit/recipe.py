@@ -1,0 +1,77 @@
+"""Recipes: what is boosted and for how many rounds, as plain values, and the variants of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pacboost.boosters.booster import Booster
+from pacboost.fit.rows import LabelledRows
+from pacboost.fit.settings import LINE_STRENGTHS, MIN_ROUNDS_PER_LINE, Settings, ramp
+from pacboost.learners.learner import Learner
+from pacboost.learners.tree import Tree
+from pacboost.training.run.openings import Opening
+from pacboost.training.run.straight_lines import StraightLines
+
+OF_BOOSTERS = ("learning_rate", "l2")
+OF_TREES = ("max_leaves", "max_depth", "min_leaf_rows", "max_features")
+"""Parameters that may be automatic, of boosters and of trees."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The booster, the learner and the number of rounds of a fit."""
+
+    learner: Learner
+    booster: Booster[Any]
+    rounds: int
+    resample: int = 0
+    subsample: float = 1.0
+    openings: tuple[Opening, ...] = ()
+    """Rules that come before those of the learner."""
+    least: int = 0
+    """The number of rounds that early stopping leaves at least."""
+    usual: Settings | None = None
+    """The automatic values, if any."""
+    pairs: int | None = None
+    """How many pairs of columns that may interact are still to be chosen; None if all may."""
+    interactions: tuple[tuple[str, str], ...] = ()
+    """The names of the pairs that were chosen."""
+    larger: Learner | None = None
+    """The same learner of larger trees, which a trial may prefer."""
+
+    def with_larger_trees(self) -> list[Recipe]:
+        """Return the recipe with larger trees, where a trial may prefer them."""
+        if self.larger is None:
+            return []
+        return [replace(self, learner=self.larger, larger=None)]
+
+    def with_lines(self, rows: LabelledRows, quality: str) -> list[Recipe]:
+        """Return the recipe with straight lines first, where trees are as free as lines are."""
+        table, learner, name = rows.table, self.learner, self.booster.name
+        free = isinstance(learner, Tree) and not learner.monotone and table.entries is None
+        if self.openings or not free or self.rounds < MIN_ROUNDS_PER_LINE * table.n_columns:
+            return []
+        share = 1 - ramp(rows.n_rows)
+        least = max(self.least, table.n_columns + 1)
+        like = "square" if quality == "best" and name in LINE_STRENGTHS else name
+        strengths = [share * strength for strength in LINE_STRENGTHS.get(like, ()) if share]
+        return [replace(self, openings=(StraightLines(s),), least=least) for s in strengths]
+
+    def with_pairs(self, pairs: list[tuple[int, int]], rows: LabelledRows) -> Recipe:
+        """Return the recipe whose trees may ask for single columns and for these pairs."""
+        table, learner = rows.table, self.learner
+        sets = [*((j,) for j in range(table.n_columns)), *pairs]
+        names = tuple((table.name(i), table.name(j)) for i, j in pairs)
+        assert isinstance(learner, Tree)
+        mixed = replace(learner, interactions=sets)
+        return replace(self, learner=mixed, pairs=0, interactions=names)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the values in use of the parameters that may be automatic."""
+        chosen: dict[str, Any] = {"n_estimators": self.rounds, "subsample": self.subsample}
+        if self.pairs is not None:
+            chosen["interactions"] = list(self.interactions)
+        for part, names in ((self.booster, OF_BOOSTERS), (self.learner, OF_TREES)):
+            chosen |= {name: getattr(part, name) for name in names if hasattr(part, name)}
+        return chosen

@@ -1,0 +1,180 @@
+"""Labelled rows: how some of them are held back, and how they become samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import DataError, ParameterError
+from pacboost.models.model import answer_names
+from pacboost.samples.bins import fit_bins
+from pacboost.samples.sample import Sample, Signs
+from pacboost.sources.table import Table
+
+Numbers = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """Rows of a table with their signs (rows, outputs), and weights if these differ.
+
+    ``labels`` holds the numbers of classes where there are more than two, ``targets`` the numbers
+    to predict in regression. ``numbers`` says which of the rows given to fit they are, if not all.
+    Rows with the same number in ``copies`` are one example, and stay together.
+    """
+
+    table: Table
+    signs: Signs
+    weights: NDArray[np.float64] | None = None
+    labels: NDArray[np.int64] | None = None
+    targets: NDArray[np.float64] | None = None
+    numbers: NDArray[np.intp] | None = None
+    copies: NDArray[np.intp] | None = None
+    one_row: float = 1.0
+    """The weight that counts as one row, as a share of the heaviest or, of numbers, of the mean."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.table.n_rows
+
+    def take(self, rows: NDArray[np.intp]) -> LabelledRows:
+        """Return some of the rows."""
+        known: dict[str, Any] = {
+            name: None if (values := getattr(self, name)) is None else values[rows]
+            for name in ("weights", "labels", "targets", "copies")
+        }
+        numbers = rows if self.numbers is None else self.numbers[rows]
+        return replace(
+            self, table=self.table.take(rows), signs=self.signs[rows], numbers=numbers, **known
+        )
+
+    def divided(self, held: NDArray[np.bool_]) -> tuple[LabelledRows, LabelledRows]:
+        """Return the rows that are not held back, and those that are."""
+        return self.take(np.flatnonzero(~held)), self.take(np.flatnonzero(held))
+
+    def counting(self) -> LabelledRows:
+        """Return the rows whose weight is not zero: the others are as good as absent."""
+        if self.weights is None or self.weights.all():
+            return self
+        if not self.weights.any():
+            raise DataError(
+                "all rows whose sample_weight is not zero are held back for validation; give more "
+                "rows a weight, or give validation rows of your own (X_val)"
+            )
+        return self.take(np.flatnonzero(self.weights))
+
+    def classes(self) -> NDArray[np.int64]:
+        """The number of each row's class, for holding rows back class by class."""
+        if self.labels is not None:
+            return self.labels
+        if self.targets is not None or self.signs.shape[1] > 1:
+            return np.zeros(self.n_rows, dtype=np.int64)
+        return (self.signs[:, 0] > 0).astype(np.int64)
+
+
+def draw(rows: int, name: str, share: float, seed: int) -> tuple[Numbers, Numbers]:
+    """Draw which rows are held back, by their number alone; give the others first."""
+    held = round(rows * share) if 0 < share < 1 else 0
+    if not 0 < held < rows:
+        raise ParameterError(
+            f"{name} is {share} and there are {rows} rows; it must lie in (0, 1) and "
+            "leave at least 1 sample on both sides"
+        )
+    order = np.random.default_rng(seed).permutation(rows)
+    return np.sort(order[held:]), np.sort(order[:held])
+
+
+def split_by_class(
+    examples: LabelledRows, name: str, share: float, seed: int
+) -> tuple[LabelledRows, LabelledRows]:
+    """Hold a random share of each class back, so that none is missing on either side if it can be.
+
+    ``name`` is the parameter that says how many. Copies of an example stay together.
+
+    Certificates need a share of all rows instead: they count on rows held back by chance alone.
+    """
+    if examples.copies is None:
+        held = _held_back(examples.classes(), name, share, seed)
+    else:
+        _, first, place = np.unique(examples.copies, return_index=True, return_inverse=True)
+        held = _held_back(examples.classes()[first], name, share, seed)[place]
+    return examples.divided(held)
+
+
+def _held_back(classes: NDArray[np.int64], name: str, share: float, seed: int) -> NDArray[np.bool_]:
+    held = np.zeros(classes.size, dtype=np.bool_)
+    counts = np.bincount(classes)
+    quota = np.floor(counts * share + 0.5).astype(np.int64) if 0 < share < 1 else counts * 0
+    quota = np.minimum(np.maximum(quota, counts > 1), np.maximum(counts - 1, 0))
+    if not 0 < share < 1 or not quota.any():
+        held[draw(classes.size, name, share, seed)[1]] = True
+        return held
+    order = np.random.default_rng(seed).permutation(classes.size)
+    order = order[np.argsort(classes[order], kind="stable")]
+    place = np.arange(order.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    held[order[place < quota[classes[order]]]] = True
+    return held
+
+
+def training_sample(
+    examples: LabelledRows,
+    classes: NDArray[Any],
+    max_bins: int,
+    *,
+    codes: bool,
+    bins_from: LabelledRows | None = None,
+) -> Sample:
+    """Bin the rows if the learner reads codes, and refuse them if no two can be told apart."""
+    seen = examples if bins_from is None else bins_from
+    bins = fit_bins(seen.table, max_bins, seen.weights) if codes else None
+    base = np.ones(1) if examples.weights is None else examples.weights
+    sample = Sample(
+        examples.table,
+        examples.signs,
+        base,
+        bins,
+        answer_names(classes),
+        examples.labels,
+        examples.targets,
+        examples.numbers,
+    )
+    if codes and not has_one_class(sample) and not has_one_target(sample):
+        _refuse_constant(sample)
+    return sample
+
+
+def validation_sample(examples: LabelledRows, training: Sample) -> Sample:
+    """Validation rows, coded like the training rows."""
+    return Sample(
+        examples.table,
+        examples.signs,
+        bins=training.bins,
+        labels=examples.labels,
+        targets=examples.targets,
+    )
+
+
+def has_one_class(sample: Sample) -> bool:
+    """Check whether all rows have the same sign, in classification."""
+    binary = sample.targets is None and sample.signs.shape[1] == 1
+    return binary and bool((sample.signs == sample.signs[0]).all())
+
+
+def has_one_target(sample: Sample) -> bool:
+    """Check whether all rows have the same target, in regression."""
+    return sample.targets is not None and bool((sample.targets == sample.targets[0]).all())
+
+
+def _refuse_constant(sample: Sample) -> None:
+    if sample.bins is None or any(thresholds.size for thresholds in sample.bins.thresholds):
+        return
+    if sample.codes is not None and np.ptp(sample.codes, axis=1).any():
+        return  # one value and missing ones: that tells rows apart
+    raise DataError(
+        f"all {sample.table.n_columns} features are constant: no rule can tell rows apart. Give at "
+        "least one feature that varies (values that differ by less than a 32-bit float are equal)."
+    )

@@ -1,0 +1,98 @@
+"""A start by a linear function of all words, which is one list of words.
+
+A linear support vector machine is hard to beat on texts, and lists of words need many rounds to
+come near it. So a run over words may begin with one and leave the rest to lists
+(docs/decisions/0026-a-linear-start-for-texts.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.hypotheses.word_list import GRID, WordList
+from pacboost.kernels.runtime.threads import each_columns
+from pacboost.kernels.words import separate
+from pacboost.numerics.same_bits import log, row_totals, total
+from pacboost.samples.sample import Sample
+from pacboost.sources.sparse import words_of
+from pacboost.training.run.openings import Opening
+
+Floats = NDArray[np.float64]
+COST, PASSES = 2.0, 20
+"""What a row costs that is not clearly right, and the number of passes over all rows."""
+HEIGHTS = 4.0, 6.0
+"""The score of a text of median length that is clearly right, of two classes and of more."""
+MOST_VALUES = 9_000_000
+"""The maximum number of values; beyond it, words in the fewest rows have none."""
+
+
+@dataclass(frozen=True)
+class LinearWords(Opening):
+    """The linear function of words that a support vector machine finds for each output."""
+
+    def rules(self, sample: Sample, start: Floats, unit: float) -> Sequence[WordList]:
+        rule = all_words(sample, start)
+        return [rule] if rule.values.any() else []
+
+
+def all_words(sample: Sample, prior: Floats) -> WordList:
+    """Return the linear function of words that a support vector machine finds for each output.
+
+    Words count by the logarithm of how few rows hold them, and all rows have the same length: so
+    texts of any length say what their words say together. What the machine says of all rows takes
+    the place of the ``prior`` scores, as far as a text has words: these share it by their squares,
+    and a text of the median length has it once. Words that a single row holds are added up while
+    the functions are found: what they say follows from how much their row pushes.
+    """
+    table, outputs = words_of(sample.table), sample.signs.shape[1]
+    rows = np.repeat(np.arange(table.n_rows, dtype=np.int32), np.diff(table.starts))
+    counts = np.bincount(table.words, minlength=table.n_columns)
+    several = counts > 1
+    rarities = 1.0 + log((1.0 + table.n_rows) / (1.0 + counts))
+    values = rarities[table.words]
+    lengths = np.sqrt(np.bincount(rows, values * values, table.n_rows))
+    values /= lengths[rows]
+    alone = ~several[table.words]
+    weights = np.broadcast_to(sample.base, table.n_rows) / (total(sample.base) / sample.base.size)
+    generator = np.random.default_rng(0)
+    orders = [generator.permutation(table.n_rows).astype(np.int32) for _ in range(PASSES)]
+    slopes, pushes = np.zeros((int(several.sum()) + 1, outputs)), np.zeros(sample.signs.shape)
+    given = (
+        np.searchsorted(rows[~alone], np.arange(table.n_rows + 1)),
+        (np.cumsum(several, dtype=np.int32) - 1)[table.words[~alone]],
+        values[~alone],
+        np.bincount(rows[alone], values[alone] ** 2, table.n_rows).astype(np.float64),
+        sample.signs,
+        COST * weights,
+        np.stack(orders),
+    )
+    each_columns(
+        lambda first, last: separate(*given, first, last, slopes, pushes), outputs, rows.size
+    )
+    height = HEIGHTS[outputs > 1]
+    heights = np.zeros((table.n_columns + 1, outputs))
+    heights[:-1][several] = slopes[:-1]
+    pushed = pushes[rows[alone]]
+    pushed *= sample.signs[rows[alone]]
+    pushed *= values[alone][:, None]
+    heights[table.words[alone]] = pushed
+    usual = rarities / max(1.0, float(np.median(lengths)))
+    for output, always in enumerate(height * slopes[-1] - prior):
+        heights[:-1, output] *= height * usual
+        heights[:-1, output] += always * (usual * usual)
+    if outputs > 1:
+        heights -= (row_totals(heights) / outputs)[:, None]
+    heights /= GRID
+    np.rint(heights, out=heights)
+    heights *= GRID
+    heights += 0.0
+    most = np.maximum(heights.max(axis=1), -heights.min(axis=1))
+    kept = np.argsort(-counts, kind="stable")[: MOST_VALUES // outputs]
+    kept = kept[(most[kept] > 0) & (counts[kept] > 0)]
+    asked = kept[np.argsort(-most[kept], kind="stable")]
+    chosen = np.append(asked, table.n_columns)
+    return WordList(asked.astype(np.int32), heights[chosen], every=True)

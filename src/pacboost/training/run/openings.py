@@ -1,0 +1,50 @@
+"""Openings: rules with which a run begins, before its learner is asked.
+
+An opening makes its rules from the sample alone. The run measures each of them and steps as in any
+other round, so the record does not tell them apart from the rules of a learner.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.tree import TreeRule
+from pacboost.samples.sample import Sample
+
+Floats = NDArray[np.float64]
+
+
+class Opening(ABC):
+    """Rules that come before the first one of the learner, after the constant of the booster."""
+
+    @abstractmethod
+    def rules(self, sample: Sample, start: Floats, unit: float) -> Sequence[Hypothesis]:
+        """Return rules with values, perhaps none; values are multiples of ``unit``.
+
+        ``start`` is the score of every row so far, one number for each output: the booster's
+        constant, or 0.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class EarlierRules(Opening):
+    """Rules of a run on some of these rows, in the same bins."""
+
+    earlier: tuple[Hypothesis, ...]
+
+    def rules(self, sample: Sample, start: Floats, unit: float) -> Sequence[Hypothesis]:
+        return [self._read(rule, sample, unit) for rule in self.earlier]
+
+    def _read(self, rule: Hypothesis, sample: Sample, unit: float) -> Hypothesis:
+        """Return the rule for this sample; the unit follows from the largest target, so round."""
+        values = np.rint(rule.values / unit) * unit
+        if not isinstance(rule, TreeRule):
+            return rule.valued(values, np.zeros(len(values)))
+        assert sample.bins is not None
+        return replace(rule, bins=sample.bins, values=values)

@@ -1,0 +1,160 @@
+"""The trial: which candidates race, which one wins, and what is repeated on all rows."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pacboost.boosters.logit import Logit
+from pacboost.boosters.regression import Square
+from pacboost.fit.recipe import Recipe
+from pacboost.fit.rows import LabelledRows, split_by_class
+from pacboost.fit.trial import Outcome, Stopping, Trial, Watcher, hold_back, race, refit
+from pacboost.learners.tree import Tree
+from pacboost.samples.sample import signs_of
+from pacboost.sources.arrays import ArrayTable
+from pacboost.training.run.loop import Run
+
+NUMBERS = np.zeros(0)
+SMALL, LARGE = Tree(max_leaves=3), Tree(max_leaves=12)
+
+
+class Noted(Watcher):
+    """Advances runs, and notes them."""
+
+    def __init__(self) -> None:
+        self.leading: list[tuple[Recipe, bool]] = []
+        self.runs: list[tuple[Run, bool]] = []
+
+    def leads(self, recipe: Recipe, run: Run, *, last: bool) -> None:
+        self.leading.append((recipe, last))
+
+    def advance(self, run: Run, rounds: int, *, last: bool) -> None:
+        list(run.up_to(rounds))
+        run.keep_best()
+        self.runs.append((run, last))
+
+
+def labelled(rows: int, seed: int = 0) -> LabelledRows:
+    """Two classes by a product, and by noise."""
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(rows, 3))
+    score = X[:, 0] + 2 * X[:, 1] * X[:, 2] + 0.5 * generator.normal(size=rows)
+    signs, labels = signs_of((score > 0.4).astype(int), 2)
+    return LabelledRows(ArrayTable(X), signs, None, labels)
+
+
+def numbers(rows: int, *, straight: bool) -> LabelledRows:
+    generator = np.random.default_rng(1)
+    X = generator.normal(size=(rows, 3))
+    score = X @ np.array([3.0, -2.0, 1.0]) if straight else np.sign(np.abs(X[:, 0]) - 0.7)
+    y = score + 0.1 * generator.normal(size=rows)
+    return LabelledRows(ArrayTable(X), np.ones((rows, 1), dtype=np.int8), targets=y)
+
+
+def trial_of(everyone: LabelledRows, recipe: Recipe, **more: Any) -> Trial:
+    learn, held = split_by_class(everyone, "validation_fraction", 0.2, 5)
+    metric = "log_loss" if everyone.targets is None else "loss"
+    classes = np.arange(2) if everyone.targets is None else NUMBERS
+    stopping = Stopping(metric, 10)
+    named = {"refits": True, **more}
+    return Trial(recipe, everyone, learn, held, stopping, classes, 255, 5, **named)
+
+
+def of_classes(**more: Any) -> Recipe:
+    return Recipe(SMALL, Logit(0.3, prior=True), 40, **more)
+
+
+def losses(watcher: Noted) -> list[float]:
+    return [run.watch.loss for run, _ in watcher.runs if run.watch is not None]
+
+
+@pytest.mark.parametrize("straight", [False, True])
+def test_lines_race_against_none_and_the_least_loss_wins(straight: bool) -> None:
+    recipe = Recipe(SMALL, Square(0.1), 60)
+    trial, watcher = trial_of(numbers(400, straight=straight), recipe), Noted()
+    outcome = race(trial, watcher)
+    assert [len(run.opening) for run, _ in watcher.runs] == [1, 4, 4]
+    assert outcome.run.watch is not None
+    assert outcome.run.watch.loss == min(losses(watcher))
+    assert outcome.recipe.openings or not straight
+    assert outcome.rounds == len(outcome.run.done)
+    assert not any(last for _, last in watcher.runs)
+
+
+def test_the_candidates_of_a_stage_follow_from_the_best_before() -> None:
+    recipe = of_classes(larger=LARGE)
+    watcher = Noted()
+    outcome = race(trial_of(labelled(600), recipe), watcher)
+    learners = [run.learner for run, _ in watcher.runs]
+    assert learners == [SMALL, LARGE, LARGE]
+    assert outcome.recipe.learner == LARGE
+    assert [own.learner for own, _ in watcher.leading][:2] == [SMALL, LARGE]
+    worse, watcher = replace(recipe, learner=LARGE, larger=Tree(max_leaves=2)), Noted()
+    assert race(trial_of(labelled(600), worse), watcher).recipe.learner == LARGE
+    assert [run.learner for run, _ in watcher.runs][2] == LARGE
+
+
+def test_all_rows_are_boosted_on_for_a_tenth_more_rounds() -> None:
+    everyone = labelled(300)
+    trial, watcher = trial_of(everyone, of_classes()), Noted()
+    outcome = race(trial, watcher)
+    run = refit(trial, outcome, watcher)
+    assert run.sample.n_rows == 300
+    assert run.watch is None
+    assert len(run.done) == min(40, int(np.ceil(1.1 * outcome.rounds)))
+    assert [last for _, last in watcher.runs] == [False] * (len(watcher.runs) - 1) + [True]
+    assert watcher.leading[-1] == (outcome.recipe, True)
+
+
+def test_a_fit_without_refit_has_one_run() -> None:
+    watcher = Noted()
+    outcome = race(trial_of(labelled(300), of_classes(larger=LARGE), refits=False), watcher)
+    assert [(run is outcome.run, last) for run, last in watcher.runs] == [(True, True)]
+
+
+def test_the_best_quality_repeats_the_trial_on_other_rows() -> None:
+    everyone = labelled(300)
+    options: dict[str, Any] = {"quality": "best", "repeat_share": 0.2, "trusted": 1.0}
+    watcher = Noted()
+    outcome = race(trial_of(everyone, of_classes(), **options), watcher)
+    repeats = [run for run, _ in watcher.runs[-4:]]
+    counts = [len(outcome.run.done), *(len(run.done) for run in repeats)]
+    assert outcome.rounds == round(np.mean(counts))
+    assert outcome.calibration is not None
+    assert outcome.calibration.slope == outcome.slope
+    rows = {tuple(run.sample.table.column(0)[:20]) for run in repeats}
+    assert len(rows) == 4
+
+
+def test_pairs_are_chosen_after_single_columns() -> None:
+    everyone = labelled(500)
+    single = replace(SMALL, interactions="no_interactions")
+    recipe = replace(of_classes(pairs=1), learner=single)
+    watcher = Noted()
+    outcome = race(trial_of(everyone, recipe, refits=False), watcher)
+    assert outcome.recipe.settings()["interactions"] == [("x1", "x2")]
+    assert [own.pairs for own, _ in watcher.leading] == [1, 0]
+    asked = [rule.features() for rule in outcome.run.vote().hypotheses]
+    assert {1, 2} in asked
+    assert all(columns in ({0}, {1}, {2}, {1, 2}, set()) for columns in asked)
+
+
+@pytest.mark.parametrize(("rows", "measured"), [(500, 100), (60_000, 10_000)])
+def test_the_rows_of_a_trial_are_apart(rows: int, measured: int) -> None:
+    parts = hold_back(labelled(rows), 5)
+    assert parts is not None
+    learned, held = parts
+    assert learned.n_rows + held.n_rows == rows
+    assert abs(held.n_rows - measured) <= 1
+    assert learned.numbers is not None
+    assert held.numbers is not None
+    assert not set(learned.numbers.tolist()) & set(held.numbers.tolist())
+
+
+@pytest.mark.parametrize("record", [Recipe, Stopping, Trial, Outcome])
+def test_records_hold_values(record: Any) -> None:
+    assert not [field.name for field in fields(record) if "Callable" in str(field.type)]
