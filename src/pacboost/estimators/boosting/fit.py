@@ -30,7 +30,6 @@ from pacboost.estimators.fitting.callbacks import (
 )
 from pacboost.estimators.fitting.continuing import (
     RunRecord,
-    begin_record,
     digest,
     refuse,
     refuse_fewer,
@@ -281,7 +280,6 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             task.call_on_fit_task_begin(estimator=self, **told)
         with all_or_nothing(self) as attempt, using(self.n_jobs), self._boosting(X):
             compile_helper.start_for_a_person(self._rules)
-            self._record = begin_record(self, fitted=hasattr(self, "model_"))
             X_val, y_val = self._given(first[0]), first[1]
             work = self._prepare(self._given(X), y, sample_weight, X_val, y_val)
             work = self._watch_also(work, name, others)
