@@ -77,12 +77,12 @@ class Trial:
     bins_from: LabelledRows | None = None
     """Other rows that give the bins, if any."""
 
-    def stages(self) -> Sequence[Stage]:
+    def stages(self) -> Sequence[TrialStage]:
         """Return what is compared with the best so far, one stage after the other."""
-        return (LargerTrees(), Lines(self.everyone, self.quality)) if self.refits else ()
+        return (LargerTrees(), LinesFirst(self.everyone, self.quality)) if self.refits else ()
 
 
-class Stage(ABC):
+class TrialStage(ABC):
     """Candidates that follow from the best recipe of the stages before."""
 
     @abstractmethod
@@ -90,7 +90,7 @@ class Stage(ABC):
         """Return the candidates, perhaps none."""
 
 
-class LargerTrees(Stage):
+class LargerTrees(TrialStage):
     """The same with larger trees."""
 
     def recipes(self, best: Recipe) -> list[Recipe]:
@@ -99,7 +99,7 @@ class LargerTrees(Stage):
 
 
 @dataclass(frozen=True, eq=False)
-class Lines(Stage):
+class LinesFirst(TrialStage):
     """The same with straight lines first."""
 
     everyone: LabelledRows

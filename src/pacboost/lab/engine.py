@@ -19,7 +19,6 @@ from pacboost.boosters.booster import Booster
 from pacboost.errors import ParameterError
 from pacboost.estimators.bagging.bagging import BaggingClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.fitting.continuing import begin_record
 from pacboost.fit.trial import start
 from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names, Rule
 from pacboost.hypotheses.stump import StumpRule
@@ -208,7 +207,6 @@ class BoostRun(LabRun):
             booster, Scripted(rules, learner) if rules else learner, early_stopping=False,
             random_state=spec.seed, verbose=False,
         )  # fmt: skip
-        self.model._record = begin_record(self.model, fitted=False)
         trial = self.model._prepare(points.X, points.y, None, None, None).trial
         self.run = start(trial, trial.recipe)
         self.sample = self.run.sample

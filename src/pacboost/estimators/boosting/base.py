@@ -16,6 +16,7 @@ from pacboost.estimators.boosting import certifying
 from pacboost.estimators.boosting.certifying import curve_for
 from pacboost.estimators.boosting.fit import BoostingFit, Prepared
 from pacboost.estimators.fitted.vote import VoteClassifier
+from pacboost.estimators.fitting.continuing import begin_record
 from pacboost.estimators.inputs.division import CALIBRATE, Division
 from pacboost.estimators.inputs.examples import label_rows, read_examples
 from pacboost.estimators.inputs.tables import open_table, warn_of_dense, warn_of_one_class
@@ -49,6 +50,7 @@ class Boosting(BoostingFit, VoteClassifier):
         """Choose learner, booster and the number of rounds."""
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> Prepared:
+        self._record = begin_record(self, fitted=hasattr(self, "model_"))
         seed = self._record.seed
         divided = certifying.divide(self, X, y, sample_weight, seed)
         examples = self._read_rows(divided, sample_weight)

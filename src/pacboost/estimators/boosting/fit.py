@@ -25,7 +25,6 @@ from pacboost.estimators.fitting.callbacks import (
 )
 from pacboost.estimators.fitting.continuing import (
     RunRecord,
-    begin_record,
     digest,
     refuse,
     refuse_fewer,
@@ -235,7 +234,6 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             task = self._init_callback_context(max_subtasks=None)
             task.call_on_fit_task_begin(estimator=self, **told)
         with all_or_nothing(self) as attempt, using(self.n_jobs), self._boosting(X):
-            self._record = begin_record(self, fitted=hasattr(self, "model_"))
             X_val, y_val = self._given(first[0]), first[1]
             ready = self._prepare(self._given(X), y, sample_weight, X_val, y_val)
             ready, more = self._read_others(ready, others)

@@ -19,6 +19,7 @@ from pacboost.estimators.boosting.fit import BoostingFit, Prepared
 from pacboost.estimators.fitted import explaining
 from pacboost.estimators.fitted.vote import NO_CLASSES
 from pacboost.estimators.fitting import parameters
+from pacboost.estimators.fitting.continuing import begin_record
 from pacboost.estimators.fitting.parameters import (
     most_rounds,
     pairs_wanted,
@@ -241,6 +242,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         return explaining.shuffled(self, sample, measure, repeats, random_state)
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> Prepared:
+        self._record = begin_record(self, fitted=hasattr(self, "model_"))
         seed = self._record.seed
         number = undivided(X, y, self._equal_rows).number
         everyone = replace(read_numbers(self, X, y, sample_weight), copies=number)

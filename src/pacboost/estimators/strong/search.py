@@ -110,7 +110,7 @@ class Promise:
         return self.epsilon is not None and self.groups is None and not self.in_time
 
 
-class Outcome(NamedTuple):
+class SearchOutcome(NamedTuple):
     """A classifier with its certificate and what was measured."""
 
     estimator: Any
@@ -202,7 +202,7 @@ class EpsilonSearch:
         self._choice, self._take, self._labels = choice, take, labels
         self._parts, self._promise, self._weights = parts, promise, weights
 
-    def run(self) -> Outcome:
+    def run(self) -> SearchOutcome:
         """Boost until epsilon is certified or more rounds can't help."""
         parts, promise = self._parts, self._promise
         scout = self._scout() if promise.may_look_early and parts.certify.size else None
@@ -251,13 +251,13 @@ class EpsilonSearch:
         estimator.model_ = replace(model, ledger=replace(model.ledger, stopped=reached))
         return estimator
 
-    def _outcome(self, estimator: Any, looks: int) -> Outcome:
+    def _outcome(self, estimator: Any, looks: int) -> SearchOutcome:
         """Count mistakes on the certifying rows, if there are any, and measure why there are."""
         rows, rounds = self._parts.certify, estimator.ledger_.rounds
         own = rounds[-1].training_error if rounds else 1.0
         evidence = FitMeasurements(len(rounds), own, weighted=self._promise.weighted)
         if not rows.size:
-            return Outcome(estimator, None, evidence)
+            return SearchOutcome(estimator, None, evidence)
         X, labels = self._take(rows), self._labels[rows]
         scores, wrong = estimator._judged(X, labels)
         decided = estimator._decide(scores)
@@ -269,7 +269,7 @@ class EpsilonSearch:
             certificate = certificate.counted_without_weights()
         if self._promise.epsilon is not None and certificate.value > self._promise.epsilon:
             evidence = replace(evidence, **_measured(estimator, X, labels, self._choice.rounds))
-        return Outcome(estimator, certificate, evidence)
+        return SearchOutcome(estimator, certificate, evidence)
 
     def _fit(self, estimator: Any, rows: Rows, **more: Any) -> Any:
         if self._weights is not None:
