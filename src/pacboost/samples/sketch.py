@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import hypergeom
+from scipy.special import gammaln
 
 from pacboost.samples.row_hashes import Hashes, RowHasher, Rows
 from pacboost.sources.table import Table
@@ -55,7 +55,9 @@ class Overlap:
         """
         others, repeats = self.training_rows // 2, -(-self.repeated // 2)
         whole, marked = self.compared + others, self.shared + repeats
-        return float(hypergeom.sf(self.shared - 1, whole, marked, self.compared))
+        shared = np.arange(self.shared, min(marked, self.compared) + 1)
+        terms = _log_choose(marked, shared) + _log_choose(whole - marked, self.compared - shared)
+        return float(np.minimum(np.exp(terms - _log_choose(whole, self.compared)).sum(), 1.0))
 
     def suspicious_among(self, models: int) -> bool:
         """Check whether more rows are shared than chance explains, if so many are compared."""
@@ -101,6 +103,14 @@ class HashCounts:
         """Compare the hashes of other rows with these."""
         shared = int(np.count_nonzero(self.contains(hashes)))
         return Overlap(hashes.size, shared, self.rows, self.repeated)
+
+
+def _log_choose(n: int, k: NDArray[np.intp] | int) -> NDArray[np.float64]:
+    """Return the logarithm of the number of ways to choose k of n; -inf for k > n."""
+    k = np.asarray(k, dtype=np.float64)
+    inside = np.clip(k, 0, n)
+    ways = gammaln(n + 1.0) - gammaln(inside + 1) - gammaln(n - inside + 1)
+    return np.where(inside == k, ways, -np.inf)
 
 
 def _short(hashes: Hashes) -> NDArray[np.uint32]:
