@@ -255,7 +255,7 @@ def _share_measured(old: list[NDArray[Any]], new: list[NDArray[Any]]) -> float:
         some = [values[rows] for values in new]
         if not rows.size or (apart := _telling_column([_cells(own) for own in some])) is None:
             continue
-        return _share_equal(old, some, apart) * rows.size / column.size
+        return float(_share_equal(old, some, apart) * rows.size / column.size)
     return 0.0
 
 
