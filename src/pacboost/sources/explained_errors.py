@@ -19,7 +19,6 @@ from types import GeneratorType
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 
 from pacboost.errors import DataError, DataTypeError, PacboostError, ParameterError
 from pacboost.numerics.checks import meant, plain
@@ -263,8 +262,6 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 ROWS = ("X", "X_val", "rows", "table")
 VALUES = ("y", "y_val", "sample_weight", "groups")
-UNCHANGED = (PacboostError, NotFittedError, OSError, Warning)
-"""Errors that already say what is wrong, or that are not about the input."""
 MAX_CHARACTERS_QUOTED = 500
 """Characters of another library's message that are repeated in ours."""
 MAX_PARTS_CHECKED = 16
@@ -292,10 +289,9 @@ def explains_input(function: Function) -> Function:
                 _refuse_huge(name, value)
         try:
             answer = function(*call.args, **call.kwargs)
-        except UNCHANGED:
-            raise
         except Exception as problem:
-            _blame_input(problem, function, arguments)
+            if not _says_enough(problem):
+                _blame_input(problem, function, arguments)
             raise
         if isinstance(answer, GeneratorType):
             return _explaining_steps(answer, function, arguments)
@@ -309,12 +305,20 @@ def checked_by_scikit_learn() -> Iterator[None]:
     """Raise what a check of scikit-learn refuses as a ``DataError`` with the same words."""
     try:
         yield
-    except UNCHANGED:
-        raise
-    except TypeError as problem:
-        raise DataTypeError(_quoted(problem)) from problem
-    except ValueError as problem:
-        raise DataError(_quoted(problem)) from problem
+    except (TypeError, ValueError) as problem:
+        if _says_enough(problem):
+            raise
+        kind = DataTypeError if isinstance(problem, TypeError) else DataError
+        raise kind(_quoted(problem)) from problem
+
+
+def _says_enough(problem: Exception) -> bool:
+    """Return whether an error already says what is wrong, or is not about the input.
+
+    scikit-learn's NotFittedError is the one error that is both a ValueError and an AttributeError.
+    """
+    not_fitted = isinstance(problem, ValueError) and isinstance(problem, AttributeError)
+    return not_fitted or isinstance(problem, PacboostError | OSError | Warning)
 
 
 def _explaining_steps(
@@ -323,10 +327,9 @@ def _explaining_steps(
     """Yield answers one by one: the first is computed when it is asked for."""
     try:
         yield from answers
-    except UNCHANGED:
-        raise
     except Exception as problem:
-        _blame_input(problem, function, arguments)
+        if not _says_enough(problem):
+            _blame_input(problem, function, arguments)
         raise
 
 
