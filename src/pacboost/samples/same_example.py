@@ -236,10 +236,11 @@ def share_learned(learned: Any, counted: Any) -> float:
     apart = _telling_column(cells)
     if apart is None:
         return 0.0
-    share = _share_equal(old, new, apart)
-    if share <= MIN_SHARE_LEARNED:
-        others = [j for j in range(len(new)) if j != apart]
-        share = _share_measured([old[j] for j in others], [new[j] for j in others])
+    others = [j for j in range(len(new)) if j != apart]
+    share = max(
+        _share_equal(old, new, apart),
+        _share_measured([old[j] for j in others], [new[j] for j in others]),
+    )
     return share if share > MIN_SHARE_LEARNED else 0.0
 
 
