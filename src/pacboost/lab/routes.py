@@ -130,7 +130,7 @@ def _holdout(run: LabRun, done: int, delta: float) -> Certificate:
     mistakes = run.frames[done - 1].wrong_test
     if mistakes is None:
         raise NotCertified(ON_PURPOSE)
-    if run.spec.data["kind"] == "csv":  # rows of a file may be copies of each other
+    if run.spec.data["kind"] == "csv":  # which says if rows equal rows learned from
         return certify(fitted(run, done), *run.points.test, delta=delta)
     rows = len(run.points.test[1])
     return holdout.certificate(mistakes, rows, delta, sample="test rows, ties counted as errors")
