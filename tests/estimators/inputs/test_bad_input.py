@@ -147,7 +147,7 @@ def test_parameters_out_of_range_are_named(name: str, values: list[Any], said: s
         ({"eval_metric": "accuracy"}, "eval_metric is 'accuracy'; it may be error, .*auc"),
         ({"eval_metric": None}, "eval_metric is None; it may be error, .*auc"),
         *(
-            ({"validation_fraction": share}, f"is {share} .*40 rows; .*both sides")
+            ({"validation_fraction": share}, f"is {float(share)} .*40 rows; .*both sides")
             for share in (0, 1, 1.5, -0.1, float("nan"))
         ),
     ],

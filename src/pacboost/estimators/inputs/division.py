@@ -219,7 +219,10 @@ def taken(X: Any, rows: Rows) -> Any:
         return (stored if stored.format in ("csr", "csc") else stored.tocsr())[rows]
     if isinstance(X, list | tuple):
         return [X[row] for row in rows.tolist()]
-    return np.asarray(X)[rows]
+    values = np.asarray(X)
+    if values.ndim == 0:
+        raise DataError(f"X is a {type(X).__name__}; give a table of rows and columns")
+    return values[rows]
 
 
 def alone(X: Any, rows: Rows) -> Any:
