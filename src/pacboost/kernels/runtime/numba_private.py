@@ -20,10 +20,8 @@ import numba
 
 FIRST_TESTED, LAST_TESTED = (0, 61), (0, 68)
 
-if (
-    not FIRST_TESTED <= numba.version_info[:2] <= LAST_TESTED
-    or os.environ.get("PACBOOST_NUMBA") == "public"
-):
+IS_TESTED = FIRST_TESTED <= numba.version_info[:2] <= LAST_TESTED
+if not IS_TESTED or os.environ.get("PACBOOST_NUMBA") == "public":
     raise ImportError(f"the private API of numba {numba.__version__} is not to be used")
 
 from llvmlite import ir
@@ -149,8 +147,7 @@ class KernelCompiler(CompilerBase):  # type: ignore[misc]
 def compile_kernel(function: Any, *, allocates: bool = True) -> Any:
     """Make a function that is compiled when it is first called with arguments of some types.
 
-    Kernels that call it link a part made of the same function, and not what Python calls. LLVM
-    inlines small parts; to have numba inline them made a first fit a twentieth longer.
+    Kernels that call it link a part made of the same function, and not what Python calls.
     """
     return _kernel(function, no_cfunc_wrapper=True, _nrt=allocates)
 
@@ -253,10 +250,8 @@ class ArgumentReader:
     """Writes the instructions that read arguments, eight bytes each, from an address."""
 
     def __init__(self, context: Any, builder: Any, address: Any) -> None:
-        self._context = context
-        self._builder = builder
-        self._address = address
-        self._count = 0
+        self._context, self._builder = context, builder
+        self._address, self._count = address, 0
 
     def argument(self, kind: Any) -> Any:
         """Read an argument of a numba type; a tuple is its parts in their order."""
@@ -269,11 +264,9 @@ class ArgumentReader:
         self._count += 1
         if isinstance(kind, types.Array):
             return self._array(kind, self._load(self._address, place))
-        data = self._context.get_data_type(kind)
-        at = self._builder.inttoptr(
-            self._builder.add(self._address, WORD(place)), data.as_pointer()
-        )
-        return self._context.unpack_value(self._builder, kind, at)
+        at = self._builder.add(self._address, WORD(place))
+        pointer = self._builder.inttoptr(at, self._context.get_data_type(kind).as_pointer())
+        return self._context.unpack_value(self._builder, kind, pointer)
 
     def _load(self, address: Any, offset: int) -> Any:
         at = self._builder.add(address, WORD(offset))
