@@ -101,10 +101,10 @@ def test_the_orders_of_rows_are_where_the_kernel_looks_for_them() -> None:
 
 
 def test_rows_of_codes_fit_into_the_memory_of_a_block() -> None:
-    for columns in (1, 28, 150, 151, 700, encode.MOST_COLUMNS):
+    for columns in (1, 28, 150, 151, 700, encode.MAX_COLUMNS):
         tile = encode.rows_per_tile(columns)
-        assert encode.LEAST_ROWS_PER_TILE <= tile <= encode.MOST_ROWS_PER_TILE
-        assert columns * (tile + encode.GAP) <= encode.MOST_TILE_BYTES
+        assert encode.MIN_ROWS_PER_TILE <= tile <= encode.MAX_ROWS_PER_TILE
+        assert columns * (tile + encode.GAP) <= encode.MAX_TILE_BYTES
     assert int(found_in("encode.cu", r"#define GAP (\d+)")) == encode.GAP
 
 

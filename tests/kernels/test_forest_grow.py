@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.forest import LOW
 from pacboost.kernels.forest import LEAF
 from pacboost.samples.bins import Bins
-from pacboost.samples.blocks import CodedTable
+from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bags import Bag
 from pacboost.training.bags.forest import TreeLimits, TreeMaker, TreeMember

@@ -234,8 +234,8 @@ def test_sparse_trees_are_the_dense_ones(sets: Any, max_features: Any) -> None:
 
 @pytest.mark.parametrize("sets", SETS)
 def test_threads_change_no_tree(sets: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pacboost.learners.tree.CELLS_WORTH_A_MEMBER", 1)
-    monkeypatch.setattr("pacboost.learners.tree.CELLS_WORTH_MANY", 0)
+    monkeypatch.setattr("pacboost.learners.tree.MIN_CELLS_PER_THREAD", 1)
+    monkeypatch.setattr("pacboost.learners.tree.MIN_CELLS_FOR_LARGE_TEAM", 0)
     monkeypatch.setattr("pacboost.kernels.runtime.team.cores", lambda: 3)
     generator, sample = one_sample(3)
     request = some_request(generator, sample, "newton")

@@ -14,7 +14,7 @@ from pacboost.kernels import split
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.tree import DenseTreeSearch, Tree
 from pacboost.samples.bins import Bins, fit_bins
-from pacboost.samples.blocks import ROWS_LOOKED_AT, Blocks, lay_out
+from pacboost.samples.blocks import MAX_ROWS_COMPARED, Blocks, lay_out
 from pacboost.samples.sample import Sample, fingerprint
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
@@ -150,7 +150,7 @@ def test_codes_beyond_a_byte_open_another_lane() -> None:
 @pytest.mark.parametrize("kind", ["clash", "missing"])
 def test_what_the_rows_looked_at_did_not_show_is_repaired(kind: str, n_jobs: int) -> None:
     step = 3
-    n = step * ROWS_LOOKED_AT + 5  # every third row is looked at
+    n = step * MAX_ROWS_COMPARED + 5  # every third row is compared
     X = np.zeros((n, 4))
     rows = np.arange(n)
     for j in range(4):
@@ -172,7 +172,7 @@ def test_what_the_rows_looked_at_did_not_show_is_repaired(kind: str, n_jobs: int
 
 
 def test_all_that_clash_are_repaired() -> None:
-    n = 2 * ROWS_LOOKED_AT
+    n = 2 * MAX_ROWS_COMPARED
     generator = np.random.default_rng(3)
     X = np.zeros((n, 12))
     X[0::2] = one_hot(generator.integers(12, size=n // 2), 12)

@@ -22,7 +22,8 @@ from pacboost.kernels.cuda.predict import SPLITS_AT_ONCE, GpuScores, TreesOnGpu,
 from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import Bins, Codes
-from pacboost.samples.blocks import gpu_codes, layout_of, places_of
+from pacboost.samples.blocks import places_of
+from pacboost.samples.gpu_codes import gpu_codes, layout_of
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
 

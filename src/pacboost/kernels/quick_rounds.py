@@ -51,7 +51,7 @@ GOES_ON, ROUND, WANTED, SEEN, BEST_ROUND, PATIENCE, LEAST, NO_EDGE = range(8)
 # what ``settings`` holds: the largest sum of pairs; what is added to the weight of a leaf; half of
 # the rate; the most that a leaf's mean may be; the unit of values; the least edge; the best value
 # on validation rows so far
-MOST_SUM, L2, HALF_RATE, MOST_STEP, UNIT, LEAST_EDGE, BEST = range(7)
+MAX_SUM, L2, HALF_RATE, MOST_STEP, UNIT, LEAST_EDGE, BEST = range(7)
 # columns of ``Records.wholes`` and of ``Records.floats``
 N_LEAVES, WEIGHT, PULL, WRONG = range(4)
 EDGE, HELD_COST = range(2)
@@ -126,8 +126,8 @@ def begin(
     sums: RoundSums,
 ) -> None:
     """Pair pulls and weights, and prepare the tree of a round."""
-    weight_scale = settings[MOST_SUM] / float(max(np.int64(1), sums.now[0]))
-    pull_scale = settings[MOST_SUM] / float(max(np.int64(1), sums.now[1]))
+    weight_scale = settings[MAX_SUM] / float(max(np.int64(1), sums.now[0]))
+    pull_scale = settings[MAX_SUM] / float(max(np.int64(1), sums.now[1]))
     a, b = own_share(weights.size, member)
     pairs_of_one(weights[a:b], pulls[a:b], False, pull_scale, weight_scale, tree.pairs[a:b])
     if member.number > 0:

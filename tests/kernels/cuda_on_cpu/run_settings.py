@@ -82,6 +82,6 @@ if __name__ == "__main__":
     predict()
     deep_trees()
     out_of_bag()
-    bins.ROWS_LOOKED_AT = 5_000
+    bins.MAX_ROWS_FOR_QUANTILES = 5_000
     bin_rows()
     sys.stdout.write("done\n")

@@ -14,11 +14,11 @@ from pacboost.kernels.split import LANE
 
 BYTES_AT_ONCE = 64 * 2**20
 """What is copied to the GPU while it works on the piece before."""
-MOST_TILE_BYTES = 40 * 1_024
-MOST_ROWS_PER_TILE, LEAST_ROWS_PER_TILE = 256, 32
+MAX_TILE_BYTES = 40 * 1_024
+MAX_ROWS_PER_TILE, MIN_ROWS_PER_TILE = 256, 32
 GAP = 4
 """As in encode.cu."""
-MOST_COLUMNS = MOST_TILE_BYTES // (LEAST_ROWS_PER_TILE + GAP)
+MAX_COLUMNS = MAX_TILE_BYTES // (MIN_ROWS_PER_TILE + GAP)
 
 whole = np.int64
 Rows = NDArray[np.intp]
@@ -42,8 +42,8 @@ class Layout(NamedTuple):
 
 def rows_per_tile(columns: int) -> int:
     """Return how many rows of codes fit into the memory of a block."""
-    tile = MOST_ROWS_PER_TILE
-    while tile > LEAST_ROWS_PER_TILE and columns * (tile + GAP) > MOST_TILE_BYTES:
+    tile = MAX_ROWS_PER_TILE
+    while tile > MIN_ROWS_PER_TILE and columns * (tile + GAP) > MAX_TILE_BYTES:
         tile //= 2
     return tile
 

@@ -26,7 +26,7 @@ from pacboost.kernels.runtime.entry import Bundle, is_compiled
 from pacboost.kernels.runtime.team import Steps, in_turn
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, span_count
 from pacboost.kernels.split import CATEGORY, MISSING_LEFT
-from pacboost.learners.growing import MOST_SUM
+from pacboost.learners.growing import MAX_SUM
 from pacboost.learners.tree import DenseTreeSearch, ManyTrees
 from pacboost.ledgers.ledger import Round
 from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT
@@ -148,7 +148,7 @@ class QuickRounds:
         best = math.inf if watched is None else watched.best
         course = np.array([1, 0, wanted, *counts, 0], dtype=np.int64)
         penalty, rate = booster.request(self.run.state).penalty, 0.5 * booster.learning_rate
-        fixed = MOST_SUM, penalty, rate, MOST_STEP, VOTE_UNIT, LEAST_EDGE
+        fixed = MAX_SUM, penalty, rate, MOST_STEP, VOTE_UNIT, LEAST_EDGE
         return course, np.array([*fixed, best], dtype=np.float64)
 
     def _steps(
@@ -165,7 +165,7 @@ class QuickRounds:
         size = ROWS_PER_SPAN
         steps: list[Any] = [
             (quick.begin, (course, settings, drawn_, weights, pulls, tree, sums_)),
-            (grow_team.grow_tree, self.trees.given),
+            (grow_team.grow_tree, self.trees.arguments),
             (quick.settle, (course, drawn_, tree, cells)),
             (measure.cell_sums_of_one,
              (cells, weights, pulls, False, size, sums.parts, sums.squares)),
@@ -209,7 +209,7 @@ class QuickRounds:
             leaves, weight, pull, wrong = wholes
             edge, held_cost = floats
             splits, pull = leaves - 1, max(1, pull)
-            weight_scale, pull_scale = MOST_SUM / max(1, weight), MOST_SUM / pull
+            weight_scale, pull_scale = MAX_SUM / max(1, weight), MAX_SUM / pull
             feature, cut, _, left, right = records.made[k, :, :splits]
             if self.trees.penalty is not None:
                 subsets = features[feature, CATEGORY] != 0
