@@ -12,7 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
-from pacboost.kernels import grow, routing, split, split_general, update
+from pacboost.kernels import grow, layout, routing, split, split_general
+from pacboost.kernels import pairs as pairs_of
 from pacboost.kernels.runtime.team import together
 from tests.kernels import naive
 
@@ -54,16 +55,16 @@ def world_of(
     count = len(sizes)
     codes = np.zeros((count, rows), dtype=np.uint8)
     features = np.zeros((count, 6), dtype=np.int64)
-    features[:, split.BINS] = sizes
-    features[:, split.CATEGORY] = generator.random(count) < 0.5
-    features[:, split.DEFAULT] = -1
+    features[:, layout.BINS] = sizes
+    features[:, layout.CATEGORY] = generator.random(count) < 0.5
+    features[:, layout.DEFAULT] = -1
     maps = np.tile(np.arange(256, dtype=np.uint8), (count, 1))
     lane_of = generator.permutation(len(alone) + len(shared))
     for j, size in enumerate(alone):
         own = generator.integers(size, size=rows)
         own[generator.random(rows) < missing_rate] = missing
         codes[j] = own
-        features[j, split.LANE] = lane_of[j]
+        features[j, layout.LANE] = lane_of[j]
     j = len(alone)
     for g, group in enumerate(shared):
         which = generator.integers(-1, len(group), size=rows)  # -1: all have their default
@@ -75,8 +76,8 @@ def world_of(
             here = which == k
             own[here] = generator.choice(others, here.sum())
             codes[j] = own
-            features[j, split.LANE] = lane_of[len(alone) + g]
-            features[j, [split.BASE, split.DEFAULT]] = first, default
+            features[j, layout.LANE] = lane_of[len(alone) + g]
+            features[j, [layout.BASE, layout.DEFAULT]] = first, default
             maps[j] = routing.NO_PLACE
             maps[j, others] = first + np.arange(size - 1)
             maps[j, default] = 0
@@ -202,14 +203,14 @@ def test_pairs_equal_the_twins(
         flips = np.ones((1, 1), dtype=np.int8)  # nothing to add up
     scales = 2.0**-24, 2.0**30 / max(1, weights.sum())
     pairs = np.empty((len(flips), rows), dtype=np.int64)
-    together(update.pair_up, weights, pulls, signed, flips, *scales, pairs)
+    together(pairs_of.pair_up, weights, pulls, signed, flips, *scales, pairs)
     own = pulls * weights if signed else pulls
     wanted_pulls, wanted_weights = naive.pair_up(weights, own, flips, *scales)
     np.testing.assert_array_equal(pairs >> 32, wanted_pulls)
     np.testing.assert_array_equal(pairs & split.LOW, np.tile(wanted_weights, (len(flips), 1)))
     if outputs == 1:
         line = np.empty(rows, dtype=np.int64)
-        together(update.pair_up_one, weights.ravel(), pulls.ravel(), signed, *scales, line)
+        together(pairs_of.pair_up_one, weights.ravel(), pulls.ravel(), signed, *scales, line)
         np.testing.assert_array_equal(line, pairs[0])
 
 
@@ -264,14 +265,14 @@ def test_a_split_says_the_same_of_lanes_as_of_codes(world: World, seed: int) -> 
     generator = np.random.default_rng(seed)
     lanes = naive.lanes(world.words())
     for codes, feature in zip(world.codes, world.features, strict=True):
-        best = np.array([0, generator.integers(feature[split.BINS]), generator.integers(2)])
+        best = np.array([0, generator.integers(feature[layout.BINS]), generator.integers(2)])
         members = generator.integers(0, 2, 256).astype(np.uint8)
         goes_left = np.empty(256, dtype=np.uint8)
         routing.sides(feature, best, members, world.missing, goes_left)
         wanted = np.where(codes == world.missing, best[2], codes <= best[1])
-        if feature[split.CATEGORY]:
+        if feature[layout.CATEGORY]:
             wanted = members[codes]
-        np.testing.assert_array_equal(goes_left[lanes[feature[split.LANE]]], wanted)
+        np.testing.assert_array_equal(goes_left[lanes[feature[layout.LANE]]], wanted)
 
 
 @dataclass(frozen=True)
@@ -371,10 +372,10 @@ def divisions(
     world: World, j: int, rows: NDArray[np.uint32], node: Node, smooth: float, root: Root | None
 ) -> list[tuple[NDArray[np.bool_], float]]:
     """All divisions of a node's rows by one feature, by the twin, and what their gains lose."""
-    bins = int(world.features[j, split.BINS])
+    bins = int(world.features[j, layout.BINS])
     own = world.codes[j, rows].astype(np.int64)
     own[own == world.missing] = bins
-    if not world.features[j, split.CATEGORY]:
+    if not world.features[j, layout.CATEGORY]:
         return [(left[own], 0.0) for left in naive.splits(bins + 1, None)]
     sums = sums_of(own, node, bins)
     penalty = node.level_penalty * max(int((sums != 0).any(axis=0).sum()) - 2, 0)
@@ -453,7 +454,7 @@ def test_the_split_found_is_the_best_of_the_twins(
     goes_left = np.empty(256, dtype=np.uint8)
     feature = world.features[found.best[0]]
     routing.sides(feature, found.best, found.members, world.missing, goes_left)
-    lane = naive.lanes(world.words())[feature[split.LANE], rows]
+    lane = naive.lanes(world.words())[feature[layout.LANE], rows]
     gain = node.gain(goes_left[lane] != 0)
     assert gain is not None
     lost = {lost for _, lost in divisions(world, int(found.best[0]), rows, node, smooth, root)}
@@ -464,7 +465,7 @@ def test_the_split_found_is_the_best_of_the_twins(
 def some_root(generator: np.random.Generator, world: World) -> Root:
     """Orders of all levels, as a root may have found them, and evidence for some of them."""
     root = Root.of(world)
-    for j, bins in enumerate(world.features[:, split.BINS]):
+    for j, bins in enumerate(world.features[:, layout.BINS]):
         root.orders[j, : bins + 1] = generator.permutation(bins + 1)
     root.evidence[:] = generator.choice([0.0, 1.5, 40.0], root.evidence.size)
     return root
@@ -482,8 +483,8 @@ def test_a_root_keeps_what_it_knows_of_levels(world: World, lines: int, noise: f
     rules = np.array([split.NEWTON, 0.0, 0, 0, smooth, 0, 0, noise])
     nothing = np.zeros(len(world.features), dtype=np.uint8)  # also of features that are not drawn
     scan(world, rows, pairs, rules, allowed=nothing, root=root, at_root=True)
-    for j in np.flatnonzero(world.features[:, split.CATEGORY]).tolist():
-        bins = int(world.features[j, split.BINS])
+    for j in np.flatnonzero(world.features[:, layout.CATEGORY]).tolist():
+        bins = int(world.features[j, layout.BINS])
         own = world.codes[j].astype(np.int64)
         own[own == world.missing] = bins
         sums = sums_of(own, node, bins)
@@ -502,7 +503,7 @@ def test_the_plain_search_finds_what_the_general_one_finds(
     rows = some_rows(generator, world.codes.shape[1])
     if rows.size == 0:
         rows = np.zeros(1, dtype=np.uint32)
-    world.features[:, split.CATEGORY] = 0
+    world.features[:, layout.CATEGORY] = 0
     _, _, pairs = some_pairs(generator, 1, world.codes.shape[1])
     rules = np.array([split.NEWTON, penalty, *least, 0.0, 0.0, 0.0, 0.0])
     allowed = (generator.random(len(world.features)) < 0.8).astype(np.uint8)
@@ -579,13 +580,13 @@ def test_rows_settle_where_the_twin_walks_them(world: World, splits: int, seed: 
     members = generator.integers(0, 2, (splits, 256)).astype(np.uint8)
     nodes = np.empty((splits, 6), dtype=np.int32)
     for t, feature in enumerate(own):
-        best = np.array([0, generator.integers(feature[split.BINS]), generator.integers(2)])
+        best = np.array([0, generator.integers(feature[layout.BINS]), generator.integers(2)])
         routing.sides(feature, best, members[t], world.missing, tables[t])
-        member = t if feature[split.CATEGORY] else -1
+        member = t if feature[layout.CATEGORY] else -1
         nodes[t] = features[t], best[1], best[2], left[t], right[t], member
     rows = some_rows(generator, world.codes.shape[1])
     cells = np.full(world.codes.shape[1], 200, dtype=np.uint8)
-    routing.settle(world.words(), own[:, split.LANE], tables, left, right, rows, cells)
+    routing.settle(world.words(), own[:, layout.LANE], tables, left, right, rows, cells)
     wanted = np.full(cells.size, 200)
     wanted[rows] = naive.walk(world.codes, nodes, members, world.missing)[rows]
     np.testing.assert_array_equal(cells, wanted)

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.kernels.quick_rounds import divide_rows
+from pacboost.kernels.numpy_draw import divide_rows
 from pacboost.learners.growing import key_of
 from pacboost.training.run.rounds import RowsShown
 

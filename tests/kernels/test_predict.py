@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.kernels import predict
+from pacboost.kernels import layout, predict
 from tests.kernels import naive
 
 ROWS = st.sampled_from([1, 7, predict.ROWS_PER_TILE, 2 * predict.ROWS_PER_TILE + 3])
@@ -109,22 +109,22 @@ def random_tree(
 ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
     """Nodes of a tree grown at random leaves, and the subsets of its categorical splits."""
     nodes = np.empty((splits, 6), dtype=np.int32)
-    ends = [(-1, predict.LEFT)]
+    ends = [(-1, layout.LEFT)]
     for t in range(splits):
-        nodes[t, predict.FEATURE] = generator.integers(features)
-        nodes[t, predict.CUT] = generator.integers(-1, missing)
-        nodes[t, predict.MISSING_LEFT] = generator.integers(2)
+        nodes[t, layout.FEATURE] = generator.integers(features)
+        nodes[t, layout.CUT] = generator.integers(-1, missing)
+        nodes[t, layout.MISSING_LEFT] = generator.integers(2)
         leaf = int(generator.integers(len(ends)))
         parent, side = ends[leaf]
         if parent >= 0:
             nodes[parent, side] = t
-        ends[leaf] = t, predict.LEFT
-        ends.append((t, predict.RIGHT))
+        ends[leaf] = t, layout.LEFT
+        ends.append((t, layout.RIGHT))
     for leaf, (parent, side) in enumerate(ends):
         if parent >= 0:
             nodes[parent, side] = ~leaf
     category = generator.random(splits) < 0.4
-    nodes[:, predict.MEMBER] = np.where(category, np.cumsum(category) - 1, -1)
+    nodes[:, layout.MEMBER] = np.where(category, np.cumsum(category) - 1, -1)
     members = generator.integers(0, 2, (int(category.sum()), 256)).astype(np.uint8)
     return nodes, members
 
@@ -170,7 +170,7 @@ def test_scores_are_sums_over_trees(trees: list[int], outputs: int, rows: int, s
     for t, splits in enumerate(trees):
         nodes, members = random_tree(generator, splits, features, missing)
         wanted += values[base + naive.walk(codes, nodes, members, missing)]
-        nodes[nodes[:, predict.MEMBER] >= 0, predict.MEMBER] += member
+        nodes[nodes[:, layout.MEMBER] >= 0, layout.MEMBER] += member
         places[t] = first, splits, base
         first, member, base = first + splits, member + len(members), base + splits + 1
         all_nodes.append(nodes)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import predict
+from pacboost.kernels import layout, predict
 from pacboost.kernels.cuda.predict import SPLITS_AT_ONCE, GpuScores, TreesOnGpu, most_stride
 from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.runtime.threads import each_rows
@@ -58,7 +58,7 @@ class PackedTrees:
         split = member = leaf = 0
         for t, (tree, vote) in enumerate(zip(trees, votes, strict=True)):
             own = tree.nodes.copy()
-            own[own[:, predict.MEMBER] >= 0, predict.MEMBER] += member
+            own[own[:, layout.MEMBER] >= 0, layout.MEMBER] += member
             places[t] = split, tree.feature.size, leaf
             nodes.append(own)
             members.append(tree.members)
@@ -195,8 +195,8 @@ class ScoredTrees:
 
     def _packed(self, pairs: Sequence[tuple[TreeRule, float]]) -> PackedTrees:
         packed = PackedTrees.of([tree for tree, _ in pairs], [vote for _, vote in pairs])
-        packed.nodes[:, predict.FEATURE] = np.searchsorted(
-            self.asked, packed.nodes[:, predict.FEATURE]
+        packed.nodes[:, layout.FEATURE] = np.searchsorted(
+            self.asked, packed.nodes[:, layout.FEATURE]
         )
         return packed
 

@@ -18,7 +18,7 @@ from pacboost.hypotheses.hypothesis import (
     Names,
     value_words,
 )
-from pacboost.kernels import predict
+from pacboost.kernels import layout, predict
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import Bins, Codes
@@ -84,7 +84,7 @@ class TreeRule(Hypothesis):
             return out
         asked, numbers = np.unique(self.feature.astype(np.int64), return_inverse=True)
         nodes = self.nodes.copy()
-        nodes[:, predict.FEATURE] = numbers
+        nodes[:, layout.FEATURE] = numbers
         known = sample.sparse if own else None
         listed = (
             SparseCodes.from_entries(entries, self.bins, asked)

@@ -11,8 +11,6 @@ Those found constant stay so below: their places at the front of the list are pa
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -352,83 +350,3 @@ def grow(
         waiting += 1
         written += 1
         stop, depth = start + middle, depth + 1
-
-
-# Walk rows down the trees of a forest, and add up what their leaves say.
-#
-# Several rows go down a tree side by side: while one waits for its node to come from memory, the
-# others move on.
-
-ABREAST = 8
-HALF = 0 if sys.byteorder == "little" else 1  # where in a word the 32-bit float of a leaf lies
-
-
-@kernel
-def descend(lines: Bytes, nodes: Words, first: Whole, missing: Whole, places: Wholes) -> None:
-    """Write the place, within its tree, of the leaf that each row comes to."""
-    for start in range(0, places.size, ABREAST):
-        here = places[start : start + ABREAST]
-        here[:] = 0
-        moving = 1
-        while moving > 0:
-            moving = 0
-            for k in range(here.size):
-                node = nodes[first + here[k]]
-                feature = node >> np.uint64(41)
-                if feature != LEAF:
-                    code = np.int64(lines[start + k, np.int64(feature)])
-                    left = code <= np.int64((node >> np.uint64(32)) & np.uint64(255))
-                    left |= (code == missing) & ((node >> np.uint64(40)) & np.uint64(1) != 0)
-                    right = np.int64(node & np.uint64(0xFFFFFFFF))
-                    here[k] = here[k] + 1 if left else right
-                    moving += 1
-
-
-@kernel
-def add_numbers(
-    lines: Bytes,
-    nodes: Words,
-    firsts: Wholes,
-    missing: Whole,
-    hard: bool,
-    places: Wholes,
-    sums: Floats,
-) -> None:
-    """Add the value of every row's leaf, tree by tree; ``hard``: 1 for values above one half."""
-    values = nodes.view(np.float32)
-    for t in range(firsts.size - 1):
-        descend(lines, nodes, firsts[t], missing, places)
-        for i in range(places.size):
-            value = float(values[2 * (firsts[t] + places[i]) + HALF])
-            if hard:
-                value = 1.0 if value > 0.5 else 0.0
-            sums[i, 0] += value
-
-
-@kernel
-def add_classes(
-    lines: Bytes,
-    nodes: Words,
-    firsts: Wholes,
-    missing: Whole,
-    hard: bool,
-    table: NDArray[np.float32],
-    bases: Wholes,
-    places: Wholes,
-    sums: Floats,
-) -> None:
-    """Add the distribution of every row's leaf, tree by tree; ``hard``: 1 for its likeliest."""
-    classes = sums.shape[1]
-    for t in range(firsts.size - 1):
-        descend(lines, nodes, firsts[t], missing, places)
-        for i in range(places.size):
-            said = np.int64(nodes[firsts[t] + places[i]] & np.uint64(0xFFFFFFFF))
-            if said < classes:
-                sums[i, said] += 1.0
-            else:
-                line = table[bases[t] + said - classes]
-                if hard:
-                    sums[i, line.argmax()] += 1.0
-                else:
-                    for c in range(classes):
-                        sums[i, c] += line[c]

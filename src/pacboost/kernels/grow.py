@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pacboost.kernels.hashing import STEP, mixed
+from pacboost.kernels.layout import CATEGORY, FEATURE, LEFT, RIGHT
 from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
 from pacboost.kernels.runtime.jit import kernel, on_stack, prefetch
-from pacboost.kernels.split import CATEGORY, FEATURE, LOW
+from pacboost.kernels.split import LOW
 
 ROWS_AT_ONCE = 1_024  # their pairs and words stay in the cache from when they are fetched
 
@@ -93,10 +94,6 @@ def narrow(
         spans[leaf, 1] = spans[new, 0] = middle
     else:
         spans[leaf, 0] = spans[new, 1] = middle
-
-
-# columns of ``splits``, one line for each split made; the first three are those of ``best``
-LEFT, RIGHT = 3, 4
 
 
 @kernel

@@ -25,6 +25,23 @@ from pacboost.kernels.grow import (
     next_leaf,
     record,
 )
+from pacboost.kernels.layout import (
+    ALL_ROWS,
+    BINS,
+    CUT,
+    DEEPEST,
+    DRAWN,
+    FEATURE,
+    KEY,
+    LANE,
+    LEAF,
+    LEAVES,
+    LEFT_COUNTED,
+    LISTED,
+    MONOTONE,
+    NEW,
+    SEARCH,
+)
 from pacboost.kernels.routing import count_rows, label, part, sides, take_away
 from pacboost.kernels.runtime import Bytes, Cells, Floats, Rows, Wholes, Words
 from pacboost.kernels.runtime.board import (
@@ -38,7 +55,6 @@ from pacboost.kernels.runtime.board import (
 )
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import kernel, part_of_kernels, team_kernel
-from pacboost.kernels.split import BINS, CUT, FEATURE, LANE, MONOTONE
 
 ROWS_WORTH_SORTING = 4_096  # by another member: some 10 µs of work
 
@@ -85,14 +101,6 @@ class TeamFindings(NamedTuple):
     sides: Bytes
     allowed: Bytes
     decks: Wholes
-
-
-# what ``plan`` holds: the leaf to be split or -1, the number of its right part, the number of
-# leaves, whether the parts are to be searched, and whether the left part is the one counted
-LEAF, NEW, LEAVES, SEARCH, LEFT_COUNTED = range(5)
-# what ``limits`` holds: KEY says which features are drawn; leaves of at most LISTED rows have no
-# histograms
-DRAWN, DEEPEST, ALL_ROWS, KEY, LISTED = range(5)
 
 
 @kernel

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from pacboost.kernels.grow import count
+from pacboost.kernels.layout import BASE, BINS, CATEGORY, CUT, DEFAULT, LANE, MISSING_LEFT
 from pacboost.kernels.runtime import Bytes, Cells, Numbers, Rows, Wholes, Words
 from pacboost.kernels.runtime.board import TICKET, meet, own_share, share
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import add, kernel, part_of_kernels, prefetch, uncounted
-from pacboost.kernels.split import BASE, BINS, CATEGORY, CUT, DEFAULT, LANE, MISSING_LEFT
 
 NO_PLACE = np.uint8(255)  # the code of what cannot share a lane
 AHEAD = 32  # rows, whose words are fetched before they are looked at

@@ -6,6 +6,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pacboost.kernels.layout import (
+    BASE,
+    BINS,
+    CUT,
+    DEFAULT,
+    FEATURE,
+    LANE,
+    LEAST_ROWS,
+    LEAST_WEIGHT,
+    MISSING_LEFT,
+    PENALTY,
+)
 from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
 from pacboost.kernels.runtime.jit import (
     inline,
@@ -19,22 +31,10 @@ from pacboost.kernels.runtime.jit import (
 LOW = np.int64(0xFFFFFFFF)
 """The bits of a pair that hold the weight."""
 
-
-# How splits are laid out and judged: columns of arrays, criteria, and what a leaf is worth.
-#
-# What ``features`` says of each feature is laid out in samples/blocks.py.
-
-NOISE = 1e-12  # a gain below this share of what a leaf is worth comes from rounding
-
-# columns of ``features``, one line for each feature
-LANE, BASE, BINS, DEFAULT, CATEGORY, MONOTONE = range(6)
-# columns of ``best``, the best split of every leaf
-FEATURE, CUT, MISSING_LEFT = range(3)
-# what ``rules`` holds
-CRITERION, PENALTY, LEAST_WEIGHT, LEAST_ROWS, SMOOTH, LEVEL_PENALTY, LEVEL_ROWS, CHANCE = range(8)
-RULES = 8
-
+NOISE = 1e-12
+"""A gain below this share of the worth of a leaf comes from rounding."""
 NEWTON, Z, ERROR = range(3)
+"""The criteria of splits."""
 
 
 @kernel

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import split
+from pacboost.kernels import layout
 from pacboost.kernels.cuda import launches, twins, weighing
 from pacboost.kernels.cuda.device import on_gpu, to_gpu
 from pacboost.kernels.device import gpu_in_use
@@ -88,7 +88,7 @@ class CudaTreeSearch(TreeSearch):
     def _begin_after(self, request: Request, seed: int, totals: Any) -> None:
         """Start to grow a tree with totals that are on the GPU."""
         rules = self._rules.copy()
-        rules[split.PENALTY] = request.penalty
+        rules[layout.PENALTY] = request.penalty
         twins.pair_up_after(totals, request.weights, request.pulls, self._pairs[0])
         self._begin(request, None, key_of(seed), rules, totals)
         self._begun = seed
@@ -153,5 +153,5 @@ class CudaTreeSearch(TreeSearch):
         return self._end()
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
-        goes_left, lanes = self._sides(tree), self._features[tree.feature, split.LANE]
+        goes_left, lanes = self._sides(tree), self._features[tree.feature, layout.LANE]
         launches.settle(self._codes, lanes, goes_left, tree.left, tree.right, chosen, self._cells)

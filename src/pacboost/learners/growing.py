@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import split, update
+from pacboost.kernels import layout, pairs, split
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.split import LOW
 from pacboost.learners.learner import Rows, Search, Weights
@@ -52,7 +52,7 @@ class TreeSearch(Search):
         self._bins = sample.bins
         self._features = self._lay_out()
         self._set_slopes()
-        columns = [split.CATEGORY, split.MONOTONE]
+        columns = [layout.CATEGORY, layout.MONOTONE]
         self._numbers_only = not self._features[:, columns].any()
         self._plain = False
         rows, outputs = sample.signs.shape
@@ -71,7 +71,7 @@ class TreeSearch(Search):
         self._split_gains = np.zeros(leaves)
         self._hangs = np.zeros((leaves, 2), dtype=np.int64)
         self._depths = np.zeros(leaves, dtype=np.int64)
-        self._rules = np.zeros(split.RULES)
+        self._rules = np.zeros(layout.RULES)
         self._leaves = leaves
         self._interactions = interaction_rules(tree, len(self._features), leaves)
         self._make_room()
@@ -105,12 +105,12 @@ class TreeSearch(Search):
                     f"monotone sets {slope!r} on feature {j!r}; it may set -1, 0 or +1 on the "
                     f"features 0 to {len(features) - 1}"
                 )
-            if slope and features[j, split.CATEGORY]:
+            if slope and features[j, layout.CATEGORY]:
                 raise ParameterError(
                     f"a monotone constraint is set on {self.sample.table.name(j)!r}, a category: "
                     "its levels have no order. Drop the constraint, or give the column as numbers"
                 )
-            features[j, split.MONOTONE] = slope
+            features[j, layout.MONOTONE] = slope
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
         signs = self.sample.signs
@@ -176,11 +176,11 @@ class TreeSearch(Search):
         team = team_for(request.weights.size)
         if outputs == 1:
             flat = request.weights.reshape(-1), pulls.reshape(-1)
-            together(update.pair_up_one, *flat, signed, *scales, self._pairs[0], at_most=team)
+            together(pairs.pair_up_one, *flat, signed, *scales, self._pairs[0], at_most=team)
             return
         signs = self._flips(outputs, seed)
         arguments = request.weights, pulls, signed, signs, *scales, self._pairs
-        together(update.pair_up, *arguments, at_most=team)
+        together(pairs.pair_up, *arguments, at_most=team)
 
     def _set_rules(self, request: Request, chosen: Rows | None) -> float:
         """Set the rules for choosing splits; return the factor that makes gains comparable."""
@@ -195,17 +195,17 @@ class TreeSearch(Search):
         kind = CRITERIA[criterion] if outputs == 1 else split.NEWTON
         mean = MAX_SUM / rows
         self._plain = self._numbers_only and self._lines == 1 and kind == split.NEWTON
-        self._rules[split.CRITERION] = kind
-        self._rules[split.PENALTY] = request.penalty * outputs * weight_scale
-        self._rules[split.LEAST_WEIGHT] = tree.min_leaf_weight * mean
-        self._rules[split.SMOOTH] = tree.cat_smooth * mean
+        self._rules[layout.CRITERION] = kind
+        self._rules[layout.PENALTY] = request.penalty * outputs * weight_scale
+        self._rules[layout.LEAST_WEIGHT] = tree.min_leaf_weight * mean
+        self._rules[layout.SMOOTH] = tree.cat_smooth * mean
         chance = self._gain_by_chance(kind)
-        self._rules[split.CHANCE] = chance
+        self._rules[layout.CHANCE] = chance
         # the gain by √(weight² - pull²) is about half of that by pull²/weight
         half = 2 if kind == split.Z else 1
-        self._rules[split.LEVEL_PENALTY] = tree.cat_penalty * chance / half
-        self._rules[split.LEVEL_ROWS] = tree.min_level_rows
-        self._rules[split.LEAST_ROWS] = tree.min_rows(rows if chosen is None else chosen.size)
+        self._rules[layout.LEVEL_PENALTY] = tree.cat_penalty * chance / half
+        self._rules[layout.LEVEL_ROWS] = tree.min_level_rows
+        self._rules[layout.LEAST_ROWS] = tree.min_rows(rows if chosen is None else chosen.size)
         if request.signed:
             return 1 / MAX_SUM  # gains are shares of the total weight
         return weight_scale / pull_scale**2 / FRESH_TOTAL  # in units that all rounds share
@@ -226,7 +226,7 @@ class TreeSearch(Search):
         """
         if kind == split.ERROR or self._numbers_only:
             return 0.0
-        if not self._features[:, split.CATEGORY].any():
+        if not self._features[:, layout.CATEGORY].any():
             return 0.0
         squares = [float(np.square(line >> 32).sum()) for line in self._pairs]
         weight = float((self._pairs[0] & LOW).sum())
@@ -239,13 +239,13 @@ class TreeSearch(Search):
         )
         member, members = np.full(feature.size, -1, dtype=np.int32), self._split_members[:0]
         if not self._numbers_only:
-            category = self._features[feature, split.CATEGORY] != 0
+            category = self._features[feature, layout.CATEGORY] != 0
             member[category] = np.arange(np.count_nonzero(category))
             members = self._split_members[: leaves - 1][category]
         slope = None
         if self._tree.monotone:
-            orders = cut < self._features[feature, split.BINS] - 1
-            slopes = self._features[feature, split.MONOTONE]
+            orders = cut < self._features[feature, layout.BINS] - 1
+            slopes = self._features[feature, layout.MONOTONE]
             slope = np.where(orders, slopes, 0).astype(np.int8)
         return TreeRule(
             self._bins,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import grow, routing, sparse, split, stumps
+from pacboost.kernels import grow, layout, routing, sparse, sparse_grow, split, stumps
 from pacboost.kernels.grow import draw_open, hand_down
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.split import LOW
@@ -93,9 +93,9 @@ class SparseTreeSearch(TreeSearch):
 
     def _lay_out(self) -> NDArray[np.int64]:
         refuse_long_codes(self._bins)
-        features = np.zeros((len(self._bins.thresholds), 6), dtype=np.int64)
-        features[:, split.BINS] = count_bins(self._bins)
-        features[:, split.DEFAULT] = -1
+        features = np.zeros((len(self._bins.thresholds), layout.FEATURE_COLUMNS), dtype=np.int64)
+        features[:, layout.BINS] = count_bins(self._bins)
+        features[:, layout.DEFAULT] = -1
         return features
 
     def _make_room(self) -> None:
@@ -137,7 +137,7 @@ class SparseTreeSearch(TreeSearch):
     def _part(self, rows: NDArray[np.uint32], leaf: int, new: int) -> int:
         """Sort rows by side, weigh the sides, and return how many went left."""
         totals, heaviest = np.zeros((2, self._lines), np.int64), np.zeros(2, np.int64)
-        n_left = sparse.part(self._goes_left, rows, self._pairs, totals, heaviest)
+        n_left = sparse_grow.part(self._goes_left, rows, self._pairs, totals, heaviest)
         self._totals[[leaf, new]], self._heaviest[[leaf, new]] = totals, heaviest
         return int(n_left)
 
@@ -160,8 +160,8 @@ class SparseTreeSearch(TreeSearch):
         self._gains[leaf] = 0.0
         rules, totals, heaviest = self._rules, self._totals[leaf], int(self._heaviest[leaf])
         weight = float(totals[0] & LOW)
-        weight_of_rows = rules[split.LEAST_ROWS] * weight / self._sizes[leaf]
-        min_weight = float(max(rules[split.LEAST_WEIGHT], weight_of_rows, 1.0))
+        weight_of_rows = rules[layout.LEAST_ROWS] * weight / self._sizes[leaf]
+        min_weight = float(max(rules[layout.LEAST_WEIGHT], weight_of_rows, 1.0))
         if weight < 2 * min_weight:
             return
         min_rows = math.ceil(min_weight / heaviest * (1 - 1e-9))  # rows; rounding does no harm
@@ -173,7 +173,7 @@ class SparseTreeSearch(TreeSearch):
         elif self._drawn < len(self._features):
             grow.draw_features(self._allowed, self._deck, self._drawn, key)
         pulls = (totals >> 32).astype(np.float64)
-        kind, penalty = int(rules[split.CRITERION]), float(rules[split.PENALTY])
+        kind, penalty = int(rules[layout.CRITERION]), float(rules[layout.PENALTY])
         before = split.worth(kind, pulls, weight, penalty)
         min_worth = before + split.NOISE * abs(before)
         span = None if self._plain else self._spans[leaf]
@@ -181,7 +181,7 @@ class SparseTreeSearch(TreeSearch):
         after = np.full(team_for(int(starts[-1])), min_worth)
         best = np.zeros((after.size, 3), dtype=np.int64)
         together(
-            sparse.look, starts, runs.columns, runs.begins, runs.ends, runs.rows, runs.codes,
+            sparse_grow.look, starts, runs.columns, runs.begins, runs.ends, runs.rows, runs.codes,
             self._defaults, self._features, self._allowed, self._bins.missing, self._pairs, totals,
             rules, heaviest, min_weight, min_worth, span, after, best, at_most=after.size,
         )  # fmt: skip
@@ -194,7 +194,7 @@ class SparseTreeSearch(TreeSearch):
             self._features, self._best, self._members, self._gains, leaf, new, self._splits,
             self._split_members, self._split_gains, self._hangs, self._depths,
         )  # fmt: skip
-        number = self._best[leaf, split.FEATURE]
+        number = self._best[leaf, layout.FEATURE]
         if self._interactions is not None:
             hand_down(self._interactions, number, leaf, new)
         start, size = self._starts[leaf], self._sizes[leaf]
@@ -212,8 +212,8 @@ class SparseTreeSearch(TreeSearch):
         self._divide(leaf, new)
         if not self._plain:
             feature = self._features[number]
-            orders = self._best[leaf, split.CUT] < feature[split.BINS] - 1
-            slope = int(feature[split.MONOTONE]) if orders else 0
+            orders = self._best[leaf, layout.CUT] < feature[layout.BINS] - 1
+            slope = int(feature[layout.MONOTONE]) if orders else 0
             totals = self._totals[:, :, None, None]
             grow.narrow(totals, slope, self._slots, self._spans, leaf, new)
         for k, part in enumerate((leaf, new)):
@@ -233,7 +233,7 @@ class SparseTreeSearch(TreeSearch):
         runs, shortest = self._runs[leaf], int(self._shortest[leaf])
         starts, middles = runs.starts, np.empty_like(runs.begins)
         together(
-            sparse.divide, starts, runs.begins, runs.ends, runs.rows, runs.codes,
+            sparse_grow.divide, starts, runs.begins, runs.ends, runs.rows, runs.codes,
             self._goes_left, middles, at_most=team_for(int(starts[-1])),
         )  # fmt: skip
         self._runs[leaf] = runs.within(runs.begins, middles, shortest)

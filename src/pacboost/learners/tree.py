@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import grow_team, quick_rounds, routing, split
+from pacboost.kernels import grow_team, layout, quick_rounds, routing, split
 from pacboost.kernels.runtime.entry import Bundle
 from pacboost.kernels.runtime.team import largest_team, together
 from pacboost.kernels.runtime.threads import each_rows
@@ -72,7 +72,7 @@ class DenseTreeSearch(TreeSearch):
             width = MAX_HISTOGRAM_WIDTH  # shared lanes have codes of several features
         self._histogram = np.zeros((self._leaves, self._lines, lanes, width), dtype=np.int64)
         self._spare = np.empty(self._order.size, dtype=np.uint32)
-        count = len(self._features) if self._features[:, split.CATEGORY].any() else 0
+        count = len(self._features) if self._features[:, layout.CATEGORY].any() else 0
         codes = grow_team.Codes(
             blocks.words, self._features, blocks.lanes, self._bins.missing,
             np.zeros((count, 256), dtype=np.uint8), np.zeros(count),
@@ -86,7 +86,7 @@ class DenseTreeSearch(TreeSearch):
         self._plan = np.zeros(5, dtype=np.int64)
         self._limits = np.zeros(5, dtype=np.int64)
         if blocks.lanes == len(self._features) and not self._tree.monotone:
-            self._limits[grow_team.LISTED] = split.FEW_ROWS
+            self._limits[layout.LISTED] = split.FEW_ROWS
         self._room_for(1)
 
     def _room_for(self, team: int) -> None:
@@ -110,9 +110,9 @@ class DenseTreeSearch(TreeSearch):
         if chosen is not None:
             rows[:] = chosen
         team, arguments = self._growing(rows, chosen is None)
-        self._limits[grow_team.KEY] = key
+        self._limits[layout.KEY] = key
         together(grow_team.grow_tree, *arguments, at_most=team, stoppable=self._takes_long(rows))
-        return int(self._plan[grow_team.LEAVES])
+        return int(self._plan[layout.LEAVES])
 
     def _takes_long(self, rows: NDArray[np.uint32]) -> bool:
         return rows.size * self._blocks.lanes > MIN_CELLS_OF_LONG_TREE
@@ -136,7 +136,7 @@ class DenseTreeSearch(TreeSearch):
     def many_trees(self, request: Request, chosen: Rows | None) -> ManyTrees | None:
         """Prepare to grow trees in a row; None if the criterion or a constraint forbids it."""
         self._prepare(request, 0, chosen)
-        simple = self._lines == 1 and self._rules[split.CRITERION] == split.NEWTON
+        simple = self._lines == 1 and self._rules[layout.CRITERION] == split.NEWTON
         if not simple or self._tree.monotone or self._interactions is not None:
             return None
         self._spans[0] = -np.inf, np.inf  # no split narrows it
@@ -158,7 +158,7 @@ class DenseTreeSearch(TreeSearch):
         if not tree.feature.size:
             self._cells[rows] = 0
             return
-        goes_left, lanes = self._sides(tree), self._features[tree.feature, split.LANE]
+        goes_left, lanes = self._sides(tree), self._features[tree.feature, layout.LANE]
 
         def task(start: int, stop: int) -> None:
             routing.settle(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.kernels import bins as lookup
-from pacboost.kernels import routing, split
+from pacboost.kernels import layout, routing
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.coded_table import CodedTable
@@ -42,11 +42,11 @@ class Blocks:
     words: NDArray[np.uint64]
     lanes: int
     features: NDArray[np.int64]
-    """A line for each feature, with the columns LANE to MONOTONE of kernels/split.py."""
+    """A line for each feature, with the columns LANE to MONOTONE of kernels/layout.py."""
 
     def columns(self) -> Iterator[NDArray[np.uint8]]:
         """Return the codes feature by feature, where none share a lane."""
-        for lane in self.features[:, split.LANE].tolist():
+        for lane in self.features[:, layout.LANE].tolist():
             yield (self.words[lane >> 3] >> np.uint64(8 * (lane & 7))).astype(np.uint8)
 
 
@@ -140,20 +140,20 @@ def _first_free(
 
 def places_of(bins: Bins, shared: list[Defaults]) -> tuple[NDArray[np.int64], int]:
     """Return the lane and codes of every feature (see ``Blocks``), and the number of lanes."""
-    places = np.zeros((len(bins.thresholds), 6), dtype=np.int64)
-    places[:, split.BINS] = [_size(bins, j) for j in range(len(bins.thresholds))]
-    places[:, split.CATEGORY] = bins.levels > 0
-    places[:, split.DEFAULT] = -1
+    places = np.zeros((len(bins.thresholds), layout.FEATURE_COLUMNS), dtype=np.int64)
+    places[:, layout.BINS] = [_size(bins, j) for j in range(len(bins.thresholds))]
+    places[:, layout.CATEGORY] = bins.levels > 0
+    places[:, layout.DEFAULT] = -1
     lane = 0
     for group in (group for group in shared if len(group) > 1):
         code = 1
         for j, default in group.items():
-            columns = [split.LANE, split.BASE, split.DEFAULT]
+            columns = [layout.LANE, layout.BASE, layout.DEFAULT]
             places[j, columns] = lane, code, default
             code += _size(bins, j) - 1
         lane += 1
-    for alone in np.flatnonzero(places[:, split.DEFAULT] < 0):
-        places[alone, split.LANE] = lane
+    for alone in np.flatnonzero(places[:, layout.DEFAULT] < 0):
+        places[alone, layout.LANE] = lane
         lane += 1
     return places, lane
 
@@ -212,10 +212,10 @@ def lane_map(feature: NDArray[np.int64], missing: int) -> NDArray[np.uint8]:
     In a shared lane, 0 stands for the default of every feature, and no code for a missing value.
     """
     codes = np.arange(256)
-    if feature[split.DEFAULT] < 0:
+    if feature[layout.DEFAULT] < 0:
         return codes.astype(np.uint8)
-    mapped = feature[split.BASE] + codes - (codes > feature[split.DEFAULT])
-    mapped[feature[split.DEFAULT]] = 0
+    mapped = feature[layout.BASE] + codes - (codes > feature[layout.DEFAULT])
+    mapped[feature[layout.DEFAULT]] = 0
     mapped[missing] = routing.NO_PLACE
     clipped: NDArray[np.uint8] = np.clip(mapped, 0, 255).astype(np.uint8)
     return clipped

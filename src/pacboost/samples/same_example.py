@@ -258,7 +258,7 @@ def _share_measured(old: list[NDArray[Any]], new: list[NDArray[Any]]) -> float:
             or (apart := _identifying_column([_cells(column_part) for column_part in some])) is None
         ):
             continue
-        return _share_equal(old, some, apart) * rows.size / column.size
+        return float(_share_equal(old, some, apart) * rows.size / column.size)
     return 0.0
 
 

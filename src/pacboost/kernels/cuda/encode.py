@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.cuda.device import encode_kernel, on_gpu, pinned, to_gpu
+from pacboost.kernels.layout import LANE
 from pacboost.kernels.runtime.threads import each_rows
-from pacboost.kernels.split import LANE
 
 BYTES_AT_ONCE = 64 * 2**20
 """What is copied to the GPU while it works on the piece before."""

@@ -12,6 +12,7 @@ from pacboost.kernels.cuda import twins
 from pacboost.kernels.cuda.device import row_kernel, to_gpu, tree_kernel
 from pacboost.kernels.cuda.weighing import NOTHING, SUMS, Copied, Origin, keep
 from pacboost.kernels.grow import Interactions
+from pacboost.kernels.layout import CATEGORY, MONOTONE
 
 CODES = 256
 PLAN_WORDS = 5
@@ -96,7 +97,7 @@ class GrowingTree:
 
         count, lines = len(features), len(pairs)
         self._codes, self._pairs, self._cells, self._lanes = codes, pairs, cells, lanes
-        self._categories = bool(features[:, 4].any())
+        self._categories = bool(features[:, CATEGORY].any())
         levels = count if self._categories else 0
         ahead = min(max(BATCH, leaves // 2), MOST_AHEAD)
         splits = leaves - 1 + ahead
@@ -133,8 +134,8 @@ class GrowingTree:
         back = self._back.there.data.ptr
         fields = (
             codes.data.ptr, codes.shape[1], len(codes), lanes, count, lines, leaves, missing,
-            drawn, deepest, splits, ahead, int(features[:, 5].any()), self._features.data.ptr,
-            pairs.data.ptr, 0, 0, self._histogram.data.ptr, 0,
+            drawn, deepest, splits, ahead, int(features[:, MONOTONE].any()),
+            self._features.data.ptr, pairs.data.ptr, 0, 0, self._histogram.data.ptr, 0,
             *(at[name] for name in of_nodes), at["best"], at["members"],
             at["gains"], at["spans"], at["node_of"], back + 8 * PLAN_WORDS,
             self._split_members.data.ptr, back + 8 * (PLAN_WORDS + 5 * leaves), at["allowed"],

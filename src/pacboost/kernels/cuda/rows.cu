@@ -1,10 +1,10 @@
-// Passes over all rows: the twins of kernels/update.py and kernels/measure.py, each of
+// Passes over all rows: the twins of kernels/update.py, measure.py, pairs.py and row_costs.py, each of
 // the same name.
 #include "exact.cuh"
 
 #define THREADS 256
 #define PIECE 2048  // rows that a block fetches at once
-#define TILE 1024   // as in kernels/measure.py: floats are summed in tiles, and those in parts
+#define TILE 1024   // as in kernels/tile_sums.py: floats are summed in tiles, and those in parts
 #define PARTS 64
 #define EACH_THREAD (TILE / THREADS)
 
@@ -48,7 +48,7 @@ extern "C" __global__ void pair_up(const whole* weights, const whole* pulls,
 }
 
 // What a thread holds of a tile of numbers: those of its own number, and of every 256th behind it.
-// ``fold_sums`` of kernels/measure.py adds them up in this order.
+// ``fold_sums`` of kernels/tile_sums.py adds them up in this order.
 __device__ __forceinline__ double folded(const double* own) {
   return (own[0] + own[2]) + (own[1] + own[3]);
 }
@@ -61,7 +61,7 @@ __device__ __forceinline__ void fold_sums(double* room) {
   if (threadIdx.x < PARTS) room[threadIdx.x] += room[threadIdx.x + PARTS];
 }
 
-// Add the parts up as ``sum_of_parts`` of kernels/measure.py does; the first PARTS threads hold them.
+// Add the parts up as ``sum_of_parts`` of kernels/tile_sums.py does; the first PARTS threads hold them.
 __device__ double sum_of_parts(double mine) {
   __shared__ double second[PARTS / 2];
   if (threadIdx.x >= PARTS / 2 && threadIdx.x < PARTS) second[threadIdx.x - PARTS / 2] = mine;
@@ -74,7 +74,7 @@ __device__ double sum_of_parts(double mine) {
 }
 
 // Add each cell's value, then set weights q(1 - q) and pulls: update_logistic.py. Also count rows that
-// are wrong, and write the folded costs (``log_costs`` of kernels/measure.py) and squared pulls of
+// are wrong, and write the folded costs (``log_costs`` of kernels/row_costs.py) and squared pulls of
 // every tile, PARTS of each.
 extern "C" __global__ void __launch_bounds__(THREADS, 4) logistic(
     const void* cells, whole cell_bytes, const double* values, const signed char* signs,
@@ -354,7 +354,7 @@ extern "C" __global__ void squares_of_pulls(const whole* weights, const whole* p
   if (threadIdx.x == 0) sums[blockIdx.x] = part;
 }
 
-// kernels/measure.py, ``log_costs``: a block a span, with one logarithm for sixteen rows.
+// kernels/row_costs.py, ``log_costs``: a block a span, with one logarithm for sixteen rows.
 extern "C" __global__ void log_costs(const double* margins, whole rows, whole size, double* sums) {
   __shared__ double products[THREADS], lows[THREADS];
   whole first = blockIdx.x * size, last = min(first + size, rows);
@@ -382,7 +382,7 @@ extern "C" __global__ void log_costs(const double* margins, whole rows, whole si
   if (threadIdx.x == 0) sums[blockIdx.x] = part;
 }
 
-// kernels/measure.py, ``potential``: a block a span; it computes the costs of a piece of the rows,
+// kernels/row_costs.py, ``potential``: a block a span; it computes the costs of a piece of the rows,
 // and one of its threads adds them up in their order.
 enum { LOGISTIC, CLIPPED, SQUARE, ABSOLUTE };
 
@@ -442,7 +442,7 @@ extern "C" __global__ void wrong_classes(const double* margins, const signed cha
   add_to(totals, sum);
 }
 
-// kernels/measure.py, ``class_rows``: what rows of many classes cost.
+// kernels/row_costs.py, ``class_rows``: what rows of many classes cost.
 extern "C" __global__ void class_rows(const whole* chosen, whole count, const double* margins,
                                       const signed char* signs, const whole* pulls, whole outputs,
                                       double* costs, byte* wrong, double* squares) {

@@ -116,7 +116,7 @@ __device__ double chance_of(const whole* own, int bins, double penalty) {
   return penalty * (double)(levels > 2 ? levels - 2 : 0);
 }
 
-// Give how far levels differ beyond chance: kernels/split.py, ``evidence_of``. Each thread
+// Give how far levels differ beyond chance: kernels/category_levels.py, ``evidence_of``. Each thread
 // adds up all of it, in the order in which the CPU does.
 __device__ double evidence_of(const Tree& t, const whole* own, int bins, const whole* totals,
                               double chance) {

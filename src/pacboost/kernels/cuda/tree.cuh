@@ -2,7 +2,7 @@
 #pragma once
 #include "grid.cuh"
 
-// columns of ``features``, ``best`` and ``splits``, and places in ``rules``: kernels/split.py
+// columns of ``features``, ``best`` and ``splits``, and places in ``rules``: kernels/layout.py
 enum { LANE, BASE, BINS, DEFAULT, CATEGORY, MONOTONE, FEATURE_COLUMNS };
 enum { FEATURE, CUT, MISSING_LEFT, LEFT, RIGHT, SPLIT_COLUMNS };
 enum { CRITERION, PENALTY, LEAST_WEIGHT, LEAST_ROWS, SMOOTH, LEVEL_PENALTY, LEVEL_ROWS, CHANCE,
@@ -56,7 +56,7 @@ struct Tree {
   whole group;              // how many lanes are counted at once
   whole shared_words;       // how large the memory of a block is
   byte* orders;             // (features, CODES): the levels of categories in the order of the root
-  double* evidence;         // (features): how far these differ there, see kernels/split.py
+  double* evidence;         // (features): how far these differ there, see kernels/category_levels.py
   whole* leaf_sums;         // (2, leaves): cleared here, for the kernel ``weigh_again`` of rows.cu
   // where not all features may interact, as in kernels/grow.py:
   whole interacting;

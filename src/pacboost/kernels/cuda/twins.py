@@ -1,6 +1,6 @@
 """Run the GPU twin of a kernel of a team, with the arguments of the original.
 
-The originals are in kernels/update.py and kernels/measure.py.
+The originals are in kernels/update.py, measure.py, pairs.py and row_costs.py.
 
 Arrays of rows are on the GPU, or are brought there; sums are written to the arrays of the caller in
 the CPU's memory.

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from pacboost.boosters.booster import Measured
 from pacboost.boosters.logit import MOST_STEP, Logit
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import grow_team, measure, update
+from pacboost.kernels import grow_team, measure, row_costs, update
 from pacboost.kernels import quick_rounds as quick
-from pacboost.kernels.quick_rounds import divide_rows
+from pacboost.kernels.layout import CATEGORY, MISSING_LEFT
+from pacboost.kernels.numpy_draw import divide_rows
 from pacboost.kernels.runtime import jit
 from pacboost.kernels.runtime.entry import Bundle, is_compiled
 from pacboost.kernels.runtime.team import Steps, in_turn
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, span_count
-from pacboost.kernels.split import CATEGORY, MISSING_LEFT
 from pacboost.learners.growing import MAX_SUM
 from pacboost.learners.tree import DenseTreeSearch, ManyTrees
 from pacboost.ledgers.ledger import Round
@@ -177,7 +177,7 @@ class QuickRounds:
         if self.trees.penalty is not None:
             steps.insert(1, (quick.weigh_levels, (self.trees.penalty, tree)))
         if self.measured:
-            steps.append((measure.log_costs, (margins, size, sums.cost)))
+            steps.append((row_costs.log_costs, (margins, size, sums.cost)))
         held = 0
         if watched is not None:
             scores, held = watched.scores, watched.scores.size
@@ -185,7 +185,7 @@ class QuickRounds:
             shown = watched.codes, watched.signs, tree, values, scores, own
             steps += [
                 (quick.validate, shown),
-                (measure.log_costs, (own, size, sums.held_cost)),
+                (row_costs.log_costs, (own, size, sums.held_cost)),
             ]
         return [*steps, (quick.finish, (course, settings, sums_, held, records_))]
 

@@ -1,0 +1,63 @@
+"""Sums of floats over tiles of rows, in one order that a GPU can follow as well."""
+
+from __future__ import annotations
+
+from pacboost.kernels.runtime import Floats
+from pacboost.kernels.runtime.jit import part_of_kernels
+from pacboost.kernels.same_bits import ROWS_PER_TILE
+
+PARTS = 64
+"""What is summed in floats over a span is summed in so many parts."""
+
+
+@part_of_kernels
+def fold_sums(tile: Floats) -> None:
+    """Add the second half of a tile to its first half, until ``PARTS`` numbers are left.
+
+    A GPU can do so, too: no addition waits for more than a few others.
+    """
+    for i in range(512):  # loops of known lengths run on vectors
+        tile[i] += tile[i + 512]
+    for i in range(256):
+        tile[i] += tile[i + 256]
+    for i in range(128):
+        tile[i] += tile[i + 128]
+    for i in range(64):
+        tile[i] += tile[i + 64]
+
+
+@part_of_kernels
+def fold_products(tile: Floats) -> None:
+    """Do what ``fold_sums`` does, with products of all numbers plus 1."""
+    for i in range(512):
+        tile[i] = (1.0 + tile[i]) * (1.0 + tile[i + 512])
+    for i in range(256):
+        tile[i] *= tile[i + 256]
+    for i in range(128):
+        tile[i] *= tile[i + 128]
+    for i in range(64):
+        tile[i] *= tile[i + 64]
+
+
+@part_of_kernels
+def sum_of_parts(parts: Floats) -> float:
+    """Add the second half of the parts to the first half until one number is left; clear them."""
+    width = PARTS // 2
+    while width > 0:
+        for i in range(width):
+            parts[i] += parts[i + width]
+        width //= 2
+    total = float(parts[0])
+    for i in range(PARTS):
+        parts[i] = 0.0
+    return total
+
+
+@part_of_kernels
+def add_tile(tile: Floats, held: int, parts: Floats) -> None:
+    """Fold the first numbers of a tile, and add them to the parts of a sum."""
+    for i in range(held, ROWS_PER_TILE):
+        tile[i] = 0.0
+    fold_sums(tile)
+    for i in range(PARTS):
+        parts[i] += tile[i]
