@@ -161,7 +161,7 @@ def test_counts_equal_the_twins(world: World, lines: int, seed: int) -> None:
 @pytest.mark.parametrize("lanes", [1, 4, 5, 8, 9, 12, 13])
 def test_many_rows_are_counted_in_tiles(lanes: int) -> None:
     generator = np.random.default_rng(lanes)
-    n = 2 * grow.ROWS_AT_ONCE + 3
+    n = 2 * grow.ROWS_PER_TILE + 3
     world = world_of(n, [255] * lanes, [], lanes)
     words = world.words()
     _, _, pairs = some_pairs(generator, 2, n)
@@ -316,7 +316,7 @@ def scan(
     histogram = np.zeros((len(pairs), 8 * len(words), WIDTH), dtype=np.int64)
     grow.count(words, world.lanes, rows, pairs, histogram, 0, len(words))
     everything = np.ones(len(world.features), dtype=np.uint8)
-    alone = len(world.features) == world.lanes and rows.size <= split.FEW_ROWS
+    alone = len(world.features) == world.lanes and rows.size <= split.MAX_LISTED_ROWS
     found = []
     for few in (rows[:0], rows) if alone else (rows[:0],):
         best, members = np.full(3, -1), np.full(256, 9, dtype=np.uint8)
@@ -512,7 +512,7 @@ def test_the_plain_search_finds_what_the_general_one_finds(
     words = world.words()
     histogram = np.zeros((1, 8 * len(words), WIDTH), dtype=np.int64)
     grow.count(words, world.lanes, rows, pairs, histogram, 0, len(words))
-    alone = len(world.features) == world.lanes and rows.size <= split.FEW_ROWS
+    alone = len(world.features) == world.lanes and rows.size <= split.MAX_LISTED_ROWS
     for few in (rows[:0], rows) if alone else (rows[:0],):  # by histograms, and by the rows
         best = np.full(3, -1)
         after, before = split.scan(

@@ -1,8 +1,8 @@
-"""Sparse columns of codes: made, counted, and searched for stumps.
+"""Encode sparse columns, count their histograms, and search them for stumps.
 
-Only the rows of a column that are away from its default code (that of 0) are listed. What they add
-up to is counted; the default gets what they leave of the total. Sums are of whole numbers, so the
-histogram is the one that counting all rows would give.
+Only the rows of a column whose code differs from its default (that of 0) are listed and counted;
+the default gets the rest of the total. Sums are of integers, so the histogram equals that of
+counting all rows.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ def encode(
 ) -> None:
     """Write the codes of stored values, and of 0 in each column.
 
-    The cuts of column j lie from ``offsets[j]`` to ``offsets[j + 1]``.
+    Column j has the cuts from ``offsets[j]`` to ``offsets[j + 1]``.
     """
     for j in range(defaults.size):
-        own = cuts[offsets[j] : offsets[j + 1]]
-        defaults[j] = rank(own, 0.0)
+        column_cuts = cuts[offsets[j] : offsets[j + 1]]
+        defaults[j] = rank(column_cuts, 0.0)
         for k in range(starts[j], starts[j + 1]):
-            codes[k] = missing if np.isnan(values[k]) else rank(own, values[k])
+            codes[k] = missing if np.isnan(values[k]) else rank(column_cuts, values[k])
 
 
 @kernel
@@ -60,23 +60,23 @@ def count(
     default: int,
     bins: int,
     missing: int,
-    own: Wholes,
+    histogram: Wholes,
 ) -> None:
-    """Add the amounts of rows up in the bins of a column, those of missing values last."""
+    """Sum the amounts of rows in the bins of a column, those of missing values last."""
     for b in range(bins + 1):
-        own[b] = 0
+        histogram[b] = 0
     for k in range(rows.size):
-        amount = amounts[np.uint32(rows[k])]  # no sign, so no check for being negative
-        own[bins if codes[k] == missing else codes[k]] += amount
+        amount = amounts[np.uint32(rows[k])]  # unsigned, so that the index needs no check
+        histogram[bins if codes[k] == missing else codes[k]] += amount
         total -= amount
-    own[default] += total
+    histogram[default] += total
 
 
 @kernel
 def share_of_lists(starts: Wholes, member: Member) -> tuple[int, int]:
-    """Return the first list of a member, and the one after its last: about equally long in total.
+    """Return the first list of a member, and the one after its last; shares are about equal.
 
-    List k begins at ``starts[k]``, and the last one ends where one more would begin.
+    List k goes from ``starts[k]`` to ``starts[k + 1]``.
     """
     lists = starts.size - 1
     first, last = own_share(starts[lists] - starts[0], member)
@@ -99,10 +99,10 @@ def edges(
     total: np.int64,
     out: Wholes,
 ) -> None:
-    """Write the largest edge that a stump on each column has; see learners/stump.py."""
-    own = np.empty(missing + 1, dtype=np.int64)
+    """Write the largest edge of a stump on each column; see learners/stump.py."""
+    histogram = np.empty(missing + 1, dtype=np.int64)
     first, last = share_of_lists(starts, member)
     for j in range(first, last):
         a, b = starts[j], starts[j + 1]
-        count(rows[a:b], codes[a:b], amounts, total, defaults[j], bins[j], missing, own)
-        out[j] = scan(own, bins[j], NEVER)[0]
+        count(rows[a:b], codes[a:b], amounts, total, defaults[j], bins[j], missing, histogram)
+        out[j] = scan(histogram, bins[j], NEVER)[0]

@@ -20,27 +20,27 @@ from pacboost.kernels.split_general import scan_feature, scan_numbers
 
 @kernel
 def part(goes_left: Bytes, rows: Rows, pairs: Wholes, totals: Wholes, heaviest: Wholes) -> int:
-    """Sort rows by side, keeping their order; give how many went left.
+    """Sort rows by side, keeping their order; return how many went left.
 
-    Of each side, left and right, also write what its pairs add up to, and its largest weight.
+    Also write the sum of the pairs and the largest weight of each side.
     """
     spare = np.empty_like(rows)
-    left = right = 0
+    n_left = n_right = 0
     for k in range(rows.size):
         row = rows[k]
         side = 0 if goes_left[row] else 1
         if side == 0:
-            rows[left] = row
-            left += 1
+            rows[n_left] = row
+            n_left += 1
         else:
-            spare[right] = row
-            right += 1
+            spare[n_right] = row
+            n_right += 1
         heaviest[side] = max(heaviest[side], pairs[0, row] & LOW)
         for s in range(totals.shape[1]):
             totals[side, s] += pairs[s, row]
-    for k in range(right):
-        rows[left + k] = spare[k]
-    return left
+    for k in range(n_right):
+        rows[n_left + k] = spare[k]
+    return n_left
 
 
 @team_kernel()
@@ -56,8 +56,8 @@ def divide(
 ) -> None:
     """Sort every run by side, keeping the order; write where its right part begins.
 
-    ``starts`` says where each would begin if they lay one after the other: members divide them.
-    Every row is written to both sides, and only one side moves on: no branch to guess wrong.
+    ``starts`` are those of the concatenated runs, by which the members of a team divide the work.
+    Every row is written to both sides, and only one side moves on: there is no branch to mispredict.
     """
     first, last = share_of_lists(starts, member)
     longest = np.int64(0)
@@ -66,16 +66,16 @@ def divide(
     spare_rows, spare_codes = np.empty(longest, np.int32), np.empty(longest, np.uint8)
     for k in range(first, last):
         own_rows, own_codes = rows[begins[k] : ends[k]], codes[begins[k] : ends[k]]
-        left = right = np.uint64(0)  # no sign: places need not be checked for being negative
+        n_left = n_right = np.uint64(0)  # unsigned, so that indices need no check
         for i in range(own_rows.size):
             row, code = own_rows[i], own_codes[i]
             to_left = np.uint64(goes_left[np.uint32(row)])
-            own_rows[left], own_codes[left] = row, code
-            spare_rows[right], spare_codes[right] = row, code
-            left += to_left
-            right += np.uint64(1) - to_left
-        middle = np.int64(left)
-        for i in range(np.int64(right)):
+            own_rows[n_left], own_codes[n_left] = row, code
+            spare_rows[n_right], spare_codes[n_right] = row, code
+            n_left += to_left
+            n_right += np.uint64(1) - to_left
+        middle = np.int64(n_left)
+        for i in range(np.int64(n_right)):
             own_rows[middle + i], own_codes[middle + i] = spare_rows[i], spare_codes[i]
         middles[k] = begins[k] + middle
 
@@ -97,51 +97,63 @@ def look(
     totals: Wholes,
     rules: Floats,
     heaviest: int,
-    least: float,
-    wanted: float,
+    min_weight: float,
+    min_worth: float,
     span: Floats | None,
     after: Floats,
     best: Wholes,
 ) -> None:
-    """Find the split of a leaf worth more than ``wanted``; write what its sides are worth.
+    """Find the best split of a leaf that is worth over ``min_worth``; write the worth of its sides.
 
-    Without a split that is ``wanted``. Each member looks at some of the columns, and writes what it
-    found to its own lines of ``after`` and ``best``. ``heaviest`` is the largest weight of a row,
-    ``least`` what each side must weigh, so short runs need not be read. ``span`` is None where
-    kernels/split.py would serve; the rest is then not compiled.
+    If there is none, that is ``min_worth``. Each member of a team searches some of the columns, and
+    writes to its lines of ``after`` and ``best``. ``heaviest`` is the largest weight of a row,
+    ``min_weight`` the minimum weight of a side, so short runs need not be read. ``span`` is None in
+    the common case of kernels/split.py; the other branches are then not compiled.
     """
     lines = totals.size
-    own = on_stack((lines, 256), np.int64)
-    sums, found_at = on_stack((256,), np.int64), on_stack((256,), np.float64)
-    leaf = Leaf(totals[0], rules[PENALTY], least, sums, found_at)
-    order = on_stack((1,), np.int64)  # of categories, which no sparse column holds
+    histogram = on_stack((lines, 256), np.int64)
+    sums, worth_of_cuts = on_stack((256,), np.int64), on_stack((256,), np.float64)
+    leaf = Leaf(totals[0], rules[PENALTY], min_weight, sums, worth_of_cuts)
+    order = on_stack((1,), np.int64)  # of categories, which are never sparse
     first, last = share_of_lists(starts, member)
     for k in range(first, last):
         j = columns[k]
-        # one side of any split holds none of the default: no more than what is listed
-        if not allowed[j] or float((ends[k] - begins[k]) * heaviest) < least:
+        # one side of any split holds no row with the default, so only listed rows
+        if not allowed[j] or float((ends[k] - begins[k]) * heaviest) < min_weight:
             continue
         feature, default = features[j], defaults[j]
         bins = feature[BINS]
         run_rows, run_codes = rows[begins[k] : ends[k]], codes[begins[k] : ends[k]]
-        count(run_rows, run_codes, pairs[0], totals[0], default, bins, missing, own[0])
-        if float((totals[0] - own[0, default]) & LOW) < least:
+        count(run_rows, run_codes, pairs[0], totals[0], default, bins, missing, histogram[0])
+        if float((totals[0] - histogram[0, default]) & LOW) < min_weight:
             continue
         if span is None:
-            found, cut, left = scan_quickly(own[0, :bins], own[0, bins], leaf, wanted)
+            worth, cut, left = scan_quickly(
+                histogram[0, :bins], histogram[0, bins], leaf, min_worth
+            )
         elif lines == 1:
-            found, cut, left = scan_numbers(
-                own[0, :bins], own[0, bins], leaf, rules, span, feature[MONOTONE], wanted
+            worth, cut, left = scan_numbers(
+                histogram[0, :bins],
+                histogram[0, bins],
+                leaf,
+                rules,
+                span,
+                feature[MONOTONE],
+                min_worth,
             )
         else:
             for s in range(1, lines):
-                count(run_rows, run_codes, pairs[s], totals[s], default, bins, missing, own[s])
-            found, cut, left = scan_feature(own, feature, totals, order, rules, least, wanted, 0.0)
+                count(
+                    run_rows, run_codes, pairs[s], totals[s], default, bins, missing, histogram[s]
+                )
+            worth, cut, left = scan_feature(
+                histogram, feature, totals, order, rules, min_weight, min_worth, 0.0
+            )
         if cut >= 0:
-            wanted = found
+            min_worth = worth
             (
                 best[member.number, FEATURE],
                 best[member.number, CUT],
                 best[member.number, MISSING_LEFT],
             ) = j, cut, left
-    after[member.number] = wanted
+    after[member.number] = min_worth

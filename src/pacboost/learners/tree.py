@@ -86,7 +86,7 @@ class DenseTreeSearch(TreeSearch):
         self._plan = np.zeros(5, dtype=np.int64)
         self._limits = np.zeros(5, dtype=np.int64)
         if blocks.lanes == len(self._features) and not self._tree.monotone:
-            self._limits[layout.LISTED] = split.FEW_ROWS
+            self._limits[layout.LISTED] = split.MAX_LISTED_ROWS
         self._room_for(1)
 
     def _room_for(self, team: int) -> None:

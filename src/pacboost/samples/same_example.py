@@ -253,10 +253,8 @@ def _share_measured(old: list[NDArray[Any]], new: list[NDArray[Any]]) -> float:
             rows = np.flatnonzero(np.rint(column * 1e4) / 1e4 != column)
         rows = rows[np.isfinite(column[rows])]
         some = [values[rows] for values in new]
-        if (
-            not rows.size
-            or (apart := _identifying_column([_cells(column_part) for column_part in some])) is None
-        ):
+        apart = _identifying_column([_cells(part) for part in some]) if rows.size else None
+        if apart is None:
             continue
         return float(_share_equal(old, some, apart) * rows.size / column.size)
     return 0.0

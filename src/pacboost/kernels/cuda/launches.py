@@ -161,7 +161,7 @@ class GrowingTree:
         rooms.append(empty(nodes, np.int64))
         self._kept |= {f"interactions {k}": room for k, room in enumerate(rooms)}
         share = int(np.float64(rules.share).view(np.int64))
-        return [1, sets, rules.most, share, *(room.data.ptr for room in rooms)]
+        return [1, sets, rules.max_features, share, *(room.data.ptr for room in rooms)]
 
     def _take_room(self, weights: Any) -> None:
         """Take memory for two orders of the rows: that of their weights, or some more."""

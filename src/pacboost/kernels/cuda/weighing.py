@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.cuda.device import pinned, row_kernel, to_gpu
-from pacboost.kernels.device import found_so_far
+from pacboost.kernels.device import stored_results
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN
 
 THREADS = 256
@@ -40,17 +40,17 @@ class Origin(NamedTuple):
 
 def known(what: str, array: Any) -> Any:
     """Return what is known of an array, None if nothing is."""
-    return found_so_far().get((what, array.data.ptr))
+    return stored_results().get((what, array.data.ptr))
 
 
 def keep(what: str, array: Any, found: Any) -> None:
     """Keep what was found of an array."""
-    found_so_far()[what, array.data.ptr] = found
+    stored_results()[what, array.data.ptr] = found
 
 
 def forget(*arrays: Any) -> None:
     """Forget what was found of arrays that are about to change."""
-    found = found_so_far()
+    found = stored_results()
     for array in arrays:
         for what in (COSTS, SQUARES, SUMS):
             found.pop((what, array.data.ptr), None)
@@ -58,7 +58,7 @@ def forget(*arrays: Any) -> None:
 
 def let_follow(work: Callable[[Any], None] | None) -> None:
     """Have work begun as soon as the rows are weighed, given the totals on the GPU; or none."""
-    found_so_far()[FOLLOWING] = work
+    stored_results()[FOLLOWING] = work
 
 
 class Copied:
@@ -116,7 +116,7 @@ class Room:
     @classmethod
     def of(cls, rows: int, values: int) -> Room:
         """Return the room that was used before, or a new one."""
-        found = found_so_far()
+        found = stored_results()
         room: Room | None = found.get(("room", rows))
         if room is None or room.values.there.size < values:
             room = found["room", rows] = cls(rows, values)
@@ -139,7 +139,7 @@ class Room:
 
 def _kept_there(array: Any) -> Any:
     """Bring an array that does not change to the GPU, once."""
-    found = found_so_far()
+    found = stored_results()
     held = found.get(("kept", id(array)))
     if held is None:
         held = found["kept", id(array)] = array, to_gpu(array)  # so that no other has its number
@@ -164,7 +164,7 @@ def logistic(
         whole(rows), margins, weights, pulls, room.costs, room.squares, room.found.there,
     ))  # fmt: skip
     room.add_spans()
-    back = room.found.fetch_before(found_so_far().pop(FOLLOWING, None))
+    back = room.found.fetch_before(stored_results().pop(FOLLOWING, None))
     totals[0] += back[:2]
     sums = back[3:].view(np.float64)
     keep(COSTS, margins, (sums[: room.spans], int(back[2])))
