@@ -15,7 +15,7 @@ import pytest
 
 from pacboost import BoostClassifier, RandomForestClassifier
 from pacboost.errors import ParameterError
-from pacboost.kernels import device, measure, pairs, row_costs, split, tile_sums, update
+from pacboost.kernels import device, layout, measure, pairs, row_costs, tile_sums, update
 from pacboost.kernels import forest as forest_grow
 from pacboost.kernels.cuda import device as cuda
 from pacboost.kernels.cuda import encode, forest, launches, predict, twins, weighing
@@ -87,7 +87,7 @@ def test_constants_are_those_of_the_cpu() -> None:
     rules = found_in("tree.cuh", r"enum \{ (CRITERION, .*?),\s*RULES \};")
     for names in (columns, rules):
         for place, name in enumerate(names.split(", ")):
-            assert getattr(split, name) == place
+            assert getattr(layout, name) == place
     assert int(found_in("tree.cuh", r"#define BATCH (\d+)")) == launches.BATCH
     plan = found_in("tree.cuh", r"enum \{ (COUNT, [^}]*), PLAN_WORDS \}").split(", ")
     assert plan.index("LEAVES") == launches.LEAVES
@@ -121,7 +121,7 @@ def test_trees_are_grouped_by_what_a_block_can_hold() -> None:
     assert groups[0] == 0
     assert groups[-1] == sizes.size - 1
     held = np.diff(starts[groups])
-    assert (held <= predict.ENTRIES_AT_ONCE).all()
+    assert (held <= predict.MAX_ENTRIES_PER_BLOCK).all()
     assert (np.diff(groups) > 0).all()
 
 
@@ -130,7 +130,7 @@ def test_models_of_a_gpu_predict_without_one(monkeypatch: pytest.MonkeyPatch) ->
     model = BoostClassifier(n_estimators=2, random_state=0).fit(X, y)
     expected = model.decision_function(X)
     monkeypatch.setattr(device, "what_is_missing", lambda: "CUDA finds no GPU")
-    monkeypatch.setattr(device, "CELLS_WORTH_SCORING", 1)
+    monkeypatch.setattr(device, "MIN_CELLS_TO_SCORE", 1)
     assert np.array_equal(model.set_params(device="cuda").decision_function(X), expected)
 
 

@@ -41,9 +41,11 @@ def masks_twin(
 
 def stored(values: list[Scores]) -> Scores:
     """Lay the values of leaves out where the kernel looks for them."""
-    places = [((1 << k) * int(predict.SPREAD) & 0xFFFFFFFF) >> 27 for k in range(predict.LEAVES)]
+    places = [
+        ((1 << k) * int(predict.SPREAD) & 0xFFFFFFFF) >> 27 for k in range(predict.LEAVES_PER_MASK)
+    ]
     assert sorted(places) == list(range(32))
-    out = np.full((len(values), predict.LEAVES, values[0].shape[1]), np.nan)
+    out = np.full((len(values), predict.LEAVES_PER_MASK, values[0].shape[1]), np.nan)
     for line, said in zip(out, values, strict=True):
         line[places[: len(said)]] = said
     return out

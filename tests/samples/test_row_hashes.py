@@ -31,7 +31,7 @@ def test_large_tables_are_hashed_by_a_kernel_with_the_same_result(
         below, np.flatnonzero(hasher.hashes(ArrayTable(X), None, [0, 2, 3]) < limit)
     )
     assert 0 < below.size < len(X)
-    monkeypatch.setattr(hashing, "CELLS_WORTH_COMPILING", 0)
+    monkeypatch.setattr(hashing, "MIN_CELLS_TO_COMPILE", 0)
     assert np.array_equal(hasher.hashes(ArrayTable(X)), found)
     assert np.array_equal(hasher.below(ArrayTable(X), columns, limit), below)
 

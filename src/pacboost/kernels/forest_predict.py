@@ -16,15 +16,15 @@ from pacboost.kernels.forest_split import Whole
 from pacboost.kernels.runtime import Bytes, Floats, Wholes, Words
 from pacboost.kernels.runtime.jit import kernel
 
-ABREAST = 8
-HALF = 0 if sys.byteorder == "little" else 1  # where in a word the 32-bit float of a leaf lies
+ROWS_SIDE_BY_SIDE = 8
+HALF = 0 if sys.byteorder == "little" else 1  # the half of a word with the 32-bit float of a leaf
 
 
 @kernel
 def descend(lines: Bytes, nodes: Words, first: Whole, missing: Whole, places: Wholes) -> None:
-    """Write the place, within its tree, of the leaf that each row comes to."""
-    for start in range(0, places.size, ABREAST):
-        here = places[start : start + ABREAST]
+    """Write the place, within its tree, of the leaf of each row."""
+    for start in range(0, places.size, ROWS_SIDE_BY_SIDE):
+        here = places[start : start + ROWS_SIDE_BY_SIDE]
         here[:] = 0
         moving = 1
         while moving > 0:
@@ -34,10 +34,10 @@ def descend(lines: Bytes, nodes: Words, first: Whole, missing: Whole, places: Wh
                 feature = node >> np.uint64(41)
                 if feature != LEAF:
                     code = np.int64(lines[start + k, np.int64(feature)])
-                    left = code <= np.int64((node >> np.uint64(32)) & np.uint64(255))
-                    left |= (code == missing) & ((node >> np.uint64(40)) & np.uint64(1) != 0)
+                    goes_left = code <= np.int64((node >> np.uint64(32)) & np.uint64(255))
+                    goes_left |= (code == missing) & ((node >> np.uint64(40)) & np.uint64(1) != 0)
                     right = np.int64(node & np.uint64(0xFFFFFFFF))
-                    here[k] = here[k] + 1 if left else right
+                    here[k] = here[k] + 1 if goes_left else right
                     moving += 1
 
 
@@ -51,7 +51,7 @@ def add_numbers(
     places: Wholes,
     sums: Floats,
 ) -> None:
-    """Add the value of every row's leaf, tree by tree; ``hard``: 1 for values above one half."""
+    """Add the value of every row's leaf, tree by tree; if ``hard``, 1 for values above 0.5."""
     values = nodes.view(np.float32)
     for t in range(firsts.size - 1):
         descend(lines, nodes, firsts[t], missing, places)
@@ -74,16 +74,16 @@ def add_classes(
     places: Wholes,
     sums: Floats,
 ) -> None:
-    """Add the distribution of every row's leaf, tree by tree; ``hard``: 1 for its likeliest."""
+    """Add the distribution of every row's leaf, tree by tree; if ``hard``, 1 for its mode."""
     classes = sums.shape[1]
     for t in range(firsts.size - 1):
         descend(lines, nodes, firsts[t], missing, places)
         for i in range(places.size):
-            said = np.int64(nodes[firsts[t] + places[i]] & np.uint64(0xFFFFFFFF))
-            if said < classes:
-                sums[i, said] += 1.0
+            payload = np.int64(nodes[firsts[t] + places[i]] & np.uint64(0xFFFFFFFF))
+            if payload < classes:
+                sums[i, payload] += 1.0
             else:
-                line = table[bases[t] + said - classes]
+                line = table[bases[t] + payload - classes]
                 if hard:
                     sums[i, line.argmax()] += 1.0
                 else:

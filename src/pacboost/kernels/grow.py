@@ -179,7 +179,7 @@ class Interactions(NamedTuple):
     asked: Bytes
     """(leaves, features): the features on the path to the leaf."""
     open: Bytes
-    """(leaves, features): the features by which the leaf may be split."""
+    """(leaves, features): the features that may split the leaf."""
 
 
 @kernel

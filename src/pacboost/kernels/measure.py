@@ -1,4 +1,4 @@
-"""What the loop measures of a round itself: weights, pulls and mistakes."""
+"""The sums that the loop measures in a round: weights, pulls and mistakes."""
 
 from __future__ import annotations
 
@@ -24,37 +24,37 @@ def stump_agreement(
     signs: Signs,
     agree: Signs,
 ) -> None:
-    """Write +1 where a stump's answer is the sign of the row, and -1 where it is not."""
+    """Write +1 for rows whose sign is the answer of a stump, and -1 for others."""
     a, b = own_share(codes.size, member)
-    own, side, out = codes[a:b], signs[a:b], agree[a:b]
-    for i in range(own.size):
-        answer = above if own[i] > cut else -above
-        out[i] = side[i] * (if_missing if own[i] == missing else answer)
+    share_codes, share_signs, out = codes[a:b], signs[a:b], agree[a:b]
+    for i in range(share_codes.size):
+        answer = above if share_codes[i] > cut else -above
+        out[i] = share_signs[i] * (if_missing if share_codes[i] == missing else answer)
 
 
 @team_kernel(allocates=False)
 def masses(
     member: Member, weights: Wholes, agree: Signs, size: int, sums: Wholes, squares: Floats
 ) -> None:
-    """For each span of ``size`` rows: the weight, the weight of wrong rows, the sum of squares."""
+    """Sum weights, weights of wrong rows, and squared weights of each span of ``size`` rows."""
     first, last = share_of_spans(weights.size, size, member)
     for span in range(first // size, (last + size - 1) // size):
-        own = weights[span * size : (span + 1) * size]
+        span_weights = weights[span * size : (span + 1) * size]
         right = agree[span * size : (span + 1) * size]
         total = np.int64(0)
         wrong = np.int64(0)
-        for i in range(own.size):
-            total += own[i]
-            wrong += own[i] if right[i] < 0 else 0
-        a = b = c = d = 0.0  # four sums, so that an addition need not wait for the one before
-        fours = own.size // 4 * 4
+        for i in range(span_weights.size):
+            total += span_weights[i]
+            wrong += span_weights[i] if right[i] < 0 else 0
+        a = b = c = d = 0.0  # four sums, so that no addition waits for the one before
+        fours = span_weights.size // 4 * 4
         for i in range(0, fours, 4):
-            a += float(own[i]) * float(own[i])
-            b += float(own[i + 1]) * float(own[i + 1])
-            c += float(own[i + 2]) * float(own[i + 2])
-            d += float(own[i + 3]) * float(own[i + 3])
-        for i in range(fours, own.size):
-            a += float(own[i]) * float(own[i])
+            a += float(span_weights[i]) * float(span_weights[i])
+            b += float(span_weights[i + 1]) * float(span_weights[i + 1])
+            c += float(span_weights[i + 2]) * float(span_weights[i + 2])
+            d += float(span_weights[i + 3]) * float(span_weights[i + 3])
+        for i in range(fours, span_weights.size):
+            a += float(span_weights[i]) * float(span_weights[i])
         sums[span, 0] = total
         sums[span, 1] = wrong
         squares[span] = (a + b) + (c + d)
@@ -62,17 +62,20 @@ def masses(
 
 @team_kernel(allocates=False)
 def mistakes(member: Member, margins: Floats, first_weights: Wholes, totals: Wholes) -> None:
-    """Sum the first weights (one, or one each) of rows that the vote gets wrong or ties on."""
+    """Sum the first weights (one for all, or one each) of rows that are wrong or tied."""
     first, last = own_share(margins.size, member)
-    own, weights = margins[first:last], first_weights[first:last]  # from 0 on, loops run on vectors
+    share_margins, weights = (
+        margins[first:last],
+        first_weights[first:last],
+    )  # loops from 0 are vectorized
     count = np.int64(0)
     if first_weights.size == 1:
-        for i in range(own.size):
-            count += 1 if own[i] <= 0 else 0
+        for i in range(share_margins.size):
+            count += 1 if share_margins[i] <= 0 else 0
         count *= first_weights[0]
     else:
-        for i in range(own.size):
-            count += weights[i] if own[i] <= 0 else 0
+        for i in range(share_margins.size):
+            count += weights[i] if share_margins[i] <= 0 else 0
     totals[member.number, 0] = count
 
 
@@ -80,18 +83,18 @@ def mistakes(member: Member, margins: Floats, first_weights: Wholes, totals: Who
 def wrong_classes(
     member: Member, margins: Floats, signs: Signs, first_weights: Wholes, totals: Wholes
 ) -> None:
-    """Sum the first weights of rows whose own class does not score above every other."""
+    """Sum the first weights of rows whose class does not score above every other."""
     first, last = own_share(margins.shape[0], member)
     count = np.int64(0)
     for i in range(first, last):
-        own = -np.inf
-        other = -np.inf
+        own_margin = -np.inf
+        best_other = -np.inf
         for k in range(margins.shape[1]):
             if signs[i, k] > 0:
-                own = margins[i, k]
+                own_margin = margins[i, k]
             else:
-                other = max(other, -margins[i, k])
-        if not own > other:
+                best_other = max(best_other, -margins[i, k])
+        if not own_margin > best_other:
             count += first_weights[i] if first_weights.size > 1 else first_weights[0]
     totals[member.number, 0] = count
 
@@ -107,15 +110,15 @@ def cell_sums(
     sums: Wholes,
     squares: Floats,
 ) -> None:
-    """Add up pulls and weights (rows, outputs) in every cell.
+    """Sum pulls and weights (rows, outputs) in every cell.
 
     ``sums`` is (members, 2, cells, outputs). Also write, for each span of ``size`` rows, the sum of
     the squares of the pulls.
     """
     a, b = share_of_spans(cells.size, size, member)
-    own, tile, parts = sums[member.number], np.zeros(ROWS_PER_TILE), np.zeros(PARTS)
+    member_sums, tile, parts = sums[member.number], np.zeros(ROWS_PER_TILE), np.zeros(PARTS)
     for span in range(a // size, (b + size - 1) // size):
-        held = 0
+        count = 0
         for i in range(span * size, min((span + 1) * size, cells.size)):
             cell = cells[i]
             for k in range(weights.shape[1]):
@@ -123,14 +126,14 @@ def cell_sums(
                 pull = np.int64(pulls[i, k])
                 if times_weight:
                     pull *= weight
-                own[0, cell, k] += pull
-                own[1, cell, k] += weight
-                tile[held] = float(pull) * float(pull)
-                held += 1
-                if held == ROWS_PER_TILE:
-                    add_tile(tile, held, parts)
-                    held = 0
-        add_tile(tile, held, parts)
+                member_sums[0, cell, k] += pull
+                member_sums[1, cell, k] += weight
+                tile[count] = float(pull) * float(pull)
+                count += 1
+                if count == ROWS_PER_TILE:
+                    add_tile(tile, count, parts)
+                    count = 0
+        add_tile(tile, count, parts)
         squares[span] = sum_of_parts(parts)
 
 
@@ -145,29 +148,29 @@ def cell_sums_of_one(
     sums: Wholes,
     squares: Floats,
 ) -> None:
-    """Do what ``cell_sums`` does where there is one output, an axis that no array has.
+    """Sum as ``cell_sums`` does for a single output; arrays have no axis of outputs.
 
-    It is the common case, and half of the other's code does not have to be compiled for it.
+    This is the common case, and only half as much code has to be compiled for it.
     """
     a, b = share_of_spans(cells.size, size, member)
     pull_sums, weight_sums = sums[member.number, 0], sums[member.number, 1]
-    held, parts = on_stack((ROWS_PER_TILE,), np.float64), on_stack((PARTS,), np.float64)
+    tile_squares, parts = on_stack((ROWS_PER_TILE,), np.float64), on_stack((PARTS,), np.float64)
     for i in range(PARTS):
         parts[i] = 0.0
     for span in range(a // size, (b + size - 1) // size):
         last = min((span + 1) * size, cells.size)
         for tile in range(span * size, last, ROWS_PER_TILE):
-            own = cells[tile : min(tile + ROWS_PER_TILE, last)]
-            own_weights = weights[tile : tile + own.size]
-            own_pulls = pulls[tile : tile + own.size]
-            for i in range(own.size):
-                signed = np.int64(own_pulls[i])
+            tile_cells = cells[tile : min(tile + ROWS_PER_TILE, last)]
+            tile_weights = weights[tile : tile + tile_cells.size]
+            tile_pulls = pulls[tile : tile + tile_cells.size]
+            for i in range(tile_cells.size):
+                signed = np.int64(tile_pulls[i])
                 if times_weight:
-                    signed *= own_weights[i]
-                pull_sums[own[i]] += signed
-                weight_sums[own[i]] += own_weights[i]
-                held[i] = float(signed) * float(signed)
-            add_tile(held, own.size, parts)
+                    signed *= tile_weights[i]
+                pull_sums[tile_cells[i]] += signed
+                weight_sums[tile_cells[i]] += tile_weights[i]
+                tile_squares[i] = float(signed) * float(signed)
+            add_tile(tile_squares, tile_cells.size, parts)
         squares[span] = sum_of_parts(parts)
 
 
@@ -180,12 +183,12 @@ def class_sums(
     pulls: Wholes,
     sums: Wholes,
 ) -> None:
-    """Do what ``cell_sums`` does, for the chosen rows and pulls of their own, without squares."""
+    """Sum as ``cell_sums`` does, for the chosen rows and pulls as integers, without squares."""
     first, last = own_share(chosen.size, member)
-    own = sums[member.number]
+    member_sums = sums[member.number]
     for j in range(first, last):
         i = chosen[j]
-        pull_sums, weight_sums = own[0, cells[i]], own[1, cells[i]]
+        pull_sums, weight_sums = member_sums[0, cells[i]], member_sums[1, cells[i]]
         pull, weight = pulls[i], weights[i]
         for k in range(pull.size):
             pull_sums[k] += pull[k]

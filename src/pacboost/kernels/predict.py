@@ -1,4 +1,10 @@
-"""Walk rows down trees, on codes."""
+"""Score rows from their codes: walk down trees, or combine masks of leaves.
+
+Every code of a feature excludes some leaves of a tree. The masks of the leaves that each feature
+allows are combined by "and"; the one remaining bit is the row's leaf (after Lucchese et al.,
+QuickScorer, 2015, where several bits remain). No step waits for another, so a row takes a few
+nanoseconds for each tree.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +14,7 @@ from pacboost.kernels.layout import CUT, FEATURE, LEFT, MEMBER, MISSING_LEFT, RI
 from pacboost.kernels.runtime import Bytes, Cells, Floats, Numbers, Rows, Wholes
 from pacboost.kernels.runtime.jit import kernel, on_stack, part_of_kernels, uncounted
 
-ROWS_PER_TILE = 512  # their codes and the nodes of a tree stay in the first cache
+ROWS_PER_TILE = 512  # their codes and the nodes of a tree fit into the first-level cache
 
 
 @part_of_kernels
@@ -21,12 +27,12 @@ def leaf_of(
         node = nodes[first + at]
         code = codes[node[FEATURE], row]
         if node[MEMBER] >= 0:
-            left = members[node[MEMBER], code] != 0
+            goes_left = members[node[MEMBER], code] != 0
         elif code == missing:
-            left = node[MISSING_LEFT] != 0
+            goes_left = node[MISSING_LEFT] != 0
         else:
-            left = code <= node[CUT]
-        at = np.int64(node[LEFT] if left else node[RIGHT])
+            goes_left = code <= node[CUT]
+        at = np.int64(node[LEFT] if goes_left else node[RIGHT])
     return ~at
 
 
@@ -41,46 +47,41 @@ def score(
     start: int,
     scores: Floats,
 ) -> None:
-    """Add what every tree says to the scores (rows, outputs), from row ``start`` on.
+    """Add the values of every tree to the scores (rows, outputs), from row ``start`` on.
 
-    A line of ``trees`` holds the first split of a tree, how many there are, and its first value.
+    A line of ``trees`` holds the first split of a tree, the number of its splits, and its first
+    value.
     """
     for tile in range(0, scores.shape[0], ROWS_PER_TILE):
-        own = scores[tile : tile + ROWS_PER_TILE]
+        tile_scores = scores[tile : tile + ROWS_PER_TILE]
         for t in range(trees.shape[0]):
             first, splits, base = trees[t, 0], trees[t, 1], trees[t, 2]
-            for i in range(own.shape[0]):
+            for i in range(tile_scores.shape[0]):
                 leaf = np.int64(0)
                 if splits > 0:
                     leaf = leaf_of(codes, start + tile + i, nodes, members, first, missing)
-                for k in range(own.shape[1]):
-                    own[i, k] += values[base + leaf, k]
+                for k in range(tile_scores.shape[1]):
+                    tile_scores[i, k] += values[base + leaf, k]
 
 
-# Score rows from their codes: one table a feature, or one mask of leaves a feature and tree.
-#
-# Every code of a feature rules out some leaves of a tree. The masks of what each feature leaves are
-# combined by "and"; one bit remains, the row's leaf (after Lucchese and others, QuickScorer, 2015,
-# who keep several). No step waits for another, so rows take a few nanoseconds a tree.
-
-LEAVES = 32
-ALL = np.uint32(0xFFFFFFFF)
+LEAVES_PER_MASK = 32
+ALL_LEAVES = np.uint32(0xFFFFFFFF)
 SPREAD = np.uint32(0x077CB531)
-"""Multiplied by 1 << k, its top five of 32 bits differ for every k (a de Bruijn sequence)."""
+"""Multiplied by 1 << k, its top five of 32 bits are different for every k (de Bruijn)."""
 
 
 @kernel
 def by_tables(codes: Cells, features: Wholes, tables: Floats, start: int, scores: Floats) -> None:
-    """Add tables[f, code, k] of the named features to the scores (rows, outputs)."""
+    """Add tables[f, code, k] of some features to the scores (rows, outputs)."""
     rows, outputs = scores.shape
     for tile in range(0, rows, ROWS_PER_TILE):
-        own = scores[tile : tile + ROWS_PER_TILE]
+        tile_scores = scores[tile : tile + ROWS_PER_TILE]
         for f in range(features.size):
-            told = codes[features[f]][start + tile : start + tile + own.shape[0]]
+            tile_codes = codes[features[f]][start + tile : start + tile + tile_scores.shape[0]]
             table = tables[f]
-            for i in range(own.shape[0]):
+            for i in range(tile_scores.shape[0]):
                 for k in range(outputs):
-                    own[i, k] += table[told[i], k]
+                    tile_scores[i, k] += table[tile_codes[i], k]
 
 
 @kernel
@@ -93,51 +94,51 @@ def by_masks(
     start: int,
     scores: Floats,
 ) -> None:
-    """Add what the leaf of every tree says to the scores (rows, outputs).
+    """Add the value of the leaf in every tree to the scores (rows, outputs).
 
     Tree t has the lines trees[t] to trees[t + 1] of ``features`` and ``masks``. Its values
     (32, outputs) are stored where a leaf's bit, multiplied by ``SPREAD``, points to.
     """
     rows, outputs = scores.shape
-    left = on_stack((ROWS_PER_TILE,), np.uint32)
+    leaves_of_rows = on_stack((ROWS_PER_TILE,), np.uint32)
     for tile in range(0, rows, ROWS_PER_TILE):
-        own = scores[tile : tile + ROWS_PER_TILE]
-        count = own.shape[0]
+        tile_scores = scores[tile : tile + ROWS_PER_TILE]
+        count = tile_scores.shape[0]
         for t in range(trees.size - 1):
-            left[:count] = ALL
+            leaves_of_rows[:count] = ALL_LEAVES
             for line in range(trees[t], trees[t + 1]):
-                told = codes[features[line]][start + tile : start + tile + count]
+                tile_codes = codes[features[line]][start + tile : start + tile + count]
                 mask = masks[line]
                 for i in range(count):
-                    left[i] &= mask[told[i]]
-            said = values[t]
-            if outputs == 1:  # the common case, without a loop of one step
-                scores_of_one, said_of_one = own[:, 0], said[:, 0]
+                    leaves_of_rows[i] &= mask[tile_codes[i]]
+            tree_values = values[t]
+            if outputs == 1:  # the common case, without a loop over outputs
+                scores_of_one, values_of_one = tile_scores[:, 0], tree_values[:, 0]
                 for i in range(count):
-                    leaf = ((left[i] * SPREAD) >> np.uint32(27)) & np.uint32(31)
-                    scores_of_one[i] += said_of_one[leaf]
+                    leaf = ((leaves_of_rows[i] * SPREAD) >> np.uint32(27)) & np.uint32(31)
+                    scores_of_one[i] += values_of_one[leaf]
                 continue
             for i in range(count):
-                leaf = ((left[i] * SPREAD) >> np.uint32(27)) & np.uint32(31)
+                leaf = ((leaves_of_rows[i] * SPREAD) >> np.uint32(27)) & np.uint32(31)
                 for k in range(outputs):
-                    own[i, k] += said[leaf, k]
+                    tile_scores[i, k] += tree_values[leaf, k]
 
 
 @kernel
 def leaf_masks(nodes: Numbers, lines: Wholes, members: Bytes, missing: int, masks: Rows) -> None:
-    """Write which leaves every code leaves over; ``lines`` says which line a split's feature has.
+    """Write the mask of leaves that each code allows; ``lines`` has the line of a split's feature.
 
-    ``nodes`` are the splits of a tree. The parts of a split come after it,
-    so the leaves below a split are known once those below all later ones are.
+    ``nodes`` are the splits of a tree. Children come after their split, so a backward pass finds
+    the leaves below every split.
     """
     below = on_stack((nodes.shape[0],), np.uint32)
     one = np.uint32(1)
-    masks[:] = ALL
+    masks[:] = ALL_LEAVES
     for t in range(nodes.shape[0] - 1, -1, -1):
         node = nodes[t]
-        left = below[node[LEFT]] if node[LEFT] >= 0 else one << np.uint32(~node[LEFT])
-        right = below[node[RIGHT]] if node[RIGHT] >= 0 else one << np.uint32(~node[RIGHT])
-        below[t] = left | right
+        left_leaves = below[node[LEFT]] if node[LEFT] >= 0 else one << np.uint32(~node[LEFT])
+        right_leaves = below[node[RIGHT]] if node[RIGHT] >= 0 else one << np.uint32(~node[RIGHT])
+        below[t] = left_leaves | right_leaves
         mask = masks[lines[t]]
         for code in range(256):
             if node[MEMBER] >= 0:
@@ -146,7 +147,7 @@ def leaf_masks(nodes: Numbers, lines: Wholes, members: Bytes, missing: int, mask
                 goes_left = node[MISSING_LEFT] != 0
             else:
                 goes_left = code <= node[CUT]
-            mask[code] &= ~(right if goes_left else left)
+            mask[code] &= ~(right_leaves if goes_left else left_leaves)
     for line in range(masks.shape[0]):
         for code in range(256):
             masks[line, code] &= below[0]

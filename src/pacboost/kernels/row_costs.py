@@ -35,17 +35,17 @@ def class_rows(
     wrong: NDArray[np.bool_],
     squares: Floats,
 ) -> None:
-    """Write what the chosen rows cost, -ln p(y|x) with p = softmax(F).
+    """Write the costs of the chosen rows, -ln p(y|x) with p = softmax(F).
 
-    Also write whether their own class does not score above every other, and Σ pull².
-    ``raised_sums`` (rows, 2) has the sums of exponentials where these margins were raised before;
-    with a shape of (0, 2) they are raised here, which takes most of the time.
+    Also write whether their class does not score above every other, and Σ pull². ``raised_sums``
+    (rows, 2) has the sums of exponentials if they were computed before; with a shape of (0, 2) they
+    are computed here, which takes most of the time.
     """
     a, b = own_share(chosen.size, member)
     chosen = chosen[a:b]
     outputs = margins.shape[1]
     rows = max(1, ROWS_PER_TILE // outputs)
-    raised, found = np.empty(rows * outputs), np.empty((rows, 2))
+    raised, tile_sums = np.empty(rows * outputs), np.empty((rows, 2))
     for first in range(0, chosen.size, rows):
         tile = chosen[first : first + rows]
         if raised_sums.shape[0] == 0:
@@ -53,30 +53,30 @@ def class_rows(
                 margin, side = margins[tile[j]], signs[tile[j]]
                 for k in range(outputs):
                     raised[j * outputs + k] = margin[k] * side[k]
-            raise_rows(raised[: tile.size * outputs], found[: tile.size])
+            raise_rows(raised[: tile.size * outputs], tile_sums[: tile.size])
         for j in range(tile.size):
             i = tile[j]
             margin, side, pull = margins[i], signs[i], pulls[i]
-            own = other = -np.inf
+            own_margin = best_other = -np.inf
             square = 0.0
             for k in range(outputs):
                 if side[k] > 0:
-                    own = margin[k]
+                    own_margin = margin[k]
                 else:
-                    other = max(other, -margin[k])
+                    best_other = max(best_other, -margin[k])
                 square += float(pull[k]) * float(pull[k])
-            sums = raised_sums[i] if raised_sums.shape[0] else found[j]
-            costs[i] = natural_log(sums[TOTAL]) + (sums[TOP] - own)
-            wrong[i] = not own > other
+            sums = raised_sums[i] if raised_sums.shape[0] else tile_sums[j]
+            costs[i] = natural_log(sums[TOTAL]) + (sums[TOP] - own_margin)
+            wrong[i] = not own_margin > best_other
             squares[i] = square
 
 
 @team_kernel(allocates=False)
 def log_costs(member: Member, margins: Floats, size: int, sums: Floats) -> None:
-    """Do what ``potential`` does for LOGISTIC, one output and equal rows.
+    """Sum as ``potential`` does for LOGISTIC, one output and equal base weights.
 
-    Two classes are the common case, so it has a kernel of its own, with one logarithm for sixteen
-    rows of a tile: of their product.
+    Two classes are the common case, so this separate kernel takes one logarithm for sixteen rows of
+    a tile, of their product.
     """
     a, b = share_of_spans(margins.size, size, member)
     raised = on_stack((ROWS_PER_TILE,), np.float64)
@@ -87,11 +87,11 @@ def log_costs(member: Member, margins: Floats, size: int, sums: Floats) -> None:
     for span in range(a // size, (b + size - 1) // size):
         rows = margins[span * size : (span + 1) * size]
         for tile in range(0, rows.size, ROWS_PER_TILE):
-            own = rows[tile : tile + ROWS_PER_TILE]
-            raise_margins(own, raised)
-            for i in range(own.size):
-                lows[i] = own[i] if own[i] < 0 else 0.0
-            for i in range(own.size, ROWS_PER_TILE):
+            tile_margins = rows[tile : tile + ROWS_PER_TILE]
+            raise_margins(tile_margins, raised)
+            for i in range(tile_margins.size):
+                lows[i] = tile_margins[i] if tile_margins[i] < 0 else 0.0
+            for i in range(tile_margins.size, ROWS_PER_TILE):
                 raised[i] = lows[i] = 0.0
             fold_products(raised)
             fold_sums(lows)
@@ -104,11 +104,11 @@ def log_costs(member: Member, margins: Floats, size: int, sums: Floats) -> None:
 def potential(
     member: Member, kind: int, margins: Floats, base: Floats, size: int, sums: Floats
 ) -> None:
-    """Add up, for each span of ``size`` rows, what their margins (rows, outputs) cost.
+    """Sum the costs of the margins (rows, outputs) of each span of ``size`` rows.
 
-    LOGISTIC: ln(1 + exp(-2·margin)). CLIPPED: exp(-margin), or 1 - margin where that is negative.
-    SQUARE and ABSOLUTE: of residuals in the place of margins. Rows count by their base weight, one
-    each or one for all.
+    LOGISTIC: ln(1 + exp(-2·margin)). CLIPPED: exp(-margin), or 1 - margin for a negative margin.
+    SQUARE and ABSOLUTE: of residuals, passed as margins. Costs are multiplied by the base weights,
+    one for each row or one for all.
     """
     a, b = share_of_spans(margins.shape[0], size, member)
     outputs = margins.shape[1]

@@ -56,8 +56,8 @@ def divide(
 ) -> None:
     """Sort every run by side, keeping the order; write where its right part begins.
 
-    ``starts`` are those of the concatenated runs, by which the members of a team divide the work.
-    Every row is written to both sides, and only one side moves on: there is no branch to mispredict.
+    ``starts`` are those of the concatenated runs; the members of a team divide them.
+    Every row is written to both sides, and only one side moves on: no branch to mispredict.
     """
     first, last = share_of_lists(starts, member)
     longest = np.int64(0)
@@ -128,11 +128,11 @@ def look(
         if float((totals[0] - histogram[0, default]) & LOW) < min_weight:
             continue
         if span is None:
-            worth, cut, left = scan_quickly(
+            worth, cut, missing_left = scan_quickly(
                 histogram[0, :bins], histogram[0, bins], leaf, min_worth
             )
         elif lines == 1:
-            worth, cut, left = scan_numbers(
+            worth, cut, missing_left = scan_numbers(
                 histogram[0, :bins],
                 histogram[0, bins],
                 leaf,
@@ -146,7 +146,7 @@ def look(
                 count(
                     run_rows, run_codes, pairs[s], totals[s], default, bins, missing, histogram[s]
                 )
-            worth, cut, left = scan_feature(
+            worth, cut, missing_left = scan_feature(
                 histogram, feature, totals, order, rules, min_weight, min_worth, 0.0
             )
         if cut >= 0:
@@ -155,5 +155,5 @@ def look(
                 best[member.number, FEATURE],
                 best[member.number, CUT],
                 best[member.number, MISSING_LEFT],
-            ) = j, cut, left
+            ) = j, cut, missing_left
     after[member.number] = min_worth

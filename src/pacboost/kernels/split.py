@@ -111,10 +111,12 @@ def best_of(sums: Wholes, leaf: Leaf, best: float) -> tuple[float, int]:
     weight, pull = float(leaf.total & LOW), float(leaf.total >> 32)
     penalty, min_weight, worth_of_cuts = leaf.penalty, leaf.min_weight, leaf.worth_of_cuts
     for k in range(sums.size):
-        left, low = float(sums[k] & LOW), float(sums[k] >> 32)
-        right, high = weight - left, pull - low
-        sides = newton_sides(low, left + penalty, high, right + penalty)
-        worth_of_cuts[k] = sides if left >= min_weight and right >= min_weight else -1.0
+        left_weight, low = float(sums[k] & LOW), float(sums[k] >> 32)
+        right_weight, high = weight - left_weight, pull - low
+        sides = newton_sides(low, left_weight + penalty, high, right_weight + penalty)
+        worth_of_cuts[k] = (
+            sides if left_weight >= min_weight and right_weight >= min_weight else -1.0
+        )
     first, second, third, fourth = best, best, best, best
     fours = sums.size // 4 * 4
     for k in range(0, fours, 4):  # four at a time, so that no comparison waits for the last
@@ -136,13 +138,13 @@ def best_of(sums: Wholes, leaf: Leaf, best: float) -> tuple[float, int]:
 @kernel
 def scan_only(below: np.int64, leaf: Leaf, min_worth: float) -> tuple[float, int, bool]:
     """Judge the only cut of a feature with two bins and no missing values."""
-    left, right = float(below & LOW), float(leaf.total & LOW) - float(below & LOW)
-    if left < leaf.min_weight or right < leaf.min_weight:
+    left_weight, right_weight = float(below & LOW), float(leaf.total & LOW) - float(below & LOW)
+    if left_weight < leaf.min_weight or right_weight < leaf.min_weight:
         return min_worth, -1, False
     low = float(below >> 32)
     high = float(leaf.total >> 32) - low
-    sides = newton_sides(low, left + leaf.penalty, high, right + leaf.penalty)
-    return (sides, 0, left >= right) if sides > min_worth else (min_worth, -1, False)
+    sides = newton_sides(low, left_weight + leaf.penalty, high, right_weight + leaf.penalty)
+    return (sides, 0, left_weight >= right_weight) if sides > min_worth else (min_worth, -1, False)
 
 
 @part_of_kernels
@@ -168,17 +170,17 @@ def scan_quickly(
         filled = sums[: np.int64(count)]
         best, place = best_of(filled, leaf, best)
         if place >= 0:
-            left = float(filled[place] & LOW)
+            left_weight = float(filled[place] & LOW)
             cut = -1
             while place >= 0:  # count back to the bin
                 cut += 1
                 place -= histogram[cut] != 0
-            missing_left = way == 1 if absent != 0 else left >= weight - left
+            missing_left = way == 1 if absent != 0 else left_weight >= weight - left_weight
     return best, cut, missing_left
 
 
 MAX_LISTED_ROWS = 128
-"""Leaves of up to this many rows have no histograms, most bins of which would be empty."""
+"""Leaves of up to this many rows have no histograms: most bins would be empty."""
 
 
 @part_of_kernels
@@ -242,9 +244,9 @@ def scan_rows(
         n_cuts = count if absent != 0 and way == 0 else without_last
         best, place = best_of(sums[:n_cuts], leaf, best)
         if place >= 0:
-            left = float(sums[place] & LOW)
+            left_weight = float(sums[place] & LOW)
             cut = places[place]
-            missing_left = way == 1 if absent != 0 else left >= weight - left
+            missing_left = way == 1 if absent != 0 else left_weight >= weight - left_weight
     return best, cut, missing_left
 
 
@@ -310,7 +312,7 @@ def scan(
         feature = features[j]
         bins, lane = feature[BINS], feature[LANE]
         if rows.size > 0:
-            after, cut, left = scan_rows(
+            after, cut, missing_left = scan_rows(
                 words[lane >> 3],
                 lane,
                 rows,
@@ -324,7 +326,9 @@ def scan(
                 filled,
             )
         else:
-            after, cut, left = scan_lane(histogram[lane], feature, missing, leaf, after, counts)
+            after, cut, missing_left = scan_lane(
+                histogram[lane], feature, missing, leaf, after, counts
+            )
         if cut >= 0:
-            best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, left
+            best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, missing_left
     return (after, before) if after > min_worth else (before, before)

@@ -74,25 +74,25 @@ def scan_numbers(
             if pair == 0:
                 continue  # the same sides as with the cut before
             below += pair
-            left = float(below & LOW)
-            right = weight - left
-            if left < min_weight:
+            left_weight = float(below & LOW)
+            right_weight = weight - left_weight
+            if left_weight < min_weight:
                 continue
-            if right < min_weight:
+            if right_weight < min_weight:
                 break
             low, high = float(below >> 32), float((total - below) >> 32)
-            sides = worth_of_one(criterion, low, left, penalty) + worth_of_one(
-                criterion, high, right, penalty
+            sides = worth_of_one(criterion, low, left_weight, penalty) + worth_of_one(
+                criterion, high, right_weight, penalty
             )
             if sides <= best:
                 continue
             if slope != 0 and b < histogram.size - 1:  # the last cut is for missing values
-                a = min(max(low / left, span[0]), span[1])
-                c = min(max(high / right, span[0]), span[1])
+                a = min(max(low / left_weight, span[0]), span[1])
+                c = min(max(high / right_weight, span[0]), span[1])
                 if (c - a) * slope < 0:
                     continue
             best, cut = sides, b
-            missing_left = way == 1 if absent != 0 else left >= right
+            missing_left = way == 1 if absent != 0 else left_weight >= right_weight
     return best, cut, missing_left
 
 
@@ -113,18 +113,20 @@ def judge(
             above[k] += high * high
     line = sums[0]
     for k in range(count):
-        left = float(line[k] & LOW)
-        right = weight - left
-        sides = worth_of_cuts[k] / (left + penalty) + above[k] / (right + penalty)
-        worth_of_cuts[k] = sides if left >= min_weight and right >= min_weight else -np.inf
+        left_weight = float(line[k] & LOW)
+        right_weight = weight - left_weight
+        sides = worth_of_cuts[k] / (left_weight + penalty) + above[k] / (right_weight + penalty)
+        worth_of_cuts[k] = (
+            sides if left_weight >= min_weight and right_weight >= min_weight else -np.inf
+        )
     if criterion != NEWTON:  # there is one output
         for k in range(count):
             if worth_of_cuts[k] > -np.inf:
-                left, low = float(line[k] & LOW), float(line[k] >> 32)
+                left_weight, low = float(line[k] & LOW), float(line[k] >> 32)
                 high = float((total[0] - line[k]) >> 32)
-                worth_of_cuts[k] = worth_of_one(criterion, low, left, penalty) + worth_of_one(
-                    criterion, high, weight - left, penalty
-                )
+                worth_of_cuts[k] = worth_of_one(
+                    criterion, low, left_weight, penalty
+                ) + worth_of_one(criterion, high, weight - left_weight, penalty)
 
 
 @part_of_kernels
@@ -174,8 +176,8 @@ def scan_feature(
         for k in range(count):
             if worth_of_cuts[k] - chance > best:
                 best, cut = worth_of_cuts[k] - chance, cuts[k]
-                left = float(sums[0, k] & LOW)
-                missing_left = way == 1 if absent else left >= weight - left
+                left_weight = float(sums[0, k] & LOW)
+                missing_left = way == 1 if absent else left_weight >= weight - left_weight
     return best, cut, missing_left
 
 
@@ -251,12 +253,14 @@ def scan_category(
             pool_rare(histogram, bins, min_level_weight)
             order_of(histogram, bins, rules[SMOOTH], order)
             chance = chance_of(histogram, bins, rules[LEVEL_PENALTY])
-        sides, place, left = scan_feature(
+        sides, place, heavier_left = scan_feature(
             histogram, feature, total, order, rules, lightest, best, chance
         )
         if place >= 0:
             best, cut = sides, place
-            missing_left = choose_members(histogram, bins, order, place, left, missing, members)
+            missing_left = choose_members(
+                histogram, bins, order, place, heavier_left, missing, members
+            )
     return best, cut, missing_left
 
 
@@ -307,8 +311,8 @@ def scan(
     min_worth = after
     if at_root:
         order_levels_at_root(
-            histogram, features, missing, total, rules, counts, order, orders, evidence, words, rows,
-            pairs,
+            histogram, features, missing, total, rules, counts, order, orders, evidence, words,
+            rows, pairs,
         )  # fmt: skip
     leaf = Leaf(total[0], rules[PENALTY], min_weight, sums, worth_of_cuts)
     for j in range(features.shape[0]):
@@ -324,17 +328,19 @@ def scan(
             line = counts[0]
             absent = line[bins]
         if is_simple:
-            sides, cut, left = scan_numbers(line[:bins], absent, leaf, rules, span, slope, after)
+            sides, cut, missing_left = scan_numbers(
+                line[:bins], absent, leaf, rules, span, slope, after
+            )
         elif category:
-            sides, cut, left = scan_category(
+            sides, cut, missing_left = scan_category(
                 counts, feature, total, rules, min_weight, rules[LEVEL_ROWS] * weight / size, after,
                 orders[j], 0.0 if at_root else evidence[j], missing, members,
             )  # fmt: skip
         else:
-            sides, cut, left = scan_feature(
+            sides, cut, missing_left = scan_feature(
                 counts, feature, total, order, rules, min_weight, after, 0.0
             )
         if cut >= 0:
             after = sides
-            best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, left
+            best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, missing_left
     return (after, before) if after > min_worth else (before, before)

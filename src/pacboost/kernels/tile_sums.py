@@ -7,16 +7,16 @@ from pacboost.kernels.runtime.jit import part_of_kernels
 from pacboost.kernels.same_bits import ROWS_PER_TILE
 
 PARTS = 64
-"""What is summed in floats over a span is summed in so many parts."""
+"""Floats over a span of rows are summed in this many parts."""
 
 
 @part_of_kernels
 def fold_sums(tile: Floats) -> None:
-    """Add the second half of a tile to its first half, until ``PARTS`` numbers are left.
+    """Add the second half of a tile to its first half, until ``PARTS`` numbers remain.
 
-    A GPU can do so, too: no addition waits for more than a few others.
+    A GPU can do the same: no addition waits for more than a few others.
     """
-    for i in range(512):  # loops of known lengths run on vectors
+    for i in range(512):  # loops of constant length are vectorized
         tile[i] += tile[i + 512]
     for i in range(256):
         tile[i] += tile[i + 256]
@@ -28,7 +28,7 @@ def fold_sums(tile: Floats) -> None:
 
 @part_of_kernels
 def fold_products(tile: Floats) -> None:
-    """Do what ``fold_sums`` does, with products of all numbers plus 1."""
+    """Fold a tile like ``fold_sums``, but multiply 1 plus each number."""
     for i in range(512):
         tile[i] = (1.0 + tile[i]) * (1.0 + tile[i + 512])
     for i in range(256):
@@ -41,7 +41,7 @@ def fold_products(tile: Floats) -> None:
 
 @part_of_kernels
 def sum_of_parts(parts: Floats) -> float:
-    """Add the second half of the parts to the first half until one number is left; clear them."""
+    """Add the second half of the parts to the first until one number remains; clear the parts."""
     width = PARTS // 2
     while width > 0:
         for i in range(width):
@@ -54,9 +54,9 @@ def sum_of_parts(parts: Floats) -> float:
 
 
 @part_of_kernels
-def add_tile(tile: Floats, held: int, parts: Floats) -> None:
-    """Fold the first numbers of a tile, and add them to the parts of a sum."""
-    for i in range(held, ROWS_PER_TILE):
+def add_tile(tile: Floats, size: int, parts: Floats) -> None:
+    """Fold the first ``size`` numbers of a tile, and add them to the parts of a sum."""
+    for i in range(size, ROWS_PER_TILE):
         tile[i] = 0.0
     fold_sums(tile)
     for i in range(PARTS):

@@ -14,8 +14,8 @@ At a point every factor is positive, so that factors can be divided out again; p
 the tree and sums over leaves come up, in time nodes · points for each row. Their algorithm 2
 takes leaves · depth² for the same numbers.
 
-A node is a split, or the number of splits plus a leaf's number; what is said of a node is said of
-the edge above it. The root has no edge: it stands for "no earlier edge of this feature".
+A node is a split, or the number of splits plus a leaf's number; its entries describe the edge above
+it. The root has no edge: it stands for "no earlier edge of this feature".
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ def edges(
     share: Floats,
     reach: Floats,
 ) -> None:
-    """Write, for each node below the root, what descents need to know; the root's are given.
+    """Write the tables for descents, for each node below the root; those of the root are inputs.
 
-    ``before`` is the lowest node above whose edge asks the same feature, ``distinct`` the number of
-    features asked so far, ``share`` the product of shares of cover over this feature's edges so
-    far, and ``reach`` that over all edges. A split that nothing reached is cut into halves.
+    ``before`` is the lowest node above with an edge of the same feature, ``distinct`` the number of
+    features so far, ``share`` the product of the shares of cover over this feature's edges so far,
+    and ``reach`` that over all edges. A split without cover is divided into halves.
     """
     splits = feature.size
     for i in range(splits):
@@ -55,12 +55,12 @@ def edges(
             other = left[i] + right[i] - child
             beside = other if other >= 0 else splits - 1 - other
             total = cover[node] + cover[beside]
-            own = cover[node] / total if total > 0 else 0.5
+            share_of_edge = cover[node] / total if total > 0 else 0.5
             parent[node] = i
             before[node] = first
             distinct[node] = distinct[i] + (first == 0)
-            share[node] = share[first] * own
-            reach[node] = reach[i] * own
+            share[node] = share[first] * share_of_edge
+            reach[node] = reach[i] * share_of_edge
 
 
 @kernel
@@ -118,12 +118,12 @@ def add(
             for child in (left[i], right[i]):
                 node = child if child >= 0 else splits - 1 - child
                 first = before[node]
-                # leaves below count for this edge, and no longer for the feature's last one
-                own, last = pull[on[node], node], pull[on[first], first]
+                # leaves below count for this edge, and no longer for the feature's edge before
+                pull_here, pull_before = pull[on[node], node], pull[on[first], first]
                 for k in range(outputs):
                     below, above = sums[node, k], sums[i, k]
                     total = 0.0
                     for q in range(points):
-                        total += below[q] * (own[q] - last[q])
+                        total += below[q] * (pull_here[q] - pull_before[q])
                         above[q] += below[q]
                     out[row, feature[i], k] += total

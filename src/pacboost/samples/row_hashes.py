@@ -44,7 +44,7 @@ class RowHasher:
         """Return the rows whose hash of some columns is below a limit."""
         far = table.in_place() if table.far else None
         one_block = table.entries is None and not table.levels and table.width >= table.n_columns
-        use_numpy = not one_block or table.n_rows * columns.size <= hashing.CELLS_WORTH_COMPILING
+        use_numpy = not one_block or table.n_rows * columns.size <= hashing.MIN_CELLS_TO_COMPILE
         if use_numpy and far is None:
             every = columns.size == table.n_columns
             hashes = self.hashes(table, None, None if every else columns.tolist())
@@ -110,7 +110,7 @@ def _add_columns(
 ) -> None:
     """Add the hashes of some columns to ``total``; ``levels`` has those of a category's levels."""
     at_once = span_size(factors.size)
-    compiled = compiled or (rows is None and values.size > hashing.CELLS_WORTH_COMPILING)
+    compiled = compiled or (rows is None and values.size > hashing.MIN_CELLS_TO_COMPILE)
 
     def task(first: int, last: int) -> None:
         if compiled and levels is None:

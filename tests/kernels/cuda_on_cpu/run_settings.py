@@ -32,7 +32,7 @@ def compare(seeds: list[str]) -> None:
 
 def deep_trees() -> None:
     """A tree with more nodes waiting than there is room for is grown on the CPU."""
-    forest.MOST_WAITING = 2
+    forest.MAX_WAITING_NODES = 2
     compare(["f27"])
 
 
