@@ -19,7 +19,8 @@ from pacboost.kernels import device, layout, measure, pairs, row_costs, tile_sum
 from pacboost.kernels import forest as forest_grow
 from pacboost.kernels.cuda import device as cuda
 from pacboost.kernels.cuda import encode, forest, launches, predict, twins, weighing
-from pacboost.kernels.same_bits import LOG_UNITS, MOST, ROWS_PER_TILE
+from pacboost.kernels.row_exponentials import LOG_UNITS, ROWS_PER_TILE
+from pacboost.kernels.same_bits import MAX_LOG_WEIGHT
 from pacboost.numerics import same_bits
 from pacboost.numerics.same_bits import FEW_ON_GPU, LN2_HIGH, LN2_LOW, total
 from pacboost.training.bags.bagging import tree_maker
@@ -81,7 +82,7 @@ def found_in(file: str, pattern: str) -> str:
 def test_constants_are_those_of_the_cpu() -> None:
     for name, value in [("LN2_HIGH", LN2_HIGH), ("LN2_LOW", LN2_LOW)]:
         assert float.fromhex(found_in("exact.cuh", rf"#define {name} (\S+)")) == value
-    for name, value in [("MOST_LOG", MOST), ("LOG_UNITS", LOG_UNITS)]:
+    for name, value in [("MOST_LOG", MAX_LOG_WEIGHT), ("LOG_UNITS", LOG_UNITS)]:
         assert float(found_in("exact.cuh", rf"#define {name} (\S+)")) == value
     columns = found_in("tree.cuh", r"enum \{ (LANE, [^}]*), FEATURE_COLUMNS \}")
     rules = found_in("tree.cuh", r"enum \{ (CRITERION, .*?),\s*RULES \};")

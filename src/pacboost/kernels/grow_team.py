@@ -42,7 +42,7 @@ from pacboost.kernels.layout import (
     NEW,
     SEARCH,
 )
-from pacboost.kernels.routing import count_rows, label, part, sides, take_away
+from pacboost.kernels.routing import count_rows, label, part, sides, subtract_rows
 from pacboost.kernels.runtime import Bytes, Cells, Floats, Rows, Wholes, Words
 from pacboost.kernels.runtime.board import (
     STOP,
@@ -232,7 +232,7 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
                     member, words, lanes, rows, pairs, histogram, partial, new, slot
                 )
             elif new > 0 and sizes[other] > listed:
-                first, last = take_away(member, words, lanes, rows, pairs, histogram[slot])
+                first, last = subtract_rows(member, words, lanes, rows, pairs, histogram[slot])
             else:
                 first, last = own_share(lanes, member)
             if spans is not None or features.shape[0] != lanes:  # else lane j is that of feature j

@@ -1,4 +1,4 @@
-"""Hashes of rows (see samples/row_hashes.py), and random numbers that depend on row and key only."""
+"""Hashes of rows (see samples/row_hashes.py), and random numbers that depend on row and key."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ FEATURE, CUT, MISSING_LEFT, LEFT, RIGHT, MEMBER = range(6)
 A child is the number of a split, or ~leaf; MEMBER is a line of ``members`` or -1."""
 
 CRITERION, PENALTY, LEAST_WEIGHT, LEAST_ROWS, SMOOTH, LEVEL_PENALTY, LEVEL_ROWS, CHANCE = range(8)
-"""Places in ``rules``, by which splits are chosen."""
+"""Places in ``rules``, the parameters of the search for splits."""
 RULES = 8
 
 LEAF, NEW, LEAVES, SEARCH, LEFT_COUNTED = range(5)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.row_exponentials import ROWS_PER_TILE
 from pacboost.kernels.runtime import Cells, Floats, Signs, Wholes
 from pacboost.kernels.runtime.board import own_share, share_of_spans
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import on_stack, team_kernel
-from pacboost.kernels.same_bits import ROWS_PER_TILE
 from pacboost.kernels.tile_sums import PARTS, add_tile, sum_of_parts
 
 

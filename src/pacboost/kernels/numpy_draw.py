@@ -19,12 +19,12 @@ FIRST_OUT, FACTOR_OUT = np.uint32(0x8B51F9DD), np.uint32(0x58F38DED)
 LEFT_FACTOR, RIGHT_FACTOR = np.uint32(0xCA01F9DD), np.uint32(0x4973F715)
 HIGH_FACTOR, LOW_FACTOR = np.uint64(2549297995355413924), np.uint64(4865540595714422341)
 POOL = 4
-KEYS = 20  # bits by which a seed is shifted to give a key, for the leaves of a tree
+KEY_BITS = 20  # a seed shifted by these is a key, for the leaves of a tree
 
 
 @part_of_kernels
 def mix_in(pool: Rows, place: int, word: np.uint32, constant: np.uint32) -> np.uint32:
-    """Mix a word into a place of the pool; give the next constant."""
+    """Mix a word into a place of the pool; return the next constant."""
     value = np.uint32(word ^ constant)
     constant = np.uint32(constant * FACTOR_IN)
     value = np.uint32(value * constant)
@@ -39,7 +39,7 @@ def mix_in(pool: Rows, place: int, word: np.uint32, constant: np.uint32) -> np.u
 
 @part_of_kernels
 def seed_words(entropy: Rows, pool: Rows, out: Rows) -> None:
-    """Write what ``SeedSequence(entropy).generate_state`` gives."""
+    """Write the result of ``SeedSequence(entropy).generate_state``."""
     constant = FIRST_IN
     for k in range(POOL):
         word = entropy[k] if k < entropy.size else np.uint32(0)
@@ -70,7 +70,7 @@ def multiply_high(a: np.uint64, b: np.uint64) -> np.uint64:
 
 @part_of_kernels
 def advance(state: Words) -> None:
-    """Multiply and add: ``state`` holds two words of the number, and two of what is added."""
+    """Advance the generator: ``state`` holds two words of its number, and two of the increment."""
     high, low = state[0], state[1]
     product = low * LOW_FACTOR
     high = multiply_high(low, LOW_FACTOR) + high * LOW_FACTOR + low * HIGH_FACTOR
@@ -80,13 +80,16 @@ def advance(state: Words) -> None:
 
 @part_of_kernels
 def start(words: Rows, state: Words) -> None:
-    """Begin as ``PCG64`` does, with eight words of a seed."""
+    """Initialize the state of ``PCG64`` from eight words of a seed."""
     one = np.uint64(1)
     high = np.uint64(words[0]) | (np.uint64(words[1]) << BITS)
     low = np.uint64(words[2]) | (np.uint64(words[3]) << BITS)
-    more = np.uint64(words[4]) | (np.uint64(words[5]) << BITS)
-    less = np.uint64(words[6]) | (np.uint64(words[7]) << BITS)
-    state[2], state[3] = (more << one) | (less >> np.uint64(63)), (less << one) | one
+    increment_high = np.uint64(words[4]) | (np.uint64(words[5]) << BITS)
+    increment_low = np.uint64(words[6]) | (np.uint64(words[7]) << BITS)
+    state[2], state[3] = (
+        (increment_high << one) | (increment_low >> np.uint64(63)),
+        (increment_low << one) | one,
+    )
     state[0] = state[1] = np.uint64(0)
     advance(state)
     state[1] += low
@@ -99,7 +102,7 @@ def permute(state: Words, deck: Rows) -> None:
     """Shuffle 0, 1, … as ``Generator.permutation`` does; 64 bits serve two draws."""
     for i in range(deck.size):
         deck[i] = i
-    spare, held = np.uint64(0), False
+    spare, has_spare = np.uint64(0), False
     mask = np.uint64(0)
     while np.int64(mask) < deck.size - 1:
         mask = (mask << np.uint64(1)) | np.uint64(1)
@@ -108,12 +111,12 @@ def permute(state: Words, deck: Rows) -> None:
             mask >>= np.uint64(1)
         while True:
             drawn = spare
-            if not held:
+            if not has_spare:
                 advance(state)
                 bits, turn = state[0] ^ state[1], state[0] >> np.uint64(58)
                 drawn = (bits >> turn) | (bits << ((np.uint64(64) - turn) & np.uint64(63)))
                 spare = drawn >> BITS
-            held = not held
+            has_spare = not has_spare
             j = np.int64(drawn & np.uint64(LOW) & mask)
             if j <= i:
                 break
@@ -124,19 +127,19 @@ def permute(state: Words, deck: Rows) -> None:
 def divide_rows(entropy: Rows, keys: Wholes, chosen: Rows, aside: Rows) -> None:
     """Draw for some rounds: a key for features, the rows to grow a tree on, and the others.
 
-    ``entropy`` ends with the number of the first round and a 0. Where no rows are wanted, all are.
+    ``entropy`` ends with the number of the first round and a 0. Without chosen rows, all are used.
     """
     pool, words = on_stack((POOL,), np.uint32), on_stack((8,), np.uint32)
-    state, own = on_stack((4,), np.uint64), on_stack((1,), np.uint32)
+    state, seed = on_stack((4,), np.uint64), on_stack((1,), np.uint32)
     rows = chosen.shape[1] + aside.shape[1]
     deck, drawn = np.empty(rows, np.uint32), np.empty(rows, np.bool_)
     for t in range(keys.size):
-        seed_words(entropy, pool, own)
+        seed_words(entropy, pool, seed)
         entropy[entropy.size - 2] += np.uint32(1)
-        keys[t] = np.int64(own[0]) << KEYS
+        keys[t] = np.int64(seed[0]) << KEY_BITS
         if rows == 0:
             continue
-        seed_words(own, pool, words)
+        seed_words(seed, pool, words)
         start(words, state)
         permute(state, deck)
         for i in range(rows):

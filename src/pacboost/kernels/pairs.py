@@ -1,4 +1,4 @@
-"""Round pulls and weights to small integers, and pack each pair into one (see kernels/grow.py)."""
+"""Round pulls and weights to small integers, packed as pairs (see kernels/grow.py)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def pairs_of_one(
     weight_scale: float,
     pairs: Wholes,
 ) -> None:
-    """Pair pulls and weights (rows,) in a loop that runs on vectors; the pulls keep their signs."""
+    """Pair pulls and weights (rows,) in a vectorized loop."""
     for i in range(pairs.size):
         signed = np.int64(pulls[i])
         if times_weight:
@@ -41,10 +41,10 @@ def pair_up(
     weight_scale: float,
     pairs: Wholes,
 ) -> None:
-    """Round pulls and weights (rows, outputs) to small whole numbers, and pair them.
+    """Round pulls and weights (rows, outputs) to small integers, and pair them.
 
-    Line s of ``flips`` says with which signs (or 0) the outputs' pulls add up to the s-th pull of
-    the pair; the weights always add up. If ``times_weight``, pulls are signs of the weights.
+    Line s of ``flips`` holds the signs (or 0) of the outputs in the sum of pulls of pair s; weights
+    are always summed. If ``times_weight``, pulls are signs that multiply the weights.
     """
     a, b = own_share(weights.shape[0], member)
     weights, pulls, pairs = weights[a:b], pulls[a:b], pairs[:, a:b]
@@ -53,15 +53,15 @@ def pair_up(
         weight = np.int64(0)
         for k in range(outputs):
             weight += weights[i, k]
-        whole = np.int64(np.rint(weight * weight_scale))
+        rounded_weight = np.int64(np.rint(weight * weight_scale))
         for s in range(flips.shape[0]):
             pull = np.int64(0)
             for k in range(outputs):
-                own = np.int64(pulls[i, k])
+                signed = np.int64(pulls[i, k])
                 if times_weight:
-                    own *= weights[i, k]
-                pull += own * flips[s, k]
-            pairs[s, i] = (np.int64(np.rint(pull * pull_scale)) << 32) + whole
+                    signed *= weights[i, k]
+                pull += signed * flips[s, k]
+            pairs[s, i] = (np.int64(np.rint(pull * pull_scale)) << 32) + rounded_weight
 
 
 @team_kernel(allocates=False)
@@ -74,6 +74,6 @@ def pair_up_one(
     weight_scale: float,
     pairs: Wholes,
 ) -> None:
-    """Do what ``pair_up`` does where there is one output: arrays are (rows,)."""
+    """Pair pulls and weights of a single output: arrays are (rows,)."""
     a, b = own_share(weights.size, member)
     pairs_of_one(weights[a:b], pulls[a:b], times_weight, pull_scale, weight_scale, pairs[a:b])

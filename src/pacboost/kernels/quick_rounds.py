@@ -1,10 +1,10 @@
-"""What a round of LogitBoost with trees does between its kernels, as kernels.
+"""The steps of a round of LogitBoost with trees between its kernels, as kernels.
 
-On small samples Python would take longer for it than the kernels for their work, and with many
-threads a good part of the time on larger ones. So a team runs many rounds in turn (``take_turns``
-of kernels/runtime/board.py), and Python reads afterwards what they have found. For two classes and
-trees without constraints, on rows of equal weight or of which no cost is measured;
-training/run/rounds.py does and says the same for all others, step by step.
+On small samples Python would take longer for these steps than the kernels for their work, and with
+many threads a good part of the time on larger ones. So a team runs many rounds in a row
+(``take_turns`` of kernels/runtime/board.py), and Python reads the results afterwards. This is for
+two classes and trees without constraints, if rows have equal weights or no cost is measured;
+training/run/rounds.py does the same step by step for all others.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ from pacboost.kernels.runtime.jit import (
 )
 from pacboost.kernels.split import LOW
 
-# what ``course`` holds: whether to go on; the number of the round, from 0 on, and how many are
-# wanted; how many rounds validation rows have seen, which was best, after how many without progress
-# to stop (-1: never) and how many to do at least; whether a tree had no edge
-GOES_ON, ROUND, WANTED, SEEN, BEST_ROUND, PATIENCE, LEAST, NO_EDGE = range(8)
-# what ``settings`` holds: the largest sum of pairs; what is added to the weight of a leaf; half of
-# the rate; the most that a leaf's mean may be; the unit of values; the least edge; the best value
-# on validation rows so far
-MAX_SUM, L2, HALF_RATE, MOST_STEP, UNIT, LEAST_EDGE, BEST = range(7)
-# columns of ``Records.wholes`` and of ``Records.floats``
+GOES_ON, ROUND, ROUNDS, VALIDATED, BEST_ROUND, PATIENCE, MIN_ROUNDS, NO_EDGE = range(8)
+"""Places in ``course``: whether to continue; the round, from 0 on, and the number of rounds;
+the number of rounds measured on validation rows, the best of them, the rounds without progress to
+stop after (-1: never), and the minimum number of rounds; whether a tree had no edge."""
+MAX_SUM, L2, HALF_RATE, MAX_STEP, UNIT, MIN_EDGE, BEST = range(7)
+"""Places in ``settings``: the sum of pairs; the penalty on the weight of a leaf; half of the rate;
+the maximum mean of a leaf; the unit of values; the minimum edge; the best validation cost."""
 N_LEAVES, WEIGHT, PULL, WRONG = range(4)
-EDGE, HELD_COST = range(2)
+"""Columns of ``Records.wholes``."""
+EDGE, VALIDATION_COST = range(2)
+"""Columns of ``Records.floats``."""
 
 
 class TreeWork(NamedTuple):
-    """The arrays in which a tree is grown (learners/growing.py says what they hold)."""
+    """The arrays that a tree is grown in, see learners/growing.py."""
 
     rows: Rows
     pairs: Wholes
@@ -63,7 +63,7 @@ class TreeWork(NamedTuple):
     sizes: Wholes
     slots: Wholes
     depths: Wholes
-    made: Wholes
+    splits: Wholes
     members: Bytes
     gains: Floats
     plan: Wholes
@@ -74,7 +74,7 @@ class TreeWork(NamedTuple):
 
 
 class DrawnRows(NamedTuple):
-    """What is drawn for each round: a key for features, rows to grow on (none: all), and others."""
+    """The draws of each round: a key for features, rows to grow on (if none, all), and others."""
 
     keys: Wholes
     chosen: Rows
@@ -82,24 +82,24 @@ class DrawnRows(NamedTuple):
 
 
 class Records(NamedTuple):
-    """What each round has found, a line or a table for each."""
+    """The results of each round, a line or a table for each."""
 
-    made: Numbers
+    splits: Numbers
     """(rounds, columns, splits)."""
     members: Bytes
-    """(rounds, splits, codes), where there are categories."""
+    """(rounds, splits, codes), if there are categories."""
     gains: Floats
     values: Floats
     cover: Floats
     wholes: Wholes
     floats: Floats
     squares: Floats
-    """(rounds, spans of rows), as the costs are."""
+    """(rounds, spans of rows), like the costs."""
     costs: Floats
 
 
 class RoundSums(NamedTuple):
-    """What kernels add up in a round; ``now`` holds the sums of weights and of absolute pulls."""
+    """The sums of a round; ``now`` holds those of weights and of absolute pulls."""
 
     now: Wholes
     parts: Wholes
@@ -107,7 +107,7 @@ class RoundSums(NamedTuple):
     totals: Wholes
     wrong: Wholes
     cost: Floats
-    held_cost: Floats
+    validation_cost: Floats
 
 
 @team_kernel(allocates=False)
@@ -128,9 +128,9 @@ def begin(
     pairs_of_one(weights[a:b], pulls[a:b], False, pull_scale, weight_scale, tree.pairs[a:b])
     if member.number > 0:
         return
-    own = drawn.chosen[course[ROUND]]
-    for k in range(own.size):
-        tree.rows[k] = own[k]
+    chosen = drawn.chosen[course[ROUND]]
+    for k in range(chosen.size):
+        tree.rows[k] = chosen[k]
     tree.limits[KEY] = drawn.keys[course[ROUND]]
     tree.rules[PENALTY] = settings[L2] * weight_scale
     tree.starts[0], tree.slots[0], tree.depths[0] = 0, 0, 0
@@ -142,7 +142,7 @@ def begin(
 
 @team_kernel(allocates=False)
 def weigh_levels(member: Member, penalty: float, tree: TreeWork) -> None:
-    """Set what categories gain by chance: see ``_gain_by_chance`` of learners/growing.py."""
+    """Set the gain of a level by chance: see ``_gain_by_chance`` of learners/growing.py."""
     if member.number > 0:
         return
     squares = weight = np.int64(0)
@@ -164,25 +164,25 @@ def goes_left(b: np.int64, feature: Wholes, split: Wholes, members: Bytes, missi
 
 @team_kernel(allocates=False)
 def settle(member: Member, course: Wholes, drawn: DrawnRows, tree: TreeWork, cells: Cells) -> None:
-    """Walk the rows that were not chosen to their leaves."""
+    """Set the leaves of the rows that were not chosen."""
     aside = drawn.aside[course[ROUND]]
     first, last = own_share(aside.size, member)
     for k in range(first, last):
         row, at = aside[k], np.int64(-1 if tree.plan[LEAVES] == 1 else 0)
         while at >= 0:
-            split = tree.made[at]
+            split = tree.splits[at]
             feature = tree.features[split[FEATURE]]
             shift = np.uint64(8 * (feature[LANE] & 7))
             b = np.int64((tree.words[feature[LANE] >> 3, row] >> shift) & np.uint64(255))
             default = feature[DEFAULT]
-            if default >= 0:  # other features' codes mean that this one has its default
+            if default >= 0:  # codes of other features mean that this one has its default
                 b -= feature[BASE]
                 if b < 0 or b >= feature[BINS] - 1:
                     b = default
                 elif b >= default:
                     b += 1
-            left = goes_left(b, feature, split, tree.members[at], tree.missing)
-            at = split[LEFT] if left else split[RIGHT]
+            is_left = goes_left(b, feature, split, tree.members[at], tree.missing)
+            at = split[LEFT] if is_left else split[RIGHT]
         cells[row] = ~at
 
 
@@ -196,14 +196,14 @@ def give_values(
     values: Floats,
     records: Records,
 ) -> None:
-    """Set each leaf to the Newton step for its rows, and write the tree down.
+    """Set each leaf to the Newton step for its rows, and record the tree.
 
-    If that has no edge, the values are 0, so that nothing moves, and the round is not counted.
+    If the tree has no edge, its values are 0, so that no score changes; the round is not counted.
     """
     if member.number > 0:
         return
     t, leaves = course[ROUND], tree.plan[LEAVES]
-    edge, some = np.int64(0), False
+    edge, is_moved = np.int64(0), False
     cover, splits = records.cover[t], leaves - 1
     for leaf in range(leaves):
         pull = weight = np.int64(0)
@@ -213,19 +213,19 @@ def give_values(
         below, mean = float(weight) + settings[L2], 0.0
         if below > 0:
             mean = float(pull) / below
-        mean = min(max(mean, -settings[MOST_STEP]), settings[MOST_STEP])
+        mean = min(max(mean, -settings[MAX_STEP]), settings[MAX_STEP])
         value = np.rint(settings[HALF_RATE] * mean / settings[UNIT]) * settings[UNIT]
         values[leaf] = records.values[t, leaf] = value
         cover[splits + leaf] = float(weight)
         edge += pull if value > 0 else -pull if value < 0 else 0
-        some = some or value != 0
+        is_moved = is_moved or value != 0
     for split in range(splits - 1, -1, -1):
         for column in range(5):
-            records.made[t, column, split] = tree.made[split, column]
+            records.splits[t, column, split] = tree.splits[split, column]
         records.gains[t, split] = tree.gains[split]
         for code in range(256 if records.members.shape[1] > 0 else 0):
             records.members[t, split, code] = tree.members[split, code]
-        a, b = tree.made[split, LEFT], tree.made[split, RIGHT]
+        a, b = tree.splits[split, LEFT], tree.splits[split, RIGHT]
         cover[split] = cover[a if a >= 0 else splits + ~a] + cover[b if b >= 0 else splits + ~b]
     total = max(np.int64(1), sums.now[1])
     records.floats[t, EDGE] = float(edge) / float(total)
@@ -233,7 +233,7 @@ def give_values(
         records.squares[t, k] = sums.squares[k]
     records.wholes[t, N_LEAVES] = leaves
     records.wholes[t, WEIGHT], records.wholes[t, PULL] = sums.now[0], sums.now[1]
-    if not (some and records.floats[t, EDGE] > settings[LEAST_EDGE]):
+    if not (is_moved and records.floats[t, EDGE] > settings[MIN_EDGE]):
         course[NO_EDGE] = 1
         for leaf in range(leaves):
             values[leaf] = 0.0
@@ -254,23 +254,25 @@ def validate(
     for row in range(first, last):
         at = np.int64(-1 if tree.plan[LEAVES] == 1 else 0)
         while at >= 0:
-            split = tree.made[at]
+            split = tree.splits[at]
             code = np.int64(codes[split[FEATURE], row])
             feature = tree.features[split[FEATURE]]
-            left = goes_left(code, feature, split, tree.members[at], tree.missing)
-            at = split[LEFT] if left else split[RIGHT]
+            is_left = goes_left(code, feature, split, tree.members[at], tree.missing)
+            at = split[LEFT] if is_left else split[RIGHT]
         scores[row] += values[~at]
         margins[row] = signs[row] * scores[row]
 
 
 @team_kernel(allocates=False)
 def finish(
-    member: Member, course: Wholes, settings: Floats, sums: RoundSums, held: int, records: Records
+    member: Member,
+    course: Wholes,
+    settings: Floats,
+    sums: RoundSums,
+    validation_rows: int,
+    records: Records,
 ) -> None:
-    """Write down what was measured after the step, and say whether to go on.
-
-    ``held`` is the number of validation rows.
-    """
+    """Record the measurements of the round, and set whether to continue."""
     if member.number > 0:
         return
     if course[NO_EDGE]:
@@ -286,14 +288,19 @@ def finish(
     for k in range(sums.cost.size):
         records.costs[t, k] = sums.cost[k]
     course[ROUND] += 1
-    if held > 0:
-        value = records.floats[t, HELD_COST] = sums.held_cost[0] / float(held)
-        course[SEEN] += 1
+    if validation_rows > 0:
+        value = records.floats[t, VALIDATION_COST] = sums.validation_cost[0] / float(
+            validation_rows
+        )
+        course[VALIDATED] += 1
         if value < settings[BEST]:
-            settings[BEST], course[BEST_ROUND] = value, course[SEEN]
-        without = course[SEEN] - course[BEST_ROUND]
-        enough = 0 <= course[PATIENCE] <= without and course[SEEN] >= course[LEAST]
-        if enough or not np.isfinite(value):
+            settings[BEST], course[BEST_ROUND] = value, course[VALIDATED]
+        rounds_without_progress = course[VALIDATED] - course[BEST_ROUND]
+        is_patience_spent = (
+            0 <= course[PATIENCE] <= rounds_without_progress
+            and course[VALIDATED] >= course[MIN_ROUNDS]
+        )
+        if is_patience_spent or not np.isfinite(value):
             course[GOES_ON] = 0
-    if course[ROUND] == course[WANTED]:
+    if course[ROUND] == course[ROUNDS]:
         course[GOES_ON] = 0

@@ -15,9 +15,9 @@ from pacboost.kernels.runtime.jit import team_kernel
 
 @team_kernel(allocates=False)
 def advance(
-    member: Member, cells: Cells, values: Floats, targets: Floats, scores: Floats, found: Floats
+    member: Member, cells: Cells, values: Floats, targets: Floats, scores: Floats, results: Floats
 ) -> None:
-    """Add each cell's value to the scores, and find the largest absolute residual."""
+    """Add the values of cells to the scores, and find the largest absolute residual."""
     a, b = own_share(cells.size, member)
     cells, targets, scores = cells[a:b], targets[a:b], scores[a:b]
     largest = 0.0
@@ -25,7 +25,7 @@ def advance(
         score = scores[i] + values[cells[i]]
         scores[i] = score
         largest = max(largest, abs(targets[i] - score))
-    found[member.number] = largest
+    results[member.number] = largest
 
 
 @team_kernel(allocates=False)
@@ -37,12 +37,12 @@ def pulls(
     cut: float,
     scale: float,
     out: Wholes,
-    found: Wholes,
+    results: Wholes,
 ) -> None:
-    """Write weight times residual as whole numbers, and add up their absolute values.
+    """Write weight times residual as integers, and sum their absolute values.
 
-    Residuals are cut off at ±``cut``. ``scale`` brings each of them to 1 or less, so that a pull is
-    no larger than its weight.
+    Residuals are clipped to ±``cut``. ``scale`` brings each of them to 1 or less, so that a pull is
+    at most as large as its weight.
     """
     a, b = own_share(targets.size, member)
     targets, scores, weights, out = targets[a:b], scores[a:b], weights[a:b], out[a:b]
@@ -52,7 +52,7 @@ def pulls(
         pull = np.int64(np.rint(weights[i] * (gap * scale)))
         out[i] = pull
         total += abs(pull)
-    found[member.number] = total
+    results[member.number] = total
 
 
 @team_kernel(allocates=False)
@@ -65,12 +65,12 @@ def sides(
     below: float,
     unit: float,
     out: Wholes | Signs,
-    found: Wholes,
+    results: Wholes,
 ) -> None:
-    """Write ``above`` times the weight, or ``below`` times it where a residual is negative.
+    """Write ``above`` times the weight, or ``below`` times it for negative residuals.
 
-    0 where the residual is less than a unit; add up the sizes. To signs, the weights are not
-    written: the rows pull with them.
+    Residuals of less than a unit give 0. Also sum the absolute values. If ``out`` holds signs, it
+    gets the factors without the weights.
     """
     a, b = own_share(targets.size, member)
     targets, scores, weights, out = targets[a:b], scores[a:b], weights[a:b], out[a:b]
@@ -81,4 +81,4 @@ def sides(
         pull = np.int64(np.rint(weights[i] * side))
         out[i] = np.int64(side) if out.itemsize == 1 else pull
         total += abs(pull)
-    found[member.number] = total
+    results[member.number] = total

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from pacboost.kernels.row_exponentials import ROWS_PER_TILE
 from pacboost.kernels.runtime import Floats
 from pacboost.kernels.runtime.jit import part_of_kernels
-from pacboost.kernels.same_bits import ROWS_PER_TILE
 
 PARTS = 64
 """Floats over a span of rows are summed in this many parts."""

@@ -192,7 +192,7 @@ extern "C" __global__ void add_spans(const double* costs, const double* squares,
   if (threadIdx.x == 0) sums[blockIdx.x] = part;
 }
 
-// exp(F - max F) of a row's scores F = margin·sign, as ``raise_rows`` of kernels/same_bits.py.
+// exp(F - max F) of a row's scores F = margin·sign, as ``raise_rows`` of kernels/row_exponentials.py.
 __device__ double raise_row(const double* margin, const signed char* side, whole outputs,
                             double& top) {
   top = margin[0] * side[0];

@@ -185,7 +185,7 @@ class QuickRounds:
             shown = watched.codes, watched.signs, tree, values, scores, own
             steps += [
                 (quick.validate, shown),
-                (row_costs.log_costs, (own, size, sums.held_cost)),
+                (row_costs.log_costs, (own, size, sums.validation_cost)),
             ]
         return [*steps, (quick.finish, (course, settings, sums_, held, records_))]
 
@@ -198,7 +198,7 @@ class QuickRounds:
         first_weights = run.rounds.first_weights
         first_total = int(first_weights.sum()) if first_weights.size > 1 else rows
         member, members = np.full(self.trees.leaves, -1, dtype=np.int32), records.members[0, :0]
-        missing_sides = records.made[:, MISSING_LEFT].astype(np.bool_)
+        missing_sides = records.splits[:, MISSING_LEFT].astype(np.bool_)
         largest = np.abs(records.values).max(axis=1, initial=0.0).tolist()
         found = []
         lines = zip(
@@ -210,7 +210,7 @@ class QuickRounds:
             edge, held_cost = floats
             splits, pull = leaves - 1, max(1, pull)
             weight_scale, pull_scale = MAX_SUM / max(1, weight), MAX_SUM / pull
-            feature, cut, _, left, right = records.made[k, :, :splits]
+            feature, cut, _, left, right = records.splits[k, :, :splits]
             if self.trees.penalty is not None:
                 subsets = features[feature, CATEGORY] != 0
                 member = np.where(subsets, np.cumsum(subsets) - 1, -1).astype(np.int32)
