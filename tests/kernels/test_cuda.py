@@ -74,9 +74,9 @@ def test_every_twin_is_named_as_its_original() -> None:
 
 def found_in(file: str, pattern: str) -> str:
     """What a group of a pattern stands for in a source."""
-    found = re.search(pattern, cuda.source_of(file), re.DOTALL)
-    assert found is not None, pattern
-    return found[1]
+    actual = re.search(pattern, cuda.source_of(file), re.DOTALL)
+    assert actual is not None, pattern
+    return actual[1]
 
 
 def test_constants_are_those_of_the_cpu() -> None:
@@ -111,8 +111,8 @@ def test_rows_of_codes_fit_into_the_memory_of_a_block() -> None:
 
 def test_tiles_and_parts_are_those_of_the_cpu() -> None:
     for name, value in [("TILE", ROWS_PER_TILE), ("PARTS", tile_sums.PARTS)]:
-        found = int(found_in("rows.cu", rf"#define {name} (\d+)"))
-        assert found == value == getattr(weighing, name)
+        actual = int(found_in("rows.cu", rf"#define {name} (\d+)"))
+        assert actual == value == getattr(weighing, name)
 
 
 def test_trees_are_grouped_by_what_a_block_can_hold() -> None:

@@ -61,8 +61,8 @@ def test_tables_equal_the_twins(rows: int, outputs: int, start: int, seed: int) 
     first = generator.integers(-9, 9, (start + rows, outputs)) / 8
     scores = first[start:].copy()
     predict.by_tables(codes, features, tables, start, scores)
-    wanted = tables_twin(codes, features.tolist(), tables, first)[start:]
-    np.testing.assert_array_equal(scores, wanted)
+    expected = tables_twin(codes, features.tolist(), tables, first)[start:]
+    np.testing.assert_array_equal(scores, expected)
 
 
 def random_masks(generator: np.random.Generator, leaves: int, features: int) -> NDArray[np.uint32]:
@@ -97,10 +97,10 @@ def test_masks_equal_the_twins(
     scores = np.zeros((rows, outputs))
     masks = np.concatenate(parts)
     predict.by_masks(codes, features, masks, trees, stored(values), start, scores)
-    wanted = masks_twin(
+    expected = masks_twin(
         codes[:, start:], features.tolist(), masks, trees.tolist(), values, np.zeros(scores.shape)
     )
-    np.testing.assert_array_equal(scores, wanted)
+    np.testing.assert_array_equal(scores, expected)
 
 
 # Walking rows down trees equals the twin's walk, and scores are sums over trees.
@@ -149,8 +149,8 @@ def test_leaves_equal_the_twins(
     out, numbers = np.zeros((max(0, rows - start), 1)), np.arange(splits + 1.0)[:, None]
     whole = np.array([[0, splits, 0]])
     predict.score(codes, nodes, members, missing, whole, numbers, start, out)
-    wanted = naive.walk(codes, nodes, members, missing)
-    np.testing.assert_array_equal(out[:, 0], wanted[start:])
+    expected = naive.walk(codes, nodes, members, missing)
+    np.testing.assert_array_equal(out[:, 0], expected[start:])
 
 
 @settings(deadline=None, max_examples=40)
@@ -165,13 +165,13 @@ def test_scores_are_sums_over_trees(trees: list[int], outputs: int, rows: int, s
     missing, features = 9, 3
     codes = generator.integers(0, missing + 1, (features, rows)).astype(np.uint8)
     values = generator.integers(-99, 99, (sum(trees) + len(trees), outputs)) / 64
-    wanted = np.zeros((rows, outputs))
+    expected = np.zeros((rows, outputs))
     all_nodes, all_members = [], []
     places = np.zeros((len(trees), 3), dtype=np.int64)
     first = member = base = 0
     for t, splits in enumerate(trees):
         nodes, members = random_tree(generator, splits, features, missing)
-        wanted += values[base + naive.walk(codes, nodes, members, missing)]
+        expected += values[base + naive.walk(codes, nodes, members, missing)]
         nodes[nodes[:, layout.MEMBER] >= 0, layout.MEMBER] += member
         places[t] = first, splits, base
         first, member, base = first + splits, member + len(members), base + splits + 1
@@ -184,4 +184,4 @@ def test_scores_are_sums_over_trees(trees: list[int], outputs: int, rows: int, s
             codes, np.concatenate(all_nodes), np.concatenate(all_members), missing, places,
             values, a, scores[a:b],
         )  # fmt: skip
-    np.testing.assert_array_equal(scores, wanted)
+    np.testing.assert_array_equal(scores, expected)

@@ -24,13 +24,13 @@ def test_compiled_functions_have_the_same_bits_down_to_the_smallest_numbers(name
     values = numbers()[:-1] if name == "sigmoid" else numbers()
     with np.errstate(all="ignore"):
         twin = getattr(plain, name)(values)
-    found = getattr(same_bits, name)(values)
+    actual = getattr(same_bits, name)(values)
     assert values.size > same_bits.MIN_ROWS_TO_COMPILE
     known = ~np.isnan(twin)
-    assert np.isnan(found[~known]).all()
-    assert np.array_equal(found[known].view(np.uint64), twin[known].view(np.uint64))
+    assert np.isnan(actual[~known]).all()
+    assert np.array_equal(actual[known].view(np.uint64), twin[known].view(np.uint64))
     if name != "log":
-        assert 0 < found[found > 0].min() < 1e-320
+        assert 0 < actual[actual > 0].min() < 1e-320
 
 
 @pytest.mark.parametrize("name", ["exp", "log", "sigmoid", "log_sigmoid", "softmax", "log_softmax"])

@@ -333,13 +333,13 @@ def test_columns_of_two_values_are_cut_as_all_others(
         for own, share in zip(pairs, shares, strict=True)
     ]
     values = np.stack(drawn, axis=1)
-    found = cuts.cuts_of_two(values)
+    actual = cuts.cuts_of_two(values)
     for j in range(len(pairs)):
         seen, below = cuts.distinct_values(values[:, j], None)
         thresholds, middle = cuts.cut(seen, below, 255)
-        if j in found:
-            assert found[j][0].tolist() == thresholds.tolist()
-            assert found[j][1] == middle
+        if j in actual:
+            assert actual[j][0].tolist() == thresholds.tolist()
+            assert actual[j][1] == middle
         else:
             unique = np.unique(values[:, j])
             assert np.isnan(values[:, j]).any() or unique.size != 2 or seen.size < 2

@@ -186,11 +186,11 @@ def test_sparse_tables_and_float32_are_laid_out_alike() -> None:
     X = np.where(generator.random((500, 20)) < 0.03, generator.integers(1, 5, (500, 20)), 0)
     dense = ArrayTable(X.astype(np.float64))
     bins = fit_bins(dense)
-    wanted = check(dense, bins)
+    expected = check(dense, bins)
     for table in (SparseTable(sparse.csr_matrix(X)), ArrayTable(X.astype(np.float32))):
-        found = lay_out(table, bins)
-        np.testing.assert_array_equal(found.words, wanted.words)
-        np.testing.assert_array_equal(found.features, wanted.features)
+        actual = lay_out(table, bins)
+        np.testing.assert_array_equal(actual.words, expected.words)
+        np.testing.assert_array_equal(actual.features, expected.features)
 
 
 def test_255_bins_fit_and_more_are_refused() -> None:
