@@ -299,7 +299,7 @@ FITS: dict[str, Fit] = {
 def test_threads_change_no_byte_of_trees(
     kind: str, numbers: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pacboost.learners.tree.CELLS_WORTH_MANY", 0)
+    monkeypatch.setattr("pacboost.learners.tree.MIN_CELLS_FOR_LARGE_TEAM", 0)
     monkeypatch.setattr("pacboost.kernels.runtime.team.cores", lambda: 16)
     assert len({model_bytes(FITS[kind](threads).model_) for threads in numbers}) == 1
 

@@ -14,11 +14,11 @@ from pacboost.hypotheses.scored_trees import Ballot, leaf_masks
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels import predict
+from pacboost.kernels import layout
 from pacboost.kernels.runtime.threads import using
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import Bins
-from pacboost.samples.blocks import CodedTable
+from pacboost.samples.coded_table import CodedTable
 from tests.hypotheses.test_tree import random_rule
 from tests.kernels import naive
 
@@ -145,7 +145,7 @@ def test_masks_leave_the_leaf_that_a_walk_comes_to(leaves: int, categories: int,
         left &= mask[codes[feature]]
     leaf = naive.walk(codes, tree.nodes, tree.members, bins.missing)
     assert left.tolist() == (1 << leaf).tolist()
-    assert tree.nodes.shape[1] > predict.MEMBER
+    assert tree.nodes.shape[1] > layout.MEMBER
 
 
 @pytest.mark.parametrize("outputs", [1, 3])

@@ -18,7 +18,7 @@ from pacboost.hypotheses.majority import Decision, Pattern, Three, named
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.samples.bins import fit_bins
-from pacboost.samples.blocks import CodedTable
+from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
 

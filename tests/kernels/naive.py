@@ -192,8 +192,8 @@ def evidence(pulls: NDArray[np.float64], weights: NDArray[np.float64], chance: f
         return 0.0
     between = (pulls[:, there] ** 2 / weights[there]).sum()
     between -= (pulls.sum(axis=1) ** 2).sum() / weights.sum()
-    found = between / chance / (levels - 1)
-    return float(found) if found > 1 + 2 * np.sqrt(2 / levels) else 0.0
+    actual = between / chance / (levels - 1)
+    return float(actual) if actual > 1 + 2 * np.sqrt(2 / levels) else 0.0
 
 
 def splits(codes: int, order: NDArray[np.intp] | None) -> list[NDArray[np.bool_]]:

@@ -59,10 +59,10 @@ class Grower:
         few = rows.size < max(self.smallest, 2 * self.least)
         if pure or few or depth >= self.deepest:
             return
-        found, known = self._search(rows, known)
-        if found is None:
+        actual, known = self._search(rows, known)
+        if actual is None:
             return
-        feature, cut, side = found
+        feature, cut, side = actual
         left = self._goes_left(self.codes[feature, rows], cut, side)
         if (self.codes[feature, rows] < self.missing).all():
             side = int(self.medians[feature] <= cut)
@@ -73,7 +73,7 @@ class Grower:
     def _search(
         self, rows: NDArray[np.intp], known: tuple[int, ...]
     ) -> tuple[tuple[int, int, int] | None, tuple[int, ...]]:
-        best, found = -1.0, None
+        best, actual = -1.0, None
         order, drawn, passed, tried = self._order(known), 0, 0, 0
         first, last = len(known), len(order)
         while last > first and (drawn < self.tries or not tried) and best < self._perfect(rows):
@@ -93,9 +93,9 @@ class Grower:
             for cut, side in self._cuts(self.codes[feature, rows]):
                 score = self._score(rows, self._goes_left(self.codes[feature, rows], cut, side))
                 if score > best:
-                    best, found = score, (feature, cut, side)
+                    best, actual = score, (feature, cut, side)
         self._kept = order
-        return found, tuple(order[:first])
+        return actual, tuple(order[:first])
 
     def _order(self, known: tuple[int, ...]) -> list[int]:
         """The list as the last node left it: constants at its front keep their places."""

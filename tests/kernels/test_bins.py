@@ -95,9 +95,9 @@ def test_rows_are_coded_where_they_lie_as_their_copy_is(dtype: str, cuts: int) -
     X[draw.random(X.shape) < 0.05] = np.nan
     packed = bins.pack([np.sort(draw.normal(size=size)) for size in (cuts, 5, 1)])
     rows = draw.integers(900, size=700)
-    found, twin = np.empty((2, 3, rows.size), dtype=np.uint16)
-    assert bins.encode_rows(X, rows, *packed, 301, found)
+    actual, twin = np.empty((2, 3, rows.size), dtype=np.uint16)
+    assert bins.encode_rows(X, rows, *packed, 301, actual)
     bins.encode(X[rows], 0, np.arange(3), *packed, 301, twin, 0)
-    assert np.array_equal(found, twin)
+    assert np.array_equal(actual, twin)
     X[rows[650], 1] = -np.inf
-    assert not bins.encode_rows(X, rows, *packed, 301, found)
+    assert not bins.encode_rows(X, rows, *packed, 301, actual)

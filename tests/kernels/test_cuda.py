@@ -15,11 +15,12 @@ import pytest
 
 from pacboost import BoostClassifier, RandomForestClassifier
 from pacboost.errors import ParameterError
-from pacboost.kernels import device, measure, split, update
+from pacboost.kernels import device, layout, measure, pairs, row_costs, tile_sums, update
 from pacboost.kernels import forest as forest_grow
 from pacboost.kernels.cuda import device as cuda
 from pacboost.kernels.cuda import encode, forest, launches, predict, twins, weighing
-from pacboost.kernels.same_bits import LOG_UNITS, MOST, ROWS_PER_TILE
+from pacboost.kernels.row_exponentials import LOG_UNITS, ROWS_PER_TILE
+from pacboost.kernels.same_bits import MAX_LOG_WEIGHT
 from pacboost.numerics import same_bits
 from pacboost.numerics.same_bits import FEW_ON_GPU, LN2_HIGH, LN2_LOW, total
 from pacboost.training.bags.bagging import tree_maker
@@ -66,28 +67,28 @@ def test_every_source_compiles(file: str, tmp_path: Path) -> None:
 
 def test_every_twin_is_named_as_its_original() -> None:
     for name in twins.TWINS:
-        assert hasattr(update, name) or hasattr(measure, name), name
+        assert any(hasattr(file, name) for file in (update, measure, pairs, row_costs)), name
     launched = set(re.findall(r'_launch\(\s*"(\w+)"', Path(twins.__file__).read_text()))
     assert launched <= set(re.findall(r"__global__ void (\w+)\(", cuda.source_of("rows.cu")))
 
 
 def found_in(file: str, pattern: str) -> str:
     """What a group of a pattern stands for in a source."""
-    found = re.search(pattern, cuda.source_of(file), re.DOTALL)
-    assert found is not None, pattern
-    return found[1]
+    actual = re.search(pattern, cuda.source_of(file), re.DOTALL)
+    assert actual is not None, pattern
+    return actual[1]
 
 
 def test_constants_are_those_of_the_cpu() -> None:
     for name, value in [("LN2_HIGH", LN2_HIGH), ("LN2_LOW", LN2_LOW)]:
         assert float.fromhex(found_in("exact.cuh", rf"#define {name} (\S+)")) == value
-    for name, value in [("MOST_LOG", MOST), ("LOG_UNITS", LOG_UNITS)]:
+    for name, value in [("MOST_LOG", MAX_LOG_WEIGHT), ("LOG_UNITS", LOG_UNITS)]:
         assert float(found_in("exact.cuh", rf"#define {name} (\S+)")) == value
     columns = found_in("tree.cuh", r"enum \{ (LANE, [^}]*), FEATURE_COLUMNS \}")
     rules = found_in("tree.cuh", r"enum \{ (CRITERION, .*?),\s*RULES \};")
     for names in (columns, rules):
         for place, name in enumerate(names.split(", ")):
-            assert getattr(split, name) == place
+            assert getattr(layout, name) == place
     assert int(found_in("tree.cuh", r"#define BATCH (\d+)")) == launches.BATCH
     plan = found_in("tree.cuh", r"enum \{ (COUNT, [^}]*), PLAN_WORDS \}").split(", ")
     assert plan.index("LEAVES") == launches.LEAVES
@@ -101,17 +102,17 @@ def test_the_orders_of_rows_are_where_the_kernel_looks_for_them() -> None:
 
 
 def test_rows_of_codes_fit_into_the_memory_of_a_block() -> None:
-    for columns in (1, 28, 150, 151, 700, encode.MOST_COLUMNS):
+    for columns in (1, 28, 150, 151, 700, encode.MAX_COLUMNS):
         tile = encode.rows_per_tile(columns)
-        assert encode.LEAST_ROWS_PER_TILE <= tile <= encode.MOST_ROWS_PER_TILE
-        assert columns * (tile + encode.GAP) <= encode.MOST_TILE_BYTES
+        assert encode.MIN_ROWS_PER_TILE <= tile <= encode.MAX_ROWS_PER_TILE
+        assert columns * (tile + encode.GAP) <= encode.MAX_TILE_BYTES
     assert int(found_in("encode.cu", r"#define GAP (\d+)")) == encode.GAP
 
 
 def test_tiles_and_parts_are_those_of_the_cpu() -> None:
-    for name, value in [("TILE", ROWS_PER_TILE), ("PARTS", measure.PARTS)]:
-        found = int(found_in("rows.cu", rf"#define {name} (\d+)"))
-        assert found == value == getattr(weighing, name)
+    for name, value in [("TILE", ROWS_PER_TILE), ("PARTS", tile_sums.PARTS)]:
+        actual = int(found_in("rows.cu", rf"#define {name} (\d+)"))
+        assert actual == value == getattr(weighing, name)
 
 
 def test_trees_are_grouped_by_what_a_block_can_hold() -> None:
@@ -121,7 +122,7 @@ def test_trees_are_grouped_by_what_a_block_can_hold() -> None:
     assert groups[0] == 0
     assert groups[-1] == sizes.size - 1
     held = np.diff(starts[groups])
-    assert (held <= predict.ENTRIES_AT_ONCE).all()
+    assert (held <= predict.MAX_ENTRIES_PER_BLOCK).all()
     assert (np.diff(groups) > 0).all()
 
 
@@ -130,7 +131,7 @@ def test_models_of_a_gpu_predict_without_one(monkeypatch: pytest.MonkeyPatch) ->
     model = BoostClassifier(n_estimators=2, random_state=0).fit(X, y)
     expected = model.decision_function(X)
     monkeypatch.setattr(device, "what_is_missing", lambda: "CUDA finds no GPU")
-    monkeypatch.setattr(device, "CELLS_WORTH_SCORING", 1)
+    monkeypatch.setattr(device, "MIN_CELLS_TO_SCORE", 1)
     assert np.array_equal(model.set_params(device="cuda").decision_function(X), expected)
 
 

@@ -45,7 +45,7 @@ def compiled(folder: Path) -> None:
 
 def run(folder: Path, seeds: list[str]) -> str:
     path = os.pathsep.join([str(HERE), str(ROOT), str(ROOT / "src"), *sys.path])
-    found = subprocess.run(
+    actual = subprocess.run(
         [sys.executable, "-m", "tests.kernels.cuda_on_cpu.run_settings", *seeds],
         env={**os.environ, "PYTHONPATH": path, "PACBOOST_CUDA_ON_CPU": str(folder)},
         capture_output=True,
@@ -53,8 +53,8 @@ def run(folder: Path, seeds: list[str]) -> str:
         check=False,
         cwd=ROOT,
     )
-    assert found.returncode == 0, found.stderr[-3_000:]
-    return found.stdout
+    assert actual.returncode == 0, actual.stderr[-3_000:]
+    return actual.stdout
 
 
 needs_compiler = pytest.mark.skipif(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.forest import LOW
 from pacboost.kernels.forest import LEAF
 from pacboost.samples.bins import Bins
-from pacboost.samples.blocks import CodedTable
+from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bags import Bag
 from pacboost.training.bags.forest import TreeLimits, TreeMaker, TreeMember
@@ -59,19 +59,19 @@ def grown(
 
 def read(member: TreeMember) -> list[tuple[Any, ...]]:
     """Nodes as the twin writes them."""
-    found: list[tuple[Any, ...]] = []
+    actual: list[tuple[Any, ...]] = []
     for node in member.inner.nodes.tolist():
         payload = node & int(LOW)
         if node >> 41 != int(LEAF):
-            found.append((node >> 41, node >> 32 & 255, node >> 40 & 1, payload))
+            actual.append((node >> 41, node >> 32 & 255, node >> 40 & 1, payload))
         elif member.classes <= 2:
             value = np.array([payload], np.uint32).view(np.float32)[0]
             value = value * member.scale + member.middle
-            found.append((np.array([value]),))
+            actual.append((np.array([value]),))
         else:
             lines = np.vstack([np.eye(member.classes), member.inner.table])
-            found.append((lines[payload],))
-    return found
+            actual.append((lines[payload],))
+    return actual
 
 
 def twin(
@@ -84,13 +84,13 @@ def twin(
     seed: int = 5,
 ) -> list[tuple[Any, ...]]:
     # Numbers are told apart from classes by a shift: those of the tests are never all 0 and 1.
-    wanted = targets[:, None].astype(float) if classes <= 2 else np.eye(classes)[targets]
+    expected = targets[:, None].astype(float) if classes <= 2 else np.eye(classes)[targets]
     if classes == 0:
         middle = (targets.min() + targets.max()) / 2
-        wanted = wanted - middle
+        expected = expected - middle
     heavy = counts * (np.ones(counts.size) if weights is None else weights)
     grower = Grower(
-        codes, wanted, heavy, Chance(seed), limits.tries, MISSING, np.arange(len(codes)),
+        codes, expected, heavy, Chance(seed), limits.tries, MISSING, np.arange(len(codes)),
         limits.least, limits.smallest, limits.deepest, limits.random, limits.lightest,
     )  # fmt: skip
     grower.grow(np.flatnonzero(counts))

@@ -12,7 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import DTypeLike, NDArray
 
-from pacboost.kernels import grow, routing, split, split_general, update
+from pacboost.kernels import grow, layout, routing, split, split_general
+from pacboost.kernels import pairs as pairs_of
 from pacboost.kernels.runtime.team import together
 from tests.kernels import naive
 
@@ -54,16 +55,16 @@ def world_of(
     count = len(sizes)
     codes = np.zeros((count, rows), dtype=np.uint8)
     features = np.zeros((count, 6), dtype=np.int64)
-    features[:, split.BINS] = sizes
-    features[:, split.CATEGORY] = generator.random(count) < 0.5
-    features[:, split.DEFAULT] = -1
+    features[:, layout.BINS] = sizes
+    features[:, layout.CATEGORY] = generator.random(count) < 0.5
+    features[:, layout.DEFAULT] = -1
     maps = np.tile(np.arange(256, dtype=np.uint8), (count, 1))
     lane_of = generator.permutation(len(alone) + len(shared))
     for j, size in enumerate(alone):
         own = generator.integers(size, size=rows)
         own[generator.random(rows) < missing_rate] = missing
         codes[j] = own
-        features[j, split.LANE] = lane_of[j]
+        features[j, layout.LANE] = lane_of[j]
     j = len(alone)
     for g, group in enumerate(shared):
         which = generator.integers(-1, len(group), size=rows)  # -1: all have their default
@@ -75,8 +76,8 @@ def world_of(
             here = which == k
             own[here] = generator.choice(others, here.sum())
             codes[j] = own
-            features[j, split.LANE] = lane_of[len(alone) + g]
-            features[j, [split.BASE, split.DEFAULT]] = first, default
+            features[j, layout.LANE] = lane_of[len(alone) + g]
+            features[j, [layout.BASE, layout.DEFAULT]] = first, default
             maps[j] = routing.NO_PLACE
             maps[j, others] = first + np.arange(size - 1)
             maps[j, default] = 0
@@ -150,34 +151,34 @@ def test_counts_equal_the_twins(world: World, lines: int, seed: int) -> None:
     _, _, pairs = some_pairs(generator, lines, words.shape[1])
     rows = some_rows(generator, words.shape[1])
     before = generator.integers(-9, 9, (lines, 8 * len(words), WIDTH))
-    found = before.copy()
-    grow.count(words, world.lanes, rows, pairs, found, 0, len(words))
-    added = (found - before)[:, : world.lanes]
-    wanted = naive.count(words, rows, pairs, WIDTH)[:, : world.lanes]
-    np.testing.assert_array_equal(added, wanted)
+    actual = before.copy()
+    grow.count(words, world.lanes, rows, pairs, actual, 0, len(words))
+    added = (actual - before)[:, : world.lanes]
+    expected = naive.count(words, rows, pairs, WIDTH)[:, : world.lanes]
+    np.testing.assert_array_equal(added, expected)
 
 
 @pytest.mark.parametrize("lanes", [1, 4, 5, 8, 9, 12, 13])
 def test_many_rows_are_counted_in_tiles(lanes: int) -> None:
     generator = np.random.default_rng(lanes)
-    n = 2 * grow.ROWS_AT_ONCE + 3
+    n = 2 * grow.ROWS_PER_TILE + 3
     world = world_of(n, [255] * lanes, [], lanes)
     words = world.words()
     _, _, pairs = some_pairs(generator, 2, n)
     rows = generator.permutation(n)[: n - 1].astype(np.uint32)
-    found = np.zeros((2, 8 * len(words), WIDTH), dtype=np.int64)
-    grow.count(words, lanes, rows, pairs, found, 0, len(words))
-    wanted = naive.count(words, rows, pairs, WIDTH)
-    np.testing.assert_array_equal(found[:, :lanes], wanted[:, :lanes])
+    actual = np.zeros((2, 8 * len(words), WIDTH), dtype=np.int64)
+    grow.count(words, lanes, rows, pairs, actual, 0, len(words))
+    expected = naive.count(words, rows, pairs, WIDTH)
+    np.testing.assert_array_equal(actual[:, :lanes], expected[:, :lanes])
 
 
 def test_pairs_come_apart_again_when_their_sums_are_as_large_as_can_be() -> None:
     for pull in (2**31 - 1, -(2**31)):
         pairs = np.array([[(pull << 32) + 2**32 - 2, 1]], dtype=np.int64)
-        found = np.zeros((1, 8, 2), dtype=np.int64)
+        actual = np.zeros((1, 8, 2), dtype=np.int64)
         rows = np.arange(2, dtype=np.uint32)
-        grow.count(np.zeros((1, 2), np.uint64), 1, rows, pairs, found, 0, 1)
-        assert (found[0, 0, 0] >> 32, found[0, 0, 0] & split.LOW) == (pull, 2**32 - 1)
+        grow.count(np.zeros((1, 2), np.uint64), 1, rows, pairs, actual, 0, 1)
+        assert (actual[0, 0, 0] >> 32, actual[0, 0, 0] & split.LOW) == (pull, 2**32 - 1)
 
 
 @settings(deadline=None, max_examples=60)
@@ -202,14 +203,14 @@ def test_pairs_equal_the_twins(
         flips = np.ones((1, 1), dtype=np.int8)  # nothing to add up
     scales = 2.0**-24, 2.0**30 / max(1, weights.sum())
     pairs = np.empty((len(flips), rows), dtype=np.int64)
-    together(update.pair_up, weights, pulls, signed, flips, *scales, pairs)
+    together(pairs_of.pair_up, weights, pulls, signed, flips, *scales, pairs)
     own = pulls * weights if signed else pulls
     wanted_pulls, wanted_weights = naive.pair_up(weights, own, flips, *scales)
     np.testing.assert_array_equal(pairs >> 32, wanted_pulls)
     np.testing.assert_array_equal(pairs & split.LOW, np.tile(wanted_weights, (len(flips), 1)))
     if outputs == 1:
         line = np.empty(rows, dtype=np.int64)
-        together(update.pair_up_one, weights.ravel(), pulls.ravel(), signed, *scales, line)
+        together(pairs_of.pair_up_one, weights.ravel(), pulls.ravel(), signed, *scales, line)
         np.testing.assert_array_equal(line, pairs[0])
 
 
@@ -224,12 +225,12 @@ def test_parts_equal_the_twins(world: World, seed: int) -> None:
     lane = int(generator.integers(world.lanes))
     goes_left = (generator.random(256) < generator.random()).astype(np.uint8)
     rows = some_rows(generator, words.shape[1])
-    wanted = naive.part(naive.lanes(words)[lane], goes_left, rows)
+    expected = naive.part(naive.lanes(words)[lane], goes_left, rows)
     block, shift = words[lane >> 3], np.uint64(8 * (lane & 7))
     out = np.empty_like(rows)
     size = routing.part(block, shift, goes_left, rows, out)
-    np.testing.assert_array_equal(out[:size], wanted[0])
-    np.testing.assert_array_equal(out[size:][::-1], wanted[1])
+    np.testing.assert_array_equal(out[:size], expected[0])
+    np.testing.assert_array_equal(out[size:][::-1], expected[1])
 
 
 @settings(deadline=None, max_examples=60)
@@ -251,8 +252,8 @@ def test_every_row_gets_the_label_of_its_leaf(
         order[start : start + size].sort()
     for first, last in pairwise(sorted({0, cut, order.size})):
         routing.label(order, starts, np.array(sizes), first, last, cells)
-    wanted = np.repeat([*range(len(sizes)), 77], [*sizes, 2])
-    np.testing.assert_array_equal(cells[order], wanted)
+    expected = np.repeat([*range(len(sizes)), 77], [*sizes, 2])
+    np.testing.assert_array_equal(cells[order], expected)
 
 
 # -- splits
@@ -264,14 +265,14 @@ def test_a_split_says_the_same_of_lanes_as_of_codes(world: World, seed: int) -> 
     generator = np.random.default_rng(seed)
     lanes = naive.lanes(world.words())
     for codes, feature in zip(world.codes, world.features, strict=True):
-        best = np.array([0, generator.integers(feature[split.BINS]), generator.integers(2)])
+        best = np.array([0, generator.integers(feature[layout.BINS]), generator.integers(2)])
         members = generator.integers(0, 2, 256).astype(np.uint8)
         goes_left = np.empty(256, dtype=np.uint8)
         routing.sides(feature, best, members, world.missing, goes_left)
-        wanted = np.where(codes == world.missing, best[2], codes <= best[1])
-        if feature[split.CATEGORY]:
-            wanted = members[codes]
-        np.testing.assert_array_equal(goes_left[lanes[feature[split.LANE]]], wanted)
+        expected = np.where(codes == world.missing, best[2], codes <= best[1])
+        if feature[layout.CATEGORY]:
+            expected = members[codes]
+        np.testing.assert_array_equal(goes_left[lanes[feature[layout.LANE]]], expected)
 
 
 @dataclass(frozen=True)
@@ -315,8 +316,8 @@ def scan(
     histogram = np.zeros((len(pairs), 8 * len(words), WIDTH), dtype=np.int64)
     grow.count(words, world.lanes, rows, pairs, histogram, 0, len(words))
     everything = np.ones(len(world.features), dtype=np.uint8)
-    alone = len(world.features) == world.lanes and rows.size <= split.FEW_ROWS
-    found = []
+    alone = len(world.features) == world.lanes and rows.size <= split.MAX_LISTED_ROWS
+    actual = []
     for few in (rows[:0], rows) if alone else (rows[:0],):
         best, members = np.full(3, -1), np.full(256, 9, dtype=np.uint8)
         after, before = split_general.scan(
@@ -335,8 +336,8 @@ def scan(
             few,
             pairs,
         )
-        found.append(Found(float(after - before), best, members))
-    first, last = found[0], found[-1]
+        actual.append(Found(float(after - before), best, members))
+    first, last = actual[0], actual[-1]
     assert first.gain == last.gain
     assert np.array_equal(first.best, last.best)
     assert np.array_equal(first.members, last.members)
@@ -371,10 +372,10 @@ def divisions(
     world: World, j: int, rows: NDArray[np.uint32], node: Node, smooth: float, root: Root | None
 ) -> list[tuple[NDArray[np.bool_], float]]:
     """All divisions of a node's rows by one feature, by the twin, and what their gains lose."""
-    bins = int(world.features[j, split.BINS])
+    bins = int(world.features[j, layout.BINS])
     own = world.codes[j, rows].astype(np.int64)
     own[own == world.missing] = bins
-    if not world.features[j, split.CATEGORY]:
+    if not world.features[j, layout.CATEGORY]:
         return [(left[own], 0.0) for left in naive.splits(bins + 1, None)]
     sums = sums_of(own, node, bins)
     penalty = node.level_penalty * max(int((sums != 0).any(axis=0).sum()) - 2, 0)
@@ -437,7 +438,7 @@ def test_the_split_found_is_the_best_of_the_twins(
     rules = np.array([CRITERIA[criterion], penalty, *least, smooth, *levels, 0.0])
     allowed = (generator.random(len(world.features)) < 0.8).astype(np.uint8)
     root = None if at_root else some_root(generator, world)
-    found = scan(world, rows, pairs, rules, allowed=allowed, root=root)
+    actual = scan(world, rows, pairs, rules, allowed=allowed, root=root)
 
     bound = max(least[0], least[1] * float(weights[rows].sum()) / rows.size, 1.0)
     node = Node(pulls[:, rows], weights[rows], criterion, penalty, bound, *levels)
@@ -446,25 +447,25 @@ def test_the_split_found_is_the_best_of_the_twins(
         parts = divisions(world, j, rows, node, smooth, root)
         gains.extend((node.gain(left) or lost) - lost for left, lost in parts)
     slack = 1e-12 * max(1.0, float(np.abs(pulls).sum()) ** (2 if criterion == "newton" else 1))
-    assert found.gain == pytest.approx(max(gains), rel=1e-9, abs=slack)
-    if found.gain <= 0:
+    assert actual.gain == pytest.approx(max(gains), rel=1e-9, abs=slack)
+    if actual.gain <= 0:
         return
-    assert allowed[found.best[0]]
+    assert allowed[actual.best[0]]
     goes_left = np.empty(256, dtype=np.uint8)
-    feature = world.features[found.best[0]]
-    routing.sides(feature, found.best, found.members, world.missing, goes_left)
-    lane = naive.lanes(world.words())[feature[split.LANE], rows]
+    feature = world.features[actual.best[0]]
+    routing.sides(feature, actual.best, actual.members, world.missing, goes_left)
+    lane = naive.lanes(world.words())[feature[layout.LANE], rows]
     gain = node.gain(goes_left[lane] != 0)
     assert gain is not None
-    lost = {lost for _, lost in divisions(world, int(found.best[0]), rows, node, smooth, root)}
-    wanted = [pytest.approx(found.gain + own, rel=1e-9, abs=slack) for own in lost]
-    assert gain in wanted
+    lost = {lost for _, lost in divisions(world, int(actual.best[0]), rows, node, smooth, root)}
+    expected = [pytest.approx(actual.gain + own, rel=1e-9, abs=slack) for own in lost]
+    assert gain in expected
 
 
 def some_root(generator: np.random.Generator, world: World) -> Root:
     """Orders of all levels, as a root may have found them, and evidence for some of them."""
     root = Root.of(world)
-    for j, bins in enumerate(world.features[:, split.BINS]):
+    for j, bins in enumerate(world.features[:, layout.BINS]):
         root.orders[j, : bins + 1] = generator.permutation(bins + 1)
     root.evidence[:] = generator.choice([0.0, 1.5, 40.0], root.evidence.size)
     return root
@@ -482,15 +483,15 @@ def test_a_root_keeps_what_it_knows_of_levels(world: World, lines: int, noise: f
     rules = np.array([split.NEWTON, 0.0, 0, 0, smooth, 0, 0, noise])
     nothing = np.zeros(len(world.features), dtype=np.uint8)  # also of features that are not drawn
     scan(world, rows, pairs, rules, allowed=nothing, root=root, at_root=True)
-    for j in np.flatnonzero(world.features[:, split.CATEGORY]).tolist():
-        bins = int(world.features[j, split.BINS])
+    for j in np.flatnonzero(world.features[:, layout.CATEGORY]).tolist():
+        bins = int(world.features[j, layout.BINS])
         own = world.codes[j].astype(np.int64)
         own[own == world.missing] = bins
         sums = sums_of(own, node, bins)
         order = naive.by_mean_pull(sums[1:], sums[0], smooth)
         assert root.orders[j, : bins + 1].tolist() == order.tolist()
-        wanted = naive.evidence(sums[1:], sums[0], noise)
-        assert root.evidence[j] == pytest.approx(wanted, rel=1e-9)
+        expected = naive.evidence(sums[1:], sums[0], noise)
+        assert root.evidence[j] == pytest.approx(expected, rel=1e-9)
 
 
 @settings(deadline=None, max_examples=150)
@@ -502,24 +503,24 @@ def test_the_plain_search_finds_what_the_general_one_finds(
     rows = some_rows(generator, world.codes.shape[1])
     if rows.size == 0:
         rows = np.zeros(1, dtype=np.uint32)
-    world.features[:, split.CATEGORY] = 0
+    world.features[:, layout.CATEGORY] = 0
     _, _, pairs = some_pairs(generator, 1, world.codes.shape[1])
     rules = np.array([split.NEWTON, penalty, *least, 0.0, 0.0, 0.0, 0.0])
     allowed = (generator.random(len(world.features)) < 0.8).astype(np.uint8)
-    wanted = scan(world, rows, pairs, rules, allowed=allowed)
+    expected = scan(world, rows, pairs, rules, allowed=allowed)
 
     words = world.words()
     histogram = np.zeros((1, 8 * len(words), WIDTH), dtype=np.int64)
     grow.count(words, world.lanes, rows, pairs, histogram, 0, len(words))
-    alone = len(world.features) == world.lanes and rows.size <= split.FEW_ROWS
+    alone = len(world.features) == world.lanes and rows.size <= split.MAX_LISTED_ROWS
     for few in (rows[:0], rows) if alone else (rows[:0],):  # by histograms, and by the rows
         best = np.full(3, -1)
         after, before = split.scan(
             histogram[0], world.features, allowed, world.missing, rows.size, rules, best, words,
             few, pairs[0],
         )  # fmt: skip
-        assert after - before == wanted.gain
-        assert best.tolist() == wanted.best.tolist()
+        assert after - before == expected.gain
+        assert best.tolist() == expected.best.tolist()
 
 
 def one_feature(codes: list[int], bins: int, category: bool, slope: int = 0) -> World:
@@ -535,8 +536,8 @@ def test_a_split_against_its_slope_is_left_out(slope: int, rising: bool) -> None
     pulls = np.array([[-1, -1, 1, 1]]) * (1 if rising else -1)
     pairs = ((pulls << 32) + 1) << 20
     rules = np.array([split.NEWTON, 0.0, 0, 0, 0, 0, 0, 0])
-    found = scan(world, np.arange(4, dtype=np.uint32), pairs, rules)
-    assert (found.gain > 0) == (rising == (slope > 0))
+    actual = scan(world, np.arange(4, dtype=np.uint32), pairs, rules)
+    assert (actual.gain > 0) == (rising == (slope > 0))
     narrow = np.array([-np.inf, -2.0])  # both sides would be held at -2
     assert scan(world, np.arange(4, dtype=np.uint32), pairs, rules, narrow).gain > 0
 
@@ -548,8 +549,8 @@ def test_a_monotone_split_divides_the_span_halfway(slope: int) -> None:
         histogram[slot, 0, 0, slot] = (slope * pull << 32) + weight
     spans = np.array([[-2.0, 2.0], [9, 9]])
     grow.narrow(histogram, slope, np.array([0, 1]), spans, 0, 1)
-    wanted = [[-2.0, -0.5], [-0.5, 2.0]] if slope > 0 else [[0.5, 2.0], [-2.0, 0.5]]
-    assert spans.tolist() == wanted
+    expected = [[-2.0, -0.5], [-0.5, 2.0]] if slope > 0 else [[0.5, 2.0], [-2.0, 0.5]]
+    assert spans.tolist() == expected
     spans[0] = -7, 7
     grow.narrow(histogram, 0, np.array([0, 1]), spans, 0, 1)
     assert spans.tolist() == [[-7, 7], [-7, 7]]
@@ -579,13 +580,13 @@ def test_rows_settle_where_the_twin_walks_them(world: World, splits: int, seed: 
     members = generator.integers(0, 2, (splits, 256)).astype(np.uint8)
     nodes = np.empty((splits, 6), dtype=np.int32)
     for t, feature in enumerate(own):
-        best = np.array([0, generator.integers(feature[split.BINS]), generator.integers(2)])
+        best = np.array([0, generator.integers(feature[layout.BINS]), generator.integers(2)])
         routing.sides(feature, best, members[t], world.missing, tables[t])
-        member = t if feature[split.CATEGORY] else -1
+        member = t if feature[layout.CATEGORY] else -1
         nodes[t] = features[t], best[1], best[2], left[t], right[t], member
     rows = some_rows(generator, world.codes.shape[1])
     cells = np.full(world.codes.shape[1], 200, dtype=np.uint8)
-    routing.settle(world.words(), own[:, split.LANE], tables, left, right, rows, cells)
-    wanted = np.full(cells.size, 200)
-    wanted[rows] = naive.walk(world.codes, nodes, members, world.missing)[rows]
-    np.testing.assert_array_equal(cells, wanted)
+    routing.settle(world.words(), own[:, layout.LANE], tables, left, right, rows, cells)
+    expected = np.full(cells.size, 200)
+    expected[rows] = naive.walk(world.codes, nodes, members, world.missing)[rows]
+    np.testing.assert_array_equal(cells, expected)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.kernels import measure
+from pacboost.kernels import measure, row_costs
 from pacboost.kernels.runtime.team import together
 from tests.kernels import naive
 from tests.kernels.naive import summed
@@ -92,7 +92,7 @@ def test_cell_sums_equal_the_twins(outputs: int, dtype: Any, signed: bool) -> No
         np.testing.assert_array_equal(also, squares)
 
 
-KINDS = {"logistic": measure.LOGISTIC, "clipped": measure.CLIPPED}
+KINDS = {"logistic": row_costs.LOGISTIC, "clipped": row_costs.CLIPPED}
 
 
 def add_up(
@@ -109,11 +109,11 @@ def add_up(
         wrong = np.zeros(rows, dtype=np.bool_)
         pulls = np.arange(margins.size).reshape(margins.shape)
         given = np.arange(rows), margins, signs, pulls
-        together(measure.class_rows, *given, np.empty((0, 2)), costs, wrong, squares)
+        together(row_costs.class_rows, *given, np.empty((0, 2)), costs, wrong, squares)
         sums[:] = np.add.reduceat(costs * base, np.arange(0, rows, size))
         np.testing.assert_array_equal(squares, (pulls.astype(float) ** 2).sum(axis=1))
     else:
-        together(measure.potential, KINDS[kind], margins, base, size, sums)
+        together(row_costs.potential, KINDS[kind], margins, base, size, sums)
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "softmax"])
@@ -134,7 +134,7 @@ def test_potentials_equal_the_twins(kind: str, outputs: int, one: bool, reach: f
     cost = naive.costs(kind, margins, signs) * base
     np.testing.assert_allclose(sums, np.add.reduceat(cost, np.arange(0, rows, size)), rtol=1e-12)
     if kind == "logistic" and outputs == 1 and one:
-        together(measure.log_costs, margins[:, 0], size, sums)
+        together(row_costs.log_costs, margins[:, 0], size, sums)
         expected = np.add.reduceat(cost / base, np.arange(0, rows, size))
         np.testing.assert_allclose(sums, expected, rtol=1e-12, atol=1e-12)
 
@@ -151,7 +151,7 @@ def test_tiny_costs_are_off_by_no_more_than_rounding(kind: str) -> None:
     add_up(kind, margins, signs, np.ones(1), 1, sums)
     assert (np.abs(sums - cost) <= 1e-12 * cost + 4 * (40 + margins[:, 0]) * 2**-53).all()
     if kind == "logistic":
-        together(measure.log_costs, margins[:, 0], 1, sums)
+        together(row_costs.log_costs, margins[:, 0], 1, sums)
         np.testing.assert_allclose(sums, cost, rtol=1e-12, atol=2**-52)
 
 
@@ -173,7 +173,7 @@ def test_wrong_classes_equal_the_twins(seed: int, rows: int, outputs: int, one: 
     chosen = generator.permutation(rows)[: rows // 2 + 1]
     costs, squares, wrong = np.full(rows, -1.0), np.full(rows, -1.0), np.full(rows, fill_value=True)
     given = chosen, margins, signs, np.zeros(signs.shape, int), np.empty((0, 2))
-    together(measure.class_rows, *given, costs, wrong, squares)
+    together(row_costs.class_rows, *given, costs, wrong, squares)
     each = [naive.wrong_classes(margins[[i]], signs[[i]], np.ones(1, int)) for i in range(rows)]
     left = np.setdiff1d(np.arange(rows), chosen)
     assert wrong[chosen].tolist() == [each[i] == 1 for i in chosen]

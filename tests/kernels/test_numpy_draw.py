@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.kernels.quick_rounds import divide_rows
+from pacboost.kernels.numpy_draw import divide_rows
 from pacboost.learners.growing import key_of
 from pacboost.training.run.rounds import RowsShown
 
@@ -26,8 +26,8 @@ def test_rows_are_those_of_numpy(seed: int, first: int, rows: int, subsample: fl
     divide_rows(shown.entropy(first), keys, chosen, aside)
     for k in range(3):
         own = shown.seed_of(first + k, 0)
-        wanted = shown.chosen(own)
-        assert wanted is not None
+        expected = shown.chosen(own)
+        assert expected is not None
         assert keys[k] == key_of(own)
-        assert chosen[k].tolist() == wanted.tolist()
-        assert aside[k].tolist() == np.setdiff1d(np.arange(rows), wanted).tolist()
+        assert chosen[k].tolist() == expected.tolist()
+        assert aside[k].tolist() == np.setdiff1d(np.arange(rows), expected).tolist()

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.kernels import predict
+from pacboost.kernels import layout, predict
 from tests.kernels import naive
 
 ROWS = st.sampled_from([1, 7, predict.ROWS_PER_TILE, 2 * predict.ROWS_PER_TILE + 3])
@@ -41,9 +41,11 @@ def masks_twin(
 
 def stored(values: list[Scores]) -> Scores:
     """Lay the values of leaves out where the kernel looks for them."""
-    places = [((1 << k) * int(predict.SPREAD) & 0xFFFFFFFF) >> 27 for k in range(predict.LEAVES)]
+    places = [
+        ((1 << k) * int(predict.SPREAD) & 0xFFFFFFFF) >> 27 for k in range(predict.LEAVES_PER_MASK)
+    ]
     assert sorted(places) == list(range(32))
-    out = np.full((len(values), predict.LEAVES, values[0].shape[1]), np.nan)
+    out = np.full((len(values), predict.LEAVES_PER_MASK, values[0].shape[1]), np.nan)
     for line, said in zip(out, values, strict=True):
         line[places[: len(said)]] = said
     return out
@@ -59,8 +61,8 @@ def test_tables_equal_the_twins(rows: int, outputs: int, start: int, seed: int) 
     first = generator.integers(-9, 9, (start + rows, outputs)) / 8
     scores = first[start:].copy()
     predict.by_tables(codes, features, tables, start, scores)
-    wanted = tables_twin(codes, features.tolist(), tables, first)[start:]
-    np.testing.assert_array_equal(scores, wanted)
+    expected = tables_twin(codes, features.tolist(), tables, first)[start:]
+    np.testing.assert_array_equal(scores, expected)
 
 
 def random_masks(generator: np.random.Generator, leaves: int, features: int) -> NDArray[np.uint32]:
@@ -95,10 +97,10 @@ def test_masks_equal_the_twins(
     scores = np.zeros((rows, outputs))
     masks = np.concatenate(parts)
     predict.by_masks(codes, features, masks, trees, stored(values), start, scores)
-    wanted = masks_twin(
+    expected = masks_twin(
         codes[:, start:], features.tolist(), masks, trees.tolist(), values, np.zeros(scores.shape)
     )
-    np.testing.assert_array_equal(scores, wanted)
+    np.testing.assert_array_equal(scores, expected)
 
 
 # Walking rows down trees equals the twin's walk, and scores are sums over trees.
@@ -109,22 +111,22 @@ def random_tree(
 ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
     """Nodes of a tree grown at random leaves, and the subsets of its categorical splits."""
     nodes = np.empty((splits, 6), dtype=np.int32)
-    ends = [(-1, predict.LEFT)]
+    ends = [(-1, layout.LEFT)]
     for t in range(splits):
-        nodes[t, predict.FEATURE] = generator.integers(features)
-        nodes[t, predict.CUT] = generator.integers(-1, missing)
-        nodes[t, predict.MISSING_LEFT] = generator.integers(2)
+        nodes[t, layout.FEATURE] = generator.integers(features)
+        nodes[t, layout.CUT] = generator.integers(-1, missing)
+        nodes[t, layout.MISSING_LEFT] = generator.integers(2)
         leaf = int(generator.integers(len(ends)))
         parent, side = ends[leaf]
         if parent >= 0:
             nodes[parent, side] = t
-        ends[leaf] = t, predict.LEFT
-        ends.append((t, predict.RIGHT))
+        ends[leaf] = t, layout.LEFT
+        ends.append((t, layout.RIGHT))
     for leaf, (parent, side) in enumerate(ends):
         if parent >= 0:
             nodes[parent, side] = ~leaf
     category = generator.random(splits) < 0.4
-    nodes[:, predict.MEMBER] = np.where(category, np.cumsum(category) - 1, -1)
+    nodes[:, layout.MEMBER] = np.where(category, np.cumsum(category) - 1, -1)
     members = generator.integers(0, 2, (int(category.sum()), 256)).astype(np.uint8)
     return nodes, members
 
@@ -147,8 +149,8 @@ def test_leaves_equal_the_twins(
     out, numbers = np.zeros((max(0, rows - start), 1)), np.arange(splits + 1.0)[:, None]
     whole = np.array([[0, splits, 0]])
     predict.score(codes, nodes, members, missing, whole, numbers, start, out)
-    wanted = naive.walk(codes, nodes, members, missing)
-    np.testing.assert_array_equal(out[:, 0], wanted[start:])
+    expected = naive.walk(codes, nodes, members, missing)
+    np.testing.assert_array_equal(out[:, 0], expected[start:])
 
 
 @settings(deadline=None, max_examples=40)
@@ -163,14 +165,14 @@ def test_scores_are_sums_over_trees(trees: list[int], outputs: int, rows: int, s
     missing, features = 9, 3
     codes = generator.integers(0, missing + 1, (features, rows)).astype(np.uint8)
     values = generator.integers(-99, 99, (sum(trees) + len(trees), outputs)) / 64
-    wanted = np.zeros((rows, outputs))
+    expected = np.zeros((rows, outputs))
     all_nodes, all_members = [], []
     places = np.zeros((len(trees), 3), dtype=np.int64)
     first = member = base = 0
     for t, splits in enumerate(trees):
         nodes, members = random_tree(generator, splits, features, missing)
-        wanted += values[base + naive.walk(codes, nodes, members, missing)]
-        nodes[nodes[:, predict.MEMBER] >= 0, predict.MEMBER] += member
+        expected += values[base + naive.walk(codes, nodes, members, missing)]
+        nodes[nodes[:, layout.MEMBER] >= 0, layout.MEMBER] += member
         places[t] = first, splits, base
         first, member, base = first + splits, member + len(members), base + splits + 1
         all_nodes.append(nodes)
@@ -182,4 +184,4 @@ def test_scores_are_sums_over_trees(trees: list[int], outputs: int, rows: int, s
             codes, np.concatenate(all_nodes), np.concatenate(all_members), missing, places,
             values, a, scores[a:b],
         )  # fmt: skip
-    np.testing.assert_array_equal(scores, wanted)
+    np.testing.assert_array_equal(scores, expected)

@@ -24,13 +24,13 @@ def test_compiled_functions_have_the_same_bits_down_to_the_smallest_numbers(name
     values = numbers()[:-1] if name == "sigmoid" else numbers()
     with np.errstate(all="ignore"):
         twin = getattr(plain, name)(values)
-    found = getattr(same_bits, name)(values)
-    assert values.size > same_bits.ROWS_WORTH_COMPILING
+    actual = getattr(same_bits, name)(values)
+    assert values.size > same_bits.MIN_ROWS_TO_COMPILE
     known = ~np.isnan(twin)
-    assert np.isnan(found[~known]).all()
-    assert np.array_equal(found[known].view(np.uint64), twin[known].view(np.uint64))
+    assert np.isnan(actual[~known]).all()
+    assert np.array_equal(actual[known].view(np.uint64), twin[known].view(np.uint64))
     if name != "log":
-        assert 0 < found[found > 0].min() < 1e-320
+        assert 0 < actual[actual > 0].min() < 1e-320
 
 
 @pytest.mark.parametrize("name", ["exp", "log", "sigmoid", "log_sigmoid", "softmax", "log_softmax"])
@@ -39,7 +39,7 @@ def test_a_row_alone_has_the_bits_that_it_has_among_many(name: str) -> None:
     values = np.abs(numbers()[np.isfinite(numbers())][:12_000]).reshape(-1, 3)
     values = values if name == "log" else values - 300
     many = function(values)
-    assert values.size > 2 * same_bits.ROWS_WORTH_COMPILING
+    assert values.size > 2 * same_bits.MIN_ROWS_TO_COMPILE
     parts = [function(part) for part in np.array_split(values, 30)]
     assert np.array_equal(many, np.concatenate(parts))
     assert np.array_equal(many, function(np.asfortranarray(values)))

@@ -60,8 +60,8 @@ def test_rows_below_their_limits_equal_the_twins(size: int, first: int, key: int
     limits = generator.integers(0, 2**hashing.BITS, 256).astype(np.uint64)
     limits[:2] = 0, 2**hashing.BITS
     out = np.empty(size, dtype=np.int64)
-    found = hashing.below(kinds, limits, first, np.uint64(key), out)
-    assert out[:found].tolist() == below_twin(kinds, limits, first, key)
+    actual = hashing.below(kinds, limits, first, np.uint64(key), out)
+    assert out[:actual].tolist() == below_twin(kinds, limits, first, key)
 
 
 @pytest.mark.parametrize("key", [0, 1, 2**63 + 11])

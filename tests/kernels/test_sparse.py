@@ -31,8 +31,8 @@ def test_counting_what_is_listed_counts_all_rows(seed: int) -> None:
     sparse.count(
         listed, codes[listed], amounts, np.int64(amounts.sum()), default, bins, missing, own
     )
-    wanted = [amounts[codes == b].sum() for b in (*range(bins), missing)]
-    np.testing.assert_array_equal(own, wanted)
+    expected = [amounts[codes == b].sum() for b in (*range(bins), missing)]
+    np.testing.assert_array_equal(own, expected)
     out = np.empty(1, dtype=np.int64)
     together(
         sparse.edges, np.array([0, listed.size]), listed, codes[listed],
@@ -45,6 +45,6 @@ def test_counting_what_is_listed_counts_all_rows(seed: int) -> None:
 
 def test_ranks_count_the_cuts_below() -> None:
     cuts = np.array([-1.0, 0.0, 2.5])
-    found = [sparse.rank(cuts, value) for value in (-2.0, -1.0, -0.5, 0.0, 0.1, 2.5, 9.0)]
-    assert found == [0, 0, 1, 1, 2, 2, 3]
+    actual = [sparse.rank(cuts, value) for value in (-2.0, -1.0, -0.5, 0.0, 0.1, 2.5, 9.0)]
+    assert actual == [0, 0, 1, 1, 2, 2, 3]
     assert sparse.rank(np.empty(0), 1.0) == 0

@@ -17,8 +17,8 @@ from tests.kernels import naive
 
 def best_cut(histogram: NDArray[np.int64], missing: int, slack: int) -> tuple[int, int, int]:
     edges = np.array([stumps.scan(own, missing, stumps.NEVER)[0] for own in histogram])
-    feature, wanted = stumps.first_feature(edges, slack)
-    _, cut, difference = stumps.scan(histogram[feature], missing, wanted)
+    feature, expected = stumps.first_feature(edges, slack)
+    _, cut, difference = stumps.scan(histogram[feature], missing, expected)
     return feature, cut, int(difference)
 
 

@@ -311,9 +311,9 @@ def test_pulls_are_those_of_the_definitions_for_any_team(
 def test_exponentials_do_not_depend_on_the_team(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(team, "cores", lambda: 32)
     scores = np.random.default_rng(0).normal(size=ROWS) * 5
-    found = set()
+    actual = set()
     for count in TEAMS:
         with using(count):
-            found.add(exponential(scores, -1.0).tobytes())
-    assert len(found) == 1
-    np.testing.assert_allclose(np.frombuffer(found.pop()), np.exp(-scores), rtol=1e-14)
+            actual.add(exponential(scores, -1.0).tobytes())
+    assert len(actual) == 1
+    np.testing.assert_allclose(np.frombuffer(actual.pop()), np.exp(-scores), rtol=1e-14)

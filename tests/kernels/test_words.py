@@ -63,11 +63,11 @@ def test_gains_of_words(
         if not held.any():
             assert gain == words.NOTHING
             continue
-        wanted = spoken(criterion, own[held].sum(axis=0), weights[held].sum(axis=0), 2.5)
+        expected = spoken(criterion, own[held].sum(axis=0), weights[held].sum(axis=0), 2.5)
         if both:
             others = free & ~held
-            wanted += spoken(criterion, own[others].sum(axis=0), weights[others].sum(axis=0), 2.5)
-        assert gain == pytest.approx(wanted, rel=1e-9, abs=1e-6)
+            expected += spoken(criterion, own[others].sum(axis=0), weights[others].sum(axis=0), 2.5)
+        assert gain == pytest.approx(expected, rel=1e-9, abs=1e-6)
 
 
 def test_nearly_pure_cells_keep_their_digits() -> None:

@@ -49,12 +49,12 @@ def check(
     assert isinstance(dense, DenseTreeSearch)
     assert isinstance(listed, SparseTreeSearch)
     for _ in range(2):  # the second uses the room of the first
-        wanted, cells = dense.partition(request, seed, chosen)
-        found, own_cells = listed.partition(request, seed, chosen)
-        assert same(wanted, found)
+        expected, cells = dense.partition(request, seed, chosen)
+        actual, own_cells = listed.partition(request, seed, chosen)
+        assert same(expected, actual)
         np.testing.assert_array_equal(own_cells, cells)
-        np.testing.assert_array_equal(found.cells(samples[1]), cells)
-    return found
+        np.testing.assert_array_equal(actual.cells(samples[1]), cells)
+    return actual
 
 
 @pytest.mark.parametrize("outputs", [1, 2, 5])
@@ -117,8 +117,8 @@ def test_a_column_too_short_for_the_root_splits_a_lighter_leaf() -> None:
     dense, listed = ArrayTable(X), SparseTable(sparse.csr_array(X))
     bins = fit_bins(dense)
     samples = Sample(dense, signs, bins=bins), Sample(listed, signs, bins=bins)
-    found = check(Tree(4), samples, request)
-    assert found.feature.tolist() == [0, 1]
+    actual = check(Tree(4), samples, request)
+    assert actual.feature.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("criterion", ["newton", "z"])
@@ -142,11 +142,11 @@ def test_stumps_with_values_of_their_own_are_trees_of_two_leaves() -> None:
     generator = np.random.default_rng(13)
     dense, listed = twin_samples(generator, 100, 6, 3)
     request = some_request(generator, dense, "newton")
-    wanted, cells = Stump().on(dense).partition(request, 0, None)
-    found, own_cells = Stump().on(listed).partition(request, 0, None)
-    assert isinstance(found, TreeRule)
-    assert isinstance(wanted, TreeRule)
-    assert same(wanted, found)
+    expected, cells = Stump().on(dense).partition(request, 0, None)
+    actual, own_cells = Stump().on(listed).partition(request, 0, None)
+    assert isinstance(actual, TreeRule)
+    assert isinstance(expected, TreeRule)
+    assert same(expected, actual)
     np.testing.assert_array_equal(cells, own_cells)
 
 
@@ -164,18 +164,18 @@ SETS = ([(0, 1), (2, 3, 5)], [(0, 1), (1, 2, 4)], [(4,)], "pairwise", "no_intera
 
 def paths(rule: TreeRule) -> list[set[int]]:
     """Return the features asked for on the way to every leaf."""
-    found: list[set[int]] = []
+    actual: list[set[int]] = []
 
     def walk(node: int, asked: set[int]) -> None:
         if node < 0:
-            found.append(asked)
+            actual.append(asked)
             return
         asked = asked | {int(rule.feature[node])}
         walk(int(rule.left[node]), asked)
         walk(int(rule.right[node]), asked)
 
     walk(0 if rule.feature.size else -1, set())
-    return found
+    return actual
 
 
 def may_interact(asked: set[int], sets: Any, features: int) -> bool:
@@ -234,18 +234,18 @@ def test_sparse_trees_are_the_dense_ones(sets: Any, max_features: Any) -> None:
 
 @pytest.mark.parametrize("sets", SETS)
 def test_threads_change_no_tree(sets: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pacboost.learners.tree.CELLS_WORTH_A_MEMBER", 1)
-    monkeypatch.setattr("pacboost.learners.tree.CELLS_WORTH_MANY", 0)
+    monkeypatch.setattr("pacboost.learners.tree.MIN_CELLS_PER_THREAD", 1)
+    monkeypatch.setattr("pacboost.learners.tree.MIN_CELLS_FOR_LARGE_TEAM", 0)
     monkeypatch.setattr("pacboost.kernels.runtime.team.cores", lambda: 3)
     generator, sample = one_sample(3)
     request = some_request(generator, sample, "newton")
-    found = []
+    actual = []
     for threads in (1, 2, 3):
         with using(threads):
             tree = Tree(24, min_leaf_rows=2, max_features=0.6, interactions=sets)
-            found.append(tree.on(sample).partition(request, 5, None)[0])
-    assert same(found[0], found[1])
-    assert same(found[0], found[2])
+            actual.append(tree.on(sample).partition(request, 5, None)[0])
+    assert same(actual[0], actual[1])
+    assert same(actual[0], actual[2])
 
 
 def test_bad_sets_are_refused() -> None:

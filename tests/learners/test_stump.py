@@ -27,9 +27,9 @@ from tests.worlds import make_sample, small_samples
 
 def best(search: Search, weights: np.ndarray, signs: np.ndarray) -> StumpRule:
     """What the search finds, which has to be a stump."""
-    found = search.find(weights, signs, 0)
-    assert isinstance(found, StumpRule)
-    return found
+    actual = search.find(weights, signs, 0)
+    assert isinstance(actual, StumpRule)
+    return actual
 
 
 def every_stump(sample: Sample) -> list[StumpRule]:
@@ -49,12 +49,12 @@ def every_stump(sample: Sample) -> list[StumpRule]:
 def test_least_error_of_all(sample: Sample, seed: int) -> None:
     signs = sample.signs[:, 0]
     weights = np.random.default_rng(seed).integers(1, 30, size=sample.n_rows)
-    found = best(Stump().on(sample), weights, signs)
+    actual = best(Stump().on(sample), weights, signs)
 
     def error(stump: StumpRule) -> int:
         return int(weights[stump.answers(sample) != signs].sum())
 
-    assert error(found) == min(error(stump) for stump in every_stump(sample))
+    assert error(actual) == min(error(stump) for stump in every_stump(sample))
 
 
 @given(small_samples(weighted=False), st.integers(0, 2**32 - 1))
@@ -62,14 +62,14 @@ def test_least_error_of_all(sample: Sample, seed: int) -> None:
 def test_ties_go_to_the_lowest_feature_then_threshold(sample: Sample, seed: int) -> None:
     signs = sample.signs[:, 0]
     weights = np.random.default_rng(seed).integers(1, 4, size=sample.n_rows)
-    found = best(Stump().on(sample), weights, signs)
+    actual = best(Stump().on(sample), weights, signs)
     errors = {
         (s.feature, s.threshold, s.above, s.missing): int(weights[s.answers(sample) != signs].sum())
         for s in every_stump(sample)
     }
     least = min(errors.values())
     first = min(key[:2] for key, value in errors.items() if value == least)
-    assert (found.feature, found.threshold) == first
+    assert (actual.feature, actual.threshold) == first
 
 
 @given(small_samples(weighted=False), st.lists(st.integers(0, 2**32 - 1), min_size=2, max_size=6))
@@ -87,24 +87,24 @@ def test_missing_values_go_where_it_is_best() -> None:
     X = np.array([[1.0], [2], [3], [np.nan], [np.nan], [4]])
     signs = np.array([-1, -1, 1, -1, -1, 1], dtype=np.int8)
     sample = make_sample(X, signs)
-    found = best(Stump().on(sample), np.ones(6, dtype=np.int64), signs)
-    assert (found.threshold, found.above, found.missing) == (2.5, 1, -1)
+    actual = best(Stump().on(sample), np.ones(6, dtype=np.int64), signs)
+    assert (actual.threshold, actual.above, actual.missing) == (2.5, 1, -1)
 
 
 def test_missing_values_never_seen_are_treated_like_the_median() -> None:
     X = np.arange(10.0)[:, None]
-    for cut, wanted in ((2, 1), (7, -1)):
+    for cut, expected in ((2, 1), (7, -1)):
         signs = np.where(X[:, 0] > cut, 1, -1).astype(np.int8)
         sample = make_sample(X, signs)
-        assert best(Stump().on(sample), np.ones(10, dtype=np.int64), signs).missing == wanted
+        assert best(Stump().on(sample), np.ones(10, dtype=np.int64), signs).missing == expected
 
 
 def test_missingness_itself_can_be_the_rule() -> None:
     X = np.array([[1.0], [1], [np.nan], [np.nan]])
     signs = np.array([1, 1, -1, -1], dtype=np.int8)
-    found = best(Stump().on(make_sample(X, signs)), np.ones(4, dtype=np.int64), signs)
-    assert math.isinf(found.threshold)
-    assert (found.above, found.missing) == (-1, -1)
+    actual = best(Stump().on(make_sample(X, signs)), np.ones(4, dtype=np.int64), signs)
+    assert math.isinf(actual.threshold)
+    assert (actual.above, actual.missing) == (-1, -1)
 
 
 @pytest.mark.parametrize(
@@ -144,9 +144,9 @@ def test_the_same_stumps(max_bins: int) -> None:
         for _ in range(3):
             # a few weights only: many rules then have the same edge
             weights = generator.choice(np.array([1, 2, 2**45]), rows)
-            wanted, found = (s.find(weights, dense.signs[:, 0]) for s in searches)
-            assert wanted == found
-            np.testing.assert_array_equal(found.cells(listed), wanted.cells(dense))
+            expected, actual = (s.find(weights, dense.signs[:, 0]) for s in searches)
+            assert expected == actual
+            np.testing.assert_array_equal(actual.cells(listed), expected.cells(dense))
 
 
 def test_any_number_of_threads_finds_the_same_sparse_stump(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,10 +155,10 @@ def test_any_number_of_threads_finds_the_same_sparse_stump(monkeypatch: pytest.M
     dense, listed = twin_samples(generator, 30_000, 12)
     weights = generator.integers(1, 2**30, 30_000)
     with using(1):
-        wanted = Stump().on(dense).find(weights, dense.signs[:, 0])
+        expected = Stump().on(dense).find(weights, dense.signs[:, 0])
     for jobs in (1, 2, 3, 7, 16):
         with using(jobs):
-            assert Stump().on(listed).find(weights, dense.signs[:, 0]) == wanted
+            assert Stump().on(listed).find(weights, dense.signs[:, 0]) == expected
 
 
 # Black boxes fitted on bags: counts as weights, or rows repeated.
@@ -168,9 +168,9 @@ def test_counts_are_weights_where_they_are_taken() -> None:
     generator = np.random.default_rng(0)
     X, y = generator.normal(size=(40, 3)), generator.normal(size=40)
     counts = generator.integers(1, 5, size=40)
-    found = fit_bag(Ridge(), X, y, counts, 0)
+    actual = fit_bag(Ridge(), X, y, counts, 0)
     repeated = Ridge().fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
-    assert found.coef_ == pytest.approx(repeated.coef_)
+    assert actual.coef_ == pytest.approx(repeated.coef_)
 
 
 def test_rows_are_repeated_elsewhere() -> None:

@@ -75,8 +75,8 @@ def test_the_rules_of_another_run_give_that_run_again() -> None:
 def test_rules_are_due_in_their_rounds_also_if_the_learner_is_asked_again() -> None:
     """A learner that needs no luck still counts as one that may be asked twice."""
     own = Scripted({3: (1, 0.2, 1)}, DecisionTreeClassifier(max_depth=1))
-    found = fitted(own).model_.vote.hypotheses
-    assert [type(rule).__name__ for rule in found][:4] == [
+    actual = fitted(own).model_.vote.hypotheses
+    assert [type(rule).__name__ for rule in actual][:4] == [
         "Function",
         "Function",
         "StumpRule",

@@ -156,15 +156,15 @@ def every_division(sample: Sample, node: NDArray[np.bool_]) -> Masks:
 def nodes_of(rule: TreeRule, sample: Sample) -> dict[int, NDArray[np.bool_]]:
     """The rows of every split and leaf, by their numbers as children."""
     assert sample.codes is not None
-    found = {0: np.ones(sample.n_rows, dtype=np.bool_)}
+    actual = {0: np.ones(sample.n_rows, dtype=np.bool_)}
     if rule.feature.size == 0:
-        return {-1: found[0]}
+        return {-1: actual[0]}
     for t in range(rule.feature.size):
         one = np.array([[*rule.nodes[t, :3], -1, -2, rule.member[t]]], dtype=np.int32)
         left = naive.walk(sample.codes, one, rule.members, rule.bins.missing) == 0
-        found[int(rule.left[t])] = found[t] & left
-        found[int(rule.right[t])] = found[t] & ~left
-    return found
+        actual[int(rule.left[t])] = actual[t] & left
+        actual[int(rule.right[t])] = actual[t] & ~left
+    return actual
 
 
 def check_best_first(tree: Tree, sample: Sample, request: Request, rule: TreeRule) -> None:
@@ -364,9 +364,9 @@ def test_leaves_vote_by_the_exact_weights_of_the_two_signs(smoothing: float, out
         for leaf, k in np.ndindex(rule.values.shape):
             own, sides = weights[cells == leaf, k], sample.signs[cells == leaf, k]
             plus, minus = int(own[sides > 0].sum()) + s, int(own[sides < 0].sum()) + s
-            wanted = cap if minus == 0 else -cap if plus == 0 else 0.5 * math.log(plus / minus)
+            expected = cap if minus == 0 else -cap if plus == 0 else 0.5 * math.log(plus / minus)
             assert rule.values[leaf, k] == pytest.approx(
-                float(whole_values(np.array(wanted))), abs=1e-11
+                float(whole_values(np.array(expected))), abs=1e-11
             )
         assert rule.cover[0] == weights.sum()
         weights = booster.request(run.state).weights.copy()
@@ -410,14 +410,14 @@ def test_features_are_drawn_anew_for_every_leaf_by_the_seed_alone(
     sample = make_sample(X, signs)
     request = signed_request(sample, np.full(400, 2**40), "gini")
     search = Tree(12, max_features=max_features).on(sample)
-    found = [search.partition(request, seed, None)[0] for seed in (5, 6, 5)]
+    actual = [search.partition(request, seed, None)[0] for seed in (5, 6, 5)]
     again = Tree(12, max_features=max_features).on(sample).partition(request, 5, None)[0]
-    assert same(found[0], found[2])
-    assert same(found[0], again)
-    assert same(found[0], found[1]) == (count == 8)
+    assert same(actual[0], actual[2])
+    assert same(actual[0], again)
+    assert same(actual[0], actual[1]) == (count == 8)
     key = 5 * 2**20
     drawn = {0: features_drawn(8, count, key)}
-    rule = found[0]
+    rule = actual[0]
     for t in range(rule.feature.size):
         assert rule.feature[t] in drawn[t]
         for side, child in enumerate((int(rule.left[t]), int(rule.right[t]))):
@@ -599,15 +599,15 @@ def test_any_number_of_threads_grows_the_same_tree(monkeypatch: pytest.MonkeyPat
     request = some_request(generator, sample, "newton")
     chosen = np.sort(generator.permutation(sample.n_rows)[: MANY_ROWS * 2 // 3])
     for rows in (None, chosen):
-        found = []
+        actual = []
         for n_jobs in (1, 2, 3, 7, 16):
             with using(n_jobs):
                 rule, cells = Tree(12).on(sample).partition(request, 0, rows)
-                found.append((rule, cells.copy()))
-        for rule, cells in found[1:]:
-            assert same(rule, found[0][0])
-            np.testing.assert_array_equal(cells, found[0][1])
-        np.testing.assert_array_equal(found[0][1], found[0][0].cells(sample))
+                actual.append((rule, cells.copy()))
+        for rule, cells in actual[1:]:
+            assert same(rule, actual[0][0])
+            np.testing.assert_array_equal(cells, actual[0][1])
+        np.testing.assert_array_equal(actual[0][1], actual[0][0].cells(sample))
 
 
 @pytest.mark.parametrize("n_jobs", [2, 5, 16])

@@ -67,22 +67,22 @@ def test_literals_against_all_of_them(
 ) -> None:
     X, signs = draw_bits(seed, n, rows, noise)
     signs = -signs if turned else signs
-    found = Conjunctions(every).search(X, signs)
+    actual = Conjunctions(every).search(X, signs)
     errors = [mistakes_of(rule, X, signs) for rule in all_literals(n, every)]
     assert len(errors) == Conjunctions(every).size(n)
-    assert found.mistakes == min(errors)
-    assert found.survivors == errors.count(0)
-    assert isinstance(found.rule, Literals)
-    assert mistakes_of(found.rule, X, signs) == found.mistakes
+    assert actual.mistakes == min(errors)
+    assert actual.survivors == errors.count(0)
+    assert isinstance(actual.rule, Literals)
+    assert mistakes_of(actual.rule, X, signs) == actual.mistakes
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 8), st.integers(1, 30))
 @settings(max_examples=100, deadline=None)
 def test_elimination_finds_the_most_specific_one_that_fits(seed: int, n: int, rows: int) -> None:
     X, signs = draw_bits(seed, n, rows, 0.0)
-    wanted = signs.astype(np.int64)
-    states, mistakes, survivors = _eliminate(X == 1, wanted)
-    counted, least, _ = _count(X == 1, wanted)
+    expected = signs.astype(np.int64)
+    states, mistakes, survivors = _eliminate(X == 1, expected)
+    counted, least, _ = _count(X == 1, expected)
     assert mistakes == least == 0
     assert survivors is None
     assert (states is None) == (counted is None)
@@ -94,15 +94,15 @@ def test_elimination_finds_the_most_specific_one_that_fits(seed: int, n: int, ro
 @settings(max_examples=100, deadline=None)
 def test_climbing_counts_right_and_only_improves(seed: int, n: int, rows: int) -> None:
     X, signs = draw_bits(seed, n, rows, 0.2)
-    wanted, bits = signs.astype(np.int64), X == 1
+    expected, bits = signs.astype(np.int64), X == 1
     start = np.full(n, 2, dtype=np.intp)
-    states, errors = _climb(bits, wanted, start)
-    assert errors == _errors(bits, wanted, states) <= _errors(bits, wanted, start)
+    states, errors = _climb(bits, expected, start)
+    assert errors == _errors(bits, expected, states) <= _errors(bits, expected, start)
     assert (start == 2).all()
-    found, mistakes, _ = _eliminate(bits, wanted)
-    assert _count(bits, wanted)[1] <= mistakes <= int((signs > 0).sum())
-    if found is not None:
-        assert _errors(bits, wanted, found) == mistakes
+    actual, mistakes, _ = _eliminate(bits, expected)
+    assert _count(bits, expected)[1] <= mistakes <= int((signs > 0).sum())
+    if actual is not None:
+        assert _errors(bits, expected, actual) == mistakes
 
 
 @pytest.mark.parametrize("every", [True, False])
@@ -111,10 +111,10 @@ def test_many_features_are_eliminated(every: bool) -> None:
     X = np.random.default_rng(0).integers(2, size=(400, 40)).astype(np.float64)
     first, second = X[:, 3] == 1, X[:, 17] == 0
     signs = np.where(first & second if every else first | second, 1, -1).astype(np.int8)
-    found = Conjunctions(every).search(X, signs)
-    assert (found.mistakes, found.survivors) == (0, None)
+    actual = Conjunctions(every).search(X, signs)
+    assert (actual.mistakes, actual.survivors) == (0, None)
     word = "and" if every else "or"
-    assert found.rule.words(NAMES) == f"x3 {word} not x17 → +, else −"
+    assert actual.rule.words(NAMES) == f"x3 {word} not x17 → +, else −"
     assert Conjunctions().size(40) == 3**40 + 1
 
 
@@ -123,15 +123,15 @@ def test_many_features_with_noise_still_find_the_concept() -> None:
     X = generator.integers(2, size=(600, 30)).astype(np.float64)
     holds = (X[:, 3] == 1) & (X[:, 17] == 0)
     signs = np.where(holds ^ (generator.random(600) < 0.1), 1, -1).astype(np.int8)
-    found = Conjunctions().search(X, signs)
-    assert found.rule.words(NAMES) == "x3 and not x17 → +, else −"
-    assert found.mistakes == int(((signs > 0) != holds).sum())
+    actual = Conjunctions().search(X, signs)
+    assert actual.rule.words(NAMES) == "x3 and not x17 → +, else −"
+    assert actual.mistakes == int(((signs > 0) != holds).sum())
 
 
 def test_columns_of_any_two_values() -> None:
     X = np.array([[3.0, 7.0, 0.0], [5.0, 7.0, 0.0], [5.0, 7.0, 0.0]])
-    found = Conjunctions().search(X, np.array([-1, 1, 1], dtype=np.int8))
-    assert found.rule.words(NAMES) == "x0 = 5 and x1 = 7 and not x2 → +, else −"
+    actual = Conjunctions().search(X, np.array([-1, 1, 1], dtype=np.int8))
+    assert actual.rule.words(NAMES) == "x0 = 5 and x1 = 7 and not x2 → +, else −"
     with pytest.raises(DataError, match="column 0 holds more than two values"):
         Conjunctions().search(np.array([[1.0], [2.0], [3.0]]), np.ones(3, dtype=np.int8))
 
@@ -164,12 +164,12 @@ def test_bands_against_all_of_them(
     signs = np.where(true, 1, -1).astype(np.int8)
     grid = sorted(float(cut) for cut in cuts)
     bands = Bands(tuple(grid), intervals=intervals)
-    found = bands.search(X, signs)
+    actual = bands.search(X, signs)
     errors = [mistakes_of(rule, X, signs) for rule in all_bands(p, grid, intervals)]
     assert len(errors) == bands.size(p)
-    assert (found.mistakes, found.survivors) == (min(errors), errors.count(0))
-    assert isinstance(found.rule, Band)
-    assert mistakes_of(found.rule, X, signs) == found.mistakes
+    assert (actual.mistakes, actual.survivors) == (min(errors), errors.count(0))
+    assert isinstance(actual.rule, Band)
+    assert mistakes_of(actual.rule, X, signs) == actual.mistakes
 
 
 def test_one_feature_only() -> None:
@@ -198,8 +198,8 @@ def test_listed_functions_are_all_asked() -> None:
         return -np.ones(len(X))
 
     X, signs = np.array([[1.0], [2.0], [3.0]]), np.array([-1, 1, 1], dtype=np.int8)
-    found = Listed([never, above(1.5), above(1.7), above(2.5)]).search(X, signs)
-    assert (found.mistakes, found.survivors) == (0, 2)
-    assert found.rule.words(NAMES) == "hypothesis 2"
-    found = Listed([never]).search(X, signs)
-    assert (found.rule.words(NAMES), found.mistakes, found.survivors) == ("never", 2, 0)
+    actual = Listed([never, above(1.5), above(1.7), above(2.5)]).search(X, signs)
+    assert (actual.mistakes, actual.survivors) == (0, 2)
+    assert actual.rule.words(NAMES) == "hypothesis 2"
+    actual = Listed([never]).search(X, signs)
+    assert (actual.rule.words(NAMES), actual.mistakes, actual.survivors) == ("never", 2, 0)

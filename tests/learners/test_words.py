@@ -129,9 +129,9 @@ def test_threads_change_nothing(learner: Words, monkeypatch: pytest.MonkeyPatch)
             done = list(islice(run, 12))
         return [(d.hypothesis.values.tolist(), replace(d.entry, seconds=0)) for d in done]
 
-    wanted = rules(1)
+    expected = rules(1)
     for threads in (2, 3, 7, 16):
-        assert rules(threads) == wanted
+        assert rules(threads) == expected
 
 
 class Closed(WordTable):
@@ -217,14 +217,14 @@ def staged(sample: Sample, learner: Words, booster: AdaBoost) -> list[tuple[floa
     """After each round ∏ Z_t, as the loop has it, and the scores, added up here."""
     run = Run(sample, learner, booster, seed=3)
     scores = np.zeros(sample.signs.shape)
-    found, product = [], 1.0
+    actual, product = [], 1.0
     for done, _ in zip(run, range(10), strict=False):
         rule = done.hypothesis
         assert isinstance(rule, WordList)
         product *= done.entry.normaliser
         scores = scores + rule.values[rule.cells(sample)]
-        found.append((product, scores))
-    return found
+        actual.append((product, scores))
+    return actual
 
 
 def mean(sample: Sample, costs: Any) -> float:

@@ -246,7 +246,7 @@ def test_fresh_draws_that_repeat_training_rows_are_welcome() -> None:
 def test_rows_without_a_group_are_one_group(model: AdaBoostClassifier, missing: object) -> None:
     groups = np.array([missing, missing, *range(len(LABELS) - 2)], dtype=object)
     named = np.array(["x", "x", *range(len(LABELS) - 2)], dtype=object)
-    with pytest.warns(InputWarning, match="groups is missing in 2 of .* a group of their own"):
+    with pytest.warns(InputWarning, match="groups is missing in 2 of"):
         found = certify(model, FRESH, LABELS, groups=groups)
     assert found.value == certify(model, FRESH, LABELS, groups=named).value
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.samples import cuts
-from pacboost.samples.bins import MOST_BINS, Bins, fit_bins, upper_cuts
-from pacboost.samples.cuts import LARGEST
+from pacboost.samples.bins import MAX_BINS, Bins, fit_bins, upper_cuts
+from pacboost.samples.cuts import MAX_FLOAT32
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
 from pacboost.sources.table import SomeRows
@@ -103,7 +103,7 @@ def test_a_value_with_most_of_the_rows_has_a_bin_and_leaves_room_for_others() ->
     assert codes.max() >= 2
 
 
-@pytest.mark.parametrize("max_bins", [-1, 0, 1, MOST_BINS + 1])
+@pytest.mark.parametrize("max_bins", [-1, 0, 1, MAX_BINS + 1])
 def test_numbers_of_bins_outside_the_limits_are_refused(max_bins: int) -> None:
     with pytest.raises(ParameterError, match=f"max_bins is {max_bins}; it may be 2 to 65535"):
         fit_bins(table_of([1.0, 2.0]), max_bins)
@@ -138,12 +138,12 @@ def test_columns_with_fewer_than_two_values_have_no_thresholds(values: list[floa
 )
 @example(threshold=0.0, x=2.0**-150)
 @example(threshold=-0.0, x=math.nextafter(2.0**-150, 1.0))
-@example(threshold=-float(LARGEST), x=-1e300)
+@example(threshold=-float(MAX_FLOAT32), x=-1e300)
 def test_comparing_doubles_with_cuts_is_comparing_rounded_ones_with_thresholds(
     threshold: float, x: float
 ) -> None:
     own = np.array([threshold], dtype=np.float32)
-    assume(own[0] < LARGEST)  # the largest float has a test of its own, below
+    assume(own[0] < MAX_FLOAT32)  # the largest float has a test of its own, below
     assert (x > upper_cuts(own)[0]) == (rounded(np.array([x]))[0] > own[0])
 
 
@@ -153,7 +153,7 @@ def test_cuts_are_right_on_and_next_to_every_boundary(
     threshold: float, steps: int, corner: int
 ) -> None:
     own = np.array([threshold], dtype=np.float32)
-    assume(abs(own[0]) < LARGEST)
+    assume(abs(own[0]) < MAX_FLOAT32)
     above = float(np.nextafter(own[0], np.float32(np.inf)))
     x = (threshold, above, (threshold + above) / 2, float(upper_cuts(own)[0]))[corner]
     for _ in range(abs(steps)):
@@ -164,10 +164,10 @@ def test_cuts_are_right_on_and_next_to_every_boundary(
 def test_what_rounds_to_infinity_lies_above_the_largest_threshold() -> None:
     """A fit never gives this threshold, but ``upper_cuts`` promises it for each."""
     assert upper_cuts(np.array([np.inf], dtype=np.float32)).tolist() == [np.inf]
-    cut = upper_cuts(np.array([LARGEST]))[0]
-    assert float(LARGEST) <= cut
+    cut = upper_cuts(np.array([MAX_FLOAT32]))[0]
+    assert float(MAX_FLOAT32) <= cut
     assert cut < 1e300
-    assert rounded(np.array([cut]))[0] == LARGEST
+    assert rounded(np.array([cut]))[0] == MAX_FLOAT32
     assert rounded(np.array([math.nextafter(cut, math.inf)]))[0] == np.inf
 
 
@@ -333,13 +333,13 @@ def test_columns_of_two_values_are_cut_as_all_others(
         for own, share in zip(pairs, shares, strict=True)
     ]
     values = np.stack(drawn, axis=1)
-    found = cuts.cuts_of_two(values)
+    actual = cuts.cuts_of_two(values)
     for j in range(len(pairs)):
         seen, below = cuts.distinct_values(values[:, j], None)
         thresholds, middle = cuts.cut(seen, below, 255)
-        if j in found:
-            assert found[j][0].tolist() == thresholds.tolist()
-            assert found[j][1] == middle
+        if j in actual:
+            assert actual[j][0].tolist() == thresholds.tolist()
+            assert actual[j][1] == middle
         else:
             unique = np.unique(values[:, j])
             assert np.isnan(values[:, j]).any() or unique.size != 2 or seen.size < 2

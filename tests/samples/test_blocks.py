@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from pacboost.errors import ParameterError
-from pacboost.kernels import split
+from pacboost.kernels import layout
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.tree import DenseTreeSearch, Tree
 from pacboost.samples.bins import Bins, fit_bins
-from pacboost.samples.blocks import ROWS_LOOKED_AT, Blocks, lay_out
+from pacboost.samples.blocks import MAX_ROWS_COMPARED, Blocks, lay_out
 from pacboost.samples.sample import Sample, fingerprint
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
@@ -36,26 +36,26 @@ def check(table: Table, bins: Bins) -> Blocks:
     assert blocks.words.shape == (max(1, -(-blocks.lanes // 8)), table.n_rows)
     assert not lanes[blocks.lanes :].any()
     np.testing.assert_array_equal(
-        blocks.features[:, split.BINS], [t.size + 1 for t in bins.thresholds]
+        blocks.features[:, layout.BINS], [t.size + 1 for t in bins.thresholds]
     )
-    np.testing.assert_array_equal(blocks.features[:, split.CATEGORY], bins.levels > 0)
+    np.testing.assert_array_equal(blocks.features[:, layout.CATEGORY], bins.levels > 0)
     for j, own in enumerate(codes):
         np.testing.assert_array_equal(decoded(blocks, j), own)
     for lane in range(blocks.lanes):
         assert lanes[lane].max(initial=0) <= 255
-        users = blocks.features[blocks.features[:, split.LANE] == lane]
+        users = blocks.features[blocks.features[:, layout.LANE] == lane]
         assert len(users) >= 1
         if len(users) > 1:
-            assert (users[:, split.DEFAULT] >= 0).all()
+            assert (users[:, layout.DEFAULT] >= 0).all()
             taken = [
                 code
                 for user in users
-                for code in range(user[split.BASE], user[split.BASE] + user[split.BINS] - 1)
+                for code in range(user[layout.BASE], user[layout.BASE] + user[layout.BINS] - 1)
             ]
             assert len(set(taken)) == len(taken)
             assert set(taken) <= set(range(1, 255))
         else:
-            assert (users[:, split.DEFAULT] == -1).all()
+            assert (users[:, layout.DEFAULT] == -1).all()
     return blocks
 
 
@@ -150,7 +150,7 @@ def test_codes_beyond_a_byte_open_another_lane() -> None:
 @pytest.mark.parametrize("kind", ["clash", "missing"])
 def test_what_the_rows_looked_at_did_not_show_is_repaired(kind: str, n_jobs: int) -> None:
     step = 3
-    n = step * ROWS_LOOKED_AT + 5  # every third row is looked at
+    n = step * MAX_ROWS_COMPARED + 5  # every third row is compared
     X = np.zeros((n, 4))
     rows = np.arange(n)
     for j in range(4):
@@ -166,13 +166,13 @@ def test_what_the_rows_looked_at_did_not_show_is_repaired(kind: str, n_jobs: int
     table = ArrayTable(X)
     with using(n_jobs):
         blocks = check(table, fit_bins(table))
-    own = blocks.features[[2 if kind == "clash" else 1], split.DEFAULT]
+    own = blocks.features[[2 if kind == "clash" else 1], layout.DEFAULT]
     assert own.tolist() == [-1]
     assert 2 <= blocks.lanes <= 4
 
 
 def test_all_that_clash_are_repaired() -> None:
-    n = 2 * ROWS_LOOKED_AT
+    n = 2 * MAX_ROWS_COMPARED
     generator = np.random.default_rng(3)
     X = np.zeros((n, 12))
     X[0::2] = one_hot(generator.integers(12, size=n // 2), 12)
@@ -186,17 +186,17 @@ def test_sparse_tables_and_float32_are_laid_out_alike() -> None:
     X = np.where(generator.random((500, 20)) < 0.03, generator.integers(1, 5, (500, 20)), 0)
     dense = ArrayTable(X.astype(np.float64))
     bins = fit_bins(dense)
-    wanted = check(dense, bins)
+    expected = check(dense, bins)
     for table in (SparseTable(sparse.csr_matrix(X)), ArrayTable(X.astype(np.float32))):
-        found = lay_out(table, bins)
-        np.testing.assert_array_equal(found.words, wanted.words)
-        np.testing.assert_array_equal(found.features, wanted.features)
+        actual = lay_out(table, bins)
+        np.testing.assert_array_equal(actual.words, expected.words)
+        np.testing.assert_array_equal(actual.features, expected.features)
 
 
 def test_255_bins_fit_and_more_are_refused() -> None:
     table = ArrayTable(np.arange(600.0)[:, None])
     blocks = check(table, fit_bins(table, 255))
-    assert blocks.features[0, split.BINS] == 255
+    assert blocks.features[0, layout.BINS] == 255
     with pytest.raises(ParameterError, match="set max_bins to 255 or less"):
         lay_out(table, fit_bins(table, 256))
 

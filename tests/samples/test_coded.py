@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.samples.bins import Bins, fit_bins
-from pacboost.samples.blocks import CodedTable
-from pacboost.samples.cuts import LARGEST
+from pacboost.samples.coded_table import CodedTable
+from pacboost.samples.cuts import MAX_FLOAT32
 from pacboost.sources.arrays import ArrayTable
 
 values = st.floats(allow_nan=False, allow_infinity=False, width=32) | st.just(float("nan"))
@@ -31,12 +31,15 @@ def test_round_trip(column: list[float], other: list[float], max_bins: int) -> N
 @settings(deadline=None, max_examples=40)
 @given(
     thresholds=st.lists(
-        st.floats(-float(LARGEST), float(LARGEST), width=32), min_size=0, max_size=9, unique=True
+        st.floats(-float(MAX_FLOAT32), float(MAX_FLOAT32), width=32),
+        min_size=0,
+        max_size=9,
+        unique=True,
     )
 )
 def test_every_code_has_a_value_even_at_the_ends_of_the_format(thresholds: list[float]) -> None:
     own = np.sort(np.array(thresholds, dtype=np.float32))
-    if own.size and own[-1] == LARGEST:
+    if own.size and own[-1] == MAX_FLOAT32:
         own = own[:-1]  # no value lies above it
     bins = Bins((own,), np.zeros(1, dtype=np.int64))
     codes = np.arange(bins.missing + 1, dtype=np.uint8)[None]

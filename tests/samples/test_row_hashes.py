@@ -24,15 +24,15 @@ def test_large_tables_are_hashed_by_a_kernel_with_the_same_result(
     X[draw.random(X.shape) < 0.1] = np.nan
     X[0], X[1], X[2] = -0.0, 1e30, 1e-30
     hasher = RowHasher.for_table(ArrayTable(X))
-    found = hasher.hashes(ArrayTable(X))
+    actual = hasher.hashes(ArrayTable(X))
     columns, limit = np.array([0, 2, 3]), 2**62
     below = hasher.below(ArrayTable(X), columns, limit)
     assert np.array_equal(
         below, np.flatnonzero(hasher.hashes(ArrayTable(X), None, [0, 2, 3]) < limit)
     )
     assert 0 < below.size < len(X)
-    monkeypatch.setattr(hashing, "CELLS_WORTH_COMPILING", 0)
-    assert np.array_equal(hasher.hashes(ArrayTable(X)), found)
+    monkeypatch.setattr(hashing, "MIN_CELLS_TO_COMPILE", 0)
+    assert np.array_equal(hasher.hashes(ArrayTable(X)), actual)
     assert np.array_equal(hasher.below(ArrayTable(X), columns, limit), below)
 
 

@@ -7,8 +7,10 @@ import pytest
 from scipy import sparse
 
 from pacboost.samples import bins as bins_of
-from pacboost.samples.bins import SparseCodes, fit_bins
+from pacboost.samples import sparse_codes
+from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
+from pacboost.samples.sparse_codes import SparseCodes
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable, words_of
 from tests.sparse_samples import twins
@@ -20,15 +22,15 @@ from tests.sparse_samples import twins
 def test_the_cuts_are_those_of_the_dense_table(
     monkeypatch: pytest.MonkeyPatch, max_bins: int, weighted: bool, looked_at: int
 ) -> None:
-    monkeypatch.setattr(bins_of, "ROWS_LOOKED_AT", looked_at)
+    monkeypatch.setattr(bins_of, "MAX_ROWS_FOR_QUANTILES", looked_at)
     generator = np.random.default_rng(max_bins)
     for _ in range(20):
         X, matrix = twins(generator)
         weights = generator.random(len(X)) + 0.01 if weighted else None
-        wanted = fit_bins(ArrayTable(X), max_bins, weights)
-        found = fit_bins(SparseTable(matrix), max_bins, weights)
-        assert not wanted.differ(found)
-        np.testing.assert_array_equal(found.middle, wanted.middle)
+        expected = fit_bins(ArrayTable(X), max_bins, weights)
+        actual = fit_bins(SparseTable(matrix), max_bins, weights)
+        assert not expected.differ(actual)
+        np.testing.assert_array_equal(actual.middle, expected.middle)
 
 
 def test_columns_without_a_value_have_no_cut() -> None:
@@ -44,24 +46,24 @@ def test_codes_are_those_of_the_dense_table(max_bins: int) -> None:
     for _ in range(10):
         X, matrix = twins(generator, rows=400)
         bins = fit_bins(ArrayTable(X), max_bins)
-        wanted = bins.encode(ArrayTable(X))
-        found = SparseCodes.of(SparseTable(matrix).entries, bins)
-        np.testing.assert_array_equal(found.dense(), wanted)
-        assert found.dense().dtype == found.column(0).dtype == wanted.dtype
-        for j, own in enumerate(wanted):
-            np.testing.assert_array_equal(found.column(j), own)
-        assert found.rows.size == np.count_nonzero(wanted != found.defaults[:, None])
+        expected = bins.encode(ArrayTable(X))
+        actual = SparseCodes.from_entries(SparseTable(matrix).entries, bins)
+        np.testing.assert_array_equal(actual.dense(), expected)
+        assert actual.dense().dtype == actual.column(0).dtype == expected.dtype
+        for j, own in enumerate(expected):
+            np.testing.assert_array_equal(actual.column(j), own)
+        assert actual.rows.size == np.count_nonzero(expected != actual.defaults[:, None])
 
 
 @pytest.mark.parametrize("cells", [1, 40, 1 << 24])
 def test_blocks_of_rows(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
-    monkeypatch.setattr(bins_of, "CELLS_AT_ONCE", cells)
+    monkeypatch.setattr(sparse_codes, "MAX_CELLS_PER_BLOCK", cells)
     X, matrix = twins(np.random.default_rng(4), 50, 9)
     bins = fit_bins(ArrayTable(X))
-    blocks = list(SparseCodes.of(SparseTable(matrix).entries, bins).blocks())
+    blocks = list(SparseCodes.from_entries(SparseTable(matrix).entries, bins).blocks())
     assert [first for first, _ in blocks] == list(range(0, 50, max(1, min(50, cells // 9))))
-    found = np.concatenate([codes for _, codes in blocks], axis=1)
-    np.testing.assert_array_equal(found, bins.encode(ArrayTable(X)))
+    actual = np.concatenate([codes for _, codes in blocks], axis=1)
+    np.testing.assert_array_equal(actual, bins.encode(ArrayTable(X)))
 
 
 def test_samples_of_sparse_tables_and_of_words() -> None:

@@ -31,8 +31,8 @@ from pacboost.boosters.booster import (
     whole_values,
 )
 from pacboost.hypotheses.hypothesis import Cells, CellValues
+from pacboost.kernels.row_exponentials import raise_scores
 from pacboost.kernels.runtime.team import team_for, together
-from pacboost.kernels.same_bits import raise_scores
 from pacboost.numerics.exact import MOST_VOTE, VOTE_UNIT, in_units_of_least, whole_scale
 from pacboost.numerics.same_bits import log, mean
 from pacboost.numerics.same_bits import total as sum_of

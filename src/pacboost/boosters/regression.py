@@ -22,7 +22,7 @@ from pacboost.boosters.newton import LogLink, exponential
 from pacboost.boosters.residual import Residual, ResidualState, sum_of_pulls
 from pacboost.errors import DataError, ParameterError
 from pacboost.hypotheses.hypothesis import Cells
-from pacboost.kernels import update
+from pacboost.kernels import residuals
 from pacboost.numerics.exact import quantile_of
 from pacboost.samples.sample import Sums
 
@@ -55,7 +55,7 @@ class Square(Residual):
         return sums.means(self.penalty(state) if shrunk else 0.0) / state.scale
 
     def weigh(self, state: ResidualState) -> int:
-        return sum_of_pulls(update.pulls, state, state.cut, state.scale)
+        return sum_of_pulls(residuals.pulls, state, state.cut, state.scale)
 
     def penalty(self, state: ResidualState) -> float:
         return self.l2 * state.weight / state.targets.size
@@ -92,7 +92,7 @@ class Absolute(Residual):
         return state.quantiles(cells, len(sums.pulls), 0.5)[:, None]
 
     def weigh(self, state: ResidualState) -> int:
-        return sum_of_pulls(update.sides, state, 1.0, -1.0, state.unit)
+        return sum_of_pulls(residuals.sides, state, 1.0, -1.0, state.unit)
 
 
 # Gamma regression: positive numbers whose mean is exp(F(x)), and whose spread grows with it.
@@ -187,7 +187,7 @@ class Huber(Residual):
         return np.asarray(medians + steps)[:, None]
 
     def weigh(self, state: ResidualState) -> int:
-        return sum_of_pulls(update.pulls, state, state.cut, state.scale)
+        return sum_of_pulls(residuals.pulls, state, state.cut, state.scale)
 
 
 # Poisson regression: counts whose mean is exp(F(x)).
@@ -277,4 +277,4 @@ class Quantile(Residual):
     def weigh(self, state: ResidualState) -> int:
         """Set pulls to q or -(1 - q) times the weight, and to 0 where a target is met."""
         above = float(self.quantile)
-        return sum_of_pulls(update.sides, state, above, above - 1.0, state.unit)
+        return sum_of_pulls(residuals.sides, state, above, above - 1.0, state.unit)

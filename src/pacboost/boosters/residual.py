@@ -29,7 +29,7 @@ from pacboost.boosters.booster import (
     whole_values,
 )
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.kernels import update
+from pacboost.kernels import residuals
 from pacboost.kernels.runtime.entry import Body
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT, quantiles_of_cells
@@ -160,7 +160,7 @@ class Residual(Booster[ResidualState]):
         found = np.zeros(team_for(rows))
         scores = state.margins.reshape(-1)
         given = cells, values.reshape(-1), state.targets, scores, found
-        together(update.advance, *given, at_most=found.size)
+        together(residuals.advance, *given, at_most=found.size)
         most = float(found.max())
         scale = math.ldexp(1.0, -math.frexp(max(most, state.unit))[1])
         state = self.prepared(replace(state, largest=most, scale=scale))
@@ -168,7 +168,7 @@ class Residual(Booster[ResidualState]):
 
 
 def sum_of_pulls(body: Body, state: ResidualState, *settings: float) -> int:
-    """Have a kernel of kernels/update.py write the pulls; give the sum of their sizes."""
+    """Have a kernel of kernels/residuals.py write the pulls; give the sum of their sizes."""
     found = np.zeros(team_for(state.targets.size), dtype=np.int64)
     columns = (state.margins, state.weights, state.pulls)
     scores, weights, pulls = (column.reshape(-1) for column in columns)

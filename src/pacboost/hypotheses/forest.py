@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels import forest
+from pacboost.kernels import forest_predict
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, each_rows
 from pacboost.samples.bins import Bins
 from pacboost.sources.table import Table
@@ -142,12 +142,12 @@ class Forest:
         places = np.empty(len(lines), np.int64)
         for block in self.blocks:
             if self.many:
-                forest.add_classes(
+                forest_predict.add_classes(
                     lines, block.nodes, block.firsts, self.bins.missing, self.hard,
                     block.table, block.bases, places, sums,
                 )  # fmt: skip
             else:
-                forest.add_numbers(
+                forest_predict.add_numbers(
                     lines, block.nodes, block.firsts, self.bins.missing,
                     self.hard and self.classes > 0, places, sums,
                 )  # fmt: skip
@@ -169,7 +169,7 @@ class Forest:
         leaves = self.cells(table)
         sums, squares, number = np.zeros(table.n_rows), np.zeros(table.n_rows), 0
         for block in self.blocks:
-            values = block.nodes.view(np.float32)[forest.HALF :: 2]
+            values = block.nodes.view(np.float32)[forest_predict.HALF :: 2]
             for first in block.firsts[:-1]:
                 own = values[first + leaves[:, number]].astype(np.float64)
                 sums, squares, number = sums + own, squares + own**2, number + 1
@@ -186,7 +186,9 @@ class Forest:
         def task(start: int, stop: int) -> None:
             places = np.empty(stop - start, np.int64)
             for number, (block, first) in enumerate(trees):
-                forest.descend(lines[start:stop], block.nodes, first, self.bins.missing, places)
+                forest_predict.descend(
+                    lines[start:stop], block.nodes, first, self.bins.missing, places
+                )
                 leaves[start:stop, number] = places
 
         each_rows(task, table.n_rows, width=ROWS_PER_SPAN // ROWS_WORTH_A_THREAD)

@@ -17,7 +17,7 @@ from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names
 from pacboost.hypotheses.tree import bins_of
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.numerics.exact import tied
-from pacboost.samples.blocks import CodedTable
+from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample, Signs, unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.table import Table

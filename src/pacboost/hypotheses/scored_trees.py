@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import predict
-from pacboost.kernels.cuda.predict import SPLITS_AT_ONCE, GpuScores, TreesOnGpu, most_stride
+from pacboost.kernels import layout, predict
+from pacboost.kernels.cuda.predict import MAX_SPLITS_PER_TREE, GpuScores, TreesOnGpu, max_stride
 from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import Bins, Codes
-from pacboost.samples.blocks import gpu_codes, layout_of, places_of
+from pacboost.samples.blocks import places_of
+from pacboost.samples.gpu_codes import gpu_codes, layout_of
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
 
@@ -32,7 +33,10 @@ Scores = NDArray[np.float64]
 ROWS_WORTH_MASKS = 512
 """Masks of a tree take as long to make as walking so many rows down it."""
 PLACES = (
-    ((np.uint64(1) << np.arange(predict.LEAVES, dtype=np.uint64)) * np.uint64(predict.SPREAD))
+    (
+        (np.uint64(1) << np.arange(predict.LEAVES_PER_MASK, dtype=np.uint64))
+        * np.uint64(predict.SPREAD)
+    )
     >> np.uint64(27)
 ).astype(np.int64) & 31
 """Where the kernel ``by_masks`` looks for the value of each leaf."""
@@ -57,7 +61,7 @@ class PackedTrees:
         split = member = leaf = 0
         for t, (tree, vote) in enumerate(zip(trees, votes, strict=True)):
             own = tree.nodes.copy()
-            own[own[:, predict.MEMBER] >= 0, predict.MEMBER] += member
+            own[own[:, layout.MEMBER] >= 0, layout.MEMBER] += member
             places[t] = split, tree.feature.size, leaf
             nodes.append(own)
             members.append(tree.members)
@@ -69,7 +73,7 @@ class PackedTrees:
 
 def can_be_masked(tree: TreeRule) -> bool:
     """Check whether a tree has splits, and few enough leaves and codes for masks."""
-    return 0 < tree.feature.size < predict.LEAVES and tree.bins.missing <= 255
+    return 0 < tree.feature.size < predict.LEAVES_PER_MASK and tree.bins.missing <= 255
 
 
 class MaskedTrees:
@@ -80,7 +84,7 @@ class MaskedTrees:
         self._features = np.zeros(256, dtype=np.int64)
         self._masks = np.zeros((256, 256), dtype=np.uint32)
         self._trees = np.zeros(17, dtype=np.int64)
-        self._values = np.zeros((16, predict.LEAVES, outputs))
+        self._values = np.zeros((16, predict.LEAVES_PER_MASK, outputs))
 
     def add(self, features: NDArray[np.int64], masks: Masks, values: NDArray[np.float64]) -> None:
         """Take in a tree: what ``leaf_masks`` gave, and the values of its leaves times its vote."""
@@ -167,10 +171,10 @@ class ScoredTrees:
         """The trees there, None if they are too large for it."""
         trees, votes = zip(*self._pairs, strict=True)
         bins = trees[0].bins
-        if bins.missing > 255 or max(tree.feature.size for tree in trees) > SPLITS_AT_ONCE:
+        if bins.missing > 255 or max(tree.feature.size for tree in trees) > MAX_SPLITS_PER_TREE:
             return None
         layout = layout_of(bins, *places_of(bins, []))
-        if layout.stride > most_stride():
+        if layout.stride > max_stride():
             return None
         packed = PackedTrees.of(trees, votes)
         return TreesOnGpu(packed.nodes, packed.members, packed.trees, packed.values, layout)
@@ -194,8 +198,8 @@ class ScoredTrees:
 
     def _packed(self, pairs: Sequence[tuple[TreeRule, float]]) -> PackedTrees:
         packed = PackedTrees.of([tree for tree, _ in pairs], [vote for _, vote in pairs])
-        packed.nodes[:, predict.FEATURE] = np.searchsorted(
-            self.asked, packed.nodes[:, predict.FEATURE]
+        packed.nodes[:, layout.FEATURE] = np.searchsorted(
+            self.asked, packed.nodes[:, layout.FEATURE]
         )
         return packed
 

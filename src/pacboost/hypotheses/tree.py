@@ -18,11 +18,12 @@ from pacboost.hypotheses.hypothesis import (
     Names,
     value_words,
 )
-from pacboost.kernels import predict
+from pacboost.kernels import layout, predict
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.numerics.exact import VOTE_UNIT
-from pacboost.samples.bins import Bins, Codes, SparseCodes
+from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.sample import Sample
+from pacboost.samples.sparse_codes import SparseCodes
 from pacboost.sources.table import Values
 
 MOST_COLUMNS_NAMED = 4
@@ -83,9 +84,13 @@ class TreeRule(Hypothesis):
             return out
         asked, numbers = np.unique(self.feature.astype(np.int64), return_inverse=True)
         nodes = self.nodes.copy()
-        nodes[:, predict.FEATURE] = numbers
+        nodes[:, layout.FEATURE] = numbers
         known = sample.sparse if own else None
-        listed = SparseCodes.of(entries, self.bins, asked) if known is None else known.pick(asked)
+        listed = (
+            SparseCodes.from_entries(entries, self.bins, asked)
+            if known is None
+            else known.pick(asked)
+        )
         for first, block in listed.blocks():
             self._walk(block, nodes, out[first : first + block.shape[1]])
         return out

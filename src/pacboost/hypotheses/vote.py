@@ -26,8 +26,9 @@ from pacboost.hypotheses.tree import TreeRule, bins_of
 from pacboost.hypotheses.word_list import WordIndex, WordList
 from pacboost.kernels import bins as lookup
 from pacboost.kernels.runtime.threads import each_rows
-from pacboost.samples.bins import Bins, SparseCodes, upper_cuts
+from pacboost.samples.bins import Bins, upper_cuts
 from pacboost.samples.sample import unlabelled
+from pacboost.samples.sparse_codes import SparseCodes
 from pacboost.sources.sparse import words_of
 from pacboost.sources.table import Table
 
@@ -132,7 +133,7 @@ class Vote:
         if table.entries is None:
             trees.add_to(scores, bins.encode(table, trees.asked))
             return
-        for first, codes in SparseCodes.of(table.entries, bins, trees.asked).blocks():
+        for first, codes in SparseCodes.from_entries(table.entries, bins, trees.asked).blocks():
             trees.add_to(scores[first : first + codes.shape[1]], codes)
 
     @cached_property

@@ -1,10 +1,9 @@
 """Find each value among the sorted cuts of its feature: to encode rows, and to score them.
 
-A value's code is the number of cuts it lies above; a missing value (NaN) has a code of its own.
-Features' cuts lie one after the other, each padded with infinities to a power of two: 2 where there
-is one cut at most, else 256 or more.
-The eight unrolled steps are what makes this fast: without a branch, and with values enough in
-flight, a look-up takes 9 ns where a plain binary search takes 74 (one core, 255 bins).
+A value's code is the number of cuts it lies above; one more code stands for missing values (NaN).
+The cuts of the features are concatenated, each padded with infinities to a power of two: 2 if there
+is at most one cut, otherwise 256 or more. The eight unrolled steps make this fast: they have no
+branch, and a look-up takes 9 ns where an ordinary binary search takes 74 (one core, 255 bins).
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from pacboost.kernels.runtime import Cells, Floats, Wholes
 from pacboost.kernels.runtime.jit import kernel, part_of_kernels, uncounted
 
 ROWS_PER_TILE = 256  # a tile of a C-ordered matrix stays in the second-level cache
-HALF = np.uint64(128)  # of the cuts of most features
+HALF = np.uint64(128)  # of 256 cuts, the width of most features
 
 
 def pack(cuts: Sequence[Floats]) -> tuple[Floats, Wholes]:
-    """Lay features' cuts one after the other; give them and where each feature begins and ends.
+    """Concatenate the cuts of the features; return them and the start and end of each feature.
 
     >>> packed, offsets = pack([np.array([1.0, 2.0]), np.arange(300.0)])
     >>> offsets.tolist(), packed[:3].tolist()
@@ -34,23 +33,23 @@ def pack(cuts: Sequence[Floats]) -> tuple[Floats, Wholes]:
     widths = [2 if c.size <= 1 else max(256, 1 << int(c.size).bit_length()) for c in cuts]
     offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
     packed = np.full(offsets[-1], np.inf)
-    for start, own in zip(offsets[:-1], cuts, strict=True):
-        packed[start : start + own.size] = own
+    for start, feature_cuts in zip(offsets[:-1], cuts, strict=True):
+        packed[start : start + feature_cuts.size] = feature_cuts
     return packed, offsets
 
 
 def quantiles(
     values: Any, chosen: NDArray[np.intp] | None, max_bins: int, tie: float
 ) -> tuple[NDArray[Any], ...] | None:
-    """Find the values next to the cuts of all columns by a GPU; None where none is in use."""
+    """Find the values next to the cuts of all columns on a GPU; None if none is in use."""
     return on_gpu.quantiles(values, chosen, max_bins, tie) if gpu_in_use() else None
 
 
 @part_of_kernels
 def rank(cuts: Floats, value: float, step: np.uint64) -> np.uint64:
-    """Count the cuts below a value, of which there are twice as many as ``step``, a power of 2.
+    """Count the cuts below a value; ``step``, a power of 2, is half of the number of cuts.
 
-    Without a branch; LLVM unrolls the loop where it knows the first step.
+    There is no branch, and LLVM unrolls the loop if the first step is a constant.
     """
     low = np.uint64(0)
     while step > 0:
@@ -70,7 +69,7 @@ def encode(
     codes: Cells,
     start: int,
 ) -> None:
-    """Write the codes of some features, one line each, from row ``start`` on.
+    """Write the codes of some features, one line for each, from row ``start`` on.
 
     The columns of ``values`` are the features from ``first`` on.
     """
@@ -78,17 +77,17 @@ def encode(
         for j in range(features.size):
             column = values[tile : tile + ROWS_PER_TILE, features[j] - first]
             out = codes[j, start + tile : start + tile + ROWS_PER_TILE]
-            own = cuts[offsets[features[j]] : offsets[features[j] + 1]]
-            if own.size == 2:
+            feature_cuts = cuts[offsets[features[j]] : offsets[features[j] + 1]]
+            if feature_cuts.size == 2:
                 for i in range(column.size):
-                    out[i] = own[0] < column[i]
-            elif own.size == 256:
+                    out[i] = feature_cuts[0] < column[i]
+            elif feature_cuts.size == 256:
                 for i in range(column.size):
-                    out[i] = rank(own, column[i], HALF)
+                    out[i] = rank(feature_cuts, column[i], HALF)
             else:
                 for i in range(column.size):
-                    out[i] = rank(own, column[i], np.uint64(own.size >> 1))
-            for i in range(column.size):  # apart, so that the loops above stay free of branches
+                    out[i] = rank(feature_cuts, column[i], np.uint64(feature_cuts.size >> 1))
+            for i in range(column.size):  # separate, so that the loops above have no branches
                 if np.isnan(column[i]):
                     out[i] = missing
 
@@ -102,24 +101,24 @@ def encode_rows(
     missing: int,
     codes: Cells,
 ) -> bool:
-    """Write the codes of some rows of a matrix, a tile at a time; tell if all are finite."""
+    """Write the codes of some rows of a matrix; return whether no value is infinite."""
     finite = True
     copied = np.empty((ROWS_PER_TILE, values.shape[1]), dtype=values.dtype)
     for tile in range(0, rows.size, ROWS_PER_TILE):
-        some = rows[tile : tile + ROWS_PER_TILE]
-        for i in range(some.size):
+        tile_rows = rows[tile : tile + ROWS_PER_TILE]
+        for i in range(tile_rows.size):
             for j in range(values.shape[1]):
-                copied[i, j] = values[some[i], j]
+                copied[i, j] = values[tile_rows[i], j]
         for j in range(codes.shape[0]):
             out = codes[j, tile : tile + ROWS_PER_TILE]
-            own = cuts[offsets[j] : offsets[j + 1]]
-            if own.size == 256:
-                for i in range(some.size):
-                    out[i] = rank(own, copied[i, j], HALF)
+            feature_cuts = cuts[offsets[j] : offsets[j + 1]]
+            if feature_cuts.size == 256:
+                for i in range(tile_rows.size):
+                    out[i] = rank(feature_cuts, copied[i, j], HALF)
             else:
-                for i in range(some.size):
-                    out[i] = rank(own, copied[i, j], np.uint64(own.size >> 1))
-            for i in range(some.size):
+                for i in range(tile_rows.size):
+                    out[i] = rank(feature_cuts, copied[i, j], np.uint64(feature_cuts.size >> 1))
+            for i in range(tile_rows.size):
                 if not np.isfinite(copied[i, j]):
                     out[i] = missing
                     finite = finite and np.isnan(copied[i, j])
@@ -136,22 +135,23 @@ def score(
     missing: Floats,
     scores: Floats,
 ) -> None:
-    """Add to each row's score the step its value stands on, for the columns named.
+    """Add to each row's score the step of its value, for some columns.
 
-    ``steps`` lie like the cuts: the step above k of a feature's cuts is its k-th.
+    ``steps`` are laid out like the cuts: a feature's k-th step is the one above k of its cuts.
     """
     for tile in range(0, values.shape[0], ROWS_PER_TILE):
         out = scores[tile : tile + ROWS_PER_TILE]
         for j in range(columns.size):
             column = values[tile : tile + ROWS_PER_TILE, columns[j]]
-            own = cuts[offsets[j] : offsets[j + 1]]
+            feature_cuts = cuts[offsets[j] : offsets[j + 1]]
             heights = steps[offsets[j] : offsets[j + 1]]
-            if own.size == 256:
+            if feature_cuts.size == 256:
                 for i in range(column.size):
-                    out[i] += heights[rank(own, column[i], HALF)]
+                    out[i] += heights[rank(feature_cuts, column[i], HALF)]
             else:
+                step = np.uint64(feature_cuts.size >> 1)
                 for i in range(column.size):
-                    out[i] += heights[rank(own, column[i], np.uint64(own.size >> 1))]
+                    out[i] += heights[rank(feature_cuts, column[i], step)]
             for i in range(column.size):
                 if np.isnan(column[i]):
                     out[i] += missing[j] - heights[0]  # exact: see numerics/exact.py

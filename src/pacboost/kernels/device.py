@@ -1,4 +1,4 @@
-"""Whether there is a GPU, what is missing if not, and whether it is in use."""
+"""Find out whether a GPU is available, what is missing if not, and whether it is in use."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from pacboost.numerics.memory import lies_on_gpu
 
 GPU = ("cuda", "gpu")
 DEVICES = ("cpu", *GPU, "auto")
-CELLS_WORTH_A_GPU = 20_000_000
-"""Rows times columns; on fewer, a fit on the CPU is done before the GPU has warmed up."""
-CELLS_WORTH_SCORING = 2_000_000
-"""Fewer cells are scored on the CPU sooner, also by device="cuda"."""
-BYTES_A_ROW = 36
-"""What a fit holds of a row of two classes besides its codes; 8 more where rows have weights."""
-LEAST_CAPABILITY = 70
-"""Compute capability 7.0 (Volta) and newer let blocks wait for each other without a risk."""
+MIN_CELLS_TO_FIT = 20_000_000
+"""Rows times columns; on fewer, a fit on the CPU ends before the GPU has warmed up."""
+MIN_CELLS_TO_SCORE = 2_000_000
+"""Rows times columns; fewer cells are scored faster on the CPU, also with device="cuda"."""
+BYTES_PER_ROW = 36
+"""Memory of a row of two classes besides its codes; 8 bytes more if rows have weights."""
+MIN_CAPABILITY = 70
+"""Blocks can wait for each other safely from compute capability 7.0 (Volta) on."""
 
 _in_use: ContextVar[dict[Any, Any] | None] = ContextVar("pacboost_cuda", default=None)
-"""Where a GPU is in use: what the passes over rows have found, for those that come after them."""
+"""While a GPU is in use: the results of passes over rows that later ones can reuse."""
 
 
 @cache
 def what_is_missing() -> str:
-    """Return why no GPU can be used, or nothing if one can."""
+    """Return why no GPU can be used; an empty string if one can."""
     try:
         import cupy
     except ImportError:
@@ -40,21 +40,21 @@ def what_is_missing() -> str:
         capability = int(cupy.cuda.Device().compute_capability)
     except Exception as error:
         return f"CUDA does not work on this machine ({str(error).splitlines()[0]})"
-    if capability < LEAST_CAPABILITY:
+    if capability < MIN_CAPABILITY:
         return f"the GPU has compute capability {capability / 10}; 7.0 or newer is needed"
     return ""
 
 
 def describe() -> str:
-    """Name the GPU and its memory."""
+    """Return the name of the GPU and its memory."""
     import cupy
 
-    found = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
-    return f"{found['name'].decode()}, {found['totalGlobalMem'] / 2**30:.0f} GiB"
+    properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
+    return f"{properties['name'].decode()}, {properties['totalGlobalMem'] / 2**30:.0f} GiB"
 
 
 def use_gpu(device: Any, cells: int) -> bool:
-    """Check whether a fit on so many rows times columns runs on the GPU.
+    """Check whether a fit on ``cells`` rows times columns runs on the GPU.
 
     >>> use_gpu("cpu", 10**9), use_gpu("auto", 1_000)
     (False, False)
@@ -62,21 +62,21 @@ def use_gpu(device: Any, cells: int) -> bool:
     if device not in DEVICES:
         allowed = ", ".join(map(repr, DEVICES))
         raise ParameterError(f"device is {device!r}; it may be {allowed}")
-    if device == "cpu" or (device == "auto" and cells < CELLS_WORTH_A_GPU):
+    if device == "cpu" or (device == "auto" and cells < MIN_CELLS_TO_FIT):
         return False
     missing = what_is_missing()
     if missing and device in GPU:
         raise ParameterError(
             f"device is {device!r}, but {missing}. Set device='cpu', or 'auto' to use a GPU only "
-            "where there is one"
+            "if one is available"
         )
     return not missing
 
 
 def predict_on_gpu(device: Any, X: Any) -> bool:
-    """Check whether rows are scored on the GPU: where there is one, and the table is large.
+    """Check whether rows are scored on the GPU: if it is available and the table is large.
 
-    A model that was fitted on a GPU predicts without one, too.
+    A model that was fitted on a GPU also predicts without one.
 
     >>> predict_on_gpu("cuda", [[1.0, 2.0]])
     False
@@ -84,23 +84,23 @@ def predict_on_gpu(device: Any, X: Any) -> bool:
     if device == "cpu":
         return False
     cells = math.prod(getattr(X, "shape", (0,)))
-    worth = lies_on_gpu(X) or cells >= (
-        CELLS_WORTH_A_GPU if device == "auto" else CELLS_WORTH_SCORING
+    is_large = lies_on_gpu(X) or cells >= (
+        MIN_CELLS_TO_FIT if device == "auto" else MIN_CELLS_TO_SCORE
     )
-    return worth and not what_is_missing()
+    return is_large and not what_is_missing()
 
 
 @contextmanager
 def using_gpu(yes: bool, columns: int = 0) -> Iterator[None]:
-    """Work on the GPU inside this block, or do not.
+    """Use the GPU inside this block, or not.
 
-    If its memory does not suffice, an error says how many rows of so many columns would fit.
+    If its memory does not suffice, the error says how many rows would fit.
     """
-    each = -(-columns // 4) * 4 + BYTES_A_ROW
-    limited = limited_memory(each, columns, "set max_leaves lower") if yes else nullcontext()
+    bytes_per_row = -(-columns // 4) * 4 + BYTES_PER_ROW
+    check = limited_memory(bytes_per_row, columns, "set max_leaves lower") if yes else nullcontext()
     token = _in_use.set({} if yes else None)
     try:
-        with limited:
+        with check:
             yield
     finally:
         _in_use.reset(token)
@@ -132,11 +132,11 @@ def _too_large(bytes_a_row: int, columns: int, advice: str) -> str:
 
 
 def gpu_in_use() -> bool:
-    """Check whether trees are grown on the GPU here."""
+    """Check whether the GPU is in use here."""
     return _in_use.get() is not None
 
 
-def found_so_far() -> dict[Any, Any]:
-    """Return what is kept until ``using_gpu`` ends."""
-    found = _in_use.get()
-    return {} if found is None else found
+def stored_results() -> dict[Any, Any]:
+    """Return the results that are stored until ``using_gpu`` ends."""
+    results = _in_use.get()
+    return {} if results is None else results

@@ -1,17 +1,20 @@
 """Grow one tree of a forest, down to pure leaves: depth first, rows sorted in place.
 
 A node is one word of 64 bits: feature (23 bits), whether missing values go left (1), cut (8), and
-the place of its right child (32); its left child follows it. A leaf has the largest feature, and
-its payload: the bits of a 32-bit float, or with many classes the line of its distribution, where
-line c < classes stands for all of class c.
+the place of its right child (32); its left child follows it. A leaf has the largest feature number,
+and its payload: the bits of a 32-bit float, or with many classes the line of its distribution,
+where line c < classes stands for a pure leaf of class c.
 
 Features are drawn without replacement until ``tries`` are drawn and one of them is not constant.
-Those found constant stay so below: their places at the front of the list are passed on.
+Features that are constant in a node are so below it: they stay at the front of the list.
+
+Large nodes read codes by column, in the order of rows; small ones by row, where all features of a
+row are in one or two cache lines, which stay cached while the whole subtree is grown. Codes are
+copied side by side first: then many loads are under way at once, and the rows of the best feature
+need not be read again to be sorted.
 """
 
 from __future__ import annotations
-
-import sys
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,42 +39,37 @@ from pacboost.kernels.runtime.jit import inline, kernel, uncounted
 
 LEAF = np.uint64(2**23 - 1)
 
-# places in ``plan``
 CLASSES, MISSING, TRIES, LEAST, SMALLEST, DEEPEST, RANDOM = range(7)
+"""Places in ``plan``: the number of classes, the code of missing values, the number of features to
+draw, the minimum rows of a leaf and of a node to split, the maximum depth, and whether cuts are
+random. kernels/cuda/forest.cuh has the same order."""
 
-
-# The rows of one node: taken, read, added up, sorted, and told as a leaf.
-#
-# Large nodes read codes by column, in the order of rows; small ones by row, where all features of
-# a row lie in one or two cache lines, which stay near while the whole subtree is grown. What is
-# read is written side by side first: so reading has many addresses open at once, and the rows of
-# the winning feature need not be read again to be sorted.
-
-SPARSE = 32  # below one row in so many, codes are read by row
+ROWS_PER_ROW_READ = 32
+"""Nodes that hold less than one in this many rows read codes by row."""
 
 
 @kernel
 def count_drawn(order: NDArray[np.intp], places: Wholes, counts: Wholes) -> None:
-    """Count how often each row was drawn; ``places`` are those of the draws in ``order``."""
+    """Count how often each row was drawn; ``places`` are the drawn places in ``order``."""
     for i in range(places.size):
         counts[order[places[i]]] += 1
 
 
 @inline
 def take_bag(room: Desk, parcels: Wholes, weights: Wholes, counts: Wholes, classes: Whole) -> None:
-    """Take the rows of a bag, each with its share times how often it was drawn."""
-    rows, own, heavy = room.rows, room.parcels, room.weights
+    """Copy the rows of a bag, with parcels and weights multiplied by their counts."""
+    rows, parcels_of_bag, weights_of_bag = room.rows, room.parcels, room.weights
     at = 0
     for i in range(counts.size):
         if counts[i] > 0:
-            rows[at], own[at] = i, parcels[i]
+            rows[at], parcels_of_bag[at] = i, parcels[i]
             if weights.size > 0:
-                heavy[at] = weights[i] * counts[i]
-                own[at] *= heavy[at]
+                weights_of_bag[at] = weights[i] * counts[i]
+                parcels_of_bag[at] *= weights_of_bag[at]
             elif classes > 2:
-                own[at] += (parcels[i] >> 16) * (counts[i] - 1) << 16
+                parcels_of_bag[at] += (parcels[i] >> 16) * (counts[i] - 1) << 16
             else:
-                own[at] *= counts[i]
+                parcels_of_bag[at] *= counts[i]
             at += 1
 
 
@@ -79,10 +77,10 @@ def take_bag(room: Desk, parcels: Wholes, weights: Wholes, counts: Wholes, class
 def fetch(
     room: Desk, columns: Bytes, lines: Bytes, feature: Whole, start: Whole, size: Whole, line: Whole
 ) -> tuple[Whole, Whole]:
-    """Write the codes of a node's rows side by side; give the least and the largest."""
+    """Copy the codes of a node's rows side by side; return the smallest and the largest."""
     rows, codes = room.rows, room.codes
     low, high, base = np.uint8(255), np.uint8(0), np.uint64(start)
-    if size * SPARSE > columns.shape[1]:
+    if size * ROWS_PER_ROW_READ > columns.shape[1]:
         for i in range(size):
             codes[line, i] = columns[feature, rows[base + np.uint64(i)]]
     else:
@@ -97,9 +95,9 @@ def fetch(
 def sort_rows(
     room: Desk, line: Whole, size: Whole, start: Whole, cut: Whole, missing_right: Whole
 ) -> Whole:
-    """Put the rows that go left first, in their order; give how many they are.
+    """Move the rows that go left to the front, keeping their order; return their number.
 
-    Every row is written to both sides, and only one side moves on: no branch to guess wrong.
+    Every row is written to both sides, and only one side moves on: no branch to mispredict.
     """
     codes, rows, parcels, weights = room.codes, room.rows, room.parcels, room.weights
     spare_rows, spare = room.spare_rows, room.spare
@@ -129,7 +127,7 @@ def sort_rows(
 def random_cut(
     room: Desk, line: Whole, size: Whole, low: Whole, high: Whole, missing: Whole
 ) -> tuple[Whole, Whole]:
-    """Draw a cut between the least and the largest code, and a side for missing values."""
+    """Draw a cut between the smallest and the largest code, and a side for missing values."""
     codes, state = room.codes, room.state
     side = low - low
     if high == missing:
@@ -145,9 +143,9 @@ def random_cut(
 
 @inline
 def sum_up(room: Desk, targets: Wholes, start: Whole, stop: Whole) -> tuple[float, bool]:
-    """Add up a node; give the score of leaving it whole, and whether it is pure.
+    """Sum the rows of a node; return its score without a split, and whether it is pure.
 
-    ``targets`` are those of all rows, where weights are apart.
+    ``targets`` are those of all rows, if weights are separate.
     """
     rows, parcels, weights, sums = room.rows, room.parcels, room.weights, room.sums
     by_class, squares = room.by_class, room.squares
@@ -160,10 +158,10 @@ def sum_up(room: Desk, targets: Wholes, start: Whole, stop: Whole) -> tuple[floa
             by_class[TOTALS, np.uint64(parcel & CLASS)] += float(parcel >> 16)
         weight, square, present = 0.0, 0.0, 0
         for c in range(by_class.shape[1]):
-            own = by_class[TOTALS, c]
-            weight += own
-            square += own * own
-            present += own > 0
+            class_weight = by_class[TOTALS, c]
+            weight += class_weight
+            square += class_weight * class_weight
+            present += class_weight > 0
         squares[3], squares[4] = weight, square
         return square / weight, present == 1
     w, t, same = np.int64(0), np.int64(0), True
@@ -187,7 +185,7 @@ def sum_up(room: Desk, targets: Wholes, start: Whole, stop: Whole) -> tuple[floa
 
 @inline
 def write_leaf(room: Desk, unit: float, lines: Whole, table: NDArray[np.float32]) -> np.uint64:
-    """Return the payload of a leaf; if it is not of one class, its distribution becomes a line."""
+    """Return the payload of a leaf; unless it is pure, write its distribution to ``table``."""
     sums, by_class = room.sums, room.by_class
     if by_class.shape[1] == 0:
         room.number[0] = np.float32(float(sums[NODE, 1]) / float(sums[NODE, 0]) * unit)
@@ -211,31 +209,31 @@ def search(
     lines: Bytes,
     start: Whole,
     size: Whole,
-    known: Whole,
+    n_constant: Whole,
     lightest: float,
     plan: Wholes,
 ) -> tuple[float, Whole, Whole, Whole, Whole, Whole]:
-    """Draw features and cut them; the first ``known`` of the list are constant here.
+    """Draw features and find their cuts; the first ``n_constant`` of the list are constant here.
 
-    Gives the best score, its feature (-1 if there is none), cut and missing side (-1 if nothing is
-    missing), the line of ``codes`` that holds its codes, and how many constants are known now.
+    Return the best score, its feature (-1 if there is none), cut and side of missing values (-1 if
+    nothing is missing), the line of ``codes`` with its codes, and the new ``n_constant``.
     """
     features, state = room.features, room.state
-    missing, least = plan[MISSING], plan[LEAST]
+    missing, min_rows = plan[MISSING], plan[LEAST]
     zero = start - start
     best, feature, cut, side, line = -1.0, zero - 1, zero, zero, zero
     drawn, passed, tried = 0, 0, 0
-    first, last = known, features.size  # what is not drawn yet lies between
-    perfect = np.inf  # what no cut can surpass: that of two pure sides
+    first, last = n_constant, features.size  # features not drawn yet are between
+    perfect = np.inf  # the score of two pure sides, which no cut exceeds
     if plan[CLASSES] > 0:
         perfect = room.squares[3] if plan[CLASSES] > 2 else float(room.sums[NODE, 1])
     while last > first and (drawn < plan[TRIES] or tried == 0) and best < perfect:
         drawn += 1
-        at = below(state, known - passed + last - first)
-        if at < known - passed:
-            passed += 1  # one of the constants: which one does not matter
+        at = below(state, n_constant - passed + last - first)
+        if at < n_constant - passed:
+            passed += 1  # a constant feature; which one does not matter
             continue
-        at += first - (known - passed)
+        at += first - (n_constant - passed)
         j = features[at]
         low, high = fetch(room, columns, lines, j, start, size, line)
         if low == high:
@@ -250,15 +248,15 @@ def search(
             if plan[RANDOM]:
                 c, s = random_cut(room, line, size, low, high, missing)
             score = score_of_cut(
-                room, line, size, start, c, missing if s else missing + CODES, least, lightest
+                room, line, size, start, c, missing if s else missing + CODES, min_rows, lightest
             )
         elif room.by_class.shape[1] > 0:
             score, c, s = best_of_classes(
-                room, line, size, start, low, high, missing, least, lightest
+                room, line, size, start, low, high, missing, min_rows, lightest
             )
         else:
             score, c, s = best_of_numbers(
-                room, line, size, start, low, high, missing, least, lightest
+                room, line, size, start, low, high, missing, min_rows, lightest
             )
         if score > best:
             best, feature, cut = score, j, c
@@ -268,7 +266,7 @@ def search(
 
 
 def desk(size: int, features: int, plan: Wholes, seed: int, *, weighted: bool) -> Desk:
-    """Clear room for a tree of so many rows."""
+    """Allocate the work space for a tree on ``size`` rows."""
     classes = int(plan[CLASSES]) if plan[CLASSES] > 2 else 0
     each, number = np.zeros(CODES, np.uint8), np.empty(1, np.float32)
     sums = np.zeros((6, CODES + 8), np.int64)
@@ -302,27 +300,29 @@ def grow(
 ) -> tuple[Whole, Whole]:
     """Write the nodes of a tree, and the distributions of leaves that are not pure.
 
-    Parcels and weights are those of all rows (see forest_split), ``counts`` says how often each row
-    is in the bag. ``unit`` turns the target of a parcel into a number, ``lightest`` is the share
-    of the weight that a leaf has at least. Where nothing was missing at a split, a missing value
-    goes where the code in ``medians`` goes. What a split wins is added to ``gains`` of its feature.
-    Gives the number of nodes, and of distributions.
+    Parcels and weights are those of all rows (see forest_split); ``counts`` is how often each row
+    is in the bag. ``unit`` turns the target of a parcel into a number; ``lightest`` is the minimum
+    share of the weight in a leaf. If nothing is missing at a split, missing values go where the
+    code in ``medians`` goes. The gain of a split is added to ``gains`` of its feature. Return the
+    number of nodes, and of distributions.
     """
     stack = room.stack
     classes, size = plan[CLASSES], room.rows.size
     take_bag(room, all_parcels, all_weights, counts, classes)
-    zero: Whole = np.int64(0)  # a bare 0 would be a type of its own, and compile calls twice
+    zero: Whole = np.int64(
+        0
+    )  # a literal 0 has another type, for which calls would be compiled twice
     written, waiting, lines_written = 0, 0, zero
-    start, stop, depth, known = zero, zero + size, zero, zero
+    start, stop, depth, n_constant = zero, zero + size, zero, zero
     while True:
         m = stop - start
-        whole, pure = sum_up(room, all_parcels, start, stop)
+        unsplit, pure = sum_up(room, all_parcels, start, stop)
         if written == 0:
             lightest *= room.squares[3] if classes > 2 else float(room.sums[NODE, 0])
         best, feature, cut, side, line = -1.0, zero - 1, zero, zero, zero
         if not (pure or m < plan[SMALLEST] or m < 2 * plan[LEAST] or depth >= plan[DEEPEST]):
-            best, feature, cut, side, line, known = search(
-                room, columns, lines, start, m, known, lightest, plan
+            best, feature, cut, side, line, n_constant = search(
+                room, columns, lines, start, m, n_constant, lightest, plan
             )
         if feature < 0:
             value = write_leaf(room, unit, lines_written, table)
@@ -333,10 +333,10 @@ def grow(
                 return written, lines_written
             waiting -= 1
             start, stop, depth = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2]
-            known = stack[waiting, 3]
+            n_constant = stack[waiting, 3]
             nodes[stack[waiting, 4]] |= np.uint64(written)
             continue
-        gains[feature] += best - whole
+        gains[feature] += best - unsplit
         middle = sort_rows(
             room, line, m, start, cut, plan[MISSING] if side == 1 else plan[MISSING] + CODES
         )
@@ -348,87 +348,7 @@ def grow(
             | (np.uint64(cut) << np.uint64(32))
         )
         stack[waiting, 0], stack[waiting, 1], stack[waiting, 2] = start + middle, stop, depth + 1
-        stack[waiting, 3], stack[waiting, 4] = known, written
+        stack[waiting, 3], stack[waiting, 4] = n_constant, written
         waiting += 1
         written += 1
         stop, depth = start + middle, depth + 1
-
-
-# Walk rows down the trees of a forest, and add up what their leaves say.
-#
-# Several rows go down a tree side by side: while one waits for its node to come from memory, the
-# others move on.
-
-ABREAST = 8
-HALF = 0 if sys.byteorder == "little" else 1  # where in a word the 32-bit float of a leaf lies
-
-
-@kernel
-def descend(lines: Bytes, nodes: Words, first: Whole, missing: Whole, places: Wholes) -> None:
-    """Write the place, within its tree, of the leaf that each row comes to."""
-    for start in range(0, places.size, ABREAST):
-        here = places[start : start + ABREAST]
-        here[:] = 0
-        moving = 1
-        while moving > 0:
-            moving = 0
-            for k in range(here.size):
-                node = nodes[first + here[k]]
-                feature = node >> np.uint64(41)
-                if feature != LEAF:
-                    code = np.int64(lines[start + k, np.int64(feature)])
-                    left = code <= np.int64((node >> np.uint64(32)) & np.uint64(255))
-                    left |= (code == missing) & ((node >> np.uint64(40)) & np.uint64(1) != 0)
-                    right = np.int64(node & np.uint64(0xFFFFFFFF))
-                    here[k] = here[k] + 1 if left else right
-                    moving += 1
-
-
-@kernel
-def add_numbers(
-    lines: Bytes,
-    nodes: Words,
-    firsts: Wholes,
-    missing: Whole,
-    hard: bool,
-    places: Wholes,
-    sums: Floats,
-) -> None:
-    """Add the value of every row's leaf, tree by tree; ``hard``: 1 for values above one half."""
-    values = nodes.view(np.float32)
-    for t in range(firsts.size - 1):
-        descend(lines, nodes, firsts[t], missing, places)
-        for i in range(places.size):
-            value = float(values[2 * (firsts[t] + places[i]) + HALF])
-            if hard:
-                value = 1.0 if value > 0.5 else 0.0
-            sums[i, 0] += value
-
-
-@kernel
-def add_classes(
-    lines: Bytes,
-    nodes: Words,
-    firsts: Wholes,
-    missing: Whole,
-    hard: bool,
-    table: NDArray[np.float32],
-    bases: Wholes,
-    places: Wholes,
-    sums: Floats,
-) -> None:
-    """Add the distribution of every row's leaf, tree by tree; ``hard``: 1 for its likeliest."""
-    classes = sums.shape[1]
-    for t in range(firsts.size - 1):
-        descend(lines, nodes, firsts[t], missing, places)
-        for i in range(places.size):
-            said = np.int64(nodes[firsts[t] + places[i]] & np.uint64(0xFFFFFFFF))
-            if said < classes:
-                sums[i, said] += 1.0
-            else:
-                line = table[bases[t] + said - classes]
-                if hard:
-                    sums[i, line.argmax()] += 1.0
-                else:
-                    for c in range(classes):
-                        sums[i, c] += line[c]

@@ -1,17 +1,16 @@
 """The best cut of one feature in one node of a forest's tree, on the codes of the node's rows.
 
-A row's share is one whole number, its parcel. For two classes and for numbers, the best cut lowers
-the squared error: it makes ΣL²/WL + ΣR²/WR largest, where W adds up weights and Σ weighted targets
-(with targets 0 and 1 that is Gini's index, Breiman et al. 1984). For many classes every class has
-such a target, and the sums of squares are over classes.
+The weight and target of a row are packed into one integer, its parcel. For two classes and for
+regression, the best cut minimizes the squared error: it maximizes ΣL²/WL + ΣR²/WR, where W are sums
+of weights and Σ sums of weighted targets (with targets 0 and 1 that is Gini's index, Breiman et al.
+1984). With many classes, every class has such a target, and squares are summed over classes.
 
-Whatever the size of a node, only codes that occur in it are looked at: rows leave a mark at their
-code, and marks are folded to bits, 64 a word: a branch for every eight is often guessed wrong.
+Only codes that occur in a node are visited: rows set a mark at their code, and marks are folded to
+bits, 64 in a word. A branch for every eight marks would often be mispredicted.
 
-Arrays are handed over whole, with the place where a node begins: slices are objects, and making
-one for every feature of every small node took three times as long as all the rest. Places are
-unsigned where they are added up: of a signed one it is asked every time whether it counts from the
-end.
+Arrays are passed uncut, with the place where a node begins: creating a slice for every feature of
+every small node took three times as long as all other work. Indices are unsigned, because numba
+would check signed ones for counting from the end.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ Whole = int | np.int64
 
 @inline
 def below(state: Words, limit: Whole) -> np.int64:
-    """Draw one of 0 … limit - 1 by splitmix64, all as likely up to limit/2³² (limit < 2³²)."""
+    """Draw one of 0 … limit - 1 by splitmix64, uniformly up to limit/2³² (limit < 2³²)."""
     state[0] += STEP
     return np.int64(((mixed(state[0]) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
 
@@ -40,27 +39,27 @@ CODES = 256
 LOW = np.int64(0xFFFFFFFF)  # two classes: weight·target << 32 | weight
 CLASS = np.int64(0xFFFF)  # many classes: weight << 16 | class
 
-# a word of eight marks times this has them as the bits of its first byte
 FOLD = np.uint64(0x0102040810204080 if sys.byteorder == "little" else 0x8040201008040201)
+"""Multiplied by a word of eight marks, its first byte has them as bits."""
 
-# lines of ``sums``: by code weights, weighted targets and rows; the codes found; the first row of
-# every chain (or rows less 1); and the node's own weight and weighted target
 HEAVY, PULLS, ROWS, FOUND, HEADS, NODE = range(6)
-# lines of ``by_class`` beyond those of codes: the node's classes, and those on the left
+"""Lines of ``sums``: by code the weights, weighted targets and numbers of rows; the codes that
+occur; the first row of every chain (or rows minus 1); and the node's weight and weighted target."""
 TOTALS, LEFT = CODES, CODES + 1
+"""Lines of ``by_class`` after those of codes: the classes of the node, and those on the left."""
 
 
 class Desk(NamedTuple):
-    """Room to work for one tree."""
+    """The work space of one tree."""
 
     rows: Rows
-    """The rows of the bag, and beside them their parcels, and their weights if those are apart."""
+    """The rows of the bag; then their parcels, and their weights if these are separate."""
     parcels: Wholes
     weights: Wholes
     spare_rows: Rows
     spare: Wholes
     codes: Bytes
-    """Two lines: the feature at hand, and the best so far."""
+    """Two lines: the current feature, and the best one so far."""
     chain: Numbers
     features: Wholes
     state: Words
@@ -78,7 +77,7 @@ class Desk(NamedTuple):
 
 @inline
 def marked(room: Desk, low: Whole, high: Whole) -> Whole:
-    """List the marked codes in order, and take the marks away; give how many there are."""
+    """List the marked codes in order, clear the marks, and return how many there are."""
     marks, sums = room.marks, room.sums
     count = 0
     for block in range(low >> 6, (high >> 6) + 1):
@@ -95,12 +94,12 @@ def marked(room: Desk, low: Whole, high: Whole) -> Whole:
 
 @inline
 def between(code: Whole, following: Whole, missing: Whole) -> Whole:
-    """Cut half-way between two codes that follow one another in a node."""
+    """Return the cut halfway between two successive codes of a node."""
     return code if following == missing else (code + following - 1) >> 1
 
 
 @inline
-def heap_up(room: Desk, line: Whole, size: Whole, start: Whole, least: Whole) -> None:
+def heap_up(room: Desk, line: Whole, size: Whole, start: Whole, min_rows: Whole) -> None:
     """Add the rows of a node to the sums of their codes."""
     codes, parcels, weights = room.codes, room.parcels, room.weights
     each, sums = room.each, room.sums
@@ -116,7 +115,7 @@ def heap_up(room: Desk, line: Whole, size: Whole, start: Whole, least: Whole) ->
             sums[HEAVY, code] += weights[at]
             sums[PULLS, code] += parcels[at]
             each[code] = 1
-    if least > 1:
+    if min_rows > 1:
         for i in range(size):
             sums[ROWS, codes[line, i]] += 1
 
@@ -130,16 +129,16 @@ def best_of_numbers(
     low: Whole,
     high: Whole,
     missing: Whole,
-    least: Whole,
+    min_rows: Whole,
     lightest: float,
 ) -> tuple[float, Whole, Whole]:
-    """Return what the best cut scores, its code, and 1 where missing values go left of it.
+    """Return the score of the best cut, its code, and 1 if missing values go left.
 
-    Sides have at least so many rows, and weigh at least as much as the lightest may. The sums of
-    codes are zero before and after.
+    Each side has at least ``min_rows`` rows and the weight ``lightest``. The sums of codes are zero
+    before and after.
     """
     weights, sums = room.weights, room.sums
-    heap_up(room, line, size, start, least)
+    heap_up(room, line, size, start, min_rows)
     count = marked(room, low, high)
     if weights.size == 0:
         for k in range(count):
@@ -156,12 +155,16 @@ def best_of_numbers(
             w += sums[HEAVY, code]
             t += sums[PULLS, code]
             n += sums[ROWS, code]
-            if least > 1 and (n < least or size - n < least):
+            if min_rows > 1 and (n < min_rows or size - n < min_rows):
                 continue
-            ours, theirs, other = float(w), float(sums[NODE, 0] - w), float(sums[NODE, 1] - t)
-            if min(ours, theirs) < lightest:
+            left_weight, right_weight, right_pull = (
+                float(w),
+                float(sums[NODE, 0] - w),
+                float(sums[NODE, 1] - t),
+            )
+            if min(left_weight, right_weight) < lightest:
                 continue
-            score = float(t) * float(t) / ours + other * other / theirs
+            score = float(t) * float(t) / left_weight + right_pull * right_pull / right_weight
             if score > best:
                 best, side = score, missing_left
                 cut = between(code, sums[FOUND, k + 1], missing)
@@ -171,15 +174,9 @@ def best_of_numbers(
     return best, cut, side
 
 
-# The best cut of one feature for many classes, in one node of a forest's tree.
-#
-# Small nodes hang their rows on chains, one a code, and move them one by one from right to left;
-# larger ones add up a histogram.
-
-
 @inline
 def hang_up(room: Desk, line: Whole, size: Whole, start: Whole, chained: bool) -> None:
-    """Hang rows on the chain of their code, or add them to the sums of its classes."""
+    """Link rows to the chain of their code, or add them to the sums of its classes."""
     codes, parcels, each = room.codes, room.parcels, room.each
     chain, sums, by_class = room.chain, room.sums, room.by_class
     base = np.uint64(start)
@@ -199,36 +196,36 @@ def hang_up(room: Desk, line: Whole, size: Whole, start: Whole, chained: bool) -
 
 @inline
 def move_left(room: Desk, code: Whole, start: Whole, chained: bool) -> Whole:
-    """Move the rows of a code to the left; give how many they are.
+    """Move the rows of a code to the left; return their number.
 
     ``squares`` holds the weight on the left, and the sums of squares on the left and on the right.
     """
     parcels, chain, sums = room.parcels, room.chain, room.sums
     by_class, squares = room.by_class, room.squares
     if not chained:
-        w, ours, theirs = squares[0], 0.0, 0.0
+        w, left_square, right_square = squares[0], 0.0, 0.0
         for c in range(by_class.shape[1]):
-            left = by_class[LEFT, c] + by_class[code, c]
-            right = by_class[TOTALS, c] - left
-            by_class[LEFT, c] = left
+            left_sum = by_class[LEFT, c] + by_class[code, c]
+            right_sum = by_class[TOTALS, c] - left_sum
+            by_class[LEFT, c] = left_sum
             w += by_class[code, c]
-            ours += left * left
-            theirs += right * right
-        squares[0], squares[1], squares[2] = w, ours, theirs
+            left_square += left_sum * left_sum
+            right_square += right_sum * right_sum
+        squares[0], squares[1], squares[2] = w, left_square, right_square
         return np.int64(sums[HEADS, code] + 1)
-    w, ours, theirs, n = squares[0], squares[1], squares[2], np.int64(0)
+    w, left_square, right_square, n = squares[0], squares[1], squares[2], np.int64(0)
     i = sums[HEADS, code]
     while i >= 0:
         parcel = parcels[np.uint64(start + i)]
-        own_class, own = np.uint64(parcel & CLASS), float(parcel >> 16)
-        left = by_class[LEFT, own_class]
-        ours += own * (2 * left + own)
-        theirs -= own * (2 * (by_class[TOTALS, own_class] - left) - own)
-        by_class[LEFT, own_class] = left + own
-        w += own
+        row_class, weight = np.uint64(parcel & CLASS), float(parcel >> 16)
+        left_sum = by_class[LEFT, row_class]
+        left_square += weight * (2 * left_sum + weight)
+        right_square -= weight * (2 * (by_class[TOTALS, row_class] - left_sum) - weight)
+        by_class[LEFT, row_class] = left_sum + weight
+        w += weight
         n += 1
         i = np.int64(chain[np.uint64(i)])
-    squares[0], squares[1], squares[2] = w, ours, theirs
+    squares[0], squares[1], squares[2] = w, left_square, right_square
     return n
 
 
@@ -241,13 +238,14 @@ def best_of_classes(
     low: Whole,
     high: Whole,
     missing: Whole,
-    least: Whole,
+    min_rows: Whole,
     lightest: float,
 ) -> tuple[float, Whole, Whole]:
-    """Do what ``best_of_numbers`` does, for many classes.
+    """Find the best cut for many classes, as ``best_of_numbers`` does for a number.
 
-    What is kept by code, and the left side, are zero before and after; heads of chains are -1.
-    ``squares`` ends with the node's weight and its square.
+    Small nodes link their rows to chains, one for each code, and move them one by one from right to
+    left; larger ones count a histogram. Sums by code and of the left side are zero before and
+    after; heads of chains are -1. ``squares`` ends with the node's weight and its square.
     """
     sums, by_class, squares = room.sums, room.by_class, room.squares
     chained = bool(3 * size < by_class.shape[1] * min(size, high - low + 1))  # measured
@@ -260,11 +258,11 @@ def best_of_classes(
         for k in range(-missing_left, count - 1 - missing_left):
             code = sums[FOUND, k] if k >= 0 else missing
             n += move_left(room, code, start, chained)
-            if k < 0 or n < least or size - n < least:
+            if k < 0 or n < min_rows or size - n < min_rows:
                 continue
-            other = squares[3] - squares[0]
-            score = squares[1] / squares[0] + squares[2] / other
-            if score > best and min(squares[0], other) >= lightest:
+            right_weight = squares[3] - squares[0]
+            score = squares[1] / squares[0] + squares[2] / right_weight
+            if score > best and min(squares[0], right_weight) >= lightest:
                 best, side = score, missing_left
                 cut = between(code, sums[FOUND, k + 1], missing)
         for c in range(by_class.shape[1]):
@@ -277,14 +275,12 @@ def best_of_classes(
     return best, cut, side
 
 
-# What one cut of a feature scores, in one node of a tree whose cuts are drawn.
-
-
 @inline
 def right_of(cut: Whole, missing_right: Whole) -> tuple[np.uint8, np.uint8]:
-    """Return the first code that goes right and how many do: less the first, as a byte, is fewer.
+    """Return the first code that goes right, and how many do.
 
-    Codes above ``cut`` go right, but not those from ``missing_right`` on.
+    Codes above ``cut`` go right, but not those from ``missing_right`` on. A code goes right if its
+    difference to the first one, as a byte, is below that number.
     """
     return np.uint8(cut + 1), np.uint8(min(missing_right, np.int64(CODES)) - cut - 1)
 
@@ -297,21 +293,26 @@ def score_of_cut(
     start: Whole,
     cut: Whole,
     missing_right: Whole,
-    least: Whole,
+    min_rows: Whole,
     lightest: float,
 ) -> float:
-    """Return what one cut scores; below 0 if it leaves too few rows, or too little, on a side.
+    """Return the score of a drawn cut; below 0 if a side has too few rows or too little weight.
 
     Codes above ``cut`` go right, but not those from ``missing_right`` on.
     """
     codes, parcels, weights = room.codes, room.parcels, room.weights
     sums, by_class = room.sums, room.by_class
-    rows, own, pull, base = np.int64(0), np.int64(0), np.int64(0), np.uint64(start)
+    n_right, right_weight, right_pull, base = (
+        np.int64(0),
+        np.int64(0),
+        np.int64(0),
+        np.uint64(start),
+    )
     first, span = right_of(cut, missing_right)
-    if least > 1:
+    if min_rows > 1:
         for i in range(size):
-            rows += np.uint8(codes[line, i] - first) < span
-        if rows < least or size - rows < least:
+            n_right += np.uint8(codes[line, i] - first) < span
+        if n_right < min_rows or size - n_right < min_rows:
             return -1.0
     if by_class.shape[1] > 0:
         for i in range(size):
@@ -321,30 +322,32 @@ def score_of_cut(
         return score_of_sides(lightest, by_class)
     if weights.size == 0:
         for i in range(size):
-            pull += parcels[base + np.uint64(i)] if np.uint8(codes[line, i] - first) < span else 0
-        own, pull = pull & LOW, pull >> 32
+            right_pull += (
+                parcels[base + np.uint64(i)] if np.uint8(codes[line, i] - first) < span else 0
+            )
+        right_weight, right_pull = right_pull & LOW, right_pull >> 32
     else:
         for i in range(size):
             goes, at = np.uint8(codes[line, i] - first) < span, base + np.uint64(i)
-            own += weights[at] if goes else 0
-            pull += parcels[at] if goes else 0
-    w, t = float(sums[NODE, 0] - own), float(sums[NODE, 1] - pull)
-    if min(w, float(own)) < lightest:
+            right_weight += weights[at] if goes else 0
+            right_pull += parcels[at] if goes else 0
+    w, t = float(sums[NODE, 0] - right_weight), float(sums[NODE, 1] - right_pull)
+    if min(w, float(right_weight)) < lightest:
         return -1.0
-    return t * t / w + float(pull) * float(pull) / float(own)
+    return t * t / w + float(right_pull) * float(right_pull) / float(right_weight)
 
 
 @inline
 def score_of_sides(lightest: float, by_class: Floats) -> float:
-    """Return what a cut scores whose right side lies in LEFT, which is cleared."""
-    w, ours, theirs, weight = 0.0, 0.0, 0.0, 0.0
+    """Return the score of a cut whose right side is in LEFT, which is cleared."""
+    w, left_square, right_square, weight = 0.0, 0.0, 0.0, 0.0
     for c in range(by_class.shape[1]):
         right, total = by_class[LEFT, c], by_class[TOTALS, c]
         w += right
         weight += total
-        theirs += right * right
-        ours += (total - right) * (total - right)
+        right_square += right * right
+        left_square += (total - right) * (total - right)
         by_class[LEFT, c] = 0.0
     if min(w, weight - w) < lightest:
         return -1.0
-    return ours / (weight - w) + theirs / w
+    return left_square / (weight - w) + right_square / w

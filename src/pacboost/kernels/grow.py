@@ -1,9 +1,10 @@
-"""Grow a tree on codes: count, scan, part. Sums are of whole numbers, so any order gives the same.
+"""Count the histograms of a tree, record its splits, and draw the features of its leaves.
 
-Each row carries a pair of whole numbers for every output: its pull (what the row asks the score to
-do, with sign) and its weight. Both sums fit into 32 bits, so a pair travels as one 64-bit number,
-``pull·2³² + weight``, and one addition counts both (measured: up to twice as fast). Eight codes of
-a row lie in one 64-bit word, so that one load serves eight histograms.
+Each row has a pair of integers for every output: its pull (the change of the score that it asks
+for, times its weight) and its weight. Sums of integers are the same in any order.
+Both sums fit into 32 bits, so a pair is one 64-bit integer, ``pull·2³² + weight``, and one addition
+counts both (measured: up to twice as fast). Eight codes of a row are in one 64-bit word, so that
+one load serves eight histograms.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from pacboost.kernels.hashing import STEP, mixed
+from pacboost.kernels.layout import CATEGORY, FEATURE, LEFT, RIGHT
 from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
 from pacboost.kernels.runtime.jit import kernel, on_stack, prefetch
-from pacboost.kernels.split import CATEGORY, FEATURE, LOW
+from pacboost.kernels.split import LOW
 
-ROWS_AT_ONCE = 1_024  # their pairs and words stay in the cache from when they are fetched
+ROWS_PER_TILE = 1_024  # their pairs and words fit into the cache
 
 
 @kernel
@@ -32,29 +34,29 @@ def count(
 ) -> None:
     """Add the pairs of some rows to the histograms (outputs, lanes, codes) of some blocks.
 
-    The rows of a leaf lie apart in memory, so the words of a block are fetched while the one before
-    is counted (measured: twice as fast).
+    The rows of a leaf are scattered in memory, so the words of a block are prefetched while the
+    block before is counted (measured: twice as fast).
     """
-    held = on_stack((ROWS_AT_ONCE,), np.int64)
+    tile_pairs = on_stack((ROWS_PER_TILE,), np.int64)
     byte = np.uint64(255)
-    for first in range(0, rows.size, ROWS_AT_ONCE):
-        own = rows[first : first + ROWS_AT_ONCE]
+    for first in range(0, rows.size, ROWS_PER_TILE):
+        tile = rows[first : first + ROWS_PER_TILE]
         for s in range(pairs.shape[0]):
             line = pairs[s]
             block = words[first_block]
-            for k in range(own.size):
-                prefetch(block, own[k])
-                held[k] = line[own[k]]
+            for k in range(tile.size):
+                prefetch(block, tile[k])
+                tile_pairs[k] = line[tile[k]]
             for b in range(first_block, last_block):
                 block, following = words[b], words[min(b + 1, last_block - 1)]
                 h = histogram[s, 8 * b :]
                 h0, h1, h2, h3 = h[0], h[1], h[2], h[3]
                 if lanes - 8 * b > 4:
                     h4, h5, h6, h7 = h[4], h[5], h[6], h[7]
-                    for k in range(own.size):
-                        prefetch(following, own[k])
-                        w = block[own[k]]
-                        d = held[k]
+                    for k in range(tile.size):
+                        prefetch(following, tile[k])
+                        w = block[tile[k]]
+                        d = tile_pairs[k]
                         h0[w & byte] += d
                         h1[(w >> np.uint64(8)) & byte] += d
                         h2[(w >> np.uint64(16)) & byte] += d
@@ -64,9 +66,9 @@ def count(
                         h6[(w >> np.uint64(48)) & byte] += d
                         h7[w >> np.uint64(56)] += d
                 else:
-                    for k in range(own.size):
-                        w = block[own[k]]
-                        d = held[k]
+                    for k in range(tile.size):
+                        w = block[tile[k]]
+                        d = tile_pairs[k]
                         h0[w & byte] += d
                         h1[(w >> np.uint64(8)) & byte] += d
                         h2[(w >> np.uint64(16)) & byte] += d
@@ -77,26 +79,22 @@ def count(
 def narrow(
     histogram: Wholes, slope: int, slots: Wholes, spans: Floats, leaf: int, new: int
 ) -> None:
-    """Hand a leaf's span down to its parts; a monotone split divides it halfway between them."""
+    """Pass the span of a leaf on to its parts; a monotone split divides it between their means."""
     spans[new, 0], spans[new, 1] = spans[leaf, 0], spans[leaf, 1]
     if slope == 0:
         return
     middle = 0.0
     for side in range(2):
-        own = histogram[slots[leaf if side == 0 else new], 0, 0]
+        lane = histogram[slots[leaf if side == 0 else new], 0, 0]
         total = np.int64(0)
-        for b in range(own.size):
-            total += own[b]
+        for b in range(lane.size):
+            total += lane[b]
         mean = float(total >> 32) / max(float(total & LOW), 1.0)
         middle += 0.5 * min(max(mean, spans[leaf, 0]), spans[leaf, 1])
     if slope > 0:
         spans[leaf, 1] = spans[new, 0] = middle
     else:
         spans[leaf, 0] = spans[new, 1] = middle
-
-
-# columns of ``splits``, one line for each split made; the first three are those of ``best``
-LEFT, RIGHT = 3, 4
 
 
 @kernel
@@ -113,9 +111,9 @@ def record(
     hangs: Wholes,
     depths: Wholes,
 ) -> None:
-    """Write down the split of a leaf: its left part keeps the number, its right part is ``new``.
+    """Record the split of a leaf: its left part keeps the number, its right part is ``new``.
 
-    ``hangs`` says for each leaf at which split, and on which side of it, it hangs.
+    ``hangs`` holds the parent split of each leaf, and the column of its side there.
     """
     split = new - 1
     for k in range(3):
@@ -155,40 +153,38 @@ def draw_features(allowed: Bytes, deck: Wholes, count: int, seed: np.uint64) -> 
 
 @kernel
 def next_leaf(gains: Floats, leaves: int) -> int:
-    """Return the leaf whose split wins most, the first of equals; -1 if none wins anything."""
-    leaf, most = -1, 0.0
+    """Return the leaf whose split gains most, the first of equals; -1 if none gains anything."""
+    leaf, largest_gain = -1, 0.0
     for k in range(leaves):
-        if gains[k] > most:
-            leaf, most = k, gains[k]
+        if gains[k] > largest_gain:
+            leaf, largest_gain = k, gains[k]
     return leaf
 
 
-# Which features may be asked for in each leaf of a tree, where only some may interact.
-#
-# Features on the way from the root to a leaf have to lie in one of the sets given, or be at most
-# so many.
-
-
 class Interactions(NamedTuple):
-    """What may interact, and what that leaves to each leaf, one line for each."""
+    """Which features may interact, and the state of each leaf, one line for each.
+
+    The features on the path from the root to a leaf must all be in one of the sets, or there may be
+    at most ``max_features`` different ones.
+    """
 
     sets: Bytes
-    """(sets, features): which features each set holds. Without sets, ``most`` counts alone."""
-    most: int
-    """How many different features a path may ask for."""
+    """(sets, features): the members of each set; without sets, ``max_features`` is the rule."""
+    max_features: int
+    """Maximum number of different features on a path."""
     share: float
-    """The share of the features open to a leaf that is drawn for each split."""
+    """The share of the features open to a leaf that are drawn for each split."""
     reach: Bytes
-    """(leaves, sets): the sets that hold all features asked for on the way to the leaf."""
+    """(leaves, sets): the sets that hold all features on the path to the leaf."""
     asked: Bytes
-    """(leaves, features): the features asked for on the way to the leaf."""
+    """(leaves, features): the features on the path to the leaf."""
     open: Bytes
-    """(leaves, features): the features that the leaf may ask for."""
+    """(leaves, features): the features that may split the leaf."""
 
 
 @kernel
 def hand_down(rules: Interactions, feature: int, leaf: int, new: int) -> None:
-    """Narrow what is open to a leaf split by a feature, and give it to both parts."""
+    """Restrict the features open to a leaf after a split, for both parts."""
     reach, asked, open_to = rules.reach, rules.asked, rules.open
     asked[leaf, feature] = 1
     count = 0
@@ -197,7 +193,7 @@ def hand_down(rules: Interactions, feature: int, leaf: int, new: int) -> None:
         asked[new, j] = asked[leaf, j]
     if rules.sets.shape[0] == 0:
         for j in range(asked.shape[1]):
-            open_to[leaf, j] = asked[leaf, j] if count >= rules.most else np.uint8(1)
+            open_to[leaf, j] = asked[leaf, j] if count >= rules.max_features else np.uint8(1)
     else:
         for j in range(asked.shape[1]):
             open_to[leaf, j] = 0
@@ -213,14 +209,14 @@ def hand_down(rules: Interactions, feature: int, leaf: int, new: int) -> None:
 
 @kernel
 def draw_open(
-    allowed: Bytes, deck: Wholes, most: int, seed: np.uint64, rules: Interactions,
+    allowed: Bytes, deck: Wholes, max_drawn: int, seed: np.uint64, rules: Interactions,
     leaf: int
 ) -> None:  # fmt: skip
-    """Allow the features open to a leaf, or as many of them as are to be drawn."""
+    """Allow the features open to a leaf, or some of them drawn at random."""
     count = 0
     for j in range(allowed.size):
         count += rules.open[leaf, j]
-    drawn = min(most, max(1, int(np.ceil(rules.share * count))))
+    drawn = min(max_drawn, max(1, int(np.ceil(rules.share * count))))
     if drawn >= count:
         for j in range(allowed.size):
             allowed[j] = rules.open[leaf, j]

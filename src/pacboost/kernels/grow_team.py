@@ -1,12 +1,12 @@
-"""Grow one tree by a team: every member enters ``grow_tree`` and stays until the tree is grown.
+"""Grow one tree with a team of threads, whose members stay in ``grow_tree`` until it is grown.
 
-Rows are divided evenly for sorting and counting, lanes for adding up what members counted, features
-for the search of splits. Small leaves keep fewer members busy. Whoever is last at a barrier does
-what only one may do: it chooses the next leaf and writes down its split. All sums are of whole
-numbers and of equal splits the first one counts, so the tree does not depend on the team.
+Rows are divided evenly for sorting and counting, lanes for merging the counts of members, and
+features for the search of splits. Small leaves employ fewer members. The last member to reach a
+barrier chooses the next leaf and records its split. All sums are of integers, and the first of
+equal splits is chosen, so the tree does not depend on the team.
 
-Leaves of few rows have no histograms: what is asked for is read from the rows themselves, and a
-larger leaf beside one takes its rows away from the histograms of both.
+Leaves of few rows have no histograms: their splits are found from the rows. Those rows are
+subtracted from the histograms of a larger leaf beside them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,24 @@ from pacboost.kernels.grow import (
     next_leaf,
     record,
 )
-from pacboost.kernels.routing import count_rows, label, part, sides, take_away
+from pacboost.kernels.layout import (
+    ALL_ROWS,
+    BINS,
+    CUT,
+    DEEPEST,
+    DRAWN,
+    FEATURE,
+    KEY,
+    LANE,
+    LEAF,
+    LEAVES,
+    LEFT_COUNTED,
+    LISTED,
+    MONOTONE,
+    NEW,
+    SEARCH,
+)
+from pacboost.kernels.routing import count_rows, label, part, sides, subtract_rows
 from pacboost.kernels.runtime import Bytes, Cells, Floats, Rows, Wholes, Words
 from pacboost.kernels.runtime.board import (
     STOP,
@@ -38,13 +55,12 @@ from pacboost.kernels.runtime.board import (
 )
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import kernel, part_of_kernels, team_kernel
-from pacboost.kernels.split import BINS, CUT, FEATURE, LANE, MONOTONE
 
-ROWS_WORTH_SORTING = 4_096  # by another member: some 10 µs of work
+MIN_ROWS_TO_SORT = 4_096  # per member: about 10 µs of work
 
 
 class Codes(NamedTuple):
-    """The rows of a sample (samples/blocks.py), and what a root knows of categories' levels."""
+    """The rows of a sample (samples/blocks.py), and the orders of levels at the root."""
 
     words: Words
     features: Wholes
@@ -55,7 +71,7 @@ class Codes(NamedTuple):
 
 
 class Leaves(NamedTuple):
-    """What is known of each leaf, one line for each."""
+    """The state of each leaf, one line for each."""
 
     starts: Wholes
     sizes: Wholes
@@ -68,15 +84,15 @@ class Leaves(NamedTuple):
 
 
 class Splits(NamedTuple):
-    """The splits made."""
+    """The splits of the tree, one line for each."""
 
-    made: Wholes
+    columns: Wholes
     members: Bytes
     gains: Floats
 
 
 class TeamFindings(NamedTuple):
-    """What the members of a team have found, one line for each."""
+    """The results of the members of a team, one line for each."""
 
     lefts: Wholes
     worth: Floats
@@ -87,18 +103,10 @@ class TeamFindings(NamedTuple):
     decks: Wholes
 
 
-# what ``plan`` holds: the leaf to be split or -1, the number of its right part, the number of
-# leaves, whether the parts are to be searched, and whether the left part is the one counted
-LEAF, NEW, LEAVES, SEARCH, LEFT_COUNTED = range(5)
-# what ``limits`` holds: KEY says which features are drawn; leaves of at most LISTED rows have no
-# histograms
-DRAWN, DEEPEST, ALL_ROWS, KEY, LISTED = range(5)
-
-
 @kernel
 def sorting_pieces(team: int, size: int) -> int:
-    """Return how many members sort a leaf of so many rows."""
-    return min(team, max(1, size // ROWS_WORTH_SORTING))
+    """Return how many members sort a leaf of ``size`` rows."""
+    return min(team, max(1, size // MIN_ROWS_TO_SORT))
 
 
 @part_of_kernels
@@ -111,7 +119,7 @@ def sort_rows(
     aside: Rows,
     lefts: Wholes,
 ) -> None:
-    """Sort the rows of a leaf to the sides of its split; write how many of each piece go left."""
+    """Sort the rows of a leaf by the sides of its split; write how many of each part go left."""
     pieces = sorting_pieces(member.team, rows.size)
     first, last = share(rows.size, member.number, pieces)
     if member.number < pieces:
@@ -119,41 +127,41 @@ def sort_rows(
     if pieces > 1:
         meet(member)
     if member.number < pieces:
-        left = before = np.int64(0)
+        n_left = before = np.int64(0)
         for k in range(pieces):
-            left += lefts[k, 0]
+            n_left += lefts[k, 0]
             before += lefts[k, 0] if k < member.number else 0
-        own = lefts[member.number, 0]
-        for k in range(own):
+        n_own_left = lefts[member.number, 0]
+        for k in range(n_own_left):
             rows[before + k] = aside[first + k]
-        place = left + first - before
-        for k in range(last - first - own):
+        place = n_left + first - before
+        for k in range(last - first - n_own_left):
             rows[place + k] = aside[last - 1 - k]
 
 
 @kernel
 def take_best(
     team: int,
-    found: TeamFindings,
+    findings: TeamFindings,
     best: Wholes,
     members: Bytes,
     gains: Floats,
     leaf: int,
     side: int,
 ) -> None:
-    """Set the best split that a member has found for a leaf; of equal ones the first."""
-    chosen, most = -1, -np.inf
+    """Set the best split of a leaf that a member has found, the first of equals."""
+    chosen, best_worth = -1, -np.inf
     for member in range(team):
-        after, before = found.worth[member, 2 * side], found.worth[member, 2 * side + 1]
-        if after > before and after > most:
-            chosen, most = member, after
+        after, before = findings.worth[member, 2 * side], findings.worth[member, 2 * side + 1]
+        if after > before and after > best_worth:
+            chosen, best_worth = member, after
     gains[leaf] = 0.0
     if chosen >= 0:
-        gains[leaf] = most - found.worth[chosen, 2 * side + 1]
+        gains[leaf] = best_worth - findings.worth[chosen, 2 * side + 1]
         for k in range(best.shape[1]):
-            best[leaf, k] = found.best[chosen, side, k]
+            best[leaf, k] = findings.best[chosen, side, k]
         for k in range(members.shape[1]):
-            members[leaf, k] = found.members[chosen, side, k]
+            members[leaf, k] = findings.members[chosen, side, k]
 
 
 @team_kernel(allocates=False)
@@ -169,24 +177,23 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
     leaves: Leaves,
     spans: Floats | None,
     splits: Splits,
-    found: TeamFindings,
+    findings: TeamFindings,
     plan: Wholes,
     limits: Wholes,
     cells: Cells,
     interactions: Interactions | None,
 ) -> None:
-    """Grow a tree on the rows of ``order``, and write the number of its leaf to each of them.
+    """Grow a tree on the rows of ``order``, and write the leaf of each to ``cells``.
 
-    What a kernel calls is compiled along with it. So where kernels/split.py serves, ``spans``
-    is None, and the branches for the rest are dropped before they are compiled. So it is with
-    ``interactions`` where all features may interact.
+    ``spans`` is None in the common case of kernels/split.py, and ``interactions`` if all features
+    may interact: numba then drops the other branches before it compiles them.
     """
     words, features, lanes, missing, orders, evidence = codes
     starts, sizes, slots, best, members, gains, hangs, depths = leaves
     goes_left, allowed, deck = (
-        found.sides[member.number],
-        found.allowed[member.number],
-        found.decks[member.number],
+        findings.sides[member.number],
+        findings.allowed[member.number],
+        findings.decks[member.number],
     )
     listed = limits[LISTED]
     if limits[ALL_ROWS]:
@@ -201,18 +208,18 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
         leaf, new = plan[LEAF], plan[NEW]
         left_slot = right_slot = np.int64(0)
         feature, start, size = features[best[leaf, FEATURE]], starts[leaf], sizes[leaf]
-        if new > 0:  # else it is the root, whose rows are only counted and searched
+        if new > 0:  # the rows of the root are only counted and searched
             sides(feature, best[leaf], members[leaf], missing, goes_left)
             sort_rows(member, words[feature[LANE] >> 3],
                       np.uint64(8 * (feature[LANE] & 7)), goes_left, order[start : start + size],
-                      spare[start : start + size], found.lefts)  # fmt: skip
+                      spare[start : start + size], findings.lefts)  # fmt: skip
             if last_to_arrive(member):
-                left = np.int64(0)
+                n_left = np.int64(0)
                 for piece in range(sorting_pieces(member.team, size)):
-                    left += found.lefts[piece, 0]
-                starts[new], sizes[new], sizes[leaf] = start + left, size - left, left
+                    n_left += findings.lefts[piece, 0]
+                starts[new], sizes[new], sizes[leaf] = start + n_left, size - n_left, n_left
                 plan[SEARCH] = plan[LEAVES] < gains.size and depths[leaf] < limits[DEEPEST]
-                plan[LEFT_COUNTED] = 2 * left <= size
+                plan[LEFT_COUNTED] = 2 * n_left <= size
                 member.board[TICKET] = 0
                 release(member)
         if plan[SEARCH]:
@@ -225,7 +232,7 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
                     member, words, lanes, rows, pairs, histogram, partial, new, slot
                 )
             elif new > 0 and sizes[other] > listed:
-                first, last = take_away(member, words, lanes, rows, pairs, histogram[slot])
+                first, last = subtract_rows(member, words, lanes, rows, pairs, histogram[slot])
             else:
                 first, last = own_share(lanes, member)
             if spans is not None or features.shape[0] != lanes:  # else lane j is that of feature j
@@ -243,29 +250,30 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
                     draw_features(allowed, deck, limits[DRAWN], key)
                 else:
                     draw_open(allowed, deck, limits[DRAWN], key, interactions, k)
-                own = found.best[member.number, side]
+                split_found = findings.best[member.number, side]
                 at = left_slot if side == 0 else right_slot
-                few = order[starts[k] : starts[k] + (sizes[k] if sizes[k] <= listed else 0)]
+                listed_rows = order[starts[k] : starts[k] + (sizes[k] if sizes[k] <= listed else 0)]
                 if spans is None:
                     after, before = split.scan(
                         histogram[at, 0], features[first:last], allowed[first:last],
-                        missing, sizes[k], rules, own, words, few, pairs[0],
+                        missing, sizes[k], rules, split_found, words, listed_rows, pairs[0],
                     )  # fmt: skip
                 else:
                     after, before = split_general.scan(
                         histogram[at], features[first:last], allowed[first:last],
-                        missing, sizes[k], rules, spans[k], own, found.members[member.number, side],
-                        new == 0, orders[first:last], evidence[first:last], words, few, pairs,
+                        missing, sizes[k], rules, spans[k], split_found,
+                        findings.members[member.number, side], new == 0, orders[first:last],
+                        evidence[first:last], words, listed_rows, pairs,
                     )  # fmt: skip
-                own[FEATURE] += first
-                found.worth[member.number, 2 * side] = after
-                found.worth[member.number, 2 * side + 1] = before
+                split_found[FEATURE] += first
+                findings.worth[member.number, 2 * side] = after
+                findings.worth[member.number, 2 * side + 1] = before
         if last_to_arrive(member):
             for side in range(2 if new > 0 else 1):
                 k = leaf if side == 0 else new
                 if plan[SEARCH]:
                     slots[k] = left_slot if side == 0 else right_slot
-                    take_best(member.team, found, best, members, gains, k, side)
+                    take_best(member.team, findings, best, members, gains, k, side)
                 else:
                     gains[k] = 0.0
             new = plan[LEAVES]
@@ -273,7 +281,7 @@ def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
             if new == gains.size or member.board[STOP] != 0:
                 leaf = -1
             if leaf >= 0:
-                record(features, best, members, gains, leaf, new, splits.made, splits.members,
+                record(features, best, members, gains, leaf, new, splits.columns, splits.members,
                        splits.gains, hangs, depths)  # fmt: skip
                 if interactions is not None:
                     hand_down(interactions, best[leaf, FEATURE], leaf, new)

@@ -1,4 +1,4 @@
-"""Hashes of rows, and chances that are keyed by rows: see samples/row_hashes.py."""
+"""Hashes of rows (see samples/row_hashes.py), and random numbers that depend on row and key."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pacboost.kernels.runtime.jit import inline, kernel, part_of_kernels
 from pacboost.kernels.runtime.threads import each_rows
 
 STEP = MISSING = np.uint64(0x9E3779B97F4A7C15)
-"""By which splitmix64 moves on; and the cell of missing values."""
-CELLS_WORTH_COMPILING = 2_000_000
-"""On fewer cells, NumPy is done before this is compiled."""
+"""The increment of splitmix64, and the cell of missing values."""
+MIN_CELLS_TO_COMPILE = 2_000_000
+"""On fewer cells, NumPy ends before these kernels are compiled."""
 
 
 @inline
 def mixed(x: np.uint64) -> np.uint64:
-    """Spread bits over the whole word: the end of splitmix64 (Steele, Lea and Flood 2014)."""
+    """Spread bits over the whole word: the finalizer of splitmix64 (Steele, Lea and Flood 2014)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -29,8 +29,8 @@ def mixed(x: np.uint64) -> np.uint64:
 
 @part_of_kernels
 def cell(value: float) -> np.uint64:
-    """Return the bits of a value rounded to 32 bits; missing values are all alike."""
-    rounded = np.float32(value) + np.float32(0)  # -0 becomes 0
+    """Return the bits of a value rounded to 32 bits; all missing values are equal."""
+    rounded = np.float32(value) + np.float32(0)  # turns -0 into 0
     return MISSING if np.isnan(rounded) else np.uint64(np.float32(rounded).view(np.uint32))
 
 
@@ -71,7 +71,7 @@ def rows_below(
     values: Any, chosen: NDArray[np.intp] | None, columns: Wholes, factors: Words, salt: int,
     limit: int,
 ) -> NDArray[np.intp]:  # fmt: skip
-    """Return the rows whose hash of some columns is below a limit, of those chosen on a GPU."""
+    """Return the rows whose hash of some columns is below a limit; on a GPU, of those chosen."""
     if on_gpu(values):
         return encode.rows_below(values, chosen, columns, factors, salt, limit)
     is_below = np.empty(len(values), dtype=np.bool_)
@@ -84,34 +84,32 @@ def rows_below(
     return np.flatnonzero(is_below)
 
 
-# Chances keyed by row: whether a row is looked at depends on its identity and a key alone.
-
 BITS = 53
-"""Numbers drawn are whole, below 2**53, so that they are floats as well."""
+"""Random numbers are integers below 2**53, which are exact as floats."""
 
 
 @kernel
 def drawn(row: np.uint64, key: np.uint64) -> np.uint64:
-    """Return number of a row under a key (splitmix64)."""
+    """Return the random number of a row under a key (splitmix64)."""
     return mixed(row * STEP + key) >> np.uint64(64 - BITS)
 
 
 @kernel
 def numbers(rows: Words, key: np.uint64, out: Words) -> None:
-    """Number the rows."""
+    """Write the random numbers of rows."""
     for i in range(rows.size):
         out[i] = drawn(rows[i], key)
 
 
 @kernel
 def below(kinds: Bytes, limits: Words, first: int, key: np.uint64, out: Wholes) -> int:
-    """Find the rows first, first + 1, … whose number is below the limit of their kind."""
-    found = 0
+    """Find the rows first, first + 1, … whose random number is below the limit of their kind."""
+    count = 0
     for i in range(kinds.size):
         if drawn(np.uint64(first + i), key) < limits[kinds[i]]:
-            out[found] = first + i
-            found += 1
-    return found
+            out[count] = first + i
+            count += 1
+    return count
 
 
 @kernel
@@ -122,17 +120,18 @@ def keep(
     bounds: Floats,
     scale: float,
     odds: Floats,
-    kept: Wholes,
+    chosen: Wholes,
 ) -> int:
-    """Keep each row with its odds: its chance, or its bound if that is less, over the scale.
+    """Choose each row with a probability: the smaller of its chance and its bound, over the scale.
 
-    Write which rows are kept and their odds, and give how many are. Without bounds, none is less.
+    Write the chosen rows and their probabilities (``odds``), and return how many they are.
+    ``bounds`` may be empty.
     """
-    found = 0
+    count = 0
     for i in range(tickets.size):
         chance = min(chances[i], bounds[i]) if bounds.size else chances[i]
-        odd = min(1.0, chance / scale)
-        if drawn(tickets[i], key) * 2.0**-BITS < odd:
-            odds[found], kept[found] = odd, i
-            found += 1
-    return found
+        probability = min(1.0, chance / scale)
+        if drawn(tickets[i], key) * 2.0**-BITS < probability:
+            odds[count], chosen[count] = probability, i
+            count += 1
+    return count

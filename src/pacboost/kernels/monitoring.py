@@ -1,7 +1,6 @@
-"""Mistakes as they come in, and rules that tell new rows from old ones.
+"""Follow mistakes row by row, and boost rules that distinguish new rows from old ones.
 
-Rows are taken one by one, in order, so that the result does not depend on how they are divided into
-batches.
+Rows are processed one by one, in order, so the result does not depend on how they are batched.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ def follow(
     run_length: float,
     marks: Wholes,
 ) -> None:
-    """Count rows and mistakes, and note when the capital or the detector reaches its goal.
+    """Count rows and mistakes, and record when the capital or the detector reaches its goal.
 
     ``counts`` are rows and mistakes; ``logs`` the logarithms of each bet's factors, in the first
     row after no mistake; ``weights`` the share of each bet in the detector; ``marks`` the row of
-    refutation, the first and last row at which the detector sounded, and how often it did. The
-    detector then starts again.
+    refutation, the first and last row at which the detector gave an alarm, and the number of
+    alarms. The detector restarts after each.
     """
     bets = levels.size
     factors = np.empty(logs.shape)
@@ -54,17 +53,19 @@ def follow(
                 for j in range(bets):
                     top = max(top, counts[1] * logs[1, j] + right * logs[0, j])
                 if top >= goal:
-                    whole = 0.0
+                    sum_of_bets = 0.0
                     for j in range(bets):
-                        whole += exp_below_0(counts[1] * logs[1, j] + right * logs[0, j] - top)
-                    if top + natural_log(whole / bets) >= goal:
+                        sum_of_bets += exp_below_0(
+                            counts[1] * logs[1, j] + right * logs[0, j] - top
+                        )
+                    if top + natural_log(sum_of_bets / bets) >= goal:
                         marks[0] = counts[0]
         else:
             squares[0] += mean**2
-        own = factors[1] if wrong else factors[0]
+        factors_of_row = factors[1] if wrong else factors[0]
         total = 0.0
         for j in range(bets):
-            levels[j] = (levels[j] + 1.0) * own[j]
+            levels[j] = (levels[j] + 1.0) * factors_of_row[j]
             total += weights[j] * levels[j]
         if total >= run_length:
             levels[:] = 0.0
@@ -75,7 +76,7 @@ def follow(
 
 @part_of_kernels
 def best_cut(codes: Bytes, weights: Floats, node: Signs, asked: int, half: int) -> tuple[int, int]:
-    """Return the column and the code up to which rows go left: the cut that separates best.
+    """Return the column and code of the best cut; rows up to that code go left.
 
     Rows before ``half`` are new, the others old. The criterion is Σ √(W₊W₋) over both sides.
     """
@@ -102,10 +103,10 @@ def best_cut(codes: Bytes, weights: Floats, node: Signs, asked: int, half: int) 
 
 @kernel
 def boost_rules(codes: Bytes, half: int, shrink: float, rules: Wholes, values: Floats) -> None:
-    """Boost trees of four leaves that tell new rows (before ``half``) from old ones.
+    """Boost trees of four leaves that distinguish new rows (before ``half``) from old ones.
 
-    ``rules`` holds column and cut of the root, of its left and of its right child; ``values`` what
-    the four leaves add to the score.
+    ``rules`` holds column and cut of the root, of its left and of its right child; ``values`` are
+    those of the four leaves.
     """
     rows = codes.shape[0]
     scores = np.zeros(rows)
@@ -152,7 +153,7 @@ def tanh(x: float) -> float:
 def pay(
     new: Bytes, old: Bytes, rules: Wholes, values: Floats, payoffs: Floats, won: Floats
 ) -> None:
-    """Write what a bet on each pair of rows pays, and add to what each column has won.
+    """Write the payoff of a bet on each pair of rows, and add it to the gains of the columns.
 
     The bet is tanh of the score, which lies in [-1, 1]; it pays half the difference between the new
     and the old row. A leaf's value is shared by the column of the root and that of its child.

@@ -1,7 +1,7 @@
-"""Rows of codes in lanes: written, read to tell the sides of a split, and sorted by it.
+"""Write codes into lanes, sort rows by the side of a split, and update the histograms after it.
 
-Eight codes of a row lie in one 64-bit word, a lane each. Features that are never away from their
-defaults together share a lane; see samples/blocks.py.
+Eight codes of a row are in one 64-bit word, a lane each. Features that never differ from their
+defaults in the same row may share a lane; see samples/blocks.py.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from pacboost.kernels.grow import count
+from pacboost.kernels.layout import BASE, BINS, CATEGORY, CUT, DEFAULT, LANE, MISSING_LEFT
 from pacboost.kernels.runtime import Bytes, Cells, Numbers, Rows, Wholes, Words
 from pacboost.kernels.runtime.board import TICKET, meet, own_share, share
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import add, kernel, part_of_kernels, prefetch, uncounted
-from pacboost.kernels.split import BASE, BINS, CATEGORY, CUT, DEFAULT, LANE, MISSING_LEFT
 
-NO_PLACE = np.uint8(255)  # the code of what cannot share a lane
-AHEAD = 32  # rows, whose words are fetched before they are looked at
+NO_PLACE = np.uint8(255)  # the code of values that cannot share a lane
+ROWS_TO_PREFETCH = 32
 
 
 def place(
@@ -30,29 +30,29 @@ def place(
 ) -> None:
     """Write the codes (columns, rows) of some rows into their lanes.
 
-    Counts for each column how often it found its lane taken, or has no place in it.
+    Count, for each column, how often its lane was taken or has no code for it.
     """
     lanes = words.view(np.uint8).reshape(*words.shape, 8)  # numba's processors are little-endian
     for j, (lane, default) in enumerate(features[:, [LANE, DEFAULT]].tolist()):
-        own = lanes[lane >> 3, first:last, lane & 7]
+        lane_codes = lanes[lane >> 3, first:last, lane & 7]
         code = codes[j, : last - first]
         if default >= 0:
             code = maps[j][code]
-            clashes[j] += np.count_nonzero((code == NO_PLACE) | ((code != 0) & (own != 0)))
-        own |= code
+            clashes[j] += np.count_nonzero((code == NO_PLACE) | ((code != 0) & (lane_codes != 0)))
+        lane_codes |= code
 
 
 @kernel
 def part(block: Words, shift: np.uint64, goes_left: Bytes, rows: Rows, out: Rows) -> np.int64:
     """Write rows that go left to the front of ``out``, the others to its end, last one first.
 
-    Gives how many went left. Every row is written to both sides, and only one side moves on: no
-    branch to guess wrong. Both places of a row are free: they meet at the last row only.
+    Return how many went left. Every row is written to both sides, and only one side moves on: no
+    branch to mispredict. Both places of a row are free: they meet at the last row only.
     """
     l = np.uint64(0)  # noqa: E741
     r = np.uint64(rows.size - 1)
     for k in range(rows.size):
-        prefetch(block, rows[min(k + AHEAD, rows.size - 1)])
+        prefetch(block, rows[min(k + ROWS_TO_PREFETCH, rows.size - 1)])
         row = rows[k]
         to_left = goes_left[(block[row] >> shift) & np.uint64(255)]
         out[l] = row
@@ -64,9 +64,9 @@ def part(block: Words, shift: np.uint64, goes_left: Bytes, rows: Rows, out: Rows
 
 @kernel
 def sides(feature: Wholes, best: Wholes, members: Bytes, missing: int, goes_left: Bytes) -> None:
-    """Write for every code of the lane whether it goes left."""
+    """Write, for every code of the lane, whether it goes left."""
     bins, default, cut = feature[BINS], feature[DEFAULT], best[CUT]
-    if default < 0 and not feature[CATEGORY]:  # the common case, in a loop that runs on vectors
+    if default < 0 and not feature[CATEGORY]:  # the common case, in a vectorized loop
         for code in range(256):
             goes_left[code] = code <= cut
         goes_left[missing] = np.uint8(best[MISSING_LEFT])
@@ -74,7 +74,7 @@ def sides(feature: Wholes, best: Wholes, members: Bytes, missing: int, goes_left
     for code in range(256):
         if default < 0:
             b = code
-        else:  # other features' codes mean that this one has its default
+        else:  # codes of other features mean that this one has its default
             b = code - feature[BASE]
             if b < 0 or b >= bins - 1:
                 b = default
@@ -90,10 +90,10 @@ def sides(feature: Wholes, best: Wholes, members: Bytes, missing: int, goes_left
 
 @kernel
 def label(order: Rows, starts: Wholes, sizes: Wholes, first: int, last: int, cells: Cells) -> None:
-    """Write the number of its leaf to every row from ``first`` to before ``last``.
+    """Write the leaf of every row from ``first`` to before ``last``.
 
-    The rows of a leaf ascend. Threads that divide the rows by their numbers, not by their leaves,
-    never write to the same cache line.
+    The rows of a leaf ascend. Threads divide the rows by their numbers, not by their leaves, so
+    they never write to the same cache line.
     """
     for leaf in range(starts.size):
         low, high = starts[leaf], starts[leaf] + sizes[leaf]
@@ -119,7 +119,7 @@ def settle(
     rows: Rows,
     cells: Cells,
 ) -> None:
-    """Walk rows that did not take part in the growing to their leaves."""
+    """Set the leaves of rows that the tree was not grown on."""
     for k in range(rows.size):
         row = rows[k]
         at = np.int64(0)
@@ -130,10 +130,8 @@ def settle(
         cells[row] = ~at
 
 
-# How a team brings the histograms of two leaves up to date after a split.
-
-ROWS_WORTH_COUNTING = 2_048  # by another member
-TICKETS_A_MEMBER = 6
+MIN_ROWS_TO_COUNT = 2_048  # per member of a team
+TICKETS_PER_MEMBER = 6
 
 
 @part_of_kernels
@@ -148,64 +146,63 @@ def count_rows(
     new: int,
     slot: int,
 ) -> tuple[int, int]:
-    """Count rows into histogram ``new``, and take what was counted away from that in ``slot``.
+    """Count rows into histogram ``new``, and subtract the counts from the one in ``slot``.
 
-    Pieces of the rows are counted apart and then added up. Where there are fewer pieces than
-    members, these divide the blocks, too; else whoever is ready takes the next piece, since cores
-    are not equally fast. Gives the first and last of the lanes that this member
-    has brought up to date.
+    Parts of the rows are counted separately and then added. If there are fewer parts than members,
+    these also divide the blocks; otherwise a member that is ready takes the next part, because
+    cores are not equally fast. Return the first and last of the lanes that this member updated.
     """
     blocks, lines, width = words.shape[0], histogram.shape[1], histogram.shape[3]
-    most = min(member.team, partial.shape[0] + 1)
-    pieces = min(most, max(1, rows.size // ROWS_WORTH_COUNTING))
-    groups = min(blocks, member.team // pieces)
-    piece, group = member.number % pieces, min(member.number // pieces, groups)
+    max_parts = min(member.team, partial.shape[0] + 1)
+    parts = min(max_parts, max(1, rows.size // MIN_ROWS_TO_COUNT))
+    groups = min(blocks, member.team // parts)
+    part_number, group = member.number % parts, min(member.number // parts, groups)
     first = blocks * group // groups
-    last = min(blocks, blocks * (group + 1) // groups)  # no block is left for idle members
+    last = min(blocks, blocks * (group + 1) // groups)  # idle members get no block
     if first < last:
-        into = histogram[new] if piece == 0 else partial[piece - 1]
+        into = histogram[new] if part_number == 0 else partial[part_number - 1]
         for s in range(lines):
             for j in range(8 * first, 8 * last):
                 for k in range(width):
                     into[s, j, k] = 0
-        tickets = pieces if groups > 1 or pieces == 1 else TICKETS_A_MEMBER * pieces
-        ticket = piece if tickets == pieces else add(member.board, TICKET, 1)
+        tickets = parts if groups > 1 or parts == 1 else TICKETS_PER_MEMBER * parts
+        ticket = part_number if tickets == parts else add(member.board, TICKET, 1)
         while ticket < tickets:
             start, stop = share(rows.size, ticket, tickets)
             count(words, lanes, rows[start:stop], pairs, into, first, last)
-            ticket = tickets if tickets == pieces else add(member.board, TICKET, 1)
+            ticket = tickets if tickets == parts else add(member.board, TICKET, 1)
     first, last = min(lanes, 8 * first), min(lanes, 8 * last)
-    if pieces > 1:
+    if parts > 1:
         meet(member)
         first, last = own_share(lanes, member)
     for s in range(lines):
         for j in range(first, last):
-            own, rest = histogram[new, s, j], histogram[slot, s, j]
-            for other in range(pieces - 1):
+            new_lane, old_lane = histogram[new, s, j], histogram[slot, s, j]
+            for other in range(parts - 1):
                 counted = partial[other, s, j]
                 for k in range(width):
-                    own[k] += counted[k]
+                    new_lane[k] += counted[k]
             if new > 0:
                 for k in range(width):
-                    rest[k] -= own[k]
+                    old_lane[k] -= new_lane[k]
     return first, last
 
 
 @part_of_kernels
-def take_away(
+def subtract_rows(
     member: Member, words: Words, lanes: int, rows: Rows, pairs: Wholes, histogram: Wholes
 ) -> tuple[int, int]:
-    """Take a few rows away from the histograms (outputs, lanes, codes) of a leaf they have left.
+    """Subtract a few rows from the histograms (outputs, lanes, codes) of their former leaf.
 
-    Members divide the blocks of lanes. Gives the first and last of this member's lanes.
+    Members divide the blocks of lanes. Return the first and last of this member's lanes.
     """
     first, last = own_share(words.shape[0], member)
     byte = np.uint64(255)
     for s in range(pairs.shape[0]):
         for b in range(first, last):
-            block, line, own = words[b], pairs[s], histogram[s, 8 * b :]
+            block, line, block_histograms = words[b], pairs[s], histogram[s, 8 * b :]
             for k in range(rows.size):
                 w, d = block[rows[k]], line[rows[k]]
                 for j in range(8):
-                    own[j, (w >> np.uint64(8 * j)) & byte] -= d
+                    block_histograms[j, (w >> np.uint64(8 * j)) & byte] -= d
     return min(lanes, 8 * first), min(lanes, 8 * last)

@@ -1,7 +1,7 @@
-"""Exponentials and logarithms of numerics/same_bits.py, bit for bit, without NumPy's many passes.
+"""Exponentials and logarithms equal to numerics/same_bits.py, bit for bit, in single loops.
 
-A thread that calls NumPy thirty times for one array takes and gives back the interpreter's lock as
-often, and waits for it each time where other threads do the same. These loops are entered once.
+A thread that calls NumPy thirty times for one array releases the interpreter's lock as often, and
+may wait for it each time if other threads do the same. These loops are entered once.
 """
 
 from __future__ import annotations
@@ -12,29 +12,25 @@ from typing import Any
 import numpy as np
 
 from pacboost.kernels.runtime import Bytes, Floats
-from pacboost.kernels.runtime.board import own_share
-from pacboost.kernels.runtime.entry import Member
-from pacboost.kernels.runtime.jit import inline, kernel, part_of_kernels, team_kernel
+from pacboost.kernels.runtime.jit import inline, kernel
 from pacboost.numerics import same_bits
 from pacboost.numerics.same_bits import ATANH, FARTHEST, LN2_HIGH, LN2_LOW, LOG2_E, ROOT_HALF
 
-# The exponential function and the logarithm, with the same bits on every machine and device.
-
-LARGEST = 700.0
-"""Numbers beyond this have no exponential that is a normal double."""
+MAX_ARGUMENT = 700.0
+"""The exponential of larger numbers is not a normal double."""
 BIAS, FRACTION = np.int64(1023), np.int64(52)
 """The double 2^k has the bits (k + BIAS) << FRACTION."""
-POINT = 55  # bits behind the point when the polynomial is turned into a whole number
+POINT = 55  # bits after the binary point when the polynomial becomes an integer
 SCALE = 2.0**POINT
-MOST = 54 * math.log(2)
+MAX_LOG_WEIGHT = 54 * math.log(2)
 
 
 @inline
 def exp_near_0(r: float) -> float:
     """Return exp(r) for |r| ≤ ln(2)/2: Taylor's series up to r^13/13!, which is off by 4e-18.
 
-    It is written out, since a loop over its terms would keep loops over rows from running on
-    vectors.
+    It is written out, because a loop over its terms would prevent the vectorization of loops over
+    rows.
     """
     p = 1.0 / 6227020800.0
     p = p * r + 1.0 / 479001600.0
@@ -54,14 +50,14 @@ def exp_near_0(r: float) -> float:
 
 @kernel
 def natural_exp(x: float) -> float:
-    """Return exp(x) as 2^k times a polynomial, by additions and multiplications alone.
+    """Return exp(x) as 2^k times a polynomial, by additions and multiplications only.
 
     >>> natural_exp(0.0), abs(natural_exp(1.0) - math.e) < 1e-15
     (1.0, True)
     """
-    held = min(max(x, -LARGEST), LARGEST)
-    k = math.floor(held * LOG2_E + 0.5)
-    r = (held - k * LN2_HIGH) - k * LN2_LOW
+    clipped = min(max(x, -MAX_ARGUMENT), MAX_ARGUMENT)
+    k = math.floor(clipped * LOG2_E + 0.5)
+    r = (clipped - k * LN2_HIGH) - k * LN2_LOW
     return math.ldexp(exp_near_0(r), int(k))
 
 
@@ -69,30 +65,29 @@ def natural_exp(x: float) -> float:
 def exp_below_0(x: float) -> float:
     """Return exp(x) of a number that is 0 or less.
 
-    2^k is a product of two powers: the first product is exact, so rounding happens once, however
-    small the result is. Without a branch or a table, loops run on vectors.
+    2^k is a product of two powers: the first product is exact, so the result is rounded once, even
+    if it is tiny. Without a branch or a table, loops are vectorized.
     """
     x = x if x > -same_bits.FARTHEST else -same_bits.FARTHEST
     k = np.floor(x * LOG2_E + 0.5)
     r = (x - k * LN2_HIGH) - k * LN2_LOW
     p = exp_near_0(r)
-    whole = np.int64(k)
-    half = whole >> np.int64(1)
-    first = np.int64((half + BIAS) << FRACTION).view(np.float64)  # numba 0.61 wants np.int64()
-    rest = np.int64((whole - half + BIAS) << FRACTION).view(np.float64)
+    power = np.int64(k)
+    half = power >> np.int64(1)
+    first = np.int64((half + BIAS) << FRACTION).view(np.float64)  # numba 0.61 needs np.int64()
+    rest = np.int64((power - half + BIAS) << FRACTION).view(np.float64)
     return float(p * first * rest)
 
 
 @kernel
 def whole_exp(x: float) -> np.int64:
-    """Return max(1, round(exp(x))), and no more than 2**54.
+    """Return round(exp(x)), at least 1 and at most 2**54.
 
-    Computed here, as 2^k times a polynomial: additions and multiplications give the same bits on
-    every machine, and without a call the loops below run on vectors (measured: 4 ns a row against
-    14 with the library's exp).
+    It is 2^k times a polynomial: additions and multiplications give the same bits on every machine,
+    and loops without a call are vectorized (measured: 4 ns a row, 14 with the library's exp).
     """
-    x = x if x > -1.0 else -1.0  # less rounds to 0 and is raised to 1 anyway
-    x = x if x < MOST else MOST
+    x = x if x > -1.0 else -1.0  # below, the result is 1 anyway
+    x = x if x < MAX_LOG_WEIGHT else MAX_LOG_WEIGHT
     k = np.floor(x * LOG2_E + 0.5)
     r = (x - k * LN2_HIGH) - k * LN2_LOW
     p = exp_near_0(r)
@@ -103,7 +98,7 @@ def whole_exp(x: float) -> np.int64:
 
 @kernel
 def natural_log(x: float) -> float:
-    """Return ln x for a positive x, by additions, multiplications and divisions alone.
+    """Return ln x for a positive x, by additions, multiplications and divisions only.
 
     With x = 2^k·m and f = (m - 1)/(m + 1), ln m = 2(f + f³/3 + f⁵/5 + …); |f| ≤ 0.172, so the
     series up to f²³ is off by less than 1e-18.
@@ -131,80 +126,10 @@ def natural_log(x: float) -> float:
     return k * LN2_HIGH + (2.0 * f * p + k * LN2_LOW)
 
 
-# Exponentials of the scores of many rows, in loops that run on vectors.
-
-ROWS_PER_TILE = 1_024
-UNIT = 2.0**-53
-LOG_UNITS = 53 * math.log(2)
-TOP, TOTAL = 0, 1
-"""Columns of what ``raise_rows`` finds of a row: its largest score, and the sum of its numbers."""
-
-
-@part_of_kernels
-def raise_all(numbers: Floats) -> None:
-    """Write exp(x - LOG_UNITS) over every x.
-
-    Each step of the polynomial waits for the one before, so four numbers, a quarter of the array
-    apart, are raised at once (measured: 8 ns a number instead of 12).
-    """
-    size = numbers.size // 4
-    a, b, c = numbers[:size], numbers[size : 2 * size], numbers[2 * size : 3 * size]
-    d = numbers[3 * size : 4 * size]
-    for i in range(size):
-        e, f, g, h = whole_exp(a[i]), whole_exp(b[i]), whole_exp(c[i]), whole_exp(d[i])
-        a[i], b[i], c[i], d[i] = e * UNIT, f * UNIT, g * UNIT, h * UNIT
-    for i in range(4 * size, numbers.size):
-        numbers[i] = whole_exp(numbers[i]) * UNIT
-
-
-@part_of_kernels
-def raise_margins(margins: Floats, raised: Floats) -> None:
-    """Write exp(-2|margin|)."""
-    for i in range(margins.size):
-        raised[i] = LOG_UNITS - 2.0 * abs(margins[i])
-    raise_all(raised[: margins.size])
-
-
-@part_of_kernels
-def raise_rows(scores: Floats, found: Floats) -> None:
-    """Write exp(F - max F) over the scores F of some rows, which lie one after the other.
-
-    Also find the largest score of each row, and the sum of what was raised. One long loop raises
-    all rows, since short ones hardly run on vectors.
-    """
-    outputs = scores.size // found.shape[0]
-    for j in range(found.shape[0]):
-        line = scores[j * outputs : (j + 1) * outputs]
-        top = line[0]
-        for k in range(line.size):
-            top = line[k] if line[k] > top else top
-        found[j, TOP] = top
-        for k in range(line.size):
-            line[k] = LOG_UNITS + (line[k] - top)
-    raise_all(scores)
-    for j in range(found.shape[0]):
-        line = scores[j * outputs : (j + 1) * outputs]
-        total = 0.0
-        for k in range(line.size):
-            total += line[k]
-        found[j, TOTAL] = total
-
-
-# The exponential function of scores, with the same bits on every machine.
-
-
-@team_kernel(allocates=False)
-def raise_scores(member: Member, scores: Floats, sign: float, out: Floats) -> None:
-    """Write exp(sign · score)."""
-    first, last = own_share(scores.size, member)
-    for i in range(first, last):
-        out[i] = natural_exp(sign * scores[i])
-
-
-ROWS_WORTH_COMPILING = 2_048
-"""On fewer rows, NumPy takes some 0.1 ms."""
-LEAST_NORMAL = 2.0**-1022
-UP = 2.0**54
+MIN_ROWS_TO_COMPILE = 2_048
+"""On fewer rows, NumPy takes about 0.1 ms."""
+MIN_NORMAL = 2.0**-1022
+SUBNORMAL_SCALE = 2.0**54
 
 
 def exp(values: Any) -> Any:
@@ -223,13 +148,13 @@ def sigmoid(values: Any) -> Any:
 
 
 def log_sigmoid(values: Any) -> Any:
-    """Return the logarithm of ``sigmoid``, also where that is 0."""
+    """Return the logarithm of ``sigmoid``, finite even if that is 0."""
     return 0.0 - same_bits.softplus(-values, exp, log)
 
 
 def softmax(rows: Any) -> Any:
     """Return exp(x)/Σ exp(x) of every row."""
-    if _few(rows):
+    if _is_small(rows):
         return same_bits.softmax(rows)
     less, raised, sums = _raised(rows)
     return np.divide(raised, sums[:, None], out=less)
@@ -237,32 +162,32 @@ def softmax(rows: Any) -> Any:
 
 def log_softmax(rows: Any) -> Any:
     """Return the logarithm of ``softmax``."""
-    if _few(rows):
+    if _is_small(rows):
         return same_bits.log_softmax(rows)
     less, _, sums = _raised(rows)
     return np.subtract(less, log(sums)[:, None], out=less)
 
 
 def _raised(rows: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return numbers less the largest of their row, exponentials of these, and their sums."""
-    given = np.ascontiguousarray(rows, dtype=np.float64)
-    less, sums = np.empty(given.shape), np.empty(len(given))
-    below_largest(given, less)
+    """Return scores minus the largest of their row, their exponentials, and the sums of those."""
+    scores = np.ascontiguousarray(rows, dtype=np.float64)
+    less, sums = np.empty(scores.shape), np.empty(len(scores))
+    below_largest(scores, less)
     raised = exp(less)
     add_rows(raised, sums)
     return less, raised, sums
 
 
-def _few(values: Any) -> bool:
-    return not isinstance(values, np.ndarray) or values.size < ROWS_WORTH_COMPILING
+def _is_small(values: Any) -> bool:
+    return not isinstance(values, np.ndarray) or values.size < MIN_ROWS_TO_COMPILE
 
 
-def _elementwise(many: Any, few: Any, values: Any) -> Any:
-    if _few(values):
-        return few(values)
-    given = np.ascontiguousarray(values, dtype=np.float64)
-    out = np.empty(given.shape)
-    many(given.reshape(-1), out.reshape(-1))
+def _elementwise(by_kernel: Any, by_numpy: Any, values: Any) -> Any:
+    if _is_small(values):
+        return by_numpy(values)
+    numbers = np.ascontiguousarray(values, dtype=np.float64)
+    out = np.empty(numbers.shape)
+    by_kernel(numbers.reshape(-1), out.reshape(-1))
     return out
 
 
@@ -280,14 +205,14 @@ def logarithms(values: Floats, out: Floats) -> None:
     for i in range(values.size):
         x = values[i]
         k, f, low = powers(x)
-        found = k * LN2_HIGH + (f - (low - k * LN2_LOW))
+        finite_log = k * LN2_HIGH + (f - (low - k * LN2_LOW))
         edge = -np.inf if x == 0.0 else (x if x > 0.0 else np.nan)
-        out[i] = found if 0.0 < x < np.inf else edge
+        out[i] = finite_log if 0.0 < x < np.inf else edge
 
 
 @kernel
 def below_largest(rows: Floats, out: Floats) -> None:
-    """Write every number of a row less the largest of them."""
+    """Write every number of a row minus the largest of them."""
     for i in range(rows.shape[0]):
         top = rows[i, 0]
         for k in range(rows.shape[1]):
@@ -298,7 +223,7 @@ def below_largest(rows: Floats, out: Floats) -> None:
 
 @kernel
 def add_rows(rows: Floats, out: Floats) -> None:
-    """Write the sum of every row, added up from left to right."""
+    """Write the sum of every row, added from left to right."""
     for i in range(rows.shape[0]):
         total = 0.0
         for k in range(rows.shape[1]):
@@ -316,7 +241,7 @@ def sigmoids(values: Floats, out: Floats) -> None:
 
 @kernel
 def steps_below_1(values: Floats, steps: float, last: int, out: Bytes) -> None:
-    """Write ⌊-steps·log₂(value)⌋ of numbers in [0, 1], but ``last`` at most."""
+    """Write ⌊-steps·log₂(value)⌋ of numbers in [0, 1], at most ``last``."""
     for i in range(values.size):
         if values[i] == 0.0:
             out[i] = last
@@ -328,11 +253,11 @@ def steps_below_1(values: Floats, steps: float, last: int, out: Bytes) -> None:
 @inline
 def powers(x: float) -> tuple[float, float, float]:
     """Write x as 2^k·(1 + f); return k, f, and f - ln(1 + f)."""
-    tiny = x < LEAST_NORMAL
-    bits = np.float64(x * UP if tiny else x).view(np.int64)
+    tiny = x < MIN_NORMAL
+    bits = np.float64(x * SUBNORMAL_SCALE if tiny else x).view(np.int64)
     power = (bits >> FRACTION) - (BIAS - np.int64(1)) - (np.int64(54) if tiny else np.int64(0))
-    whole = (bits & np.int64(2**52 - 1)) | ((BIAS - np.int64(1)) << FRACTION)
-    fraction = np.int64(whole).view(np.float64)
+    fraction_bits = (bits & np.int64(2**52 - 1)) | ((BIAS - np.int64(1)) << FRACTION)
+    fraction = np.int64(fraction_bits).view(np.float64)
     small = fraction < ROOT_HALF
     f = (2 * fraction if small else fraction) - 1.0
     s = f / (2.0 + f)

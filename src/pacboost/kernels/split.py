@@ -1,4 +1,8 @@
-"""What a split is worth, and the searches for one that many kernels share."""
+"""The worth of a split, and the search for the best one in the common case.
+
+That is: numeric features, one output, Newton's criterion, no constraint. split_general.py finds the
+same splits, but takes four times as long to compile.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pacboost.kernels.layout import (
+    BASE,
+    BINS,
+    CUT,
+    DEFAULT,
+    FEATURE,
+    LANE,
+    LEAST_ROWS,
+    LEAST_WEIGHT,
+    MISSING_LEFT,
+    PENALTY,
+)
 from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
 from pacboost.kernels.runtime.jit import (
     inline,
@@ -19,27 +35,15 @@ from pacboost.kernels.runtime.jit import (
 LOW = np.int64(0xFFFFFFFF)
 """The bits of a pair that hold the weight."""
 
-
-# How splits are laid out and judged: columns of arrays, criteria, and what a leaf is worth.
-#
-# What ``features`` says of each feature is laid out in samples/blocks.py.
-
-NOISE = 1e-12  # a gain below this share of what a leaf is worth comes from rounding
-
-# columns of ``features``, one line for each feature
-LANE, BASE, BINS, DEFAULT, CATEGORY, MONOTONE = range(6)
-# columns of ``best``, the best split of every leaf
-FEATURE, CUT, MISSING_LEFT = range(3)
-# what ``rules`` holds
-CRITERION, PENALTY, LEAST_WEIGHT, LEAST_ROWS, SMOOTH, LEVEL_PENALTY, LEVEL_ROWS, CHANCE = range(8)
-RULES = 8
-
+NOISE = 1e-12
+"""A gain below this share of the worth of a leaf comes from rounding."""
 NEWTON, Z, ERROR = range(3)
+"""The criteria of splits."""
 
 
 @kernel
 def worth(criterion: int, pulls: Floats, weight: float, penalty: float) -> float:
-    """What a leaf with these sums is worth; a split is good if its leaves are worth more."""
+    """Return the worth of a leaf with these sums; a split gains if its leaves are worth more."""
     if pulls.size == 1:
         return worth_of_one(criterion, pulls[0], weight, penalty)
     total = 0.0
@@ -50,21 +54,20 @@ def worth(criterion: int, pulls: Floats, weight: float, penalty: float) -> float
 
 @part_of_kernels
 def worth_of_one(criterion: int, pull: float, weight: float, penalty: float) -> float:
-    """Return ``worth`` where there is one output."""
+    """Return ``worth`` for a single output."""
     if criterion == NEWTON:
         return pull * pull / (weight + penalty)
     if criterion == ERROR:
         return abs(pull)
-    # both factors are whole: weight² - pull² would lose digits where a leaf is nearly pure
+    # both factors are integers: weight² - pull² would lose digits if a leaf is nearly pure
     return float(-np.sqrt(max((weight - pull) * (weight + pull), 0.0)))
 
 
 @part_of_kernels
 def open_feature(lane: Wholes, feature: Wholes, missing: int, total: np.int64, out: Wholes) -> None:
-    """Copy a feature's own histogram, with ``missing`` last, out of that of its lane.
+    """Copy the histogram of a feature, ``missing`` last, out of that of its lane.
 
-    Where features that are never non-default together share a lane, the default's sum is what the
-    others leave of the total.
+    If features share the lane, the sum of the default is the total minus all other codes.
     """
     bins, default = feature[BINS], feature[DEFAULT]
     if default < 0:
@@ -82,120 +85,113 @@ def open_feature(lane: Wholes, feature: Wholes, missing: int, total: np.int64, o
     out[bins] = 0
 
 
-# All cuts of one number by Newton's criterion, in loops that run on vectors.
-
-
 @inline
 def newton_sides(low: float, a: float, high: float, c: float) -> float:
-    """Return low²/a + high²/c, what both sides of a cut are worth, with one division for two."""
+    """Return low²/a + high²/c, the worth of both sides of a cut, with a single division."""
     return (low * low * c + high * high * a) / (a * c)
 
 
 class Leaf(NamedTuple):
-    """What cuts of a leaf are judged by, and room for their sums and what they are worth."""
+    """The totals and limits of a leaf, and space for the sums and the worth of its cuts."""
 
     total: np.int64
     penalty: float
-    least: float
-    """What a side weighs at least."""
+    min_weight: float
+    """Minimum weight of a side."""
     sums: Wholes
-    found: Floats
+    worth_of_cuts: Floats
 
 
 @part_of_kernels
 def best_of(sums: Wholes, leaf: Leaf, best: float) -> tuple[float, int]:
-    """Find which of the sums below cuts is worth most, if more than ``best``, the first of equals.
+    """Find the cut that is worth most and over ``best``, the first of equals.
 
-    Gives what it is worth and its place, which is -1 if there is none.
+    ``sums`` are those below the cuts. Return its worth and place, -1 if there is none.
     """
     weight, pull = float(leaf.total & LOW), float(leaf.total >> 32)
-    penalty, least, found = leaf.penalty, leaf.least, leaf.found
+    penalty, min_weight, worth_of_cuts = leaf.penalty, leaf.min_weight, leaf.worth_of_cuts
     for k in range(sums.size):
-        left, low = float(sums[k] & LOW), float(sums[k] >> 32)
-        right, high = weight - left, pull - low
-        sides = newton_sides(low, left + penalty, high, right + penalty)
-        found[k] = sides if left >= least and right >= least else -1.0
-    most, second, third, fourth = best, best, best, best
+        left_weight, low = float(sums[k] & LOW), float(sums[k] >> 32)
+        right_weight, high = weight - left_weight, pull - low
+        sides = newton_sides(low, left_weight + penalty, high, right_weight + penalty)
+        worth_of_cuts[k] = (
+            sides if left_weight >= min_weight and right_weight >= min_weight else -1.0
+        )
+    first, second, third, fourth = best, best, best, best
     fours = sums.size // 4 * 4
-    for k in range(0, fours, 4):  # four at a time, so that a comparison need not wait for the last
-        most = found[k] if found[k] > most else most
-        second = found[k + 1] if found[k + 1] > second else second
-        third = found[k + 2] if found[k + 2] > third else third
-        fourth = found[k + 3] if found[k + 3] > fourth else fourth
+    for k in range(0, fours, 4):  # four at a time, so that no comparison waits for the last
+        first = worth_of_cuts[k] if worth_of_cuts[k] > first else first
+        second = worth_of_cuts[k + 1] if worth_of_cuts[k + 1] > second else second
+        third = worth_of_cuts[k + 2] if worth_of_cuts[k + 2] > third else third
+        fourth = worth_of_cuts[k + 3] if worth_of_cuts[k + 3] > fourth else fourth
     for k in range(fours, sums.size):
-        most = found[k] if found[k] > most else most
-    most = max(most, second, third, fourth)
+        first = worth_of_cuts[k] if worth_of_cuts[k] > first else first
+    first = max(first, second, third, fourth)
     place = -1
-    if most > best:
+    if first > best:
         place = 0
-        while found[place] != most:
+        while worth_of_cuts[place] != first:
             place += 1
-    return most, place
+    return first, place
 
 
 @kernel
-def scan_only(below: np.int64, leaf: Leaf, wanted: float) -> tuple[float, int, bool]:
-    """Do what ``scan_quickly`` does for two bins and no missing values: there is one cut."""
-    left, right = float(below & LOW), float(leaf.total & LOW) - float(below & LOW)
-    if left < leaf.least or right < leaf.least:
-        return wanted, -1, False
+def scan_only(below: np.int64, leaf: Leaf, min_worth: float) -> tuple[float, int, bool]:
+    """Judge the only cut of a feature with two bins and no missing values."""
+    left_weight, right_weight = float(below & LOW), float(leaf.total & LOW) - float(below & LOW)
+    if left_weight < leaf.min_weight or right_weight < leaf.min_weight:
+        return min_worth, -1, False
     low = float(below >> 32)
     high = float(leaf.total >> 32) - low
-    sides = newton_sides(low, left + leaf.penalty, high, right + leaf.penalty)
-    return (sides, 0, left >= right) if sides > wanted else (wanted, -1, False)
+    sides = newton_sides(low, left_weight + leaf.penalty, high, right_weight + leaf.penalty)
+    return (sides, 0, left_weight >= right_weight) if sides > min_worth else (min_worth, -1, False)
 
 
 @part_of_kernels
 def scan_quickly(
-    own: Wholes, absent: np.int64, leaf: Leaf, wanted: float
+    histogram: Wholes, absent: np.int64, leaf: Leaf, min_worth: float
 ) -> tuple[float, int, bool]:
-    """Do what ``scan_numbers`` of split_general.py does, by Newton's criterion, unconstrained.
+    """Find the best cut of a feature by Newton's criterion, without constraints.
 
-    In loops that run on vectors (measured: four times faster than one cut after the other). A cut
-    above an empty bin divides the rows as the one below it does, and of equal cuts the first one
-    counts; so empty bins, of which small leaves have many, are passed over.
+    Loops are vectorized (measured: four times faster than one cut after the other). A cut above an
+    empty bin divides the rows like the cut below it, and the first of equal cuts is chosen; so
+    empty bins, which are many in small leaves, are skipped. ``scan_numbers`` of split_general.py is
+    for other criteria and constraints.
     """
     weight, sums = float(leaf.total & LOW), leaf.sums
-    best, cut, missing_left = wanted, -1, False
+    best, cut, missing_left = min_worth, -1, False
     for way in range(2 if absent != 0 else 1):  # missing values right, then left
         below = absent if way == 1 else np.int64(0)
         count = np.uint64(0)
-        for b in range(own.size - (0 if absent != 0 and way == 0 else 1)):
-            below += own[b]
+        for b in range(histogram.size - (0 if absent != 0 and way == 0 else 1)):
+            below += histogram[b]
             sums[count] = below
-            count += np.uint64(own[b] != 0)
+            count += np.uint64(histogram[b] != 0)
         filled = sums[: np.int64(count)]
         best, place = best_of(filled, leaf, best)
         if place >= 0:
-            left = float(filled[place] & LOW)
+            left_weight = float(filled[place] & LOW)
             cut = -1
-            while place >= 0:  # the bin that this was
+            while place >= 0:  # count back to the bin
                 cut += 1
-                place -= own[cut] != 0
-            missing_left = way == 1 if absent != 0 else left >= weight - left
+                place -= histogram[cut] != 0
+            missing_left = way == 1 if absent != 0 else left_weight >= weight - left_weight
     return best, cut, missing_left
 
 
-# Find the best split of a node where nothing is asked for beyond the common case.
-#
-# That is: numbers only, one output, Newton's criterion, no constraint. split_general.py finds the
-# same splits, but takes four times as long to compile.
-
-# Cuts of one number in a leaf of few rows, for which most bins of a histogram would be empty.
-
-FEW_ROWS = 128
-"""From so many rows on, to count histograms and to pass over their empty bins is faster."""
+MAX_LISTED_ROWS = 128
+"""Leaves of up to this many rows have no histograms: most bins would be empty."""
 
 
 @part_of_kernels
-def take_pairs(rows: Rows, pairs: Wholes, held: Wholes, own: Wholes) -> np.int64:
-    """Write the pairs of the rows to ``held``, and give their sum; make ``own`` 0 everywhere."""
+def take_pairs(rows: Rows, pairs: Wholes, row_pairs: Wholes, histogram: Wholes) -> np.int64:
+    """Copy the pairs of the rows to ``row_pairs``, clear ``histogram``, and return their sum."""
     total = np.int64(0)
     for k in range(rows.size):
-        held[k] = pairs[rows[k]]
-        total += held[k]
-    for b in range(own.size):
-        own[b] = 0
+        row_pairs[k] = pairs[rows[k]]
+        total += row_pairs[k]
+    for b in range(histogram.size):
+        histogram[b] = 0
     return total
 
 
@@ -204,29 +200,29 @@ def scan_rows(
     block: Words,
     lane: int,
     rows: Rows,
-    held: Wholes,
+    row_pairs: Wholes,
     bins: int,
     missing: int,
     leaf: Leaf,
-    wanted: float,
-    own: Wholes,
+    min_worth: float,
+    histogram: Wholes,
     places: Wholes,
     filled: Words,
 ) -> tuple[float, int, bool]:
-    """Do what ``scan_quickly`` does, for the rows of a leaf and their pairs, ``held``.
+    """Find the best cut as ``scan_quickly`` does, from the rows of a leaf and their pairs.
 
-    ``own`` has a place for every code and is 0 everywhere, before and after. ``filled`` has a bit
-    for every code.
+    ``histogram`` has a place for every code, which is 0 before and after. ``filled`` has a bit for
+    every code.
     """
     shift, byte = np.uint64(8 * (lane & 7)), np.uint64(255)
     for w in range(4):
         filled[w] = 0
     for k in range(rows.size):
         code = (block[rows[k]] >> shift) & byte
-        own[code] += held[k]
+        histogram[code] += row_pairs[k]
         filled[code >> np.uint64(6)] |= np.uint64(1) << (code & np.uint64(63))
-    absent = own[missing]
-    own[missing] = 0
+    absent = histogram[missing]
+    histogram[missing] = 0
     filled[missing >> 6] &= ~(np.uint64(1) << np.uint64(missing & 63))
     count, below, sums = 0, np.int64(0), leaf.sums
     for w in range(4):
@@ -234,41 +230,41 @@ def scan_rows(
         while bits != 0:
             b = 64 * w + trailing_zeros(bits)
             bits &= bits - np.uint64(1)
-            below += own[b]
-            own[b] = 0
+            below += histogram[b]
+            histogram[b] = 0
             sums[count], places[count] = below, b
             count += 1
     weight = float(leaf.total & LOW)
-    best, cut, missing_left = wanted, -1, False
+    best, cut, missing_left = min_worth, -1, False
     without_last = count - 1 if count > 0 and places[count - 1] == bins - 1 else count
     for way in range(2 if absent != 0 else 1):  # missing values right, then left
         if way == 1:
             for k in range(count):
                 sums[k] += absent
-        looked_at = count if absent != 0 and way == 0 else without_last
-        best, place = best_of(sums[:looked_at], leaf, best)
+        n_cuts = count if absent != 0 and way == 0 else without_last
+        best, place = best_of(sums[:n_cuts], leaf, best)
         if place >= 0:
-            left = float(sums[place] & LOW)
+            left_weight = float(sums[place] & LOW)
             cut = places[place]
-            missing_left = way == 1 if absent != 0 else left >= weight - left
+            missing_left = way == 1 if absent != 0 else left_weight >= weight - left_weight
     return best, cut, missing_left
 
 
 @part_of_kernels
 def scan_lane(
-    lane: Wholes, feature: Wholes, missing: int, leaf: Leaf, wanted: float, own: Wholes
+    lane: Wholes, feature: Wholes, missing: int, leaf: Leaf, min_worth: float, counts: Wholes
 ) -> tuple[float, int, bool]:
-    """Find a cut of a feature, given the histogram of its lane, as ``scan_quickly`` does."""
+    """Find the best cut of a feature as ``scan_quickly`` does, from the histogram of its lane."""
     bins, default, line = feature[BINS], feature[DEFAULT], lane
-    absent = line[missing] if default < 0 else np.int64(0)  # none, where features share a lane
+    absent = line[missing] if default < 0 else np.int64(0)  # none in shared lanes
     if bins == 2 and absent == 0:
         below = line[0] if default < 0 else line[feature[BASE]]
         below = leaf.total - below if default == 0 else below
-        return scan_only(below, leaf, wanted)
+        return scan_only(below, leaf, min_worth)
     if default >= 0:
-        open_feature(lane, feature, missing, leaf.total, own)
-        line = own
-    return scan_quickly(line[:bins], absent, leaf, wanted)
+        open_feature(lane, feature, missing, leaf.total, counts)
+        line = counts
+    return scan_quickly(line[:bins], absent, leaf, min_worth)
 
 
 @uncounted
@@ -284,42 +280,55 @@ def scan(
     rows: Rows,
     pairs: Wholes,
 ) -> tuple[float, float]:
-    """Find the best split over every feature; give what its sides and the leaf are worth.
+    """Find the best split over all features; return the worth of its sides and of the leaf.
 
-    Without a split that gains anything, the first is equal to the second. The histogram is (lanes,
-    codes). Of equal splits the first one counts. Where ``rows`` are given, at most ``FEW_ROWS``, no
-    histogram is looked at, but their ``words`` and ``pairs``; lanes then hold a feature each.
+    If no split gains anything, both are equal. The histogram is (lanes, codes). The first of equal
+    splits is chosen. If ``rows`` is not empty (at most ``MAX_LISTED_ROWS``), their ``words`` and
+    ``pairs`` are used in place of the histogram; each lane then holds one feature.
     """
-    own, sums = on_stack((256,), np.int64), on_stack((256,), np.int64)
-    found_at = on_stack((256,), np.float64)
+    counts, sums = on_stack((256,), np.int64), on_stack((256,), np.int64)
+    worth_of_cuts = on_stack((256,), np.float64)
     if features.shape[0] == 0:
         return 0.0, 0.0
-    held, places = on_stack((FEW_ROWS,), np.int64), on_stack((FEW_ROWS,), np.int64)
+    row_pairs = on_stack((MAX_LISTED_ROWS,), np.int64)
+    places = on_stack((MAX_LISTED_ROWS,), np.int64)
     filled = on_stack((4,), np.uint64)
     total = np.int64(0)
     if rows.size > 0:
-        total = take_pairs(rows, pairs, held, own)
-    else:  # every lane holds all rows: one that is asked for anyway
+        total = take_pairs(rows, pairs, row_pairs, counts)
+    else:  # every lane counts all rows: use one that is read anyway
         for b in range(histogram.shape[1]):
             total += histogram[features[0, LANE], b]
     weight, pull, penalty = float(total & LOW), float(total >> 32), rules[PENALTY]
-    least = max(rules[LEAST_WEIGHT], rules[LEAST_ROWS] * weight / size, 1.0)
-    if weight < 2 * least:
+    min_weight = max(rules[LEAST_WEIGHT], rules[LEAST_ROWS] * weight / size, 1.0)
+    if weight < 2 * min_weight:
         return 0.0, 0.0
     before = pull * pull / (weight + penalty)
-    after = nothing = before + NOISE * before
-    leaf = Leaf(total, penalty, least, sums, found_at)
+    after = min_worth = before + NOISE * before
+    leaf = Leaf(total, penalty, min_weight, sums, worth_of_cuts)
     for j in range(features.shape[0]):
         if not allowed[j]:
             continue
         feature = features[j]
         bins, lane = feature[BINS], feature[LANE]
         if rows.size > 0:
-            after, cut, left = scan_rows(
-                words[lane >> 3], lane, rows, held, bins, missing, leaf, after, own, places, filled
+            after, cut, missing_left = scan_rows(
+                words[lane >> 3],
+                lane,
+                rows,
+                row_pairs,
+                bins,
+                missing,
+                leaf,
+                after,
+                counts,
+                places,
+                filled,
             )
         else:
-            after, cut, left = scan_lane(histogram[lane], feature, missing, leaf, after, own)
+            after, cut, missing_left = scan_lane(
+                histogram[lane], feature, missing, leaf, after, counts
+            )
         if cut >= 0:
-            best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, left
-    return (after, before) if after > nothing else (before, before)
+            best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, missing_left
+    return (after, before) if after > min_worth else (before, before)

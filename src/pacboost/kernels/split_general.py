@@ -1,12 +1,20 @@
-"""Find the best split of a node in its histograms of pairs, over all features."""
+"""Find the best split of a node in its histograms of pairs, over all features.
+
+A pair is ``pull·2³² + weight``, see kernels/grow.py; a histogram is (outputs, lanes, codes).
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
-from pacboost.kernels.runtime.jit import on_stack, part_of_kernels, uncounted
-from pacboost.kernels.split import (
+from pacboost.kernels.category_levels import (
+    chance_of,
+    choose_members,
+    evidence_of,
+    order_of,
+    pool_rare,
+)
+from pacboost.kernels.layout import (
     BINS,
     CATEGORY,
     CHANCE,
@@ -19,13 +27,17 @@ from pacboost.kernels.split import (
     LEAST_WEIGHT,
     LEVEL_PENALTY,
     LEVEL_ROWS,
-    LOW,
     MISSING_LEFT,
     MONOTONE,
-    NEWTON,
-    NOISE,
     PENALTY,
     SMOOTH,
+)
+from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
+from pacboost.kernels.runtime.jit import on_stack, part_of_kernels, uncounted
+from pacboost.kernels.split import (
+    LOW,
+    NEWTON,
+    NOISE,
     Leaf,
     open_feature,
     scan_quickly,
@@ -33,224 +45,120 @@ from pacboost.kernels.split import (
     worth_of_one,
 )
 
-# How the levels of a category are divided at a node: pooled, ordered, and cut.
-#
-# Why there are several orders: docs/decisions/0018-orders-of-levels.md.
-
-
-@part_of_kernels
-def pool_rare(own: Wholes, bins: int, least: float) -> None:
-    """Count levels of a category that weigh less than ``least`` in a node as missing there.
-
-    ``choose_members`` then sends them where missing values go.
-    """
-    for b in range(bins):
-        if float(own[0, b] & LOW) < least:
-            for s in range(own.shape[0]):
-                own[s, bins] += own[s, b]
-                own[s, b] = 0
-
-
-@part_of_kernels
-def chance_of(own: Wholes, bins: int, penalty: float) -> float:
-    """Return what is subtracted from the gain of a category, since its levels are ordered by it.
-
-    Each level adds to the gain of the best cut by chance alone; two levels leave no choice.
-    """
-    levels = 0
-    for b in range(bins + 1):
-        if own[0, b] != 0:
-            levels += 1
-    return float(penalty * max(levels - 2, 0))
-
-
-@part_of_kernels
-def evidence_of(own: Wholes, bins: int, total: Wholes, chance: float) -> float:
-    """Return how many times as much the levels of a category differ as they would by chance.
-
-    That is Fisher's F: what levels are worth beyond all rows together, per level, over ``chance``,
-    what a group of rows is worth whose pulls are noise. 0 if that is within two of its standard
-    deviations, √(2/levels), or if there is no choice between orders.
-    """
-    between, levels = 0.0, 0
-    for b in range(bins + 1):
-        if own[0, b] != 0:
-            levels += 1
-    if levels < 3 or chance <= 0:
-        return 0.0
-    for s in range(own.shape[0]):
-        for b in range(bins + 1):
-            if own[0, b] != 0:
-                pull = float(own[s, b] >> 32)
-                between += pull * pull / max(float(own[0, b] & LOW), 1.0)
-        pull = float(total[s] >> 32)
-        between -= pull * pull / float(total[0] & LOW)
-    found = between / (chance * float(levels - 1))
-    return found if found > 1 + 2 * np.sqrt(2 / levels) else 0.0
-
-
-@part_of_kernels
-def order_of(own: Wholes, bins: int, smooth: float, order: Wholes) -> None:
-    """Order categories by their mean pull, the missing one among them; ties by code."""
-    ratio = on_stack((256,), np.float64)
-    for b in range(bins + 1):
-        # at least 1: a level without weight has no mean, and NaN would not be ordered
-        value = float(own[0, b] >> 32) / max(float(own[0, b] & LOW) + smooth, 1.0)
-        place = b
-        while place > 0 and ratio[place - 1] > value:
-            ratio[place] = ratio[place - 1]
-            order[place] = order[place - 1]
-            place -= 1
-        ratio[place] = value
-        order[place] = b
-
-
-@part_of_kernels
-def choose_members(
-    own: Wholes,
-    bins: int,
-    order: Wholes,
-    cut: int,
-    heavier_left: bool,
-    missing: int,
-    members: Bytes,
-) -> bool:
-    """Write which levels of a category go left: the first ones up to the cut, in their order.
-
-    Missing values go with their place; where none was seen, to the heavier side. A level that is
-    not in this node goes where missing values go, which is given back.
-    """
-    for k in range(members.size):
-        members[k] = np.uint8(0)
-    missing_left = heavier_left and own[0, bins] == 0
-    for k in range(cut + 1):
-        if order[k] < bins:
-            members[order[k]] = np.uint8(1)
-        elif own[0, bins] != 0:
-            missing_left = True
-    members[missing] = np.uint8(missing_left)
-    for k in range(bins):
-        if own[0, k] == 0:
-            members[k] = np.uint8(missing_left)
-    return missing_left
-
-
-# Find the best split of a node by one feature: numbers, and levels of a category.
-#
-# A pair is ``pull·2³² + weight``, see kernels/grow.py; a histogram is (outputs, lanes, codes).
-
 
 @part_of_kernels
 def scan_numbers(
-    own: Wholes,
+    histogram: Wholes,
     absent: np.int64,
     leaf: Leaf,
     rules: Floats,
     span: Floats,
     slope: int,
-    wanted: float,
+    min_worth: float,
 ) -> tuple[float, int, bool]:
-    """Do what ``scan_feature`` does, for numbers and one output: the common case, so a fast one.
+    """Find the best cut as ``scan_feature`` does, but faster: of a number, with one output.
 
-    ``own`` holds the pairs of the feature's bins, ``absent`` that of missing values.
+    ``histogram`` holds the pairs of the feature's bins, ``absent`` that of missing values.
     """
     criterion, penalty = int(rules[CRITERION]), rules[PENALTY]
     if criterion == NEWTON and slope == 0:
-        return scan_quickly(own, absent, leaf, wanted)
-    total, least = leaf.total, leaf.least
+        return scan_quickly(histogram, absent, leaf, min_worth)
+    total, min_weight = leaf.total, leaf.least
     weight = float(total & LOW)
-    best, cut, missing_left = wanted, -1, False
+    best, cut, missing_left = min_worth, -1, False
     for way in range(2 if absent != 0 else 1):  # missing values right, then left
         below = absent if way == 1 else np.int64(0)
-        last = own.size - (0 if absent != 0 and way == 0 else 1)
+        last = histogram.size - (0 if absent != 0 and way == 0 else 1)
         for b in range(last):
-            pair = own[b]
+            pair = histogram[b]
             if pair == 0:
-                continue  # the same parts as one cut below
+                continue  # the same sides as with the cut before
             below += pair
-            left = float(below & LOW)
-            right = weight - left
-            if left < least:
+            left_weight = float(below & LOW)
+            right_weight = weight - left_weight
+            if left_weight < min_weight:
                 continue
-            if right < least:
+            if right_weight < min_weight:
                 break
             low, high = float(below >> 32), float((total - below) >> 32)
-            found = worth_of_one(criterion, low, left, penalty) + worth_of_one(
-                criterion, high, right, penalty
+            sides = worth_of_one(criterion, low, left_weight, penalty) + worth_of_one(
+                criterion, high, right_weight, penalty
             )
-            if found <= best:
+            if sides <= best:
                 continue
-            if slope != 0 and b < own.size - 1:  # else it asks whether a value is missing
-                a = min(max(low / left, span[0]), span[1])
-                c = min(max(high / right, span[0]), span[1])
+            if slope != 0 and b < histogram.size - 1:  # the last cut is for missing values
+                a = min(max(low / left_weight, span[0]), span[1])
+                c = min(max(high / right_weight, span[0]), span[1])
                 if (c - a) * slope < 0:
                     continue
-            best, cut = found, b
-            missing_left = way == 1 if absent != 0 else left >= right
+            best, cut = sides, b
+            missing_left = way == 1 if absent != 0 else left_weight >= right_weight
     return best, cut, missing_left
 
 
 @part_of_kernels
 def judge(
-    sums: Wholes, count: int, total: Wholes, rules: Floats, least: float, found: Floats
+    sums: Wholes, count: int, total: Wholes, rules: Floats, min_weight: float, worth_of_cuts: Floats
 ) -> None:
-    """Write what both sides are worth of cuts with these sums below them, in loops on vectors."""
+    """Write the worth of both sides of cuts, given the sums below them, in vectorized loops."""
     above = on_stack((256,), np.float64)
     criterion, penalty, weight = int(rules[CRITERION]), rules[PENALTY], float(total[0] & LOW)
     for k in range(count):
-        found[k] = above[k] = 0.0
+        worth_of_cuts[k] = above[k] = 0.0
     for s in range(sums.shape[0]):
-        line, whole = sums[s], total[s]
+        line, line_total = sums[s], total[s]
         for k in range(count):
-            low, high = float(line[k] >> 32), float((whole - line[k]) >> 32)
-            found[k] += low * low
+            low, high = float(line[k] >> 32), float((line_total - line[k]) >> 32)
+            worth_of_cuts[k] += low * low
             above[k] += high * high
     line = sums[0]
     for k in range(count):
-        left = float(line[k] & LOW)
-        right = weight - left
-        sides = found[k] / (left + penalty) + above[k] / (right + penalty)
-        found[k] = sides if left >= least and right >= least else -np.inf
+        left_weight = float(line[k] & LOW)
+        right_weight = weight - left_weight
+        sides = worth_of_cuts[k] / (left_weight + penalty) + above[k] / (right_weight + penalty)
+        worth_of_cuts[k] = (
+            sides if left_weight >= min_weight and right_weight >= min_weight else -np.inf
+        )
     if criterion != NEWTON:  # there is one output
         for k in range(count):
-            if found[k] > -np.inf:
-                left, low = float(line[k] & LOW), float(line[k] >> 32)
+            if worth_of_cuts[k] > -np.inf:
+                left_weight, low = float(line[k] & LOW), float(line[k] >> 32)
                 high = float((total[0] - line[k]) >> 32)
-                found[k] = worth_of_one(criterion, low, left, penalty) + worth_of_one(
-                    criterion, high, weight - left, penalty
-                )
+                worth_of_cuts[k] = worth_of_one(
+                    criterion, low, left_weight, penalty
+                ) + worth_of_one(criterion, high, weight - left_weight, penalty)
 
 
 @part_of_kernels
 def scan_feature(
-    own: Wholes,
+    histogram: Wholes,
     feature: Wholes,
     total: Wholes,
     order: Wholes,
     rules: Floats,
-    least: float,
-    wanted: float,
+    min_weight: float,
+    min_worth: float,
     chance: float,
 ) -> tuple[float, int, bool]:
-    """Find a cut of one feature, a category or with several outputs, worth more than ``wanted``.
+    """Find a cut of one feature, a category or with several outputs, worth over ``min_worth``.
 
-    Gives what its sides are worth, less ``chance``, the cut (-1 if there is none) and whether
-    missing values go left. Empty bins are passed over, as ``scan_quickly`` does.
+    Return the worth of its sides minus ``chance``, the cut (-1 if there is none) and whether
+    missing values go left. Empty bins are skipped, as in ``scan_quickly``.
     """
-    outputs, bins, category = own.shape[0], feature[BINS], feature[CATEGORY]
+    outputs, bins, category = histogram.shape[0], feature[BINS], feature[CATEGORY]
     sums, filled = on_stack((outputs, 256), np.int64), on_stack((256,), np.int64)
     cuts, codes = on_stack((256,), np.int64), on_stack((256,), np.int64)
-    found = on_stack((256,), np.float64)
+    worth_of_cuts = on_stack((256,), np.float64)
     for b in range(bins + 1):
-        filled[b] = own[0, b]
+        filled[b] = histogram[0, b]
     for s in range(1, outputs):
-        line = own[s]
+        line = histogram[s]
         for b in range(bins + 1):
             filled[b] |= line[b]
     weight = float(total[0] & LOW)
-    absent = category == 0 and own[0, bins] != 0
-    places = bins + category  # a category's missing code is one of its places
-    best, cut, missing_left = wanted, -1, False
+    absent = category == 0 and histogram[0, bins] != 0
+    places = bins + category  # missing values of a category have a place in its order
+    best, cut, missing_left = min_worth, -1, False
     for way in range(2 if absent else 1):  # missing values right, then left
         count = 0
         for place in range(places if absent and way == 0 else places - 1):
@@ -258,31 +166,31 @@ def scan_feature(
             cuts[count], codes[count] = place, code
             count += filled[code] != 0
         for s in range(outputs):
-            line, below, line_sums = own[s], np.int64(0), sums[s]
+            line, below, line_sums = histogram[s], np.int64(0), sums[s]
             if way == 1:
                 below = line[bins]
             for k in range(count):
                 below += line[codes[k]]
                 line_sums[k] = below
-        judge(sums, count, total, rules, least, found)
+        judge(sums, count, total, rules, min_weight, worth_of_cuts)
         for k in range(count):
-            if found[k] - chance > best:
-                best, cut = found[k] - chance, cuts[k]
-                left = float(sums[0, k] & LOW)
-                missing_left = way == 1 if absent else left >= weight - left
+            if worth_of_cuts[k] - chance > best:
+                best, cut = worth_of_cuts[k] - chance, cuts[k]
+                left_weight = float(sums[0, k] & LOW)
+                missing_left = way == 1 if absent else left_weight >= weight - left_weight
     return best, cut, missing_left
 
 
 @part_of_kernels
 def read_feature(
     histogram: Wholes, feature: Wholes, missing: int, total: Wholes, words: Words, rows: Rows,
-    pairs: Wholes, own: Wholes,
+    pairs: Wholes, out: Wholes,
 ) -> None:  # fmt: skip
-    """Write a feature's own histogram, with ``missing`` last: that of its lane, or of few rows."""
+    """Write the histogram of a feature, ``missing`` last, from that of its lane or from rows."""
     bins, lane = feature[BINS], feature[LANE]
     block, shift = words[lane >> 3], np.uint64(8 * (lane & 7))
-    for s in range(own.shape[0]):
-        line, given = own[s], pairs[s]
+    for s in range(out.shape[0]):
+        line, line_pairs = out[s], pairs[s]
         if rows.size == 0:
             open_feature(histogram[s, lane], feature, missing, total[s], line)
             continue
@@ -290,65 +198,69 @@ def read_feature(
             line[b] = 0
         for k in range(rows.size):
             code = np.int64((block[rows[k]] >> shift) & np.uint64(255))
-            line[min(code, bins)] += given[rows[k]]
+            line[min(code, bins)] += line_pairs[rows[k]]
 
 
 @part_of_kernels
-def know_levels(
+def order_levels_at_root(
     histogram: Wholes, features: Wholes, missing: int,
-    total: Wholes, rules: Floats, own: Wholes,
+    total: Wholes, rules: Floats, counts: Wholes,
     order: Wholes, orders: Bytes, evidence: Floats, words: Words, rows: Rows, pairs: Wholes,
 ) -> None:  # fmt: skip
-    """Write down the order of every category's levels at the root, and how much they differ."""
+    """Write the order of every category's levels at the root, and how much they differ."""
     for j in range(features.shape[0]):
         feature = features[j]
         if not feature[CATEGORY]:
             continue
-        read_feature(histogram, feature, missing, total, words, rows, pairs, own)
-        order_of(own, feature[BINS], rules[SMOOTH], order)
+        read_feature(histogram, feature, missing, total, words, rows, pairs, counts)
+        order_of(counts, feature[BINS], rules[SMOOTH], order)
         for b in range(feature[BINS] + 1):
             orders[j, b] = order[b]
-        evidence[j] = evidence_of(own, feature[BINS], total, rules[CHANCE])
+        evidence[j] = evidence_of(counts, feature[BINS], total, rules[CHANCE])
 
 
 @part_of_kernels
 def scan_category(
-    own: Wholes,
+    histogram: Wholes,
     feature: Wholes,
     total: Wholes,
     rules: Floats,
-    least: float,
-    rare: float,
-    wanted: float,
-    known: Bytes,
+    lightest: float,
+    min_level_weight: float,
+    min_worth: float,
+    root_order: Bytes,
     evidence: float,
     missing: int,
     members: Bytes,
 ) -> tuple[float, int, bool]:
-    """Do what ``scan_feature`` does, with the levels of a category in each of three orders.
+    """Find the best cut as ``scan_feature`` does, with the levels in each of three orders.
 
-    The order of the codes does not depend on the rows. The order of mean pulls at the root, kept in
-    ``known``, is made from more rows than this node has; it is used if ``evidence`` says that
-    levels differ there. The order of mean pulls in this node fits its rows best, partly by chance.
+    The order of the codes does not depend on the rows. ``root_order``, by mean pulls at the root,
+    comes from more rows than this node has; it is used if levels differ there by ``evidence``. The
+    order by mean pulls in this node fits its rows best, partly by chance.
     """
     bins, order = feature[BINS], on_stack((256,), np.int64)
-    best, cut, missing_left = wanted, -1, False
+    best, cut, missing_left = min_worth, -1, False
     for kind in range(3):
         chance = 0.0
         for b in range(bins + 1):
-            order[b] = b if kind == 0 else np.int64(known[b])
+            order[b] = b if kind == 0 else np.int64(root_order[b])
         if kind == 1:
             if evidence == 0:
                 continue
-            chance = chance_of(own, bins, rules[LEVEL_PENALTY]) / evidence
+            chance = chance_of(histogram, bins, rules[LEVEL_PENALTY]) / evidence
         elif kind == 2:
-            pool_rare(own, bins, rare)
-            order_of(own, bins, rules[SMOOTH], order)
-            chance = chance_of(own, bins, rules[LEVEL_PENALTY])
-        found, place, left = scan_feature(own, feature, total, order, rules, least, best, chance)
+            pool_rare(histogram, bins, min_level_weight)
+            order_of(histogram, bins, rules[SMOOTH], order)
+            chance = chance_of(histogram, bins, rules[LEVEL_PENALTY])
+        sides, place, heavier_left = scan_feature(
+            histogram, feature, total, order, rules, lightest, best, chance
+        )
         if place >= 0:
-            best, cut = found, place
-            missing_left = choose_members(own, bins, order, place, left, missing, members)
+            best, cut = sides, place
+            missing_left = choose_members(
+                histogram, bins, order, place, heavier_left, missing, members
+            )
     return best, cut, missing_left
 
 
@@ -370,19 +282,19 @@ def scan(
     rows: Rows,
     pairs: Wholes,
 ) -> tuple[float, float]:
-    """Find the best split over every feature; give what its sides and the leaf are worth.
+    """Find the best split over all features; return the worth of its sides and of the leaf.
 
-    Without a split that gains anything, the first is equal to the second. What the root knows of
-    the levels of categories is written to ``orders`` and ``evidence``, and read in other nodes.
+    If no split gains anything, both are equal. The root writes the order of the levels of
+    categories to ``orders`` and ``evidence``, and other nodes read them.
 
-    ``span`` holds the least and the most mean pull that monotone splits above leave to this node.
-    Of equal splits the first one counts. Where ``rows`` are given, no histogram is looked at, but
-    their ``words`` and ``pairs``; lanes then hold a feature each.
+    ``span`` holds the smallest and the largest mean pull that monotone splits above allow here. The
+    first of equal splits is chosen. If ``rows`` is not empty, their ``words`` and ``pairs`` are
+    used in place of a histogram; each lane then holds one feature.
     """
     outputs = histogram.shape[0]
-    total, own = on_stack((outputs,), np.int64), on_stack((outputs, 256), np.int64)
+    total, counts = on_stack((outputs,), np.int64), on_stack((outputs, 256), np.int64)
     order, sums = on_stack((256,), np.int64), on_stack((256,), np.int64)
-    found_at, pulls = on_stack((256,), np.float64), on_stack((outputs,), np.float64)
+    worth_of_cuts, pulls = on_stack((256,), np.float64), on_stack((outputs,), np.float64)
     for s in range(outputs):
         total[s] = 0
         for k in range(rows.size):
@@ -391,40 +303,44 @@ def scan(
             total[s] += histogram[s, 0, b]
         pulls[s] = float(total[s] >> 32)
     weight = float(total[0] & LOW)
-    least = max(rules[LEAST_WEIGHT], rules[LEAST_ROWS] * weight / size, 1.0)
-    if weight < 2 * least:
+    min_weight = max(rules[LEAST_WEIGHT], rules[LEAST_ROWS] * weight / size, 1.0)
+    if weight < 2 * min_weight:
         return 0.0, 0.0
     before = worth(int(rules[CRITERION]), pulls, weight, rules[PENALTY])
     after = before + NOISE * abs(before)
-    nothing = after
+    min_worth = after
     if at_root:
-        know_levels(
-            histogram, features, missing, total, rules, own, order, orders, evidence, words, rows,
-            pairs,
+        order_levels_at_root(
+            histogram, features, missing, total, rules, counts, order, orders, evidence, words,
+            rows, pairs,
         )  # fmt: skip
-    leaf = Leaf(total[0], rules[PENALTY], least, sums, found_at)
+    leaf = Leaf(total[0], rules[PENALTY], min_weight, sums, worth_of_cuts)
     for j in range(features.shape[0]):
         if not allowed[j]:
             continue
         feature = features[j]
         bins, slope, category = feature[BINS], feature[MONOTONE], feature[CATEGORY]
-        plain = outputs == 1 and category == 0
+        is_simple = outputs == 1 and category == 0
         line = histogram[0, feature[LANE]]
         absent = line[missing]
-        if not plain or feature[DEFAULT] >= 0 or rows.size > 0:
-            read_feature(histogram, feature, missing, total, words, rows, pairs, own)
-            line = own[0]
+        if not is_simple or feature[DEFAULT] >= 0 or rows.size > 0:
+            read_feature(histogram, feature, missing, total, words, rows, pairs, counts)
+            line = counts[0]
             absent = line[bins]
-        if plain:
-            found, cut, left = scan_numbers(line[:bins], absent, leaf, rules, span, slope, after)
+        if is_simple:
+            sides, cut, missing_left = scan_numbers(
+                line[:bins], absent, leaf, rules, span, slope, after
+            )
         elif category:
-            found, cut, left = scan_category(
-                own, feature, total, rules, least, rules[LEVEL_ROWS] * weight / size, after,
+            sides, cut, missing_left = scan_category(
+                counts, feature, total, rules, min_weight, rules[LEVEL_ROWS] * weight / size, after,
                 orders[j], 0.0 if at_root else evidence[j], missing, members,
             )  # fmt: skip
         else:
-            found, cut, left = scan_feature(own, feature, total, order, rules, least, after, 0.0)
+            sides, cut, missing_left = scan_feature(
+                counts, feature, total, order, rules, min_weight, after, 0.0
+            )
         if cut >= 0:
-            after = found
-            best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, left
-    return (after, before) if after > nothing else (before, before)
+            after = sides
+            best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, missing_left
+    return (after, before) if after > min_worth else (before, before)

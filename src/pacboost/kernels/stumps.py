@@ -1,8 +1,8 @@
-"""Keep, for every feature, the sum of signed weights in each bin, exact under change.
+"""Histograms of signed weights for stumps, updated from round to round.
 
-All sums are of whole numbers, so a histogram that is brought up to date by the *changes* of the
-weights equals one counted afresh. AdaBoost changes about half of the weights in a round: the other
-half is neither read again nor added again.
+All sums are of integers, so a histogram that is updated by the *changes* of the weights equals one
+that is counted anew. AdaBoost changes about half of the weights in a round; the other half is
+neither read nor added.
 """
 
 from __future__ import annotations
@@ -14,65 +14,69 @@ from pacboost.kernels.runtime.board import meet, own_share
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import kernel, on_stack, team_kernel
 
-# Read the best stump off the histograms of signed weights.
-
-NEVER = np.int64(2**62)  # no edge reaches this
+NEVER = np.int64(2**62)
+"""No edge is as large as this."""
 
 
 @kernel
-def scan(own: Wholes, missing: int, wanted: np.int64) -> tuple[np.int64, int, np.int64]:
-    """Go through a feature's cuts to one with the wanted edge; give edge, place and difference.
+def scan(histogram: Wholes, missing: int, min_edge: np.int64) -> tuple[np.int64, int, np.int64]:
+    """Find the first cut of a feature whose edge reaches ``min_edge``.
 
-    If none has it, give the largest edge there is, and -1 for the place.
+    Return its edge, its place, and the sum above minus the sum below. If there is none, return the
+    largest edge, and -1 for the place.
     """
-    values = np.int64(0)
+    present = np.int64(0)
     for b in range(missing):
-        values += own[b]
+        present += histogram[b]
     largest = np.int64(-1)
     below = np.int64(0)
     for b in range(missing):
-        below += own[b]
-        difference = values - 2 * below
-        edge = abs(difference) + abs(own[missing])
-        if edge >= wanted:
+        below += histogram[b]
+        difference = present - 2 * below
+        edge = abs(difference) + abs(histogram[missing])
+        if edge >= min_edge:
             return edge, b, difference
         largest = max(largest, edge)
     return largest, -1, np.int64(0)
 
 
 def first_feature(edges: Wholes, slack: int) -> tuple[int, np.int64]:
-    """Return first feature whose edge is within ``slack`` of the largest, and the edge wanted."""
-    wanted = edges.max() - slack
-    return int((edges >= wanted).argmax()), wanted
+    """Return the first feature whose edge is within ``slack`` of the largest, and that limit."""
+    min_edge = edges.max() - slack
+    return int((edges >= min_edge).argmax()), min_edge
 
 
-ROWS_AT_ONCE = 16_384  # their changes, 192 kB, stay in the cache while all columns take them up
+ROWS_PER_TILE = 16_384  # their changes, 192 kB, stay in the cache while all columns are updated
 
 
 @kernel
 def update(
-    codes: Cells, weights: Wholes, signs: Signs, seen: Wholes, first: int, histogram: Wholes
+    codes: Cells,
+    weights: Wholes,
+    signs: Signs,
+    counted_weights: Wholes,
+    first: int,
+    histogram: Wholes,
 ) -> np.int64:
-    """Add what changed since ``seen`` to the histograms; give the sum of the weights.
+    """Add the changes since ``counted_weights`` to the histograms; return the sum of the weights.
 
-    Weights, signs and ``seen`` are those of the rows from ``first`` on. Four columns are taken at a
-    time: each change is read once for four scatter-adds into different histograms, which the
-    processor can overlap.
+    Arrays are those of the rows from ``first`` on. Four columns are updated at a time: each change
+    is read once for four additions to different histograms, which the processor can overlap.
     """
-    rows, change = on_stack((ROWS_AT_ONCE,), np.uint32), on_stack((ROWS_AT_ONCE,), np.int64)
+    rows, change = on_stack((ROWS_PER_TILE,), np.uint32), on_stack((ROWS_PER_TILE,), np.int64)
     total = np.int64(0)
     columns = codes.shape[0]
     fours = columns // 4 * 4
-    for part in range(0, weights.size, ROWS_AT_ONCE):
-        own_weights = weights[part : part + ROWS_AT_ONCE]
-        own_signs = signs[part : part + ROWS_AT_ONCE]
-        own_seen = seen[part : part + ROWS_AT_ONCE]
+    for part in range(0, weights.size, ROWS_PER_TILE):
+        part_weights = weights[part : part + ROWS_PER_TILE]
+        part_signs = signs[part : part + ROWS_PER_TILE]
+        part_counted = counted_weights[part : part + ROWS_PER_TILE]
         count = np.uint64(0)
-        for i in range(own_weights.size):
-            total += own_weights[i]
-            signed = own_weights[i] * own_signs[i]
-            difference = signed - own_seen[i]
-            own_seen[i] = signed
+        for i in range(part_weights.size):
+            total += part_weights[i]
+            signed = part_weights[i] * part_signs[i]
+            difference = signed - part_counted[i]
+            part_counted[i] = signed
             rows[count] = first + part + i
             change[count] = difference
             count += np.uint64(difference != 0)
@@ -101,30 +105,30 @@ def largest_edges(
     codes: Cells,
     weights: Wholes,
     signs: Signs,
-    seen: Wholes,
+    counted_weights: Wholes,
     missing: int,
     histogram: Wholes,
     partial: Wholes,
     edges: Wholes,
     totals: Wholes,
 ) -> None:
-    """Bring the histograms up to date, and write the largest edge of a cut of every feature.
+    """Update the histograms, and write the largest edge of a cut of every feature.
 
-    Each member takes a share of the rows. All but the first count into ``partial``, which is added
-    up by shares of the columns.
+    Each member of a team takes a share of the rows. All but the first count into ``partial``, which
+    is then added by shares of the columns.
     """
     a, b = own_share(weights.size, member)
     into = histogram
     if member.number > 0:
         into = partial[member.number - 1]
         into[:] = 0
-    totals[member.number] = update(codes, weights[a:b], signs[a:b], seen[a:b], a, into)
+    totals[member.number] = update(codes, weights[a:b], signs[a:b], counted_weights[a:b], a, into)
     meet(member)
     first, last = own_share(codes.shape[0], member)
     for j in range(first, last):
-        own = histogram[j]
+        column = histogram[j]
         for other in range(member.team - 1):
             counted = partial[other, j]
-            for k in range(own.size):
-                own[k] += counted[k]
-        edges[j] = scan(own, missing, NEVER)[0]
+            for k in range(column.size):
+                column[k] += counted[k]
+        edges[j] = scan(column, missing, NEVER)[0]

@@ -1,22 +1,16 @@
-"""Weigh the rows anew after a round of a booster whose potential is exponential."""
+"""Compute new weights of the rows after a round of AdaBoost or LogitBoost."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.row_exponentials import ROWS_PER_TILE, TOP, TOTAL, raise_margins, raise_rows
 from pacboost.kernels.runtime import Cells, Floats, Signs, Wholes
 from pacboost.kernels.runtime.board import own_share
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import kernel, on_stack, team_kernel
-from pacboost.kernels.same_bits import (
-    ROWS_PER_TILE,
-    TOP,
-    TOTAL,
-    raise_margins,
-    raise_rows,
-    whole_exp,
-)
+from pacboost.kernels.same_bits import whole_exp
 
 
 @team_kernel(allocates=False)
@@ -31,12 +25,12 @@ def exponential(
     weights: Wholes,
     totals: Wholes,
 ) -> None:
-    """Add the vote to the margins, set the weights anew, and write their sum to ``totals``.
+    """Add the vote to the margins, set the new weights, and write their sum to ``totals``.
 
     ``weight = max(1, round(exp(V - margin + b + s)))``, where ``V`` is the sum of all votes so far:
-    a row that the newest rule got right keeps its weight unless the scale ``s`` changed. A weight
-    is never below one unit: no row is forgotten, and an error of 0 means that there was none. ``b``
-    is the logarithm of the row's base weight, one entry for each row, or a single one for all.
+    a row that the newest rule got right keeps its weight unless the scale ``s`` changed. Weights
+    are at least one unit, so that every row counts and an error of 0 means no mistake. ``b`` is the
+    logarithm of the row's base weight, one for each row or one for all.
     """
     a, b = own_share(weights.size, member)
     agree, margins, weights = agree[a:b], margins[a:b], weights[a:b]
@@ -72,7 +66,7 @@ def exponential_cells(
     weights: Wholes,
     totals: Wholes,
 ) -> None:
-    """Add each cell's values to the margins (rows, outputs), weigh anew, and write the sum."""
+    """Add the values of cells to the margins (rows, outputs), set new weights, write their sum."""
     a, b = own_share(cells.size, member)
     cells = cells[a:b]
     total = np.int64(0)
@@ -82,11 +76,11 @@ def exponential_cells(
     flat_signs, flat_margins = signs[a:b].ravel(), margins[a:b].ravel()
     flat_weights = weights[a:b].ravel()
     for tile in range(0, cells.size, rows):
-        own_cells = cells[tile : tile + rows]
-        for i in range(own_cells.size):
+        tile_cells = cells[tile : tile + rows]
+        for i in range(tile_cells.size):
             for k in range(outputs):
-                added[i * outputs + k] = values[own_cells[i], k]
-        first, last = tile * outputs, (tile + own_cells.size) * outputs
+                added[i * outputs + k] = values[tile_cells[i], k]
+        first, last = tile * outputs, (tile + tile_cells.size) * outputs
         side = flat_signs[first:last]
         margin = flat_margins[first:last]
         weight = flat_weights[first:last]
@@ -106,7 +100,7 @@ def exponential_cells(
 
 @kernel
 def clipped(margins: Floats, log_base: Floats, weights: Wholes) -> np.int64:
-    """Set weights to base·min(1, exp(-margin)), no less than one unit, and give their sum."""
+    """Set weights to base·min(1, exp(-margin)), at least one unit; return their sum."""
     total = np.int64(0)
     for i in range(margins.size):
         base = log_base[i] if log_base.size > 1 else log_base[0]
@@ -116,9 +110,6 @@ def clipped(margins: Floats, log_base: Floats, weights: Wholes) -> np.int64:
     return total
 
 
-# Weigh the rows anew after a round of LogitBoost, for two classes and for many.
-
-
 @team_kernel(allocates=False)
 def logistic(
     member: Member,
@@ -126,7 +117,7 @@ def logistic(
     values: Floats,
     signs: Signs,
     base: Floats,
-    most: float,
+    max_target: float,
     margins: Floats,
     weights: Wholes,
     pulls: Wholes,
@@ -134,8 +125,8 @@ def logistic(
 ) -> None:
     """Add each cell's value, then set weights q(1 - q) and pulls ±q for q = 1/(1 + exp(2·margin)).
 
-    All arrays are (rows,). Pulls are held to ``most`` times the weight; both are in units of the
-    row's base. ``totals`` gets the sums of weights and of absolute pulls.
+    All arrays are (rows,). Pulls are clipped to ``max_target`` times the weight; both are in units
+    of the row's base. ``totals`` gets the sums of weights and of absolute pulls.
     """
     a, b = own_share(cells.size, member)
     cells, signs, margins = cells[a:b], signs[a:b], margins[a:b]
@@ -145,14 +136,14 @@ def logistic(
     raised = on_stack((ROWS_PER_TILE,), np.float64)
     added = on_stack((ROWS_PER_TILE,), np.float64)
     for tile in range(0, cells.size, ROWS_PER_TILE):
-        own_cells = cells[tile : tile + ROWS_PER_TILE]
+        tile_cells = cells[tile : tile + ROWS_PER_TILE]
         side = signs[tile : tile + ROWS_PER_TILE]
         margin = margins[tile : tile + ROWS_PER_TILE]
         weight = weights[tile : tile + ROWS_PER_TILE]
         pull = pulls[tile : tile + ROWS_PER_TILE]
         scale = base[a + tile : a + tile + ROWS_PER_TILE]
-        for i in range(own_cells.size):
-            added[i] = values[own_cells[i]]
+        for i in range(tile_cells.size):
+            added[i] = values[tile_cells[i]]
         for i in range(margin.size):
             margin[i] += added[i] * side[i]
         raise_margins(margin, raised)
@@ -167,13 +158,13 @@ def logistic(
             wrong = raised[i] * right
             curve = wrong / (1.0 + raised[i])
             q = wrong if margin[i] > 0 else right
-            held = most * curve
-            whole = np.int64((held if held < q else q) + 0.5)  # 0 · inf is nan: take q
+            limit = max_target * curve
+            size = np.int64((limit if limit < q else q) + 0.5)  # 0 · inf is nan: take q
             curved = np.int64(curve + 0.5)
             weight[i] = curved
-            pull[i] = whole * side[i]
+            pull[i] = size * side[i]
             weight_sum += curved
-            pull_sum += whole
+            pull_sum += size
     totals[member.number, 0], totals[member.number, 1] = weight_sum, pull_sum
 
 
@@ -185,7 +176,7 @@ def softmax(
     values: Floats,
     signs: Signs,
     base: Floats,
-    most: float,
+    max_target: float,
     margins: Floats,
     weights: Wholes,
     pulls: Wholes,
@@ -194,8 +185,8 @@ def softmax(
 ) -> None:
     """Add each cell's values, then set weights p(1 - p) and pulls y* - p, with p = softmax(F).
 
-    Only the chosen rows are looked at. ``totals`` gets by how much the sums of weights and of
-    absolute pulls have grown. ``raised_sums`` (rows, 2) gets what ``raise_rows`` finds of each row.
+    Only the chosen rows are updated. ``totals`` gets the increase of the sums of weights and of
+    absolute pulls, ``raised_sums`` (rows, 2) the results of ``raise_rows``.
     """
     a, b = own_share(chosen.size, member)
     chosen = chosen[a:b]
@@ -203,181 +194,37 @@ def softmax(
     pull_sum = np.int64(0)
     outputs = signs.shape[1]
     rows = max(1, ROWS_PER_TILE // outputs)
-    raised, found = np.empty(rows * outputs), np.empty((rows, 2))
+    raised, tops_and_totals = np.empty(rows * outputs), np.empty((rows, 2))
     for first in range(0, chosen.size, rows):
         tile = chosen[first : first + rows]
         for j in range(tile.size):
-            own, side, margin = values[cells[tile[j]]], signs[tile[j]], margins[tile[j]]
+            added, side, margin = values[cells[tile[j]]], signs[tile[j]], margins[tile[j]]
             line = raised[j * outputs : (j + 1) * outputs]
             for k in range(line.size):
-                moved = margin[k] + own[k] * side[k]
+                moved = margin[k] + added[k] * side[k]
                 margin[k] = moved
                 line[k] = moved * side[k]
-        raise_rows(raised[: tile.size * outputs], found[: tile.size])
+        raise_rows(raised[: tile.size * outputs], tops_and_totals[: tile.size])
         for j in range(tile.size):
             i = tile[j]
-            raised_sums[i, TOP], raised_sums[i, TOTAL] = found[j, TOP], found[j, TOTAL]
-            total = found[j, TOTAL]
+            raised_sums[i, TOP], raised_sums[i, TOTAL] = (
+                tops_and_totals[j, TOP],
+                tops_and_totals[j, TOTAL],
+            )
+            total = tops_and_totals[j, TOTAL]
             scale = (base[i] if base.size > 1 else base[0]) / total
             side, weight, pull = signs[i], weights[i], pulls[i]
             line = raised[j * outputs : (j + 1) * outputs]
-            for k in range(side.size):  # p = line/total, and the scale makes units of it
+            for k in range(side.size):  # p = line/total; the scale turns it into units
                 part = line[k] * scale
                 other = (total - line[k]) * scale
                 curve = line[k] * other / total
                 gap = other if side[k] > 0 else part
-                held = most * curve
+                limit = max_target * curve
                 curved = np.int64(curve + 0.5)
-                whole = np.int64((held if held < gap else gap) + 0.5)  # as above
+                size = np.int64((limit if limit < gap else gap) + 0.5)  # as above
                 weight_sum += curved - weight[k]
-                pull_sum += whole - abs(pull[k])
+                pull_sum += size - abs(pull[k])
                 weight[k] = curved
-                pull[k] = whole * side[k]
+                pull[k] = size * side[k]
     totals[member.number, 0], totals[member.number, 1] = weight_sum, pull_sum
-
-
-# Pulls and weights as pairs of small whole numbers, two in one: see kernels/grow.py.
-
-
-@kernel
-def pairs_of_one(
-    weights: Wholes,
-    pulls: NDArray[np.integer],
-    times_weight: bool,
-    pull_scale: float,
-    weight_scale: float,
-    pairs: Wholes,
-) -> None:
-    """Pair pulls and weights (rows,) in a loop that runs on vectors; the pulls keep their signs."""
-    for i in range(pairs.size):
-        signed = np.int64(pulls[i])
-        if times_weight:
-            signed *= weights[i]
-        pairs[i] = (np.int64(np.rint(signed * pull_scale)) << 32) + np.int64(
-            np.rint(weights[i] * weight_scale)
-        )
-
-
-@team_kernel()
-def pair_up(
-    member: Member,
-    weights: Wholes,
-    pulls: NDArray[np.integer],
-    times_weight: bool,
-    flips: Signs,
-    pull_scale: float,
-    weight_scale: float,
-    pairs: Wholes,
-) -> None:
-    """Round pulls and weights (rows, outputs) to small whole numbers, and pair them.
-
-    Line s of ``flips`` says with which signs (or 0) the outputs' pulls add up to the s-th pull of
-    the pair; the weights always add up. If ``times_weight``, pulls are signs of the weights.
-    """
-    a, b = own_share(weights.shape[0], member)
-    weights, pulls, pairs = weights[a:b], pulls[a:b], pairs[:, a:b]
-    outputs = weights.shape[1]
-    for i in range(weights.shape[0]):
-        weight = np.int64(0)
-        for k in range(outputs):
-            weight += weights[i, k]
-        whole = np.int64(np.rint(weight * weight_scale))
-        for s in range(flips.shape[0]):
-            pull = np.int64(0)
-            for k in range(outputs):
-                own = np.int64(pulls[i, k])
-                if times_weight:
-                    own *= weights[i, k]
-                pull += own * flips[s, k]
-            pairs[s, i] = (np.int64(np.rint(pull * pull_scale)) << 32) + whole
-
-
-@team_kernel(allocates=False)
-def pair_up_one(
-    member: Member,
-    weights: Wholes,
-    pulls: NDArray[np.integer],
-    times_weight: bool,
-    pull_scale: float,
-    weight_scale: float,
-    pairs: Wholes,
-) -> None:
-    """Do what ``pair_up`` does where there is one output: arrays are (rows,)."""
-    a, b = own_share(weights.size, member)
-    pairs_of_one(weights[a:b], pulls[a:b], times_weight, pull_scale, weight_scale, pairs[a:b])
-
-
-# Follow the residuals, target minus score, from round to round: passes over the rows by a team.
-#
-# All arrays are (rows,). A member writes what it found to its own place of ``found``.
-
-
-@team_kernel(allocates=False)
-def advance(
-    member: Member, cells: Cells, values: Floats, targets: Floats, scores: Floats, found: Floats
-) -> None:
-    """Add each cell's value to the scores, and find the largest absolute residual."""
-    a, b = own_share(cells.size, member)
-    cells, targets, scores = cells[a:b], targets[a:b], scores[a:b]
-    largest = 0.0
-    for i in range(cells.size):
-        score = scores[i] + values[cells[i]]
-        scores[i] = score
-        largest = max(largest, abs(targets[i] - score))
-    found[member.number] = largest
-
-
-@team_kernel(allocates=False)
-def pulls(
-    member: Member,
-    targets: Floats,
-    scores: Floats,
-    weights: Wholes,
-    cut: float,
-    scale: float,
-    out: Wholes,
-    found: Wholes,
-) -> None:
-    """Write weight times residual as whole numbers, and add up their absolute values.
-
-    Residuals are cut off at ±``cut``. ``scale`` brings each of them to 1 or less, so that a pull is
-    no larger than its weight.
-    """
-    a, b = own_share(targets.size, member)
-    targets, scores, weights, out = targets[a:b], scores[a:b], weights[a:b], out[a:b]
-    total = np.int64(0)
-    for i in range(targets.size):
-        gap = min(max(targets[i] - scores[i], -cut), cut)
-        pull = np.int64(np.rint(weights[i] * (gap * scale)))
-        out[i] = pull
-        total += abs(pull)
-    found[member.number] = total
-
-
-@team_kernel(allocates=False)
-def sides(
-    member: Member,
-    targets: Floats,
-    scores: Floats,
-    weights: Wholes,
-    above: float,
-    below: float,
-    unit: float,
-    out: Wholes | Signs,
-    found: Wholes,
-) -> None:
-    """Write ``above`` times the weight, or ``below`` times it where a residual is negative.
-
-    0 where the residual is less than a unit; add up the sizes. To signs, the weights are not
-    written: the rows pull with them.
-    """
-    a, b = own_share(targets.size, member)
-    targets, scores, weights, out = targets[a:b], scores[a:b], weights[a:b], out[a:b]
-    total = np.int64(0)
-    for i in range(targets.size):
-        gap = targets[i] - scores[i]
-        side = 0.0 if abs(gap) < unit else (above if gap > 0 else below)
-        pull = np.int64(np.rint(weights[i] * side))
-        out[i] = np.int64(side) if out.itemsize == 1 else pull
-        total += abs(pull)
-    found[member.number] = total

@@ -1,4 +1,4 @@
-"""Weak learners: given weights on a sample, each finds a rule with an edge."""
+"""Weak learners: each finds a rule that is better than chance on a weighted sample."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Make a learner of what users name as one."""
+"""Turn a user's choice of ``estimator`` into a learner."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pacboost.learners.tree import Tree
 from pacboost.learners.words import Words
 
 LEARNERS: dict[str, type[Learner]] = {"stump": Stump, "tree": Tree, "words": Words}
-"""By the names of their files."""
+"""The learners by the names that users pass."""
 
 
 def as_learner(choice: Any, parameter: str = "estimator") -> Learner:
-    """Take None (stumps), a name, a learner of ours, a scikit-learn classifier or a function."""
+    """Return the learner for None (stumps), a name, a learner, a classifier or a function."""
     if choice is None:
         return Stump()
     if isinstance(choice, Learner):
@@ -31,6 +31,6 @@ def as_learner(choice: Any, parameter: str = "estimator") -> Learner:
             return FunctionLearner(choice)
     raise ParameterError(
         f"{parameter} is {choice!r}; it may be {', '.join(map(repr, LEARNERS))}, None for stumps, "
-        "a learner of pacboost, a scikit-learn classifier (an object, not a class), or a function "
+        "a learner of pacboost, a scikit-learn classifier (an object, not a class) or a function "
         "(X, y, weights)"
     )

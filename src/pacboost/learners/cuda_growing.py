@@ -1,6 +1,6 @@
-"""The search for trees on a GPU: the trees that learners/tree.py finds, bit for bit.
+"""The search for trees on a GPU: the trees equal those of learners/tree.py, bit for bit.
 
-Rows stay on the GPU from round to round. Only a tree travels back, and sums over its leaves.
+Rows stay on the GPU from round to round. Only a tree and the sums over its leaves are copied back.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import split
+from pacboost.kernels import layout
 from pacboost.kernels.cuda import launches, twins, weighing
 from pacboost.kernels.cuda.device import on_gpu, to_gpu
 from pacboost.kernels.device import gpu_in_use
 from pacboost.learners.growing import TreeSearch, key_of
 from pacboost.learners.learner import Rows
 from pacboost.samples import sample
-from pacboost.samples.blocks import gpu_codes
+from pacboost.samples.gpu_codes import gpu_codes
 from pacboost.samples.sample import Request
 
 
 class Ahead(NamedTuple):
-    """A tree that is being grown before it is asked for."""
+    """A tree that is grown before it is requested."""
 
     request: Request
     seed: int
     unit: float
 
     def answers(self, request: Request, seed: int) -> bool:
-        own = self.request
-        same = own.weights is request.weights and own.pulls is request.pulls
-        totals = own.weight == request.weight and own.pull == request.pull
+        expected = self.request
+        same = expected.weights is request.weights and expected.pulls is request.pulls
+        totals = expected.weight == request.weight and expected.pull == request.pull
         return same and totals and seed == self.seed
 
 
@@ -46,15 +46,15 @@ class CudaTreeSearch(TreeSearch):
     _ahead: Ahead | None = None
     """The tree that is being grown for the next round."""
     _begun: int | None = None
-    """The seed of a tree that was begun right after the rows were weighed."""
+    """The seed of a tree that was started right after the rows were weighed."""
     _rules_of: tuple[str, bool] | None = None
-    """What kind of request the rules were written for, if all rows took part."""
+    """The criterion of the rules, and whether pulls are signs, if all rows took part."""
 
     def _lay_out(self) -> NDArray[np.int64]:
-        """Bring the codes to the GPU; give what samples/blocks.py says of each feature."""
-        found = gpu_codes(self.sample.table, self._bins)
-        self._codes, self._lanes, features = found
-        sample.take_codes_from(self.sample, found.columns, begins=True)
+        """Copy the codes to the GPU; return ``Blocks.features`` of samples/blocks.py."""
+        codes = gpu_codes(self.sample.table, self._bins)
+        self._codes, self._lanes, features = codes
+        sample.take_codes_from(self.sample, codes.columns, begins=True)
         return features.copy()  # monotone slopes are written into it
 
     def _make_room(self) -> None:
@@ -65,7 +65,7 @@ class CudaTreeSearch(TreeSearch):
 
     @cached_property
     def _growing(self) -> launches.GrowingTree:
-        """What the GPU holds of the tree that is being grown; monotone slopes are set by now."""
+        """The GPU's arrays of the tree that is grown; monotone slopes must be set before."""
         return launches.GrowingTree(
             self._codes, self._lanes, self._features, self._pairs, self._cells, self._leaves,
             self._bins.missing, self._drawn, self._deepest, self._interactions,
@@ -75,9 +75,9 @@ class CudaTreeSearch(TreeSearch):
         return to_gpu(array)
 
     def expect(self, request: Request, seed: int) -> None:
-        """Have the next tree begun right after the rows are weighed, before the CPU knows of it.
+        """Let the GPU start the next tree once rows are weighed, without waiting for the CPU.
 
-        Of the rules only the penalty changes from round to round, where there are no categories.
+        Without categories, only the penalty of the rules changes from round to round.
         """
         same = self._numbers_only and self._rules_of == (request.criterion, request.signed)
         if not same or not on_gpu(request.weights):
@@ -86,9 +86,9 @@ class CudaTreeSearch(TreeSearch):
             weighing.let_follow(partial(self._begin_after, request, seed))
 
     def _begin_after(self, request: Request, seed: int, totals: Any) -> None:
-        """Begin to grow a tree by totals that are on the GPU."""
+        """Start to grow a tree with totals that are on the GPU."""
         rules = self._rules.copy()
-        rules[split.PENALTY] = request.penalty
+        rules[layout.PENALTY] = request.penalty
         twins.pair_up_after(totals, request.weights, request.pulls, self._pairs[0])
         self._begin(request, None, key_of(seed), rules, totals)
         self._begun = seed
@@ -127,9 +127,9 @@ class CudaTreeSearch(TreeSearch):
         rules: NDArray[np.float64],
         totals: Any = weighing.NOTHING,
     ) -> None:
-        """Have the GPU grow a tree, and add up the rows of its leaves where that is asked next.
+        """Let the GPU grow a tree, and sum the rows of its leaves if that is requested next.
 
-        Weights that can be computed again make room for the order of the rows meanwhile.
+        The memory of weights that can be recomputed serves for the order of the rows meanwhile.
         """
         weights, pulls = request.weights, request.pulls
         one = on_gpu(weights) and weights.shape[1] == 1 and not request.signed
@@ -141,7 +141,7 @@ class CudaTreeSearch(TreeSearch):
         self._growing.weigh_again(origin, weights, pulls, sums=chosen is None)
 
     def _end(self) -> int:
-        """Wait for the tree, and give the number of its leaves."""
+        """Wait for the tree, and return the number of its leaves."""
         grown = self._growing.end()
         splits = grown.leaves - 1
         self._splits[:splits], self._split_gains[:splits] = grown.splits, grown.gains
@@ -153,5 +153,5 @@ class CudaTreeSearch(TreeSearch):
         return self._end()
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
-        goes_left, lanes = self._sides(tree), self._features[tree.feature, split.LANE]
+        goes_left, lanes = self._sides(tree), self._features[tree.feature, layout.LANE]
         launches.settle(self._codes, lanes, goes_left, tree.left, tree.right, chosen, self._cells)

@@ -1,4 +1,4 @@
-"""What every weak learner can do."""
+"""The interface of weak learners, and learners that are functions."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Capacity:
-    """How rich the class of rules is that a learner chooses from, where that is known."""
+    """How rich the class of rules of a learner is: its VC dimension and its size, if known."""
 
     vc_dimension: int | None = None
     log_size: float | None = None
-    """Natural logarithm of the number of rules, when they are finitely many."""
+    """Natural logarithm of the number of rules, if finite."""
 
 
 class Search(ABC):
-    """A learner at work on one sample; it may remember what it saw in the last round."""
+    """A learner at work on one sample; it may reuse results of the last round."""
 
     sample: Sample
     expects: ClassVar[bool] = False
@@ -40,27 +40,27 @@ class Search(ABC):
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
         """Find a rule that gives the answers (rows,) under the weights (rows,).
 
-        Answers are signs, or numbers of classes where there are more than two.
+        Answers are signs, or class numbers if there are more than two classes.
         """
 
     def partition(
         self, request: Request, seed: int, chosen: Rows | None
     ) -> tuple[Hypothesis, Cells]:
-        """Find cells in which rows pull alike; give them as a rule, and the cell of every row.
+        """Partition rows into cells of similar pulls; return a rule, and the cell of every row.
 
-        Unless a learner knows better, the cells are those of the rule it finds when each row counts
-        by its pulls. Of the sample it may look at the chosen rows only, if some are named.
+        By default, the cells are those of the rule that ``find`` returns when rows are weighted by
+        their pulls. If rows are ``chosen``, the search may use no others.
         """
         if self.sample.labels is None and self.sample.signs.shape[1] > 1:
             raise ParameterError(
-                "with several labels a row, a black box could learn one of them only; use the "
-                "learner 'stump' or 'tree'"
+                "rows have several labels, but this weak learner predicts one; use the learner "
+                "'stump' or 'tree'"
             )
         weights = request.rows()
         if chosen is not None:
             weights[np.setdiff1d(np.arange(weights.size), chosen)] = 0
         sample = self.sample
-        if not weights.any():  # no row asks for anything any more, and black boxes need some rows
+        if not weights.any():  # no row asks for any change, and black boxes need some rows
             constant = self.constant()
             return constant, constant.cells(sample)
         answers = sample.signs[:, 0] if sample.labels is None else sample.labels
@@ -68,30 +68,30 @@ class Search(ABC):
         return rule, rule.cells(sample)
 
     def beside(self, array: NDArray[Any]) -> Any:
-        """Return an array in the memory where the search has its rows."""
+        """Return an array in the memory that the search works in: the host's or a GPU's."""
         return array
 
     def expect(self, request: Request, seed: int) -> None:  # noqa: B027 (most cannot)
         """Prepare for the next round, whose weights are about to be computed from these."""
 
     def look_ahead(self, request: Request, seed: int) -> None:  # noqa: B027 (most cannot)
-        """Begin with what ``partition`` is asked next, if that can be done meanwhile."""
+        """Start the work of the next ``partition`` in the background, if possible."""
 
     def constant(self) -> Hypothesis:
         return Valued.empty(StumpRule.constant(1), self.sample.signs.shape[1])
 
 
 class Learner(ABC):
-    """A way to find rules. It holds parameters only; ``on`` puts it to work on a sample."""
+    """The parameters of a way to find rules; ``on`` starts a search on a sample."""
 
     codes: bool = False
-    """Whether it reads codes, so that the sample has to be binned."""
+    """Whether the learner reads codes, so that the sample has to be binned."""
     sparse = False
-    """Whether it reads sparse tables as they are; else they are opened up."""
+    """Whether the learner reads sparse tables; otherwise they are made dense."""
 
     @property
     def deterministic(self) -> bool:
-        """Whether the same weights always give the same rule, so that asking again is useless."""
+        """Whether the same weights always give the same rule, so that a retry is useless."""
         return False
 
     @property
@@ -99,31 +99,28 @@ class Learner(ABC):
         return type(self).__name__
 
     def finds_rules(self, sample: Sample) -> bool:
-        """Check whether, for two classes, it looks for rules that answer -1 or +1."""
+        """Check whether, for two classes, the learner finds rules that answer -1 or +1."""
         return True
 
     def bytes_of_work(self, columns: int, outputs: int) -> int:
-        """How many bytes a search takes at most, whatever the number of rows, on dense samples."""
+        """Return the maximum memory in bytes of a search on dense samples, besides the rows."""
         return 0
 
     @abstractmethod
     def on(self, sample: Sample) -> Search:
-        """Start to work on a sample."""
+        """Start a search on a sample."""
 
     def capacity(self, sample: Sample) -> Capacity | None:
-        """Return how rich the class is, None where nobody knows."""
+        """Return the capacity of the class of rules, None if unknown."""
         return None
-
-
-# A weak learner given as a plain function ``(X, y, weights) -> hypothesis``.
 
 
 @dataclass(frozen=True)
 class FunctionLearner(Learner):
     """Call ``function(X, y, weights)``; y is in {-1, +1} and the weights sum to one.
 
-    It returns a hypothesis: one of ours, a function of rows, or an object with ``predict``. With
-    more than two classes, y holds their numbers, 0 to K - 1, and so do the answers.
+    It returns a hypothesis of pacboost, a function of rows, or an object with ``predict``. With
+    more than two classes, y and the answers are class numbers, 0 to K - 1.
     """
 
     function: Callable[..., Any]
@@ -140,17 +137,17 @@ class FunctionSearch(Search):
     function: Callable[..., Any]
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
-        found = self.function(self.sample.rows, answers, weights / weights.sum())
-        if isinstance(found, Hypothesis):
-            return found
-        answer = getattr(found, "predict", found)
+        rule = self.function(self.sample.rows, answers, weights / weights.sum())
+        if isinstance(rule, Hypothesis):
+            return rule
+        answer = getattr(rule, "predict", rule)
         if not callable(answer):
             raise ParameterError(
-                f"the weak learner returned {type(found).__name__}; it has to return a function of "
+                f"the weak learner returned {type(rule).__name__}; it has to return a function of "
                 "rows that gives a positive number for +1, or an object with such a predict"
             )
-        name = getattr(found, "__name__", type(found).__name__)
+        name = getattr(rule, "__name__", type(rule).__name__)
         words = f"{name} of {getattr(self.function, '__name__', 'learner')}"
         if self.sample.labels is not None:
-            return ClassFunction(answer, self.sample.signs.shape[1], words, found)
-        return Function(answer, words, found)
+            return ClassFunction(answer, self.sample.signs.shape[1], words, rule)
+        return Function(answer, words, rule)

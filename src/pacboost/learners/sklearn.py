@@ -1,4 +1,4 @@
-"""Any scikit-learn classifier or regressor as a weak learner."""
+"""Use any scikit-learn classifier or regressor as a weak learner, or fit one to a bag of rows."""
 
 from __future__ import annotations
 
@@ -24,22 +24,25 @@ from pacboost.sources.table import Values
 
 @dataclass(frozen=True)
 class SklearnLearner(Learner):
-    """Fit a clone with sample weights where it takes them, on a weighted draw of rows elsewhere."""
+    """Fit a clone with sample weights, or on a weighted draw of rows if it takes no weights."""
 
     estimator: Any
     shape: tuple[int, ...] = ()
-    """The shape of a row, where it is an array of several dimensions."""
+    """The shape of a row, if rows are arrays of several dimensions."""
 
     @property
     def sparse(self) -> bool:  # type: ignore[override]
         """Whether the classifier says that it takes sparse rows."""
         try:
             return bool(get_tags(self.estimator).input_tags.sparse)
-        except (AttributeError, TypeError):  # it fits and predicts, and is no estimator otherwise
+        except (
+            AttributeError,
+            TypeError,
+        ):  # it only has fit and predict
             return False
 
     def on(self, sample: Sample) -> SklearnSearch:
-        """Hand it the raw rows; sparse ones as they came, if it takes them."""
+        """Start on the raw rows; sparse ones stay sparse if the estimator takes them."""
         sparse = self.sparse and sample.table.entries is not None
         return SklearnSearch(sample, self.estimator, sparse, self.shape)
 
@@ -55,13 +58,13 @@ class SklearnSearch(Search):
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
         """Fit a fresh clone; every random_state in it gets its own seed."""
-        model, rows, labels, given = self._set_up(weights, answers, seed)
-        if (labels == labels[0]).all():  # a draw may hold one class only, which few can fit
-            only = int(labels[0])
+        model, rows, labels, fit_arguments = self._set_up(weights, answers, seed)
+        if (labels == labels[0]).all():  # few estimators can fit a single class
+            only_label = int(labels[0])
             if self.sample.labels is None:
-                return StumpRule.constant(only)
-            return self._naming(partial(_constant, only), f"always class {only}", None)
-        model.fit(rows, labels, **given)
+                return StumpRule.constant(only_label)
+            return self._naming(partial(_constant, only_label), f"always class {only_label}", None)
+        model.fit(rows, labels, **fit_arguments)
         predict = partial(_predict, model, self.shape) if self.shape else model.predict
         if self.sample.labels is not None:
             return self._naming(predict, type(model).__name__, model)
@@ -70,14 +73,14 @@ class SklearnSearch(Search):
     def _set_up(
         self, weights: Weights, answers: NDArray[Any], seed: int
     ) -> tuple[Any, Any, NDArray[Any], dict[str, Any]]:
-        """Return a clone, its rows and answers, and the weights if it takes them."""
+        """Return a clone, its rows and answers, and ``sample_weight`` if it takes one."""
         generator = np.random.default_rng(seed)
         model = _seeded(self.estimator, generator)
         rows = self.sample.sparse_rows if self.sparse else shaped(self.sample.rows, self.shape)
         if not has_fit_parameter(model, "sample_weight"):
             chosen = draw(weights, weights.size, generator)
             return model, rows[chosen], answers[chosen], {}
-        if not weights.all():  # a draw left rows out: they must not be seen at all
+        if not weights.all():  # rows left out of a draw must not be passed at all
             keep = weights > 0
             rows, answers, weights = rows[keep], answers[keep], weights[keep]
         return model, rows, answers, {"sample_weight": weights / weights.sum()}
@@ -89,16 +92,16 @@ class SklearnSearch(Search):
 
 @dataclass(frozen=True)
 class RegressorLearner(SklearnLearner):
-    """Fit a regressor to what rows ask for; rows with predictions in one range share a cell.
+    """Fit a regressor to the requested changes; rows with predictions in one range share a cell.
 
-    Ranges hold about as many rows each, unless there are few different predictions: a small tree
-    keeps its leaves.
+    Ranges hold about equally many rows, unless there are few different predictions: the leaves of
+    a small tree stay separate.
     """
 
     max_leaves: int = 31
-    """The most ranges."""
+    """Maximum number of ranges."""
     min_leaf_rows: int = 5
-    """The least number of rows in a range."""
+    """Minimum number of rows in a range."""
 
     def on(self, sample: Sample) -> RegressorSearch:
         search = super().on(sample)
@@ -114,14 +117,14 @@ class RegressorSearch(SklearnSearch):
     def partition(
         self, request: Request, seed: int, chosen: Rows | None
     ) -> tuple[Hypothesis, Cells]:
-        """Fit a fresh clone to the mean that every row asks for."""
+        """Fit a fresh clone to the change that each row asks for."""
         weights, goals = request.weights[:, 0].copy(), request.pulls[:, 0].astype(np.float64)
         if not request.signed:
             goals = np.divide(goals, weights, out=np.zeros(goals.size), where=weights > 0)
         if chosen is not None:
             weights[np.setdiff1d(np.arange(weights.size), chosen)] = 0
-        model, rows, goals, given = self._set_up(weights, goals, seed)
-        model.fit(rows, goals, **given)
+        model, rows, goals, fit_arguments = self._set_up(weights, goals, seed)
+        model.fit(rows, goals, **fit_arguments)
         cuts = self._cuts(np.sort(np.asarray(model.predict(rows)).ravel().astype(np.float32)))
         rule = Ranges(model.predict, cuts, type(model).__name__, model, self.sparse)
         return Valued.empty(rule, 1), rule.cells(self.sample)
@@ -131,7 +134,7 @@ class RegressorSearch(SklearnSearch):
         return Valued.empty(always, 1)
 
     def _cuts(self, predicted: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return where ranges meet: between predictions that differ by more than rounding."""
+        """Return the cuts between ranges, which lie between predictions that differ as float32."""
         distinct, rows = np.unique(predicted), predicted.size
         between: NDArray[np.float64] = (distinct[:-1].astype(np.float64) + distinct[1:]) / 2
         if distinct.size <= self.learner.max_leaves:
@@ -143,7 +146,7 @@ class RegressorSearch(SklearnSearch):
 
 
 def shaped(rows: Any, shape: tuple[int, ...]) -> Any:
-    """Return flat rows the shape that they came in.
+    """Return flat rows in their original shape.
 
     >>> shaped(np.zeros((5, 6)), (2, 3)).shape, shaped(np.zeros((5, 6)), ()).shape
     ((5, 2, 3), (5, 6))
@@ -152,7 +155,7 @@ def shaped(rows: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _seeded(estimator: Any, generator: np.random.Generator) -> Any:
-    """Return a clone in which every random_state has a seed of its own."""
+    """Return a clone in which each random_state has a different seed."""
     model = clone(estimator)
     states = [k for k in model.get_params(deep=True) if k.split("__")[-1] == "random_state"]
     seeds = generator.integers(2**31, size=len(states))
@@ -163,20 +166,17 @@ def _predict(model: Any, shape: tuple[int, ...], rows: Any) -> Any:
     return model.predict(shaped(rows, shape))
 
 
-def _constant(only: int, rows: Any) -> Any:
-    return np.full(rows.shape[0], only)
-
-
-# Fit any scikit-learn estimator on a bag: rows that count several times.
+def _constant(answer: int, rows: Any) -> Any:
+    return np.full(rows.shape[0], answer)
 
 
 def fit_bag(
     estimator: Any, rows: Values, targets: NDArray[Any], counts: NDArray[np.int64], seed: int
 ) -> Any:
-    """Fit a clone to rows of which each is in the bag ``counts`` times, once or more.
+    """Fit a clone to a bag that holds each row ``counts`` times, once or more.
 
-    How often goes to it as sample_weight where it takes one, so that no row is copied; elsewhere
-    rows are repeated. Every random_state in it gets a seed of its own.
+    If it takes sample_weight, it gets the counts, so that no row is copied; otherwise rows are
+    repeated. Each random_state in it gets a different seed.
 
     >>> from sklearn.neighbors import KNeighborsRegressor
     >>> X, y = np.array([[0.0], [1.0]]), np.array([0.0, 1.0])

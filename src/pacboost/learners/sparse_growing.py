@@ -1,4 +1,4 @@
-"""The search for trees on a sparse sample: the trees of learners/growing.py, by sparse columns."""
+"""The search for trees and stumps on a sparse sample, by the stored cells of its columns."""
 
 from __future__ import annotations
 
@@ -9,47 +9,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import grow, routing, sparse, split, stumps
+from pacboost.kernels import grow, layout, routing, sparse, sparse_grow, split, stumps
 from pacboost.kernels.grow import draw_open, hand_down
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.split import LOW
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Rows
-from pacboost.samples.bins import Bins, SparseCodes
+from pacboost.samples.bins import Bins
 from pacboost.samples.blocks import refuse_long_codes
-
-# Find the decision stump of least weighted error on a sparse sample.
+from pacboost.samples.sparse_codes import SparseCodes
 
 Wholes = NDArray[np.int64]
 
 
-def bins_of(bins: Bins) -> Wholes:
-    """How many codes of values each column has."""
+def count_bins(bins: Bins) -> Wholes:
+    """Return the number of bins of each column."""
     return np.array([thresholds.size + 1 for thresholds in bins.thresholds], dtype=np.int64)
 
 
 class SparseStumps:
-    """The histograms of all columns, one after the other, and their best cut."""
+    """The search for the decision stump of smallest weighted error on a sparse sample."""
 
     def __init__(self, codes: SparseCodes, bins: Bins) -> None:
-        self._codes, self._bins, self._missing = codes, bins_of(bins), bins.missing
+        self._codes, self._bins, self._missing = codes, count_bins(bins), bins.missing
 
     def best_cut(self, amounts: Wholes, slack: int) -> tuple[int, int, int, int]:
         """Return the first feature and cut whose edge is within ``slack`` of the largest.
 
-        Also the sum of amounts above the cut less the sum below it, and that of missing values.
+        Also return the sum of amounts above the cut minus that below it, and the missing values'.
         """
-        feature, wanted = stumps.first_feature(self.edges(amounts), slack)
+        feature, edge = stumps.first_feature(self.edges(amounts), slack)
         codes, bins = self._codes, int(self._bins[feature])
-        own = np.empty(self._missing + 1, dtype=np.int64)
+        histogram = np.empty(self._missing + 1, dtype=np.int64)
         stored = slice(codes.starts[feature], codes.starts[feature + 1])
         default = codes.defaults[feature]
         sparse.count(
             codes.rows[stored], codes.codes[stored], amounts, amounts.sum(), default, bins,
-            self._missing, own,
+            self._missing, histogram,
         )  # fmt: skip
-        _, cut, difference = stumps.scan(own, bins, wanted)
-        return feature, int(cut), int(difference), int(own[bins])
+        _, cut, difference = stumps.scan(histogram, bins, edge)
+        return feature, int(cut), int(difference), int(histogram[bins])
 
     def edges(self, amounts: Wholes) -> Wholes:
         codes, total = self._codes, amounts.sum()
@@ -69,35 +68,34 @@ class Runs:
     begins: Wholes
     ends: Wholes
     rows: NDArray[np.int32]
-    """Those of column ``columns[k]`` lie from ``begins[k]`` to ``ends[k]``."""
+    """Column ``columns[k]`` has those from ``begins[k]`` to ``ends[k]``."""
     codes: NDArray[np.uint8]
 
-    def within(self, begins: Wholes, ends: Wholes, least: int) -> Runs:
-        """Return parts of the runs, without the columns that list fewer rows than the least."""
-        some = ends >= begins + least
+    def within(self, begins: Wholes, ends: Wholes, min_rows: int) -> Runs:
+        """Return parts of the runs, without the columns that list fewer than ``min_rows`` rows."""
+        some = ends >= begins + min_rows
         columns = self.columns[some]
         return Runs(columns, begins[some], ends[some], self.rows, self.codes)
 
     @property
     def starts(self) -> Wholes:
-        """Where each would begin if they lay one after the other, and where the last would end."""
+        """The starts of the runs if they were concatenated, and the end of the last one."""
         return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.ends - self.begins)])
 
 
 class SparseTreeSearch(TreeSearch):
     """Runs and row order of one sparse sample.
 
-    One side of a split holds rows that its column lists and no others, and has to weigh enough: a
-    column that lists few rows of a leaf cannot split it. Runs not half as long as they would have
-    to be are dropped. Should a leaf further down be content with less, its rows are listed anew, so
-    which trees are found does not depend on it.
+    One side of a split holds only rows that its column lists, and needs a minimum weight: a column
+    that lists few rows of a leaf cannot split it. Runs shorter than half of that are dropped. If a
+    leaf further down allows shorter ones, its rows are listed anew, so the trees are unaffected.
     """
 
     def _lay_out(self) -> NDArray[np.int64]:
         refuse_long_codes(self._bins)
-        features = np.zeros((len(self._bins.thresholds), 6), dtype=np.int64)
-        features[:, split.BINS] = bins_of(self._bins)
-        features[:, split.DEFAULT] = -1
+        features = np.zeros((len(self._bins.thresholds), layout.FEATURE_COLUMNS), dtype=np.int64)
+        features[:, layout.BINS] = count_bins(self._bins)
+        features[:, layout.DEFAULT] = -1
         return features
 
     def _make_room(self) -> None:
@@ -110,7 +108,7 @@ class SparseTreeSearch(TreeSearch):
         self._totals = np.zeros((self._leaves, self._lines), dtype=np.int64)
         self._heaviest = np.zeros(self._leaves, dtype=np.int64)
         self._shortest = np.zeros(self._leaves, dtype=np.int64)
-        """The shortest run that each leaf would still have, were it there."""
+        """The length from which on runs of each leaf are not dropped."""
         self._slots[:] = np.arange(self._leaves)  # a leaf's totals stay where they are
         self._runs: dict[int, Runs] = {}
 
@@ -137,14 +135,14 @@ class SparseTreeSearch(TreeSearch):
         self._shortest[0] = rows.size + 1  # nothing is listed yet
 
     def _part(self, rows: NDArray[np.uint32], leaf: int, new: int) -> int:
-        """Sort rows by side and weigh the sides; give how many went left."""
+        """Sort rows by side, weigh the sides, and return how many went left."""
         totals, heaviest = np.zeros((2, self._lines), np.int64), np.zeros(2, np.int64)
-        left = sparse.part(self._goes_left, rows, self._pairs, totals, heaviest)
+        n_left = sparse_grow.part(self._goes_left, rows, self._pairs, totals, heaviest)
         self._totals[[leaf, new]], self._heaviest[[leaf, new]] = totals, heaviest
-        return int(left)
+        return int(n_left)
 
     def _list(self, leaf: int, shortest: int) -> None:
-        """List the rows of a leaf, in all columns that list enough of them."""
+        """List the rows of a leaf for all columns that have at least ``shortest`` of them."""
         starts, rows, codes = self._codes.starts, self._codes.rows, self._codes.codes
         begin, size = self._starts[leaf], self._sizes[leaf]
         if size < self.sample.n_rows:
@@ -162,33 +160,33 @@ class SparseTreeSearch(TreeSearch):
         self._gains[leaf] = 0.0
         rules, totals, heaviest = self._rules, self._totals[leaf], int(self._heaviest[leaf])
         weight = float(totals[0] & LOW)
-        of_rows = rules[split.LEAST_ROWS] * weight / self._sizes[leaf]
-        least = float(max(rules[split.LEAST_WEIGHT], of_rows, 1.0))
-        if weight < 2 * least:
+        weight_of_rows = rules[layout.LEAST_ROWS] * weight / self._sizes[leaf]
+        min_weight = float(max(rules[layout.LEAST_WEIGHT], weight_of_rows, 1.0))
+        if weight < 2 * min_weight:
             return
-        enough = math.ceil(least / heaviest * (1 - 1e-9))  # rows; rounding does no harm
-        if enough < self._shortest[leaf]:
-            self._list(leaf, max(1, enough // 2))
+        min_rows = math.ceil(min_weight / heaviest * (1 - 1e-9))  # rows; rounding does no harm
+        if min_rows < self._shortest[leaf]:
+            self._list(leaf, max(1, min_rows // 2))
         runs = self._runs[leaf]
         if self._interactions is not None:
             draw_open(self._allowed, self._deck, self._drawn, key, self._interactions, leaf)
         elif self._drawn < len(self._features):
             grow.draw_features(self._allowed, self._deck, self._drawn, key)
         pulls = (totals >> 32).astype(np.float64)
-        kind, penalty = int(rules[split.CRITERION]), float(rules[split.PENALTY])
+        kind, penalty = int(rules[layout.CRITERION]), float(rules[layout.PENALTY])
         before = split.worth(kind, pulls, weight, penalty)
-        nothing = before + split.NOISE * abs(before)
+        min_worth = before + split.NOISE * abs(before)
         span = None if self._plain else self._spans[leaf]
         starts = runs.starts
-        after = np.full(team_for(int(starts[-1])), nothing)
+        after = np.full(team_for(int(starts[-1])), min_worth)
         best = np.zeros((after.size, 3), dtype=np.int64)
         together(
-            sparse.look, starts, runs.columns, runs.begins, runs.ends, runs.rows, runs.codes,
+            sparse_grow.look, starts, runs.columns, runs.begins, runs.ends, runs.rows, runs.codes,
             self._defaults, self._features, self._allowed, self._bins.missing, self._pairs, totals,
-            rules, heaviest, least, nothing, span, after, best, at_most=after.size,
+            rules, heaviest, min_weight, min_worth, span, after, best, at_most=after.size,
         )  # fmt: skip
-        first = int(after.argmax())  # of equal ones the first counts
-        if after[first] > nothing:
+        first = int(after.argmax())  # the first one of equal splits
+        if after[first] > min_worth:
             self._gains[leaf], self._best[leaf] = after[first] - before, best[first]
 
     def _split(self, leaf: int, new: int, key: np.uint64) -> None:
@@ -196,22 +194,26 @@ class SparseTreeSearch(TreeSearch):
             self._features, self._best, self._members, self._gains, leaf, new, self._splits,
             self._split_members, self._split_gains, self._hangs, self._depths,
         )  # fmt: skip
-        number = self._best[leaf, split.FEATURE]
+        number = self._best[leaf, layout.FEATURE]
         if self._interactions is not None:
             hand_down(self._interactions, number, leaf, new)
         start, size = self._starts[leaf], self._sizes[leaf]
         rows = self._order[start : start + size]
         self._choose_sides(leaf, rows)
-        left = self._part(rows, leaf, new)
-        self._starts[new], self._sizes[new], self._sizes[leaf] = start + left, size - left, left
+        n_left = self._part(rows, leaf, new)
+        self._starts[new], self._sizes[new], self._sizes[leaf] = (
+            start + n_left,
+            size - n_left,
+            n_left,
+        )
         if new + 1 == self._leaves or self._depths[leaf] >= self._deepest:
             self._gains[leaf] = self._gains[new] = 0.0
             return
         self._divide(leaf, new)
         if not self._plain:
             feature = self._features[number]
-            orders = self._best[leaf, split.CUT] < feature[split.BINS] - 1
-            slope = int(feature[split.MONOTONE]) if orders else 0
+            orders = self._best[leaf, layout.CUT] < feature[layout.BINS] - 1
+            slope = int(feature[layout.MONOTONE]) if orders else 0
             totals = self._totals[:, :, None, None]
             grow.narrow(totals, slope, self._slots, self._spans, leaf, new)
         for k, part in enumerate((leaf, new)):
@@ -231,7 +233,7 @@ class SparseTreeSearch(TreeSearch):
         runs, shortest = self._runs[leaf], int(self._shortest[leaf])
         starts, middles = runs.starts, np.empty_like(runs.begins)
         together(
-            sparse.divide, starts, runs.begins, runs.ends, runs.rows, runs.codes,
+            sparse_grow.divide, starts, runs.begins, runs.ends, runs.rows, runs.codes,
             self._goes_left, middles, at_most=team_for(int(starts[-1])),
         )  # fmt: skip
         self._runs[leaf] = runs.within(runs.begins, middles, shortest)
@@ -239,6 +241,6 @@ class SparseTreeSearch(TreeSearch):
         self._shortest[new] = shortest
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
-        aside = np.ones(self._order.size, dtype=np.bool_)
-        aside[chosen] = False
-        self._cells[aside] = tree.cells(self.sample)[aside]
+        not_chosen = np.ones(self._order.size, dtype=np.bool_)
+        not_chosen[chosen] = False
+        self._cells[not_chosen] = tree.cells(self.sample)[not_chosen]

@@ -26,13 +26,13 @@ from pacboost.samples.sample import Request, Sample, Signs
 PADDING = 8
 """Histograms 2**k wide would fall onto the same cache lines (measured: up to twice slower)."""
 
-BYTES_A_MEMBER = 2**20
-"""Members of a team count for themselves. Where there are many columns, fewer members do."""
+MAX_BYTES_PER_THREAD = 2**20
+"""Maximum size of a thread's histogram; with many columns, fewer threads count."""
 
 
 @dataclass(frozen=True)
 class Stump(Learner):
-    """The best stump over every feature, threshold and sign; missing values go where it is best.
+    """The best stump over all features, thresholds and signs; missing values go to the best side.
 
     With signed weights s_i = D(i) y_i, a stump that answers - up to a cut and + above it has edge
     Σ_above s - Σ_below s = V - 2 P, where P is the sum up to the cut and V over all values; turned
@@ -57,18 +57,18 @@ class Stump(Learner):
     deterministic = True
 
     def bytes_of_work(self, columns: int, outputs: int) -> int:
-        """What the histograms take: a stump is a tree of two leaves."""
+        """Return the size of the histograms in bytes: a stump is a tree of two leaves."""
         return Tree(2).bytes_of_work(columns, outputs)
 
     def finds_rules(self, sample: Sample) -> bool:
-        """Thresholds are rules; a set of categories is a tree of two leaves."""
+        """Check that no feature is categorical: sets of levels need a tree of two leaves."""
         return sample.bins is None or not sample.bins.levels.any()
 
     def on(self, sample: Sample) -> StumpSearch:
         return StumpSearch(sample)
 
     def capacity(self, sample: Sample) -> Capacity:
-        """VC dimension of stumps on p features; number of rules when the bins are given.
+        """Return the VC dimension of stumps on p features, and the number of rules if binned.
 
         The dimension is the largest d with C(d, ⌊d/2⌋) ≤ 2p (Gey 2018; Leboeuf et al. 2020), for
         real features without missing values. Per feature with B bins there are 2(B - 1) + 1
@@ -110,14 +110,16 @@ class StumpSearch(Search):
         return np.zeros((self._codes.shape[0], width), dtype=np.int64)
 
     @cached_property
-    def _seen(self) -> NDArray[np.int64]:
+    def _counted_weights(self) -> NDArray[np.int64]:
         return np.zeros(self.sample.n_rows, dtype=np.int64)
 
     @cached_property
     def _twigs(self) -> TreeSearch:
-        """The search for trees of two leaves, whose leaves may say anything to any class."""
-        loose = Tree(2, min_leaf_rows=0, min_leaf_weight=0.0, cat_penalty=0.0, min_level_rows=0.0)
-        return loose.on(self.sample)
+        """The search for trees of two leaves, which may have any values for any class."""
+        unrestricted = Tree(
+            2, min_leaf_rows=0, min_leaf_weight=0.0, cat_penalty=0.0, min_level_rows=0.0
+        )
+        return unrestricted.on(self.sample)
 
     def partition(
         self, request: Request, seed: int, chosen: Rows | None
@@ -134,13 +136,13 @@ class StumpSearch(Search):
             slack = self._slack(int(weights.sum()))
             return self._stump(*self._sparse.best_cut(weights * answers, slack))
         edges, total = self._largest_edges(weights, answers)
-        feature, wanted = stumps.first_feature(edges, self._slack(total))
-        own, missing = self._histogram[feature], self._bins.missing
-        _, cut, difference = stumps.scan(own, missing, wanted)
-        return self._stump(feature, cut, int(difference), int(own[missing]))
+        feature, edge = stumps.first_feature(edges, self._slack(total))
+        histogram, missing = self._histogram[feature], self._bins.missing
+        _, cut, difference = stumps.scan(histogram, missing, edge)
+        return self._stump(feature, cut, int(difference), int(histogram[missing]))
 
     def largest_edge(self, weights: Weights, answers: NDArray[Any]) -> int:
-        """Return the largest edge of any stump on the bins, in units of weight: no near tie counts.
+        """Return the largest edge of any stump on the bins, in units of weight.
 
         >>> from pacboost.sources.arrays import ArrayTable
         >>> from pacboost.samples.bins import fit_bins
@@ -155,22 +157,22 @@ class StumpSearch(Search):
         return int(self._largest_edges(weights, answers)[0].max())
 
     def _slack(self, total: int) -> int:
-        """By how much edges may differ that are equal but for the rounding of weights.
+        """Return how much equal edges may differ by the rounding of weights.
 
         Each weight may be off by one unit, and by 2^-40 of itself for every vote and base weight.
         """
         return total * 2 * self.sample.n_rows // FRESH_TOTAL + total // 2**30
 
     def _largest_edges(self, weights: Weights, signs: Signs) -> tuple[NDArray[np.int64], int]:
-        """Add what changed since the last call; give each feature's best edge, and all weight."""
+        """Update the histograms; return the best edge of each feature, and the total weight."""
         codes, counted = self._codes, self._histogram
         team = team_for(weights.size)
-        team = min(team, 1 + (team - 1) * BYTES_A_MEMBER // counted.nbytes)
+        team = min(team, 1 + (team - 1) * MAX_BYTES_PER_THREAD // counted.nbytes)
         partial = np.empty((team - 1, *counted.shape), dtype=np.int64)
         edges, totals = np.empty(len(counted), dtype=np.int64), np.zeros(team, dtype=np.int64)
         together(
-            stumps.largest_edges, codes, weights, signs, self._seen, self._bins.missing, counted,
-            partial, edges, totals, at_most=team,
+            stumps.largest_edges, codes, weights, signs, self._counted_weights, self._bins.missing,
+            counted, partial, edges, totals, at_most=team,
         )  # fmt: skip
         return edges, int(totals.sum())
 
@@ -180,6 +182,6 @@ class StumpSearch(Search):
         above = 1 if difference >= 0 else -1
         if absent != 0:
             missing = 1 if absent > 0 else -1
-        else:  # nothing to learn from: treat a missing value like the median
+        else:  # no evidence: treat a missing value like the median
             missing = above if self._bins.middle[feature] > cut else -above
         return StumpRule(feature, threshold, cut, above, missing)

@@ -1,4 +1,4 @@
-"""Trees, grown best-first on codes."""
+"""Trees, grown best-first on codes; on dense samples by histograms of all features."""
 
 from __future__ import annotations
 
@@ -10,55 +10,54 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import grow_team, quick_rounds, routing, split
+from pacboost.kernels import grow_team, layout, quick_rounds, routing, split
 from pacboost.kernels.runtime.entry import Bundle
 from pacboost.kernels.runtime.team import largest_team, together
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.learners.cuda_growing import CudaTreeSearch
-from pacboost.learners.growing import TreeParameters, TreeSearch
+from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Learner, Rows
 from pacboost.learners.sparse_growing import SparseTreeSearch
+from pacboost.learners.tree_parameters import TreeParameters
 from pacboost.samples.blocks import lay_out
 from pacboost.samples.sample import Request, Sample, take_codes_from
 
-# The search for trees on dense samples: histograms of all features, by words of codes.
+MIN_CELLS_PER_THREAD = 15_000
+"""Rows times lanes; below, synchronizing takes longer than the work (measured at 2,000 × 28)."""
+MIN_CELLS_FOR_LARGE_TEAM = 2_000_000
+MAX_SMALL_TEAM = 8
+"""Maximum number of threads for fewer cells (at 50,000 × 28, 16 are slower than 8)."""
+MIN_CELLS_OF_LONG_TREE = 20_000_000
+"""A tree on this many cells takes one thread about 0.1 s."""
+MAX_BYTES_PER_THREAD = 2**20
+"""Maximum size of a thread's histograms; on wide samples, threads divide the features instead."""
 
-CELLS_WORTH_A_MEMBER = 15_000
-"""Rows times lanes; for fewer, to meet takes longer than the work (measured at 2,000 × 28)."""
-CELLS_WORTH_MANY = 2_000_000
-FEW = 8
-"""The most members on fewer cells (measured: at 50,000 × 28, 16 are slower than 8)."""
-CELLS_THAT_TAKE_LONG = 20_000_000
-"""A tree on so many takes one thread some 0.1 s."""
-BYTES_A_MEMBER = 2**20
-"""What the histograms of a member may take; on wide samples, members count features instead."""
-
-WIDEST_HISTOGRAM = 264
-"""How many numbers the histogram of a feature has at most."""
+MAX_HISTOGRAM_WIDTH = 264
+"""Maximum number of entries in the histogram of a feature."""
 
 
 @dataclass(frozen=True, eq=False)
 class ManyTrees:
-    """What grows trees on rows that are given to ``work`` one tree after the other."""
+    """The arrays and settings for growing many trees in a row, one after the other."""
 
     team: int
-    given: tuple[Any, ...]
+    arguments: tuple[Any, ...]
     """The arguments of ``grow_team.grow_tree``."""
     work: quick_rounds.TreeWork
     cells: Cells
     leaves: int
-    """The most that a tree has."""
+    """Maximum number of leaves of a tree."""
     penalty: float | None
-    """``cat_penalty``, where there are categories."""
+    """``cat_penalty``, if there are categories."""
     takes_long: bool
-    """Whether Ctrl-C should not have to wait for a tree."""
+    """Whether a tree takes so long that Ctrl-C should stop it midway."""
 
 
 class DenseTreeSearch(TreeSearch):
     """Words of codes, and histograms of every leaf."""
 
     def _lay_out(self) -> NDArray[np.int64]:
-        """Write the codes into words; give what samples/blocks.py says of each feature."""
+        """Write the codes into words; return ``Blocks.features`` of samples/blocks.py."""
         self._blocks = lay_out(self.sample.table, self._bins)
         if self._blocks.lanes == len(self._blocks.features):
             take_codes_from(self.sample, self._blocks.columns)
@@ -70,10 +69,10 @@ class DenseTreeSearch(TreeSearch):
         # Histograms 2**k wide would fall onto the same cache lines (measured: up to twice slower).
         width = self._bins.missing + 9
         if blocks.lanes < len(self._features):
-            width = WIDEST_HISTOGRAM  # shared lanes have codes of several features
+            width = MAX_HISTOGRAM_WIDTH  # shared lanes have codes of several features
         self._histogram = np.zeros((self._leaves, self._lines, lanes, width), dtype=np.int64)
         self._spare = np.empty(self._order.size, dtype=np.uint32)
-        count = len(self._features) if self._features[:, split.CATEGORY].any() else 0
+        count = len(self._features) if self._features[:, layout.CATEGORY].any() else 0
         codes = grow_team.Codes(
             blocks.words, self._features, blocks.lanes, self._bins.missing,
             np.zeros((count, 256), dtype=np.uint8), np.zeros(count),
@@ -87,15 +86,15 @@ class DenseTreeSearch(TreeSearch):
         self._plan = np.zeros(5, dtype=np.int64)
         self._limits = np.zeros(5, dtype=np.int64)
         if blocks.lanes == len(self._features) and not self._tree.monotone:
-            self._limits[grow_team.LISTED] = split.FEW_ROWS
+            self._limits[layout.LISTED] = split.MAX_LISTED_ROWS
         self._room_for(1)
 
     def _room_for(self, team: int) -> None:
-        """Reserve what the members of a team count and find."""
+        """Allocate the histograms and results of a team of threads."""
         histogram = self._histogram[0]
-        counting = min(team, 1 + (team - 1) * BYTES_A_MEMBER // histogram.nbytes)
+        counting = min(team, 1 + (team - 1) * MAX_BYTES_PER_THREAD // histogram.nbytes)
         self._partial = np.empty((counting - 1, *histogram.shape), dtype=np.int64)
-        found = grow_team.TeamFindings(
+        findings = grow_team.TeamFindings(
             np.zeros((team, 16), dtype=np.int64),
             np.zeros((team, 16)),
             np.zeros((team, 2, 3), dtype=np.int64),
@@ -104,25 +103,27 @@ class DenseTreeSearch(TreeSearch):
             np.ones((team, len(self._features)), dtype=np.uint8),
             np.zeros((team, len(self._features)), dtype=np.int64),
         )
-        self._found, self._largest_team = Bundle(found), team
+        self._found, self._largest_team = Bundle(findings), team
 
     def _grow(self, chosen: Rows | None, key: np.uint64) -> int:
         rows = self._order[: self._sizes[0]]
         if chosen is not None:
             rows[:] = chosen
-        team, given = self._growing(rows, chosen is None)
-        self._limits[grow_team.KEY] = key
-        together(grow_team.grow_tree, *given, at_most=team, stoppable=self._takes_long(rows))
-        return int(self._plan[grow_team.LEAVES])
+        team, arguments = self._growing(rows, chosen is None)
+        self._limits[layout.KEY] = key
+        together(grow_team.grow_tree, *arguments, at_most=team, stoppable=self._takes_long(rows))
+        return int(self._plan[layout.LEAVES])
 
     def _takes_long(self, rows: NDArray[np.uint32]) -> bool:
-        return rows.size * self._blocks.lanes > CELLS_THAT_TAKE_LONG
+        return rows.size * self._blocks.lanes > MIN_CELLS_OF_LONG_TREE
 
     def _growing(self, rows: NDArray[np.uint32], all_rows: bool) -> tuple[int, tuple[Any, ...]]:
-        """Return the size of the team for a tree on such rows, and the arguments of the kernel."""
+        """Return the number of threads for a tree on these rows, and the kernel's arguments."""
         cells = rows.size * self._blocks.lanes
-        most = largest_team() if cells >= CELLS_WORTH_MANY else min(largest_team(), FEW)
-        team = max(1, min(most, cells // CELLS_WORTH_A_MEMBER))
+        max_team = largest_team()
+        if cells < MIN_CELLS_FOR_LARGE_TEAM:
+            max_team = min(max_team, MAX_SMALL_TEAM)
+        team = max(1, min(max_team, cells // MIN_CELLS_PER_THREAD))
         if self._largest_team < team:
             self._room_for(team)
         self._limits[:3] = self._drawn, self._deepest, all_rows
@@ -133,14 +134,14 @@ class DenseTreeSearch(TreeSearch):
         )  # fmt: skip
 
     def many_trees(self, request: Request, chosen: Rows | None) -> ManyTrees | None:
-        """Prepare to grow trees in turn with other kernels; None where a tree needs more."""
+        """Prepare to grow trees in a row; None if the criterion or a constraint forbids it."""
         self._prepare(request, 0, chosen)
-        simple = self._lines == 1 and self._rules[split.CRITERION] == split.NEWTON
+        simple = self._lines == 1 and self._rules[layout.CRITERION] == split.NEWTON
         if not simple or self._tree.monotone or self._interactions is not None:
             return None
-        self._spans[0] = -np.inf, np.inf  # which no split narrows
+        self._spans[0] = -np.inf, np.inf  # no split narrows it
         rows = self._order if chosen is None else self._order[: chosen.size]
-        team, given = self._growing(rows, chosen is None)
+        team, arguments = self._growing(rows, chosen is None)
         work = quick_rounds.TreeWork(
             rows, self._pairs[0], self._rules, self._starts, self._sizes, self._slots,
             self._depths, self._splits, self._split_members, self._split_gains, self._plan,
@@ -148,16 +149,16 @@ class DenseTreeSearch(TreeSearch):
         )  # fmt: skip
         penalty = None if self._plain else float(self._tree.cat_penalty)
         long = self._takes_long(rows)
-        return ManyTrees(team, given, work, self._cells, self._leaves, penalty, long)
+        return ManyTrees(team, arguments, work, self._cells, self._leaves, penalty, long)
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
-        aside = np.ones(self._order.size, dtype=np.bool_)
-        aside[chosen] = False
-        rows = np.flatnonzero(aside).astype(np.uint32)
+        not_chosen = np.ones(self._order.size, dtype=np.bool_)
+        not_chosen[chosen] = False
+        rows = np.flatnonzero(not_chosen).astype(np.uint32)
         if not tree.feature.size:
             self._cells[rows] = 0
             return
-        goes_left, lanes = self._sides(tree), self._features[tree.feature, split.LANE]
+        goes_left, lanes = self._sides(tree), self._features[tree.feature, layout.LANE]
 
         def task(start: int, stop: int) -> None:
             routing.settle(
@@ -170,38 +171,38 @@ class DenseTreeSearch(TreeSearch):
 
 @dataclass(frozen=True)
 class Tree(TreeParameters, Learner):
-    """A tree of at most ``max_leaves``, whose next split is always the best one there is.
+    """A tree of at most ``max_leaves`` leaves, grown by always making the best split.
 
-    Missing values go where they help more; where none was seen, to the heavier side. A category is
+    Missing values go to the better side; if a node had none, to the heavier side. A category is
     split into two sets of its levels, ordered by their mean pull, which is optimal for two classes
-    (Fisher 1958) and a good guess for more, but fits by chance, too; so their order at the root
-    and that of their codes are looked at besides. With many classes, splits are chosen by
+    (Fisher 1958) and a good guess for more, but also fits noise; so the order at the root and that
+    of the codes are tried as well. With many classes, splits are chosen by
     ``sketch`` random sums of the classes' pulls (Iosipoi and Vakhrushev 2022); the values of the
-    leaves are exact all the same.
+    leaves are exact nevertheless.
     """
 
     codes = sparse = True
 
     @property
     def deterministic(self) -> bool:
-        """The same weights give the same tree, unless features are drawn."""
+        """Whether the same weights give the same tree: unless features are drawn at random."""
         return self.share_drawn == 1
 
     def bytes_of_work(self, columns: int, outputs: int) -> int:
-        """What the histograms of all leaves take.
+        """Return the size of the histograms of all leaves, in bytes.
 
         >>> Tree(31).bytes_of_work(1500, 1)
         98469888
         """
         lanes = 8 * -(-columns // 8)
-        return self.max_leaves * min(outputs, self.sketch) * lanes * WIDEST_HISTOGRAM * 8
+        return self.max_leaves * min(outputs, self.sketch) * lanes * MAX_HISTOGRAM_WIDTH * 8
 
     def finds_rules(self, sample: Sample) -> bool:
-        """Trees are found as cells, even for two classes."""
+        """Return False: trees partition the rows, even for two classes."""
         return False
 
     def on(self, sample: Sample) -> TreeSearch:
-        """Start a search on a sample, dense or sparse; dense ones may be searched on the GPU."""
+        """Start a search on a dense or sparse sample; dense ones use the GPU if it is in use."""
         if sample.sparse is not None:
             return SparseTreeSearch(self, sample)
         return (CudaTreeSearch if CudaTreeSearch.in_use() else DenseTreeSearch)(self, sample)

@@ -1,14 +1,14 @@
-"""Lists of words, each the best of some drawn at random.
+"""Lists of words, each the best of some candidates drawn at random.
 
-The best word of all would be asked again and again while others that say the same are never heard.
-Words drawn at random share what there is to say among those that say it, as a ridge penalty does
-and greed does not; with a small rate and many rounds the vote is the better for it.
+A greedy search would choose the best word again and again, and never one that is correlated with
+it. Random candidates divide the votes among correlated words, as a ridge penalty does; with a small
+rate and many rounds the model is better for it.
 
-How they are drawn matters as much, and no single way is best for all texts. So chance decides, in
-every round. Every word is as likely as any other; or a word is the likelier the more rows hold it,
-by the square root, and the list goes from rare words to common ones, so that each competes with
-words as frequent as itself and the special is heard before the general. Where there are two
-classes, one round in five draws by the square root without that order.
+No single way to draw candidates is best for all texts, so each round chooses one at random. Either
+all words are equally likely; or the probability of a word is proportional to the square root of the
+number of rows that hold it, and the list goes from rare words to common ones, so that words compete
+with equally frequent ones and the rarer ones come first. With two classes, one round in five draws
+by the square root without that order.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.word_list import WordList, no_cells
 from pacboost.kernels import words as kernels
 from pacboost.kernels.runtime.team import team_for, together
-from pacboost.learners.growing import CRITERIA
 from pacboost.learners.learner import Learner, Rows, Search, Weights
+from pacboost.learners.tree_parameters import CRITERIA
 from pacboost.samples.sample import Request, Sample
 from pacboost.sources.sparse import words_of
 
-MOST_WORDS = 65_535
+MAX_WORDS = 65_535
 
 
 @dataclass(frozen=True)
 class Words(Learner):
     """A list of at most ``length`` words; each is the best of ``candidates`` drawn at random.
 
-    ``candidates=None`` looks at all words. With ``abstain`` a list says nothing of rows that hold
-    none of its words. ``Words(1, None)`` finds the rules of BoosTexter (Schapire and Singer 2000).
+    ``candidates=None`` tries all words. With ``abstain``, a list is silent on rows that hold none
+    of its words. ``Words(1, None)`` finds the rules of BoosTexter (Schapire and Singer 2000).
     """
 
     length: int = 100
@@ -48,8 +48,8 @@ class Words(Learner):
     sparse = True
 
     def __post_init__(self) -> None:
-        if not 1 <= self.length <= MOST_WORDS:
-            raise ParameterError(f"length is {self.length}; it may be 1 to {MOST_WORDS:,}")
+        if not 1 <= self.length <= MAX_WORDS:
+            raise ParameterError(f"length is {self.length}; it may be 1 to {MAX_WORDS:,}")
         if self.candidates is not None and self.candidates < 1:
             raise ParameterError(f"candidates is {self.candidates}; it must be 1 or more, or None")
 
@@ -74,7 +74,7 @@ class WordSearch(Search):
         self._work = self._rows.size // max(1, self._starts.size - 1) * sample.signs.shape[1]
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
-        """Refuse: what a word says of each class is a number."""
+        """Refuse: a list gives every class a number, and names none."""
         raise ParameterError(
             "lists of words give every class a number, so no rule names one class; boost them with "
             "booster='logit', or with 'adaboost' and multiclass='mh'"
@@ -94,45 +94,45 @@ class WordSearch(Search):
         asked = np.empty(learner.length, dtype=np.int32)
         progress = np.array([0, taken.size - int(taken.sum())])
         size = learner.length if n_words else 0
-        given = request, taken, rest, asked, cells, progress
+        work = request, taken, rest, asked, cells, progress
         if learner.candidates is not None:
             drawn = self._drawn(np.random.default_rng(seed), (size, learner.candidates))
-            self._extend(drawn, *given)
+            self._extend(drawn, *work)
         for _ in range(size if learner.candidates is None else 0):
             best = int(self._gains(request, taken, rest).argmax())
-            self._extend(np.array([[best]]), *given)
+            self._extend(np.array([[best]]), *work)
         count = int(progress[kernels.WORDS])
         cells = np.minimum(cells, cells.dtype.type(count))
         values = np.zeros((count + 1, request.weights.shape[1]))
         return WordList(asked[:count].copy(), values, learner.abstain), cells
 
     def _drawn(self, generator: np.random.Generator, shape: tuple[int, int]) -> NDArray[np.int64]:
-        """Draw words, in the way that chance decides on."""
+        """Draw candidates in one of the ways that the module docstring describes."""
         words, outputs = self._starts.size - 1, self.sample.signs.shape[1]
-        way = int(generator.integers(5 if outputs == 1 else 4))
-        if way < 2 or not self._rows.size:
+        case = int(generator.integers(5 if outputs == 1 else 4))
+        if case < 2 or not self._rows.size:
             return generator.integers(max(1, words), size=shape)
         places = generator.random(shape) * self._shares[-1]
         drawn: NDArray[np.int64] = np.searchsorted(self._shares, places, side="right")
         drawn = drawn.clip(max=words - 1).ravel()
-        if way < 4:
+        if case < 4:
             counts = self._starts[drawn + 1] - self._starts[drawn]
             drawn = drawn[np.argsort(counts, kind="stable")]
         return drawn.reshape(shape)
 
     @cached_property
     def _shares(self) -> NDArray[np.float64]:
-        """The square roots of the numbers of rows that hold each word, added up."""
+        """The cumulative square roots of the number of rows that hold each word."""
         return np.cumsum(np.sqrt(np.diff(self._starts)))
 
     def _rest(self, request: Request, taken: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """Add up pulls and weights of rows not taken; of none where the rest keeps silent."""
+        """Sum the pulls and weights of the rows not taken; empty if the list abstains on them."""
         if self._learner.abstain:
             return np.zeros((2, 0), dtype=np.int64)
         rows = np.flatnonzero(taken == 0)
         weights, pulls = request.weights[rows], request.pulls[rows]
-        own = weights * pulls if request.signed else pulls
-        return np.stack([own.sum(axis=0, dtype=np.int64), weights.sum(axis=0)])
+        signed_pulls = weights * pulls if request.signed else pulls
+        return np.stack([signed_pulls.sum(axis=0, dtype=np.int64), weights.sum(axis=0)])
 
     def _extend(
         self,
@@ -144,7 +144,7 @@ class WordSearch(Search):
         cells: Cells,
         progress: NDArray[np.int64],
     ) -> None:
-        """Put the best word of every line at the end of the list."""
+        """Append the best of each line of drawn words to the list."""
         words = drawn.shape[1]
         word_rows, team = self._word_rows(request, taken, rest), team_for(words * self._work)
         scratch = np.empty(words), asked, cells, progress

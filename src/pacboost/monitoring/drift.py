@@ -25,7 +25,7 @@ from pacboost.monitoring.mistakes import History
 from pacboost.numerics.percent import percent
 from pacboost.numerics.same_bits import log_of, row_totals, total
 from pacboost.questions.moved import CLIP, LearnedRatio, columns_that_moved, largest_weight
-from pacboost.samples.plain_rows import HASHED, MOST_COLUMNS, Binning, Codes, read_rows
+from pacboost.samples.plain_rows import HASHED, MAX_COLUMNS, Binning, Codes, read_rows
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.arrays import ArrayTable
 
@@ -217,7 +217,7 @@ class RowStream:
     @classmethod
     def restored(cls, content: dict[str, Any], delta: float) -> RowStream:
         """Read what ``stored`` gave; ``give_reference`` has to follow before rows are added."""
-        names = checked.texts(content, "names", MOST_COLUMNS)
+        names = checked.texts(content, "names", MAX_COLUMNS)
         texts = {"texts": [content["reference"], content["window"]]}
         reference, window = checked.texts(texts, "texts", 2)
         made = cls(delta, reference, names)

@@ -12,7 +12,7 @@ from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.kernels import hashing
 from pacboost.learners.learner import Learner
 from pacboost.models.answers import asked
-from pacboost.samples.bins import MOST_BINS, fit_bins
+from pacboost.samples.bins import MAX_BINS, fit_bins
 from pacboost.samples.row_hashes import row_hashes
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
@@ -126,7 +126,7 @@ def two_classes(X: Any, y: Any) -> tuple[Table, NDArray[np.int8]]:
 def whole_sample(learner: Learner, X: Any, y: Any) -> Sample:
     """Return a sample of all rows, with a bin for every value where the learner reads bins."""
     table, signs = two_classes(X, y)
-    bins = fit_bins(table, MOST_BINS) if learner.codes else None
+    bins = fit_bins(table, MAX_BINS) if learner.codes else None
     return Sample(table, signs[:, None], bins=bins)
 
 

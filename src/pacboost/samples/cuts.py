@@ -1,7 +1,7 @@
-"""Where to cut between the values of a feature; of sparse tables, all columns at once.
+"""Choose cuts between the values of a feature, or of all columns of a sparse table at once.
 
-The zeros of a sparse column are as many as its stored cells leave, so they need not be looked at.
-Its cuts are those of the same table opened up.
+The number of zeros of a sparse column follows from that of its stored cells, so they need not be
+visited. Its cuts equal those of the same table as a dense array.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from pacboost.sources.table import Entries, Places
 
 TIE = 1e-9
-LARGEST = np.finfo(np.float32).max
+"""Relative difference up to which two masses count as equal."""
+MAX_FLOAT32 = np.finfo(np.float32).max
 
-NONE = np.empty(0, dtype=np.float32)
+NO_CUTS = np.empty(0, dtype=np.float32)
 SIGN = np.uint32(1 << 31)
 
 Floats = NDArray[np.float32]
@@ -25,14 +26,14 @@ Cut = tuple[Floats, int]
 """The thresholds of a feature, and the code of its median."""
 
 
-ROWS_OF_A_GUESS = 64
-"""So many rows mostly tell that a column has more than two values."""
+MAX_ROWS_TO_RULE_OUT_TWO = 64
+"""This many rows mostly suffice to see that a column has more than two values."""
 
 
 def to_32_bits(values: NDArray[np.floating]) -> Floats:
-    """Round values; one too large for 32 bits counts as the largest there is."""
+    """Round values to 32 bits, and clip those that are too large."""
     with np.errstate(over="ignore"):
-        rounded: Floats = np.clip(np.asarray(values, dtype=np.float32), -LARGEST, LARGEST)
+        rounded: Floats = np.clip(np.asarray(values, dtype=np.float32), -MAX_FLOAT32, MAX_FLOAT32)
     return rounded
 
 
@@ -41,7 +42,7 @@ def cut(
 ) -> tuple[Floats, int]:
     """Return the thresholds between distinct values (ascending), and the code of the median.
 
-    ``below`` is the weight up to each value, its own included; ``levels`` is above 0 for a
+    ``below`` is the cumulative weight of the values, each included; ``levels`` is above 0 for a
     category, see samples/bins.py.
 
     >>> cut(np.array([1, 2, 4], dtype=np.float32), np.array([1.0, 2.0, 3.0]), 255)
@@ -50,7 +51,7 @@ def cut(
     thresholds = np.arange(0.5, levels - 1, dtype=np.float32)  # none unless it is categorical
     if values.size < (1 if levels else 2):
         return thresholds, 0
-    slack = below[-1] * TIE  # so that sums made in another order cut at the same place
+    slack = below[-1] * TIE  # so that sums added in another order cut at the same place
     if not levels:
         ends: NDArray[np.intp] = np.arange(values.size - 1)
         if values.size > max_bins:
@@ -63,14 +64,14 @@ def cut(
 
 
 def cuts_of_two(values: NDArray[np.floating]) -> dict[int, Cut]:
-    """Do what ``cut`` does for all columns of two distinct values at once; by column.
+    """Cut all columns of exactly two distinct values at once, as ``cut`` does; by column.
 
-    Missing values are equal to nothing, so a column with one is left out.
+    A column with missing values is omitted, because NaN equals nothing.
     """
     if len(values) == 0:
         return {}
     with np.errstate(invalid="ignore"):
-        columns = np.flatnonzero(_has_two(values[:ROWS_OF_A_GUESS]))
+        columns = np.flatnonzero(_has_two(values[:MAX_ROWS_TO_RULE_OUT_TWO]))
         some = values[:, columns]
         low, high = to_32_bits(some.min(axis=0)), to_32_bits(some.max(axis=0))
         two = _has_two(some) & (low < high)
@@ -84,19 +85,19 @@ def cuts_of_two(values: NDArray[np.floating]) -> dict[int, Cut]:
 
 
 def _has_two(values: NDArray[np.floating]) -> NDArray[np.bool_]:
-    """Return of each column whether all of its values are its least or its largest."""
+    """Check, for each column, whether every value is its smallest or its largest."""
     either = (values == values.min(axis=0)) | (values == values.max(axis=0))
-    found: NDArray[np.bool_] = np.logical_and.reduce(either, axis=0)
-    return found
+    is_two_valued: NDArray[np.bool_] = np.logical_and.reduce(either, axis=0)
+    return is_two_valued
 
 
 def cut_by_quantiles(
     many: NDArray[np.bool_], lows: Floats, highs: Floats, medians: Floats
 ) -> dict[int, Cut]:
-    """Do what ``cut`` does for columns with ``many`` values, of which those next to cuts are known.
+    """Cut columns with ``many`` values by the values next to each cut, as ``cut`` does.
 
-    ``lows`` (columns, cuts) are the largest below each cut, ``highs`` the next larger ones, or some
-    that are not larger where there is none.
+    ``lows`` (columns, cuts) are the largest values below each cut, ``highs`` the next larger ones;
+    where none is larger, they are not above ``lows``.
     """
     cuts: dict[int, Cut] = {}
     for j in np.flatnonzero(many).tolist():
@@ -108,25 +109,25 @@ def cut_by_quantiles(
 
 
 def between(low: Floats, high: Floats) -> Floats:
-    """Return 32-bit floats t with low <= t < high, halfway where the format has room."""
+    """Return 32-bit floats t with low <= t < high, halfway between them if the format allows."""
     half = ((low.astype(np.float64) + high.astype(np.float64)) / 2).astype(np.float32)
     return np.where(half < high, half, low)
 
 
 @dataclass(frozen=True, eq=False)
 class Distinct:
-    """The distinct values of every column, ascending, missing ones left out, and their masses.
+    """The distinct values of every column, ascending and without missing ones, and their masses.
 
-    Those of column j lie from ``starts[j]`` to ``starts[j + 1]``.
+    Column j has those from ``starts[j]`` to ``starts[j + 1]``.
     """
 
     starts: Places
     values: Floats
     mass: Masses
 
-    def of(self, column: int) -> tuple[Floats, Masses]:
-        own = slice(self.starts[column], self.starts[column + 1])
-        return self.values[own], self.mass[own]
+    def column(self, column: int) -> tuple[Floats, Masses]:
+        places = slice(self.starts[column], self.starts[column + 1])
+        return self.values[places], self.mass[places]
 
 
 def cut_entries(
@@ -134,18 +135,18 @@ def cut_entries(
 ) -> tuple[tuple[Floats, ...], Places]:
     """Return the thresholds of every column, and the codes of the medians.
 
-    If rows are ``chosen``, columns of many values are cut by those alone.
+    If rows are ``chosen``, columns of many values are cut by those rows only.
     """
-    found = distinct(entries, weights)
-    many = np.flatnonzero(np.diff(found.starts) > max_bins)
-    thresholds, middle = _cut_everywhere(found)
-    some = found
+    all_rows = distinct(entries, weights)
+    many = np.flatnonzero(np.diff(all_rows.starts) > max_bins)
+    thresholds, middle = _cut_everywhere(all_rows)
+    some_rows = all_rows
     if chosen is not None and many.size:
-        some = _in_rows(entries.of(many), weights, chosen)
+        some_rows = _in_rows(entries.of(many), weights, chosen)
     for k, column in enumerate(many.tolist()):
-        values, mass = some.of(column if some is found else k)
-        if values.size <= max_bins:  # few of the rows looked at: a rare value may be missing
-            values, mass = found.of(column)
+        values, mass = some_rows.column(column if some_rows is all_rows else k)
+        if values.size <= max_bins:  # a rare value may not be among the chosen rows
+            values, mass = all_rows.column(column)
         thresholds[column], middle[column] = cut(values, np.cumsum(mass), max_bins)
     return tuple(thresholds), middle
 
@@ -153,26 +154,26 @@ def cut_entries(
 def distinct(entries: Entries, weights: Masses | None) -> Distinct:
     """Find the distinct values of all columns, zero among them, by sorting once.
 
-    What is sorted are whole numbers: the column above, the bits of the value below.
+    The keys are integers: the column in the high bits, the value in the low ones.
     """
     columns, width = entries.columns, entries.starts.size - 1
-    values = to_32_bits(entries.values) + np.float32(0)  # -0 becomes 0
-    seen = ~np.isnan(values)
+    values = to_32_bits(entries.values) + np.float32(0)  # turns -0 into 0
+    present = ~np.isnan(values)
     stored = np.diff(entries.starts)
     zeros = np.flatnonzero(stored < entries.n_rows)
-    keys = _keys(columns[seen], values[seen])
+    keys = _keys(columns[present], values[present])
     keys = np.concatenate([keys, _keys(zeros, np.zeros(zeros.size, dtype=np.float32))])
     if weights is None:
         rest = entries.n_rows - stored[zeros]
-        own = np.concatenate([np.ones(keys.size - zeros.size), rest.astype(np.float64)])
+        masses = np.concatenate([np.ones(keys.size - zeros.size), rest.astype(np.float64)])
     else:
-        held = np.bincount(columns, weights[entries.rows], width)
-        rest = np.maximum(weights.sum() - held[zeros], 0.0)
-        own = np.concatenate([weights[entries.rows][seen], rest])
+        stored_mass = np.bincount(columns, weights[entries.rows], width)
+        rest = np.maximum(weights.sum() - stored_mass[zeros], 0.0)
+        masses = np.concatenate([weights[entries.rows][present], rest])
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     firsts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: keys.size])
-    mass = np.add.reduceat(own[order], firsts) if firsts.size else np.empty(0)
+    mass = np.add.reduceat(masses[order], firsts) if firsts.size else np.empty(0)
     keys = keys[firsts]
     counts = np.bincount((keys >> np.uint64(32)).astype(np.int64), minlength=width)
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
@@ -191,17 +192,17 @@ def _values(keys: NDArray[np.uint64]) -> Floats:
     return values
 
 
-def _cut_everywhere(found: Distinct) -> tuple[list[Floats], Places]:
-    """Cut between every two values of every column; the code of the median is then its place."""
-    starts, width = found.starts, found.starts.size - 1
+def _cut_everywhere(values: Distinct) -> tuple[list[Floats], Places]:
+    """Cut between every two values of every column; the code of the median is then its rank."""
+    starts, width = values.starts, values.starts.size - 1
     column = np.repeat(np.arange(width), np.diff(starts))
     inside = np.flatnonzero(column[1:] == column[:-1])
-    cuts = between(found.values[inside], found.values[inside + 1])
-    thresholds = [NONE] * width
+    cuts = between(values.values[inside], values.values[inside + 1])
+    thresholds = [NO_CUTS] * width
     ends = np.cumsum(np.bincount(column[inside], minlength=width))
     for j in np.flatnonzero(np.diff(starts) > 1):
         thresholds[j] = cuts[ends[j] - (starts[j + 1] - starts[j] - 1) : ends[j]]
-    below = np.cumsum(found.mass)
+    below = np.cumsum(values.mass)
     before = np.concatenate([[0.0], below])[starts]
     total = np.diff(before)
     half = (before[:-1] + total / 2 - total * TIE)[column]
@@ -210,25 +211,25 @@ def _cut_everywhere(found: Distinct) -> tuple[list[Floats], Places]:
 
 
 def _in_rows(entries: Entries, weights: Masses | None, chosen: NDArray[np.intp]) -> Distinct:
-    looked = np.zeros(entries.n_rows, dtype=np.bool_)
-    looked[chosen] = True
-    numbers = np.cumsum(looked) - 1
-    kept = looked[entries.rows]
-    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])[entries.starts]
-    rows = numbers[entries.rows[kept]].astype(np.int32)
-    some = Entries(chosen.size, starts, rows, entries.values[kept])
+    chosen_rows = np.zeros(entries.n_rows, dtype=np.bool_)
+    chosen_rows[chosen] = True
+    numbers = np.cumsum(chosen_rows) - 1
+    is_chosen = chosen_rows[entries.rows]
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_chosen)])[entries.starts]
+    rows = numbers[entries.rows[is_chosen]].astype(np.int32)
+    some = Entries(chosen.size, starts, rows, entries.values[is_chosen])
     return distinct(some, None if weights is None else weights[chosen])
 
 
 def distinct_values(
     column: NDArray[np.floating], weights: NDArray[np.float64] | None
 ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """Return the distinct values that are not missing, ascending, and the weight up to each."""
+    """Return the distinct values that are not missing, ascending, and their cumulative weight."""
     values = to_32_bits(column)
-    seen = ~np.isnan(values)
-    if not seen.all():
-        values = values[seen]
-        weights = None if weights is None else weights[seen]
+    present = ~np.isnan(values)
+    if not present.all():
+        values = values[present]
+        weights = None if weights is None else weights[present]
     if values.size == 0:
         return values, np.empty(0)
     if weights is None:

@@ -1,4 +1,4 @@
-"""A sketch of rows that come in batches, as boosting by filtering learns from them."""
+"""Build a sketch of training rows that arrive in batches, as in boosting by filtering."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.samples.row_hashes import Hashes, RowHasher
-from pacboost.samples.sketch import MAX_ROWS_KEPT, WHOLE, HashCounts, Sketch
+from pacboost.samples.sketch import HASH_RANGE, MAX_ROWS_KEPT, HashCounts, Sketch
 from pacboost.sources.table import Table
 
 MAX_COLUMNS_TO_CHOOSE_BY = 64
-"""Rows of wider tables are selected by so many of their columns."""
+"""Rows of wider tables are selected by this many of their columns."""
 
 
 class Gathering:
-    """Hashes of rows that were learned from; the share that is kept is halved as they get many."""
+    """Hashes of training rows; whenever there are too many, the share to keep is halved."""
 
     def __init__(self) -> None:
         self._hasher: RowHasher | None = None
@@ -26,10 +26,10 @@ class Gathering:
         self._parts: list[NDArray[np.uint64]] = []
         self._size = 0
         self.complete = True
-        """Whether all rows that were learned from have been added."""
+        """Whether all training rows have been added."""
 
     def add(self, table: Table, rows: NDArray[np.uint64]) -> None:
-        """Take note of rows; ``rows`` identifies each, so that none is counted twice."""
+        """Add rows; ``rows`` holds an identifier of each, so that none is counted twice."""
         if table.n_rows == 0:
             return
         if self._hasher is None:
@@ -40,14 +40,14 @@ class Gathering:
 
     @property
     def started(self) -> bool:
-        """Whether rows can be read: the first ones that are added give the salt."""
+        """Whether rows can be hashed: the salt comes from the first ones added."""
         return self._hasher is not None
 
     def read(self, table: Table, rows: NDArray[np.uint64], *, compiled: bool = False) -> Hashes:
-        """Hash rows that may be kept, for ``note``; this changes nothing."""
+        """Hash the rows to keep, for ``note``; this object is unchanged."""
         hasher = self._hasher
         if hasher is None:
-            raise ValueError("rows are hashed by the salt of the first ones that are added")
+            raise ValueError("no rows have been added, so there is no salt; call add first")
         every = self._columns.size == table.n_columns
         columns = None if every else self._columns.tolist()
         first = hasher.hashes(table, None, columns, compiled=compiled)
@@ -56,17 +56,17 @@ class Gathering:
         return np.stack([first[chosen], exact, rows[chosen]])
 
     def empty(self) -> Gathering:
-        """Return one that reads rows as this one does, and has taken note of none."""
+        """Return an empty gathering with the same salt, columns and share."""
         other = copy(self)
         other._parts, other._size = [], 0
         return other
 
     def note(self, batches: Sequence[Hashes]) -> None:
-        """Take note of rows that were read, perhaps when a larger share of them was kept."""
+        """Add rows hashed by ``read``, perhaps while the share to keep was larger."""
         for batch in batches:
-            kept = batch[:, batch[0] < self._limit]
-            self._parts.append(kept)
-            self._size += kept.shape[1]
+            chosen = batch[:, batch[0] < self._limit]
+            self._parts.append(chosen)
+            self._size += chosen.shape[1]
         while self._size > 2 * MAX_ROWS_KEPT and self._distinct() > MAX_ROWS_KEPT:
             self._share /= 2
             joined = self._joined()
@@ -74,22 +74,22 @@ class Gathering:
             self._size = int(self._parts[0].shape[1])
 
     def sketch(self) -> Sketch | None:
-        """Return the sketch of all rows so far; None if there were none."""
+        """Return the sketch of all rows so far, None if there are none."""
         if self._hasher is None:
             return None
         self._distinct()
-        kept = HashCounts.from_hashes(self._joined()[1])
-        return Sketch(self._hasher, self._share, self._columns, kept, self.complete)
+        counts = HashCounts.from_hashes(self._joined()[1])
+        return Sketch(self._hasher, self._share, self._columns, counts, self.complete)
 
     @property
     def _limit(self) -> np.uint64:
-        return np.uint64(self._share * WHOLE)
+        return np.uint64(self._share * HASH_RANGE)
 
     def _joined(self) -> Hashes:
         return np.concatenate(self._parts, axis=1)
 
     def _distinct(self) -> int:
-        """Drop rows that were learned from before, and count what is left."""
+        """Drop rows that were added twice, and return the number of distinct ones."""
         joined = self._joined()
         _, first = np.unique(joined[2], return_index=True)
         self._parts, self._size = [joined[:, first]], int(first.size)

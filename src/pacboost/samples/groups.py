@@ -1,4 +1,4 @@
-"""Groups of rows that depend on each other: numbered, with missing ones a group of their own."""
+"""Number groups of rows that depend on each other; missing labels form one group."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pacboost.errors import DataError, InputWarning, warn
 
 
 def with_missing(groups: NDArray[Any], name: str) -> NDArray[Any]:
-    """Make rows whose group is missing a group of their own, and say so.
+    """Label rows whose group is missing as one group, 'missing', and warn.
 
     >>> with_missing(np.array(["b", "a"]), "by").tolist()
     ['b', 'a']
@@ -21,8 +21,8 @@ def with_missing(groups: NDArray[Any], name: str) -> NDArray[Any]:
     if not any(absent):
         return groups
     warn(
-        f"{name} is missing in {sum(absent):,} of {len(labels):,} rows, which are a group of their "
-        "own, 'missing'",
+        f"{name} is missing in {sum(absent):,} of {len(labels):,} rows; "
+        "they form the group 'missing'",
         InputWarning,
     )
     names = ["missing" if lost else label for label, lost in zip(labels, absent, strict=True)]
@@ -30,13 +30,13 @@ def with_missing(groups: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def numbered(groups: NDArray[Any], rows: int) -> NDArray[np.intp]:
-    """Number the groups 0, 1, ... row by row.
+    """Return the number of each row's group: 0, 1, ...
 
     >>> numbered(np.array(["b", "a", "b"]), 3).tolist()
     [1, 0, 1]
     """
     if groups.shape != (rows,):
-        raise DataError(f"groups has shape {groups.shape}; one label for each of {rows} rows")
+        raise DataError(f"groups has shape {groups.shape}; give one label for each of {rows} rows")
     groups = with_missing(groups, "groups")
     try:
         return np.unique(groups, return_inverse=True)[1].astype(np.intp)

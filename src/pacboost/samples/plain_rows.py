@@ -1,7 +1,8 @@
-"""Rows of whatever a model takes as plain numbers, which no model has a part in.
+"""Turn any kind of rows into numbers, independently of any model.
 
-Texts become numbers by a hash. ``plain_rows`` tells rows apart, whatever they are; ``read_rows``
-also keeps the names of columns, whose cells ``Binning`` turns into small codes.
+Texts become numbers by a hash. ``plain_rows`` gives equal numbers to equal rows only; ``read_rows``
+also returns the names of the columns, and ``Binning`` turns their cells into small codes, with cuts
+taken from reference rows.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from pacboost.sources.table import Table
 
 
 def plain_rows(X: Any) -> ArrayTable:
-    """Return numbers as they are, and a number made from every text.
+    """Return numbers unchanged, and a hash in place of every text.
 
     >>> plain_rows([["a", 1], ["b", 2]]).n_rows
     2
@@ -36,7 +37,7 @@ def plain_rows(X: Any) -> ArrayTable:
     if isinstance(X, ArrayTable):
         return X
     if is_frame(X) or isinstance(X, Columns):
-        return ArrayTable(np.column_stack([_hashed(own) for own in column_values(X)]))
+        return ArrayTable(np.column_stack([_hashed(column) for column in column_values(X)]))
     if sparse.issparse(X):
         matrix: Any = X
         rows = matrix.tocsr(copy=True)
@@ -62,31 +63,28 @@ def _hash(key: bytes) -> float:
     return float(int.from_bytes(hashlib.blake2b(key, digest_size=6).digest(), "big"))
 
 
-# Rows as small numbers: the bin of every cell, with cuts from reference rows set apart for it.
-
 Codes = NDArray[np.uint8]
-CUTS = 31
-"""The most quantiles that divide a column."""
-MOST_COLUMNS = 1000
+MAX_QUANTILES = 31
+"""Maximum number of quantiles that divide a column."""
+MAX_COLUMNS = 1000
 HASHED = 2.0**100
-"""Cells that are no numbers become numbers from this one on."""
+"""Cells that are not numbers become numbers from this one on."""
 
 
 def read_rows(X: Any) -> tuple[NDArray[np.float64], list[str]]:
     """Return rows as numbers, with the names of the columns.
 
-    A number stands for itself, and any other cell for a number made by a hash of its text. No model
-    has a part in it: one that has learned from the reference rows knows their categories, and not
-    those of new rows.
+    Numbers are unchanged; any other cell becomes a hash of its text. No model is involved, because
+    one trained on the reference rows knows their categories but not those of new rows.
 
     >>> values, names = read_rows([["a", 1], ["b", None], ["a", "3.5"]])
     >>> bool(values[0, 0] == values[2, 0] != values[1, 0]), values[:, 1].tolist(), names
     (True, [1.0, nan, 3.5], ['x0', 'x1'])
     """
     columns = _columns(in_host_memory(collected(X)))
-    if not 1 <= len(columns) <= MOST_COLUMNS:
+    if not 1 <= len(columns) <= MAX_COLUMNS:
         raise DataError(
-            f"the rows have {len(columns):,} columns; drift is looked for in 1 to {MOST_COLUMNS:,}"
+            f"the rows have {len(columns):,} columns; drift can be tested in 1 to {MAX_COLUMNS:,}"
         )
     return np.column_stack([_numbers(cells) for cells in columns.values()]), list(columns)
 
@@ -101,9 +99,10 @@ def _columns(X: Any) -> Mapping[str, Any]:
             for name, cells in rows.cells.items()
         }
     if isinstance(X, Table):
-        found = {j: X.block(j, j + 1)[:, 0] for j in range(X.n_columns)}
+        columns = {j: X.block(j, j + 1)[:, 0] for j in range(X.n_columns)}
         return {
-            X.name(j): X.levels.values(j, own) if j in X.levels else own for j, own in found.items()
+            X.name(j): X.levels.values(j, column) if j in X.levels else column
+            for j, column in columns.items()
         }
     dense = X.toarray() if hasattr(X, "toarray") else X
     values = np.asarray(dense, None if hasattr(dense, "__array__") else object)
@@ -133,12 +132,12 @@ def _number(cell: Any) -> float:
 
 
 class Binning:
-    """Cuts of every column, and codes by them: 0 for missing, then one for each bin.
+    """The cuts of every column, which turn cells into codes: 0 for missing, then 1, 2, ...
 
-    The lowest bin lies below, the highest above all rows that made the cuts.
+    The lowest bin lies below all rows used for the cuts, the highest one above them.
 
-    >>> made = Binning(np.array([[1.0], [2.0], [3.0]]))
-    >>> made.codes(np.array([[np.nan], [0.0], [1.0], [2.5], [9.0]])).ravel().tolist()
+    >>> binning = Binning(np.array([[1.0], [2.0], [3.0]]))
+    >>> binning.codes(np.array([[np.nan], [0.0], [1.0], [2.5], [9.0]])).ravel().tolist()
     [0, 1, 2, 4, 5]
     """
 
@@ -147,17 +146,17 @@ class Binning:
 
     def codes(self, values: NDArray[np.float64]) -> Codes:
         """Return the code of every cell."""
-        found = np.empty(values.shape, dtype=np.uint8)
+        codes = np.empty(values.shape, dtype=np.uint8)
         for j, cuts in enumerate(self.cuts):
             column = np.ascontiguousarray(values[:, j])
-            found[:, j] = np.searchsorted(cuts, column, side="left") + 1
-            found[np.isnan(column), j] = 0
-        return found
+            codes[:, j] = np.searchsorted(cuts, column, side="left") + 1
+            codes[np.isnan(column), j] = 0
+        return codes
 
 
 def _cuts(column: NDArray[np.float64]) -> NDArray[np.float64]:
-    there = column[~np.isnan(column)]
-    if not there.size:
+    present = column[~np.isnan(column)]
+    if not present.size:
         return np.empty(0)
-    inner = np.unique(np.quantile(there, np.linspace(0, 1, CUTS), method="lower"))
+    inner = np.unique(np.quantile(present, np.linspace(0, 1, MAX_QUANTILES), method="lower"))
     return np.concatenate([[np.nextafter(inner[0], -np.inf)], inner])

@@ -1,4 +1,4 @@
-"""Salted hashes of the rows of a table: rows that are equal for a model have equal hashes.
+"""Salted hashes of the rows of a table: rows that a model cannot distinguish have equal hashes.
 
 Values are rounded to 32 bits, as thresholds are, so that a row has the same hash from an array, a
 frame or a file. Categories are hashed by the text of their level, so that the numbers of levels do
@@ -29,23 +29,23 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class RowHasher:
-    """Hashes rows of so many columns with a salt."""
+    """Hashes the rows of tables of ``n_columns`` columns with a salt."""
 
     salt: int
     n_columns: int
 
     @classmethod
     def for_table(cls, table: Table) -> RowHasher:
-        """Take the salt from some rows of a table: the same table gives the same hashes."""
+        """Derive the salt from some rows: the same table always gives the same hashes."""
         first = cls(table.n_rows, table.n_columns).hashes(table, _some_rows(table))
         return cls(int(mixed(first.sum(keepdims=True, dtype=np.uint64))[0]), table.n_columns)
 
     def below(self, table: Table, columns: NDArray[np.int64], limit: int) -> Rows:
         """Return the rows whose hash of some columns is below a limit."""
         far = table.in_place() if table.far else None
-        plain = table.entries is None and not table.levels and table.width >= table.n_columns
-        few = not plain or table.n_rows * columns.size <= hashing.CELLS_WORTH_COMPILING
-        if few and far is None:
+        one_block = table.entries is None and not table.levels and table.width >= table.n_columns
+        use_numpy = not one_block or table.n_rows * columns.size <= hashing.MIN_CELLS_TO_COMPILE
+        if use_numpy and far is None:
             every = columns.size == table.n_columns
             hashes = self.hashes(table, None, None if every else columns.tolist())
             return np.flatnonzero(hashes < np.uint64(limit))
@@ -60,10 +60,10 @@ class RowHasher:
         *,
         compiled: bool = False,
     ) -> Hashes:
-        """Hash all rows, or some, by all columns, or some.
+        """Hash all rows or some of them, by all columns or some of them.
 
-        Large tables are hashed by ``compiled`` loops. So may be small ones, if there are many: then
-        threads that hash one each do not wait for each other.
+        Large tables are always hashed by compiled loops. ``compiled`` forces them for small tables
+        too, so that threads which hash one table each do not wait for each other.
         """
         if table.far and rows is not None:
             return self.hashes(table.take(rows), None, columns, compiled=compiled)
@@ -86,16 +86,16 @@ class RowHasher:
         return generator.integers(2**63, size=self.n_columns, dtype=np.uint64, endpoint=True)
 
     def _stored(self, entries: Entries, rows: Rows | None) -> Hashes:
-        """Sum for each row what its stored values add to the hash of a row of zeros."""
+        """Return, for each row, what its stored values add to the hash of a row of zeros."""
         factors = self._factors[entries.columns]
-        more = mixed(_cells(entries.values) + factors) - mixed(factors)
+        terms = mixed(_cells(entries.values) + factors) - mixed(factors)
         sums = np.zeros(entries.n_rows, dtype=np.uint64)
-        np.add.at(sums, entries.rows, more)
+        np.add.at(sums, entries.rows, terms)
         return sums if rows is None else sums[rows]
 
 
 def row_hashes(table: Table, rows: Rows | None = None, salt: int = 0) -> Hashes:
-    """Hash every row, or some; equal rows have equal hashes in any table."""
+    """Hash all rows or some of them; equal rows of any tables have equal hashes."""
     return RowHasher(salt, table.n_columns).hashes(table, rows)
 
 
@@ -108,9 +108,9 @@ def _add_columns(
     *,
     compiled: bool,
 ) -> None:
-    """Add the hashes of some columns; ``levels`` are those of a categorical column's levels."""
+    """Add the hashes of some columns to ``total``; ``levels`` has those of a category's levels."""
     at_once = span_size(factors.size)
-    compiled = compiled or (rows is None and values.size > hashing.CELLS_WORTH_COMPILING)
+    compiled = compiled or (rows is None and values.size > hashing.MIN_CELLS_TO_COMPILE)
 
     def task(first: int, last: int) -> None:
         if compiled and levels is None:
@@ -127,9 +127,9 @@ def _add_columns(
 
 
 def _spans(table: Table, columns: Iterable[int] | None) -> Iterator[tuple[int, int]]:
-    """Return the columns that are hashed at once, as the first and the one after the last.
+    """Yield spans of columns to hash together, as the first column and the one after the last.
 
-    Categories are hashed column by column, and so are columns that are named one by one.
+    Tables with categories are hashed column by column, and so are columns listed one by one.
     """
     every = range(table.n_columns) if columns is None else columns
     if table.levels or not isinstance(every, range) or every.step != 1:
@@ -145,10 +145,10 @@ def _some_rows(table: Table) -> Rows:
 
 
 def _cells(values: Values) -> Hashes:
-    """Return a whole number for each value; zeros have 0, and missing values are all alike."""
+    """Return an integer for each value: 0 for zeros, and one for all missing values."""
     missing = np.isnan(values)
     with np.errstate(over="ignore", invalid="ignore"):
-        rounded = values.astype(np.float32) + np.float32(0)  # -0 becomes 0
+        rounded = values.astype(np.float32) + np.float32(0)  # turns -0 into 0
     cells = rounded.view(np.uint32).astype(np.uint64)
     if missing.any():
         cells[missing] = MISSING
@@ -164,22 +164,22 @@ def _level_hashes(levels: Levels, column: int) -> Hashes:
     return np.concatenate([np.frombuffer(digests, dtype="<u8"), [MISSING]]).astype(np.uint64)
 
 
-def _level_cells(numbers: Values, known: Hashes) -> Hashes:
-    outside = np.isnan(numbers) | (numbers < 0) | (numbers >= known.size - 1)
-    places = np.where(outside, known.size - 1, numbers).astype(np.intp)
-    return known[places]
+def _level_cells(numbers: Values, level_hashes: Hashes) -> Hashes:
+    outside = np.isnan(numbers) | (numbers < 0) | (numbers >= level_hashes.size - 1)
+    places = np.where(outside, level_hashes.size - 1, numbers).astype(np.intp)
+    return level_hashes[places]
 
 
-def among(hashes: Hashes, known: Hashes) -> NDArray[np.bool_]:
-    """Return which hashes are among those known, which are sorted.
+def among(hashes: Hashes, others: Hashes) -> NDArray[np.bool_]:
+    """Return a mask of the hashes that are among the sorted ``others``.
 
     >>> among(np.array([3, 4], dtype=np.uint64), np.array([1, 3], dtype=np.uint64)).tolist()
     [True, False]
     """
-    if not known.size:
+    if not others.size:
         return np.zeros(hashes.size, dtype=np.bool_)
-    places = np.minimum(np.searchsorted(known, hashes), known.size - 1)
-    return np.asarray(known[places] == hashes)
+    places = np.minimum(np.searchsorted(others, hashes), others.size - 1)
+    return np.asarray(others[places] == hashes)
 
 
 def mixed(x: Hashes) -> Hashes:

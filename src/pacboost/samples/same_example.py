@@ -1,14 +1,14 @@
-"""Which rows are one example: every row by itself, or all rows that are equal.
+"""Decide which rows are one example: every single row, or all rows that are equal.
 
-Independent draws from a discrete domain repeat by nature, and copies are no further evidence. Rows
-cannot show which they are, so the user says it before looking:
+Independent draws from a discrete domain may well be equal, but copies are no further evidence. The
+rows cannot show which of the two they are, so the user decides before seeing results:
 
 * ``copies="draws"``: every row is an example, and counts. Exactly valid for independent rows.
 * ``copies="distinct"``: rows that are equal in every column are one example. They stay on one side
   of every division and count once. A claim then speaks of distinct new rows.
 
-Nothing here looks at labels, and nothing decides from the rows what is counted: a rule that did
-would break the coverage of certificates (docs/proofs/holdout.md). ``share_learned`` only warns.
+Nothing here uses labels, and no rule decides from the rows which of them count: that would break
+the coverage of certificates (docs/proofs/holdout.md). ``share_learned`` is for a warning only.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from pacboost.sources.table import Table
 
 COPIES = ("draws", "distinct")
 DISTINCT = "distinct rows are independent draws; equal rows are copies of one example"
-LARGEST_EXACT_INTEGER = 2**53
-"""Whole numbers up to this one have a float64 of their own."""
+MAX_EXACT_INTEGER = 2**53
+"""All integers up to this one are exact as float64."""
 GOLDEN = 0x9E3779B97F4A7C15
 NUMBERS = (int, float, np.number, np.bool_)
 
@@ -44,16 +44,16 @@ def check_copies(copies: Any) -> str:
     if not (isinstance(copies, str) and copies in COPIES):
         allowed = " or ".join(map(repr, COPIES))
         raise ParameterError(
-            f"copies is {copies!r}; it may be {allowed}: 'draws' counts equal rows as they fall, "
-            "'distinct' counts rows that are equal in every column once"
+            f"copies is {copies!r}; it may be {allowed}: 'draws' counts every row, "
+            "'distinct' counts equal rows once"
         )
     return copies
 
 
 def same_example(X: Any, copies: str = "draws") -> Rows | None:
-    """Number the examples 0, 1, … row by row; None if every row is one.
+    """Return the number 0, 1, … of each row's example; None if every row is one.
 
-    Rows are equal if all their values are, without any rounding; NaN equals NaN.
+    Rows are equal if all their values are, without rounding; NaN equals NaN.
 
     >>> rows = np.array([[1.0, np.nan], [2.0, 0.0], [1.0, np.nan], [2.0, -0.0]])
     >>> same_example(rows, "distinct").tolist(), same_example(rows, "draws")
@@ -65,7 +65,7 @@ def same_example(X: Any, copies: str = "draws") -> Rows | None:
     _, first, place = np.unique(keys, return_index=True, return_inverse=True)
     if first.size == keys.size:
         return None
-    rank = np.empty(first.size, dtype=np.intp)  # in the order in which examples come first
+    rank = np.empty(first.size, dtype=np.intp)  # in order of first appearance
     rank[np.argsort(first)] = np.arange(first.size)
     return rank[place]
 
@@ -76,9 +76,9 @@ class Examples:
 
     rows: int
     number: Rows | None = None
-    """Rows with the same number are copies of one example; None if every row is its own."""
+    """Rows with the same number are copies of one example; None if every row is an example."""
     distinct: bool = False
-    """Whether a claim speaks of distinct rows."""
+    """Whether claims are about distinct rows."""
 
     @classmethod
     def from_rows(cls, X: Any, rows: int, copies: str = "draws") -> Examples:
@@ -96,11 +96,11 @@ class Examples:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What a certificate assumes of equal rows beyond the independence of all rows."""
+        """The assumptions of a certificate about equal rows, besides independence."""
         return (DISTINCT,) if self.distinct else ()
 
     def once(self, rows: Rows) -> Rows:
-        """Return one row of every example among some rows, drawn at random with a fixed seed.
+        """Return one of the given rows for each of their examples, at random with a fixed seed.
 
         >>> Examples(4, np.array([0, 0, 1, 2])).once(np.array([0, 1, 3])).size
         2
@@ -126,7 +126,7 @@ class Examples:
 
 
 def warn_uncounted(count: int, rows: int, why: str) -> None:
-    """Warn that rows that came with labels do not count, and why."""
+    """Warn that labelled rows are not counted, and why."""
     if count:
         warn(f"{count:,} of {rows:,} rows are not counted: {why}", InputWarning)
 
@@ -135,7 +135,7 @@ REPEATS = "they equal other rows, and copies='distinct' counts equal rows once"
 
 
 def exact_keys(X: Any) -> Hashes:
-    """Hash every row of whatever a fit takes, by its exact values: equal rows have equal keys.
+    """Hash the exact values of every row of any input of ``fit``: equal rows have equal keys.
 
     >>> keys = exact_keys([["a", 1], ["b", 1], ["a", 1]])
     >>> bool(keys[0] == keys[2] != keys[1])
@@ -170,14 +170,14 @@ def _sparse_keys(X: Any) -> Hashes:
 
 
 def _cells(values: NDArray[Any]) -> Hashes:
-    """Return a whole number for every value, the same for equal values of any column."""
+    """Return an integer for every value, the same for equal values of any column."""
     kind = values.dtype.kind
     if kind in "fiub":
-        numbers = values.astype(np.float64) + 0.0  # -0.0 becomes 0.0
+        numbers = values.astype(np.float64) + 0.0  # turns -0.0 into 0.0
         numbers[np.isnan(numbers)] = np.nan  # there are several bit patterns of NaN
         cells = numbers.view(np.uint64)
         if kind in "iu" and values.dtype.itemsize == 8:
-            large = np.abs(numbers) >= LARGEST_EXACT_INTEGER
+            large = np.abs(numbers) >= MAX_EXACT_INTEGER
             cells = np.where(large, mixed(values.astype(np.uint64)), cells)
         return cells
     cells_as_given = [np.nan if cell is None else cell for cell in values.tolist()]
@@ -193,7 +193,7 @@ def _cells(values: NDArray[Any]) -> Hashes:
 
 
 def column_values(X: Any) -> Iterator[NDArray[Any]]:
-    """Return the values of every column of whatever a fit takes, but sparse rows."""
+    """Yield the values of every column of any input of ``fit`` that is not sparse."""
     if isinstance(X, Table):
         for j in range(X.n_columns):
             yield np.asarray(X.cells(j)) if j in X.levels else X.column(j)
@@ -207,22 +207,22 @@ def column_values(X: Any) -> Iterator[NDArray[Any]]:
 
 
 MIN_SHARE_LEARNED = 0.01
-"""Up to this share of rows that equal rows learned from is no matter for a warning."""
+"""Warn only if more than this share of the rows equals training rows."""
 MIN_DISTINCT_SHARE = 0.9
-"""A column tells rows apart if it has a different value in this share of the distinct rows."""
+"""A column identifies rows if at least this share of the distinct rows differ in it."""
 MIN_DISTINCT_VALUES = 20
-"""Columns of fewer values are categories."""
+"""A column with fewer values is a category and identifies no rows."""
 MIN_DISTINCT_SHARE_ALONE = 0.5
-"""A single column tells rows apart if this share of the rows has a value of its own."""
+"""The only column of a table identifies rows if it has this many values for each row."""
 MAX_ROWS_COMPARED = 10_000
 
 
 def share_learned(learned: Any, counted: Any) -> float:
-    """Return the share of counted rows that equal rows learned from, if that may be copying.
+    """Return the share of counted rows that equal training rows, if they may be copies.
 
-    It is 0 if at most 1 % of them do, or if no column tells rows apart. Rows are also compared
-    without the column that numbers them, such as a time stamp, if they have measured values. The
-    share is for a warning: it never changes what is counted.
+    It is 0 if at most 1 % of them do, or if no column identifies rows. Rows with measured values
+    are also compared without their identifying column, which may be a time stamp. The share is for
+    a warning only: all rows still count.
 
     >>> patients = np.random.default_rng(0).random((50, 3))
     >>> visits = patients[np.arange(400) % 50]
@@ -233,7 +233,7 @@ def share_learned(learned: Any, counted: Any) -> float:
     if not new or len(old) != len(new):
         return 0.0
     cells = [_cells(column) for column in new]
-    apart = _telling_column(cells)
+    apart = _identifying_column(cells)
     if apart is None:
         return 0.0
     others = [j for j in range(len(new)) if j != apart]
@@ -245,16 +245,17 @@ def share_learned(learned: Any, counted: Any) -> float:
 
 
 def _share_measured(old: list[NDArray[Any]], new: list[NDArray[Any]]) -> float:
-    """Return the share of new rows that equal old ones and have a value of more than 4 decimals.
+    """Return the share of new rows that equal old ones and have a value of over 4 decimals.
 
-    Other rows that are equal but for a number of the row may well be draws.
+    Rows of coarser values may well be independent draws of the same values.
     """
     for column in (values for values in new if values.dtype.kind == "f"):
         with np.errstate(over="ignore", invalid="ignore"):
             rows = np.flatnonzero(np.rint(column * 1e4) / 1e4 != column)
         rows = rows[np.isfinite(column[rows])]
         some = [values[rows] for values in new]
-        if not rows.size or (apart := _telling_column([_cells(own) for own in some])) is None:
+        apart = _identifying_column([_cells(part) for part in some]) if rows.size else None
+        if apart is None:
             continue
         return float(_share_equal(old, some, apart) * rows.size / column.size)
     return 0.0
@@ -263,7 +264,7 @@ def _share_measured(old: list[NDArray[Any]], new: list[NDArray[Any]]) -> float:
 def tells_rows_apart(X: Any) -> bool:
     """Check whether a column has a different value in nearly every distinct row.
 
-    Where it has, equal rows are more likely to be copies than draws of the same values.
+    If so, equal rows are more likely copies than independent draws of the same values.
 
     >>> generator = np.random.default_rng(0)
     >>> many, few = generator.random((90, 2)), generator.integers(3, size=(90, 2))
@@ -271,7 +272,7 @@ def tells_rows_apart(X: Any) -> bool:
     (True, False)
     """
     columns = _some(_columns(X))
-    return bool(columns) and _telling_column([_cells(column) for column in columns]) is not None
+    return bool(columns) and _identifying_column([_cells(column) for column in columns]) is not None
 
 
 def _columns(X: Any) -> list[NDArray[Any]]:
@@ -287,8 +288,8 @@ def _some(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
     return [column[some] for column in columns]
 
 
-def _telling_column(cells: list[Hashes]) -> int | None:
-    """Return the column with most values, if these tell nearly all distinct rows apart."""
+def _identifying_column(cells: list[Hashes]) -> int | None:
+    """Return the column with most values, if nearly all distinct rows differ in it."""
     values = [np.unique(column).size for column in cells]
     best = int(np.argmax(values))
     rows = cells[0].size
@@ -300,9 +301,9 @@ def _telling_column(cells: list[Hashes]) -> int | None:
 
 
 def _share_equal(old: list[NDArray[Any]], new: list[NDArray[Any]], column: int) -> float:
-    """Return the share of new rows that equal old ones, which one column tells apart."""
-    like = np.flatnonzero(np.isin(_cells(old[column]), _cells(new[column])))
-    if not like.size:
+    """Return the share of new rows that equal old ones; ``column`` identifies rows."""
+    candidates = np.flatnonzero(np.isin(_cells(old[column]), _cells(new[column])))
+    if not candidates.size:
         return 0.0
-    keys = _sum_keys([values[like] for values in old])
+    keys = _sum_keys([values[candidates] for values in old])
     return float(np.isin(_sum_keys(new), keys).mean())

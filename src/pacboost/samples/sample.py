@@ -1,4 +1,4 @@
-"""A sample: the rows of a table with their signs and starting weights, coded on demand."""
+"""The rows of a table with their signs and starting weights, and requests for rules on them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
-from pacboost.samples.bins import Bins, Codes, SparseCodes
+from pacboost.samples.bins import Bins, Codes
+from pacboost.samples.sparse_codes import SparseCodes
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table, Values
 
@@ -40,7 +41,7 @@ class Sample:
     targets: NDArray[np.float64] | None = None
     """The number each row asks for, in regression."""
     numbers: NDArray[np.intp] | None = None
-    """Which row of what was handed in each one is, where they are some of those only."""
+    """The number of each row in the caller's table, if these are only some of its rows."""
 
     @property
     def n_rows(self) -> int:
@@ -53,15 +54,15 @@ class Sample:
             return None
         if self.sparse is not None:
             return self.sparse.dense()
-        known = getattr(self.table, "codes", None)  # a table that keeps nothing else
-        return self.bins.encode(self.table) if known is None else known
+        stored = getattr(self.table, "codes", None)  # a table of codes has no values to encode
+        return self.bins.encode(self.table) if stored is None else stored
 
     @cached_property
     def sparse(self) -> SparseCodes | None:
         """The codes of a sparse table, where the sample has bins."""
         if self.bins is None or self.table.entries is None:
             return None
-        return SparseCodes.of(self.table.entries, self.bins)
+        return SparseCodes.from_entries(self.table.entries, self.bins)
 
     def column(self, number: int) -> Codes:
         """The codes of one feature; the sample must have bins."""
@@ -77,61 +78,59 @@ class Sample:
 
     @cached_property
     def sparse_rows(self) -> Any:
-        """The raw rows, as a SciPy matrix where they came as one."""
-        given = getattr(self.table, "as_given", None)
-        return self.rows if given is None else given
+        """The raw rows, as a SciPy matrix if they came as one."""
+        matrix = getattr(self.table, "as_given", None)
+        return self.rows if matrix is None else matrix
 
 
 def unlabelled(table: Table, bins: Bins | None = None) -> Sample:
-    """Wrap a table whose labels are not known, for scoring."""
+    """Wrap a table without labels, for scoring."""
     return Sample(table, np.empty((table.n_rows, 0), dtype=np.int8), bins=bins)
 
 
 def signs_of(numbers: NDArray[np.integer], classes: int) -> tuple[Signs, NDArray[np.int64] | None]:
-    """Turn numbers of classes into signs (rows, outputs), and keep the numbers if they are many.
+    """Return the signs (rows, outputs) of class numbers, and the numbers if classes are many.
 
     >>> signs_of(np.array([0, 1]), 2)[0].tolist(), signs_of(np.array([0, 2]), 3)[0].tolist()
     ([[-1], [1]], [[1, -1, -1], [-1, -1, 1]])
     """
     if classes <= 2:
-        own = np.empty(numbers.size, dtype=np.int8)
+        signs_of_two = np.empty(numbers.size, dtype=np.int8)
 
         def write(first: int, last: int) -> None:
-            part = own[first:last]
+            part = signs_of_two[first:last]
             np.equal(numbers[first:last], classes - 1, out=part.view(np.bool_))
             part *= 2
             part -= 1
 
         each_rows(write, numbers.size, at_least=ROWS_FOR_CHEAP_KERNELS)
-        return own[:, None], None
+        return signs_of_two[:, None], None
     labels = numbers.astype(np.int64)
     signs = np.full((labels.size, classes), -1, dtype=np.int8)
     signs[np.arange(labels.size), labels] = 1
     return signs, labels
 
 
-# What a booster asks a learner for, and the sums that the loop measures, as whole numbers.
-
 Wholes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """Weights and pulls of every row and output, (rows, outputs).
+    """What a booster asks a learner for: weights and pulls as integers, (rows, outputs).
 
-    A pull is what a row asks the score to do, times its weight: Σ pulls / Σ weights is the mean a
-    cell would have to add. Without pulls of their own, rows ask for their signs.
+    A pull is the change of the score that a row asks for, times its weight: Σ pulls / Σ weights is
+    the mean that a cell would have to add. By default, rows ask for their signs.
     """
 
     weights: Wholes
     pulls: Wholes | Signs
-    """Pulls as whole numbers, or signs: then a pull is weight times sign."""
+    """Pulls as integers; or signs, where a pull is weight times sign."""
     weight: int
     """The sum of all weights."""
     pull: int
     """The sum of all absolute pulls."""
     criterion: str = "newton"
-    """The default criterion of splits, for learners whose own is not set."""
+    """The criterion of splits for learners that do not set one."""
     penalty: float = 0.0
     """Added to the weight of every cell, in units of the weights."""
 
@@ -140,9 +139,9 @@ class Request:
         return self.pulls.dtype == np.int8
 
     def rows(self) -> Wholes:
-        """One weight a row: how much its pulls amount to, for learners that know nothing else."""
-        own = self.weights if self.signed else np.abs(self.pulls)
-        total: Wholes = own.sum(axis=1, dtype=np.int64)
+        """Return one weight for each row: the sum of its absolute pulls."""
+        amounts = self.weights if self.signed else np.abs(self.pulls)
+        total: Wholes = amounts.sum(axis=1, dtype=np.int64)
         return total
 
 
@@ -167,35 +166,33 @@ class Sums:
         return means
 
 
-# A fingerprint of the rows that a run learned from, and of their order.
-
 Pieces = Callable[[], Iterator[NDArray[np.generic]]]
 
 _begun: WeakKeyDictionary[Sample, Future[str]] = WeakKeyDictionary()
-_elsewhere: WeakKeyDictionary[Sample, Pieces] = WeakKeyDictionary()
+_existing_codes: WeakKeyDictionary[Sample, Pieces] = WeakKeyDictionary()
 _begins: WeakSet[Sample] = WeakSet()
 
 
 def take_codes_from(sample: Sample, pieces: Pieces, *, begins: bool = False) -> None:
-    """Take the codes of a sample from where they are already, feature by feature.
+    """Let the fingerprint of a sample use codes that exist already, feature by feature.
 
-    ``begins``: a thread may do so while the sample is boosted on.
+    With ``begins``, a thread may read them while the sample is boosted.
     """
-    _elsewhere[sample] = pieces
+    _existing_codes[sample] = pieces
     if begins:
         _begins.add(sample)
 
 
 def begin(sample: Sample) -> None:
-    """Compute the fingerprint of a sample whose codes are on a GPU, while that boosts."""
+    """Start to compute the fingerprint of a sample whose codes are on a GPU, while that boosts."""
     if sample in _begins:
-        with_one = ThreadPoolExecutor(1, thread_name_prefix="pacboost")
-        _begun[sample] = with_one.submit(_fingerprint, sample, _elsewhere[sample]())
-        with_one.shutdown(wait=False)
+        executor = ThreadPoolExecutor(1, thread_name_prefix="pacboost")
+        _begun[sample] = executor.submit(_fingerprint, sample, _existing_codes[sample]())
+        executor.shutdown(wait=False)
 
 
 def fingerprint(sample: Sample) -> str:
-    """Return the SHA-256 of what learners saw: codes or words or raw rows, labels and weights.
+    """Return the SHA-256 of a sample in order: codes, words or raw rows, labels and weights.
 
     >>> from pacboost.sources.arrays import ArrayTable
     >>> signs = np.array([[1], [-1]], dtype=np.int8)
@@ -203,7 +200,7 @@ def fingerprint(sample: Sample) -> str:
     >>> fingerprint(one) == fingerprint(one), fingerprint(one) == fingerprint(other)
     (True, False)
     """
-    begun, pieces = _begun.pop(sample, None), _elsewhere.get(sample)
+    begun, pieces = _begun.pop(sample, None), _existing_codes.get(sample)
     if begun is not None:
         return begun.result()
     if pieces is None or "codes" in vars(sample):
@@ -212,31 +209,31 @@ def fingerprint(sample: Sample) -> str:
 
 
 def _fingerprint(sample: Sample, pieces: Iterator[NDArray[np.generic]] | None) -> str:
-    found = hashlib.sha256()
-    for array in (*_known(sample), *(_seen(sample) if pieces is None else ())):
-        found.update(f"{array.dtype.str[1:]}{array.shape}".encode())
-        _add(found, array)
+    digest = hashlib.sha256()
+    for array in (*_labels_and_weights(sample), *(_features(sample) if pieces is None else ())):
+        digest.update(f"{array.dtype.str[1:]}{array.shape}".encode())
+        _add(digest, array)
     if pieces is not None:
-        found.update(f"u1{(sample.table.n_columns, sample.n_rows)}".encode())
+        digest.update(f"u1{(sample.table.n_columns, sample.n_rows)}".encode())
         for piece in pieces:
-            _add(found, piece)
-    return found.hexdigest()
+            _add(digest, piece)
+    return digest.hexdigest()
 
 
-def _add(found: Any, array: NDArray[np.generic]) -> None:
+def _add(digest: Any, array: NDArray[np.generic]) -> None:
     flat: Any = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    found.update(memoryview(flat))
+    digest.update(memoryview(flat))
 
 
-def _known(sample: Sample) -> list[NDArray[np.generic]]:
-    given = (sample.signs, sample.base, sample.labels, sample.targets)
-    return [array for array in given if array is not None]
+def _labels_and_weights(sample: Sample) -> list[NDArray[np.generic]]:
+    arrays = (sample.signs, sample.base, sample.labels, sample.targets)
+    return [array for array in arrays if array is not None]
 
 
-def _seen(sample: Sample) -> list[NDArray[np.generic]]:
+def _features(sample: Sample) -> list[NDArray[np.generic]]:
     if sample.sparse is not None:
-        own = sample.sparse
-        return [own.starts, own.rows, own.codes, own.defaults]
+        codes = sample.sparse
+        return [codes.starts, codes.rows, codes.codes, codes.defaults]
     if sample.codes is not None:
         return [sample.codes]
     if isinstance(sample.table, WordTable):

@@ -1,8 +1,8 @@
 """A small salted sketch of the rows a model was trained on, to notice when they come back.
 
-A certificate on rows that the model has seen is void. The sketch keeps hashes of about four
-thousand rows, chosen by content, so that the same rows are chosen whenever they come. The hashes
-tell nothing readable; whoever holds the sketch and a row can test whether the row was learned from.
+A certificate on training rows is void. The sketch holds hashes of about four thousand rows, chosen
+by content, so that the same rows are chosen in any table. The hashes contain nothing readable, but
+whoever has the sketch and a row can test whether it is a training row.
 
 It is a smoke alarm and no part of any theorem. New rows may repeat training rows honestly where the
 domain is discrete, about as often as training rows repeat each other: the share of training rows
@@ -27,40 +27,41 @@ from pacboost.sources.table import Table
 
 MAX_ROWS_KEPT = 4096
 COLUMNS_TO_CHOOSE_BY = 8
-WHOLE = 2.0**64 - 2.0**12
+HASH_RANGE = 2.0**64 - 2.0**12
+"""Just below 2**64, so that a share of it is always a 64-bit integer, as hashes are."""
 FALSE_ALARM = 1e-6
 """Independent rows are refused with about this probability at most."""
 
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """How many rows were found again, and how many repeats among training rows explain."""
+    """How many compared rows equal training rows, and how often training rows repeat."""
 
     compared: int
     shared: int
-    """How many of the compared rows equal training rows."""
+    """The number of compared rows that equal training rows."""
     training_rows: int
     repeated: int
-    """How many of so many training rows equal another one."""
+    """The number of training rows that equal another one."""
 
     @property
     def p_value(self) -> float:
-        """Return the chance of as many shared rows, if training rows repeat each other as often.
+        """The p-value of Fisher's exact test: are compared rows shared no more often than chance?
 
-        Fisher's exact test. Repeats among training rows come at least in pairs, which count as
-        one observation each: so they have half of their number.
+        Chance is how often training rows repeat each other. Repeats come at least in pairs, and a
+        pair is one observation, so their number is halved.
 
         >>> round(Overlap(100, 9, 100, 10).p_value, 3), Overlap(100, 90, 100, 10).p_value < 1e-6
         (0.697, True)
         """
         others, repeats = self.training_rows // 2, -(-self.repeated // 2)
-        whole, marked = self.compared + others, self.shared + repeats
+        total, marked = self.compared + others, self.shared + repeats
         shared = np.arange(self.shared, min(marked, self.compared) + 1)
-        terms = _log_choose(marked, shared) + _log_choose(whole - marked, self.compared - shared)
-        return float(np.minimum(np.exp(terms - _log_choose(whole, self.compared)).sum(), 1.0))
+        terms = _log_choose(marked, shared) + _log_choose(total - marked, self.compared - shared)
+        return float(np.minimum(np.exp(terms - _log_choose(total, self.compared)).sum(), 1.0))
 
     def suspicious_among(self, models: int) -> bool:
-        """Check whether more rows are shared than chance explains, if so many are compared."""
+        """Check whether more rows are shared than chance explains, when testing several models."""
         return self.shared > 0 and self.p_value * models < FALSE_ALARM
 
     @property
@@ -82,7 +83,7 @@ class HashCounts:
 
     @classmethod
     def from_hashes(cls, hashes: Hashes) -> HashCounts:
-        """Count hashes, of which 32 bits are kept."""
+        """Count hashes, shortened to 32 bits."""
         short, counts = np.unique(_short(hashes), return_counts=True)
         return cls(short, counts.astype(np.int64))
 
@@ -96,7 +97,7 @@ class HashCounts:
         return int(self.counts[self.counts > 1].sum())
 
     def contains(self, hashes: Hashes) -> NDArray[np.bool_]:
-        """Return which hashes of rows are among these."""
+        """Return a mask of the hashes that are among these."""
         return np.isin(_short(hashes), self.hashes)
 
     def overlap(self, hashes: Hashes) -> Overlap:
@@ -123,12 +124,12 @@ class Sketch:
 
     hasher: RowHasher
     share: float
-    """The share of hashes that is kept."""
+    """The share of hashes to keep."""
     columns: NDArray[np.int64]
-    """The columns by which rows are selected before whole rows are hashed; none: all are kept."""
+    """The columns whose hash selects the rows to keep; if empty, all rows are kept."""
     kept: HashCounts
     complete: bool = True
-    """Whether all rows that were learned from had the chance to be kept."""
+    """Whether every training row had the chance to be kept."""
 
     @classmethod
     def from_table(cls, table: Table) -> Sketch:
@@ -141,15 +142,15 @@ class Sketch:
         if not MAX_ROWS_KEPT // 16 <= chosen.size <= 2 * MAX_ROWS_KEPT and share < 1:
             columns = every  # the few columns hardly distinguish rows
             chosen = _selected(hasher, table, share, columns)
-        kept = HashCounts.from_hashes(hasher.hashes(table, chosen))
-        return cls(hasher, share, columns, kept)
+        counts = HashCounts.from_hashes(hasher.hashes(table, chosen))
+        return cls(hasher, share, columns, counts)
 
     def overlap(self, table: Table) -> Overlap:
-        """Compare rows with training rows."""
+        """Compare the rows of a table with the training rows."""
         return self.kept.overlap(self._hashes(table)[1])
 
     def seen(self, table: Table) -> NDArray[np.bool_]:
-        """Return which rows of a table equal training rows that are kept."""
+        """Return a mask of the rows of a table that equal training rows of the sketch."""
         chosen, hashes = self._hashes(table)
         rows = np.zeros(table.n_rows, dtype=np.bool_)
         rows[chosen[self.kept.contains(hashes)]] = True
@@ -173,7 +174,7 @@ class Sketch:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Sketch:
-        """Read what ``to_dict`` gave, and refuse what no fit could have written."""
+        """Read the output of ``to_dict``, and refuse what no fit could have written."""
         columns, hashes = _array(content, "columns", np.int64), _array(content, "hashes", np.uint32)
         counts = _array(content, "counts", np.uint32).astype(np.int64)
         counts = counts if counts.size else np.ones(hashes.size, dtype=np.int64)
@@ -185,7 +186,7 @@ class Sketch:
         if isinstance(width, bool) or not isinstance(width, int) or not 0 <= width < 2**31:
             raise ValueError(f"n_columns is {width!r:.40}; it is a whole number")
         if columns.size and not 0 <= columns.min() <= columns.max() < width:
-            raise ValueError("columns lie beyond the columns there are")
+            raise ValueError(f"columns has numbers outside 0 to {width - 1}")
         ascending = bool((hashes[1:] > hashes[:-1]).all())
         if hashes.size != counts.size or not ascending or (counts < 1).any():
             raise ValueError("hashes does not hold distinct hashes with their counts")
@@ -196,10 +197,10 @@ class Sketch:
 def _selected(
     hasher: RowHasher, table: Table, share: float, columns: NDArray[np.int64]
 ) -> NDArray[np.intp]:
-    """Select a share of the rows by their content; without columns, all of them."""
+    """Select a share of the rows by the hash of some columns, or all rows if there are none."""
     if columns.size == 0:
         return np.arange(table.n_rows)
-    return hasher.below(table, columns, int(share * WHOLE))
+    return hasher.below(table, columns, int(share * HASH_RANGE))
 
 
 def _array(content: Mapping[str, Any], name: str, kind: type[np.number[Any]]) -> NDArray[Any]:

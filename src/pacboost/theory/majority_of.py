@@ -27,7 +27,7 @@ from pacboost.hypotheses.vote import Vote
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger
 from pacboost.parallel.cores import in_order
-from pacboost.samples.blocks import CodedTable
+from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import SomeRows, Table
 from pacboost.training.run.loop import Run

@@ -32,7 +32,7 @@ from pacboost.numerics.exact import wrong_margins
 from pacboost.numerics.growth import log_sauer
 from pacboost.numerics.same_bits import mean
 from pacboost.questions.mistakes import table_of
-from pacboost.samples.bins import MOST_BINS, fit_bins
+from pacboost.samples.bins import MAX_BINS, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.explained_errors import explains_input
@@ -202,7 +202,7 @@ def _fitted(learner: Any, X: Rows, y: Signs) -> tuple[Callable[[Rows], Any], Any
 
 def _found(learner: Learner, X: Rows, y: Signs) -> tuple[Callable[[Rows], Any], Any]:
     table = ArrayTable(X)
-    bins = fit_bins(table, MOST_BINS) if learner.codes else None
+    bins = fit_bins(table, MAX_BINS) if learner.codes else None
     sample = Sample(table, y[:, None], bins=bins)
     rule = learner.on(sample).find(np.ones(len(X), dtype=np.int64), y, 0)
     if not isinstance(rule, Rule):
@@ -310,7 +310,7 @@ dimension is at least 2.
             f"X has {table.n_rows} points, which have 2^{table.n_rows} labelings; give up to "
             f"{MOST_POINTS}"
         )
-    bins = fit_bins(table, MOST_BINS) if weak.codes else None
+    bins = fit_bins(table, MAX_BINS) if weak.codes else None
     weights = np.ones(table.n_rows, dtype=np.int64)
     found: list[NDArray[np.int8]] = []
     missed: list[NDArray[np.int8]] = []

@@ -21,8 +21,7 @@ from pacboost.boosters.newton import LogLink, exponential
 from pacboost.boosters.objective import CustomLoss
 from pacboost.boosters.registry import LOSS_NAMES, LOSSES, loss_names
 from pacboost.errors import ParameterError
-from pacboost.kernels import measure
-from pacboost.kernels import measure as row_costs
+from pacboost.kernels import row_costs
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.runtime.threads import span_count, span_size
 from pacboost.numerics.checks import meant
@@ -34,7 +33,7 @@ from pacboost.samples.sample import Sample
 def mean_cost(
     kind: int, margins: NDArray[np.float64], base: NDArray[np.float64], unit: float = 1.0
 ) -> float:
-    """Return the mean cost of margins (rows, outputs), by a kernel of kernels/measure.py.
+    """Return the mean cost of margins (rows, outputs), by a kernel of kernels/row_costs.py.
 
     In regression, residuals take the place of the margins.
     """
@@ -43,10 +42,10 @@ def mean_cost(
     sums = np.zeros(span_count(rows, outputs))
     team = min(team_for(rows * outputs), max(1, sums.size))
     if kind == row_costs.LOGISTIC and outputs == base.size == 1:
-        together(measure.log_costs, margins.reshape(-1), size, sums, at_most=team)
+        together(row_costs.log_costs, margins.reshape(-1), size, sums, at_most=team)
     else:
         weights = np.ones(1) if base.size == 1 else base
-        together(measure.potential, kind, margins, weights, size, sums, at_most=team)
+        together(row_costs.potential, kind, margins, weights, size, sums, at_most=team)
     mass = total(base) if base.size > 1 else float(rows)
     return total(sums) / float(unit * mass * outputs)
 

@@ -427,7 +427,7 @@ def test_the_model_does_not_depend_on_how_rows_are_hashed(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_numpy = fit(name, tmp_path, n_jobs=1)
-    monkeypatch.setattr(hashing, "CELLS_WORTH_COMPILING", 0)
+    monkeypatch.setattr(hashing, "MIN_CELLS_TO_COMPILE", 0)
     compiled = fit(name, tmp_path, n_jobs=2)
     assert content(compiled) == content(by_numpy)
     first, second = by_numpy._sketches[0].to_dict(), compiled._sketches[0].to_dict()

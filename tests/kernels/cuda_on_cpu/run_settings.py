@@ -32,7 +32,7 @@ def compare(seeds: list[str]) -> None:
 
 def deep_trees() -> None:
     """A tree with more nodes waiting than there is room for is grown on the CPU."""
-    forest.MOST_WAITING = 2
+    forest.MAX_WAITING_NODES = 2
     compare(["f27"])
 
 
@@ -82,6 +82,6 @@ if __name__ == "__main__":
     predict()
     deep_trees()
     out_of_bag()
-    bins.ROWS_LOOKED_AT = 5_000
+    bins.MAX_ROWS_FOR_QUANTILES = 5_000
     bin_rows()
     sys.stdout.write("done\n")

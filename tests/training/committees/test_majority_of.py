@@ -9,7 +9,7 @@ import pytest
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.learners.stump import Stump
-from pacboost.samples.blocks import CodedTable
+from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample
 from pacboost.theory.majority_of import (
     bags,

@@ -16,7 +16,7 @@ from pacboost.boosters.projection import Projection
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.numerics.exact import round_vote
 from pacboost.samples.bins import Bins, fit_bins
-from pacboost.samples.blocks import CodedTable
+from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Signs
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import AbstractOracle, Batch, Chooser

@@ -14,7 +14,7 @@ from pacboost.errors import DataError
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.samples.bins import fit_bins
-from pacboost.samples.blocks import CodedTable
+from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Signs
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle

@@ -104,7 +104,7 @@ def test_many_rounds_at_a_time_are_single_rounds(
 
 
 def test_a_team_does_the_same_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "CELLS_WORTH_A_MEMBER", 300)
+    monkeypatch.setattr(tree, "MIN_CELLS_PER_THREAD", 300)
     sample, runs = sample_of(700), []
     for threads in (1, 2):
         watch = watch_of(sample, None)

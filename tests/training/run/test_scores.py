@@ -19,7 +19,7 @@ from pacboost.boosters.logit import Logit
 from pacboost.hypotheses.hypothesis import Valued
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.word_list import WordList
-from pacboost.kernels import measure
+from pacboost.kernels import row_costs
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, using
 from pacboost.learners.words import Words
 from pacboost.samples.sample import Request, Sample
@@ -253,7 +253,7 @@ def test_a_single_row_in_the_last_span_keeps_its_weight() -> None:
     found = []
     for threads in (1, 2):
         with using(threads):
-            found.append(mean_cost(measure.LOGISTIC, margins, base))
+            found.append(mean_cost(row_costs.LOGISTIC, margins, base))
     expected = np.average(np.log1p(np.exp(-2 * margins[:, 0])), weights=base)
     assert found[0] == found[1] == pytest.approx(float(expected))
 

@@ -123,7 +123,7 @@ def margins_after(model: Model, sample: Sample, rounds: Sequence[int] | None) ->
 
 
 def shap_values(model: Model, table: Table) -> tuple[Doubles, Any]:
-    """Share every row's score among the features, for votes of trees (kernels/predict.py)."""
+    """Share every row's score among the features, for votes of trees (kernels/tree_shap.py)."""
     refuse_other_than_trees(model)
     vote = model.vote
     shares, expected = np.zeros((table.n_rows, table.n_columns, 1)), np.zeros(vote.outputs)

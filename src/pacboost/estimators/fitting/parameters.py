@@ -17,7 +17,7 @@ from pacboost.estimators.inputs.documented import guess
 from pacboost.fit.rows import LabelledRows
 from pacboost.fit.settings import PATIENCE_OF_SINGLE_COLUMNS, QUALITIES, STEPS_OF_BEST
 from pacboost.learners.choose import as_learner
-from pacboost.learners.growing import NAMED_INTERACTIONS
+from pacboost.learners.tree_parameters import NAMED_INTERACTIONS
 from pacboost.numerics.checks import integer, meant, positive_whole, real_number
 from pacboost.sources.table import Table
 

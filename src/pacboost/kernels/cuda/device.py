@@ -1,4 +1,4 @@
-"""Arrays on the GPU, and the compiled .cu files."""
+"""Arrays on the GPU, and the .cu files, compiled once in a process; CuPy caches them on disk."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 
 def on_gpu(array: Any) -> bool:
-    """Check whether an array of ours is in the GPU's memory: it is NumPy's or CuPy's.
+    """Check whether an array of NumPy or CuPy is in the GPU's memory.
 
-    Only its type is looked at, since CuPy takes microseconds to tell where an array lies.
+    Only its type is checked, because CuPy takes microseconds to find out where an array is.
     """
     return hasattr(type(array), "__cuda_array_interface__")
 
@@ -29,7 +29,7 @@ def to_gpu(array: Any) -> Any:
 
 
 def pinned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
-    """Reserve an array in the CPU's memory that a GPU copies from and to at full speed."""
+    """Allocate an array in the CPU's memory that a GPU copies from and to at full speed."""
     import cupy
 
     size = math.prod(shape)
@@ -37,12 +37,9 @@ def pinned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     return np.frombuffer(memory, dtype, size).reshape(shape)
 
 
-# Compile the .cu files for the GPU at hand, once in a process; CuPy keeps them on disk.
-#
-# ``--fmad=false``: a fused multiply-add rounds once where the CPU rounds twice.
-
 FOLDER = Path(__file__).parent
 OPTIONS = ("--fmad=false", "--std=c++17", f"-I{FOLDER}")
+"""Without fused multiply-adds, which round once where the CPU rounds twice."""
 
 
 def source_of(file: str) -> str:

@@ -1,14 +1,14 @@
 // Codes of numbers, laid out row by row: the twin of ``encode`` of kernels/bins.py and ``place`` of
-// kernels/routing.py in one pass. A block takes tile after tile of rows; their codes lie in its own
+// kernels/routing.py in one pass. A block takes tile after tile of rows; their codes are in its
 // memory, feature by feature, until they are written to their lanes.
 #include "tree.cuh"
 
-#define NO_PLACE 255  // the code of what cannot share a lane
-#define GAP 4         // behind every feature's part of the tile, so that threads rarely collide
+#define NO_PLACE 255  // the code of values that cannot share a lane
+#define GAP 4         // after every feature's part of the tile, so that threads rarely collide
 
 extern __shared__ byte tile[];
 
-// Count the cuts below a value, whatever power of two they are.
+// Count the cuts below a value; their number is any power of two.
 __device__ __forceinline__ int rank(const double* cuts, int size, double value) {
   int low = 0;
   for (int step = size >> 1; step > 0; step >>= 1) low += cuts[low + step - 1] < value ? step : 0;
@@ -19,7 +19,7 @@ template <typename Number>
 __device__ void encode_tile(const Number* values, whole row_step, whole column_step, int rows,
                             int columns, const double* cuts, const whole* offsets, byte missing,
                             int line) {
-  // the threads of a warp search the same cuts, so that these are few places in its cache
+  // the threads of a warp search the same cuts, so that they occupy few places in its cache
   for (int k = threadIdx.x; k < rows * columns; k += blockDim.x) {
     int row = k % rows, column = k / rows;
     double value = (double)values[row * row_step + column * column_step];
@@ -29,8 +29,8 @@ __device__ void encode_tile(const Number* values, whole row_step, whole column_s
   }
 }
 
-// ``lane_features`` from ``lane_starts[lane]`` on are the features of a lane. ``clashes`` counts for
-// each feature how often it found its lane taken, or has no place in it.
+// ``lane_features`` from ``lane_starts[lane]`` on are the features of a lane. ``clashes`` counts,
+// for each feature, how often its lane was taken or has no code for it.
 extern "C" __global__ void encode(const void* values, whole bytes, whole row_step,
                                   whole column_step, whole rows, whole columns,
                                   const double* cuts, const whole* offsets, whole missing,
@@ -90,7 +90,7 @@ extern "C" __global__ void below_limit(const void* values, whole bytes, whole ro
     for (whole k = 0; k < count; k++) {
       whole column = columns[k], at = row * row_step + column * column_step;
       float value = bytes == 4 ? ((const float*)values)[at] : (float)((const double*)values)[at];
-      value += 0.0f;  // -0 becomes 0
+      value += 0.0f;  // turns -0 into 0
       word x = 0x9E3779B97F4A7C15ull;
       if (!isnan(value)) x = (word)(uint)__float_as_int(value);
       total += mixed(x + factors[column]);
@@ -99,14 +99,14 @@ extern "C" __global__ void below_limit(const void* values, whole bytes, whole ro
   }
 }
 
-// Give the codes of a feature back, row after row.
+// Return the codes of a feature, row after row.
 extern "C" __global__ void codes_of_feature(const byte* codes, whole stride, whole rows,
                                             const whole* feature, byte* out) {
   whole lane = feature[LANE], base = feature[BASE], bins = feature[BINS];
   whole standard = feature[DEFAULT], step = (whole)gridDim.x * blockDim.x;
   for (whole row = (whole)blockIdx.x * blockDim.x + threadIdx.x; row < rows; row += step) {
     whole b = codes[row * stride + lane];
-    if (standard >= 0) {  // other features' codes mean that this one has its default
+    if (standard >= 0) {  // codes of other features mean that this one has its default
       b -= base;
       if (b < 0 || b >= bins - 1) b = standard;
       else if (b >= standard) b += 1;

@@ -1,4 +1,4 @@
-"""Bin rows on the GPU: bring numbers there piece by piece, and keep their codes."""
+"""Encode and hash rows on the GPU, and find their quantiles; rows are copied there in parts."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.cuda.device import encode_kernel, on_gpu, pinned, to_gpu
+from pacboost.kernels.layout import LANE
 from pacboost.kernels.runtime.threads import each_rows
-from pacboost.kernels.split import LANE
 
-BYTES_AT_ONCE = 64 * 2**20
-"""What is copied to the GPU while it works on the piece before."""
-MOST_TILE_BYTES = 40 * 1_024
-MOST_ROWS_PER_TILE, LEAST_ROWS_PER_TILE = 256, 32
+BYTES_PER_COPY = 64 * 2**20
+"""Size of the parts; one is copied to the GPU while it works on the part before."""
+MAX_TILE_BYTES = 40 * 1_024
+MAX_ROWS_PER_TILE, MIN_ROWS_PER_TILE = 256, 32
 GAP = 4
 """As in encode.cu."""
-MOST_COLUMNS = MOST_TILE_BYTES // (LEAST_ROWS_PER_TILE + GAP)
+MAX_COLUMNS = MAX_TILE_BYTES // (MIN_ROWS_PER_TILE + GAP)
 
-whole = np.int64
+int64 = np.int64
 Rows = NDArray[np.intp]
+Floats = NDArray[np.float32]
+MAX_FLOAT32 = np.finfo(np.float32).max
 
 
 class Layout(NamedTuple):
@@ -36,20 +38,20 @@ class Layout(NamedTuple):
 
     @property
     def stride(self) -> int:
-        """How many bytes the codes of a row take: the lanes, rounded up to words of four."""
+        """The size of the codes of a row in bytes: the lanes, rounded up to a multiple of four."""
         return -(-self.lanes // 4) * 4
 
 
 def rows_per_tile(columns: int) -> int:
     """Return how many rows of codes fit into the memory of a block."""
-    tile = MOST_ROWS_PER_TILE
-    while tile > LEAST_ROWS_PER_TILE and columns * (tile + GAP) > MOST_TILE_BYTES:
+    tile = MAX_ROWS_PER_TILE
+    while tile > MIN_ROWS_PER_TILE and columns * (tile + GAP) > MAX_TILE_BYTES:
         tile //= 2
     return tile
 
 
 class Encoder:
-    """Turns pieces of rows into codes."""
+    """Encodes parts of the rows."""
 
     def __init__(self, layout: Layout) -> None:
         import cupy
@@ -63,13 +65,13 @@ class Encoder:
         self._kernel = encode_kernel("encode")
 
     def write(self, part: Any, codes: Any) -> None:
-        """Write the codes (rows, stride) of a piece."""
+        """Write the codes (rows, stride) of a part of the rows."""
         columns, tile = part.shape[1], rows_per_tile(part.shape[1])
         row_step, column_step = (step // part.itemsize for step in part.strides)
         self._kernel((min(2_048, -(-len(part) // tile)),), (256,), (
-            part, whole(part.itemsize), whole(row_step), whole(column_step), whole(len(part)),
-            whole(columns), self._cuts, self._offsets, whole(self.layout.missing), *self._tables,
-            whole(self.layout.lanes), whole(self.layout.stride), whole(tile), codes, self._clashes,
+            part, int64(part.itemsize), int64(row_step), int64(column_step), int64(len(part)),
+            int64(columns), self._cuts, self._offsets, int64(self.layout.missing), *self._tables,
+            int64(self.layout.lanes), int64(self.layout.stride), int64(tile), codes, self._clashes,
         ), shared_mem=columns * (tile + GAP))  # fmt: skip
 
     def clashing(self) -> NDArray[np.intp]:
@@ -80,7 +82,7 @@ class Encoder:
 def encode(values: Any, chosen: Rows | None, layout: Layout) -> tuple[Any, NDArray[np.intp]]:
     """Return the codes (rows, stride) of an array, or of some of its rows, on the GPU.
 
-    Also give the features that cannot share their lanes.
+    Also return the features that cannot share their lanes.
     """
     import cupy
 
@@ -94,20 +96,24 @@ def encode(values: Any, chosen: Rows | None, layout: Layout) -> tuple[Any, NDArr
 
 
 def pieces(values: Any, chosen: Rows | None) -> Iterator[tuple[int, Any, Any]]:
-    """Bring rows to the GPU; give the number of the first, the piece, and the stream to use.
+    """Copy rows to the GPU; yield the number of the first, the part, and the stream to use.
 
-    Pieces take turns on two streams, so that one is copied while the other is worked on.
+    Parts alternate between two streams, so that one is copied while the GPU works on the other.
     """
     import cupy
 
     count = len(values) if chosen is None else chosen.size
-    at_once = max(1, BYTES_AT_ONCE // (values.itemsize * values.shape[1]))
+    at_once = max(1, BYTES_PER_COPY // (values.itemsize * values.shape[1]))
     current = cupy.cuda.get_current_stream()
-    current.synchronize()  # memory that is used again may still be written to
+    current.synchronize()  # memory that is reused may still be written to
     if on_gpu(values):
         for first in range(0, count, at_once):
-            own = slice(first, first + at_once)
-            yield first, values[own] if chosen is None else values[to_gpu(chosen[own])], current
+            part_rows = slice(first, first + at_once)
+            yield (
+                first,
+                values[part_rows] if chosen is None else values[to_gpu(chosen[part_rows])],
+                current,
+            )
         return
     shape, kind = (min(at_once, max(1, count)), values.shape[1]), values.dtype
     sides = [
@@ -128,11 +134,11 @@ def copy_rows(values: Any, chosen: Rows | None, first: int, out: Any) -> None:
     """Copy rows from ``first`` on, by several threads."""
 
     def task(start: int, stop: int) -> None:
-        own = slice(first + start, first + stop)
+        part_rows = slice(first + start, first + stop)
         if chosen is None:
-            np.copyto(out[start:stop], values[own])
+            np.copyto(out[start:stop], values[part_rows])
         else:
-            np.take(values, chosen[own], axis=0, out=out[start:stop], mode="clip")
+            np.take(values, chosen[part_rows], axis=0, out=out[start:stop], mode="clip")
 
     each_rows(task, len(out), width=out.shape[1])
 
@@ -140,9 +146,9 @@ def copy_rows(values: Any, chosen: Rows | None, first: int, out: Any) -> None:
 def code_columns(
     codes: Any, features: NDArray[np.int64], most_rows: int
 ) -> Iterator[NDArray[np.uint8]]:
-    """Return the codes of feature after feature back, in pieces of rows.
+    """Copy the codes back, feature by feature, in parts of at most ``most_rows`` rows.
 
-    Another thread may go through them: everything that loads modules is done before.
+    Another thread may iterate over them: everything that loads modules is done before.
     """
     import cupy
 
@@ -155,45 +161,37 @@ def code_columns(
     def pieces_of_columns() -> Iterator[NDArray[np.uint8]]:
         for line in lines:
             for first in range(0, len(codes), size):
-                own = codes[first : first + size]
+                part = codes[first : first + size]
                 with stream:
                     kernel((512,), (256,), (
-                        own, whole(codes.shape[1]), whole(len(own)), line, there,
+                        part, int64(codes.shape[1]), int64(len(part)), line, there,
                     ))  # fmt: skip
                     there.get(stream, out=here)
-                yield here[: len(own)]
+                yield here[: len(part)]
 
     return pieces_of_columns()
-
-
-# Quantiles of columns on a GPU: the values between which samples/cuts.py cuts.
-
-LARGEST = np.finfo(np.float32).max
-
-Floats = NDArray[np.float32]
 
 
 def quantiles(
     values: Any, chosen: Rows | None, max_bins: int, tie: float
 ) -> tuple[NDArray[np.bool_], Floats, Floats, Floats]:
-    """Sort all columns of the chosen rows of an array, and look at the places where to cut.
+    """Return the values next to the quantiles of all columns, from the chosen rows of an array.
 
-    A cut is wanted after every ``max_bins``-th part of the values that are not missing; ``tie`` is
-    the share of all that may be missing to it. Returned are what ``cut_by_quantiles`` of
-    samples/cuts.py takes.
+    There is a cut after every ``max_bins``-th part of the values that are not missing; ``tie`` is
+    the relative tolerance. The result is the input of ``cut_by_quantiles`` of samples/cuts.py.
     """
     import cupy
 
     columns = cupy.ascontiguousarray(_some_rows(values, chosen).T.astype(np.float32))
-    columns = cupy.sort(cupy.clip(columns, -LARGEST, LARGEST), axis=1)  # missing ones are last
+    columns = cupy.sort(cupy.clip(columns, -MAX_FLOAT32, MAX_FLOAT32), axis=1)  # NaN is last
     steps = (columns[:, 1:] > columns[:, :-1]).sum(axis=1)
-    seen = (columns.shape[1] - cupy.isnan(columns).sum(axis=1)).get().astype(np.float64)
+    n_present = (columns.shape[1] - cupy.isnan(columns).sum(axis=1)).get().astype(np.float64)
     many = steps.get() >= max_bins  # a step lies between two distinct values
-    places = _places(seen, max_bins, tie)
+    places = _places(n_present, max_bins, tie)
     low = cupy.take_along_axis(columns, to_gpu(places), axis=1)
     high = cupy.zeros(low.shape, np.float32)
     for j in np.flatnonzero(many).tolist():
-        above = cupy.searchsorted(columns[j, : int(seen[j])], low[j], side="right")
+        above = cupy.searchsorted(columns[j, : int(n_present[j])], low[j], side="right")
         high[j] = columns[j, cupy.minimum(above, columns.shape[1] - 1)]
     low, high = low.get(), high.get()
     return many, low[:, :-1], high[:, :-1], low[:, -1]
@@ -209,25 +207,22 @@ def _some_rows(values: Any, chosen: Rows | None) -> Any:
     return to_gpu(part)
 
 
-def _places(seen: NDArray[np.float64], max_bins: int, tie: float) -> NDArray[np.int64]:
-    """Return the places of values in sorted columns that the cuts come after, and of the medians.
+def _places(n_present: NDArray[np.float64], max_bins: int, tie: float) -> NDArray[np.int64]:
+    """Return the places in sorted columns of the values below each cut, and of the medians.
 
     >>> _places(np.array([8.0]), 4, 1e-9)
     array([[1, 3, 5, 3]])
     """
-    targets = seen[:, None] * np.arange(1, max_bins) / max_bins
-    parts = np.concatenate([targets, seen[:, None] / 2], axis=1) - seen[:, None] * tie
+    targets = n_present[:, None] * np.arange(1, max_bins) / max_bins
+    parts = np.concatenate([targets, n_present[:, None] / 2], axis=1) - n_present[:, None] * tie
     return np.maximum(np.ceil(parts), 1.0).astype(np.int64) - 1
-
-
-# Hashes of rows in the memory of a GPU: the twin of kernels/hashing.py.
 
 
 def rows_below(
     values: Any, chosen: Rows | None, columns: NDArray[np.int64], factors: NDArray[np.uint64],
     salt: int, limit: int,
 ) -> Rows:  # fmt: skip
-    """Return the rows of which the hash of some columns is below a limit."""
+    """Return the rows whose hash of some columns is below a limit, as kernels/hashing.py does."""
     import cupy
 
     kernel, rows = encode_kernel("below_limit"), []
@@ -237,8 +232,8 @@ def rows_below(
         row_step, column_step = (step // part.itemsize for step in part.strides)
         with stream:
             kernel((2_048,), (256,), (
-                part, whole(part.itemsize), whole(row_step), whole(column_step), whole(len(part)),
-                tables[0], whole(columns.size), tables[1], np.uint64(salt), np.uint64(limit), below,
+                part, int64(part.itemsize), int64(row_step), int64(column_step), int64(len(part)),
+                tables[0], int64(columns.size), tables[1], np.uint64(salt), np.uint64(limit), below,
             ))  # fmt: skip
             rows.append(first + cupy.flatnonzero(below).get())
     return np.concatenate(rows)

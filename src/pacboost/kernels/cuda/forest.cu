@@ -1,10 +1,10 @@
 // Grow the trees of a forest: the twin of kernels/forest.py.
 //
-// A block grows a tree node by node in the order of the CPU, since every draw of features depends on
-// all draws before it. All threads work on each feature of a large node together. In a small node a
-// warp looks at one feature: those that will be drawn unless one of them is constant. What only
-// depends on the node is computed by every warp, so that none has to wait. Many blocks grow trees at
-// once.
+// A block grows a tree node by node in the order of the CPU, because every draw of features depends on
+// all draws before it. All threads work on each feature of a large node together. In a small node
+// each warp searches one feature: those that will be drawn unless one of them is constant. Values
+// that depend on the node only are computed by every warp, so that none has to wait. Many blocks
+// grow trees at once.
 #include "forest_search.cuh"
 
 __device__ __forceinline__ whole count_of(const Forest& f, whole tree, whole row) {
@@ -13,7 +13,7 @@ __device__ __forceinline__ whole count_of(const Forest& f, whole tree, whole row
   return f.count_bytes == 1 ? ((const byte*)f.counts)[at] : ((const uint*)f.counts)[at];
 }
 
-// Give how many of the threads before this one have ``yes``, and how many all threads have.
+// Count the threads before this one that have ``yes``, and all threads that do.
 __device__ __forceinline__ void rank_of(bool yes, Bench& b, uint& before, uint& all) {
   int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   uint votes = __ballot_sync(~0u, yes);
@@ -28,7 +28,7 @@ __device__ __forceinline__ void rank_of(bool yes, Bench& b, uint& before, uint& 
   __syncthreads();
 }
 
-// Take the rows of a bag, each with its share times how often it was drawn; give their number.
+// Copy the rows of a bag, with parcels and weights times their counts; return their number.
 __device__ whole take_bag(const Forest& f, const Own& own, Bench& b, whole tree) {
   whole taken = 0;
   for (whole base = 0; base < f.rows; base += blockDim.x) {
@@ -49,7 +49,7 @@ __device__ whole take_bag(const Forest& f, const Own& own, Bench& b, whole tree)
   return taken;
 }
 
-// Put the rows that go left first, in their order; give how many they are.
+// Move the rows that go left to the front, keeping their order; return their number.
 __device__ whole sort_rows(const Forest& f, const Own& own, Bench& b, const Node& n, whole feature,
                            int cut, bool missing_left) {
   int me = threadIdx.x, step = blockDim.x;
@@ -94,7 +94,7 @@ __device__ whole sort_rows(const Forest& f, const Own& own, Bench& b, const Node
   return left;
 }
 
-// The same for rows that lie in the lanes of every warp; the first one writes.
+// The same for rows in the lanes of every warp; the first warp writes.
 __device__ whole sort_few(const Forest& f, const Own& own, const Node& n, const Held& held,
                           whole feature, int cut, bool missing_left) {
   int lane = threadIdx.x & 31;
@@ -119,7 +119,7 @@ __device__ whole sort_few(const Forest& f, const Own& own, const Node& n, const 
   return __popc(votes);
 }
 
-// Add up a node: by all threads, or by every warp for itself.
+// Sum the rows of a node: by all threads, or by each warp separately.
 template <bool ALL>
 __device__ void sum_up(const Forest& f, const Own& own, Bench& b, Node& n, Held& held) {
   int me = rank<ALL>(), step = team<ALL>();
@@ -161,7 +161,7 @@ __device__ void sum_up(const Forest& f, const Own& own, Bench& b, Node& n, Held&
   n.score = (double)n.pull * (double)n.pull / (double)n.weight;
 }
 
-// How far the search for a split is.
+// The state of the search for a split.
 struct Search {
   whole drawn, passed, tried, first, last, feature;
   double best;
@@ -172,7 +172,7 @@ __device__ __forceinline__ bool goes_on(const Forest& f, const Search& s) {
   return s.last > s.first && (s.drawn < f.tries || s.tried == 0);
 }
 
-// Draw once; false if it was one of the constants that are known: which one does not matter.
+// Draw once; false if it is one of the features known to be constant: which one does not matter.
 __device__ __forceinline__ bool draw(Search& s, whole known, word& state, whole& at) {
   s.drawn++;
   at = below(state, known - s.passed + s.last - s.first);
@@ -184,7 +184,7 @@ __device__ __forceinline__ bool draw(Search& s, whole known, word& state, whole&
   return true;
 }
 
-// Take in what was found of a feature; false if it is constant.
+// Apply the result of a feature; false if it is constant.
 __device__ __forceinline__ bool take_in(const Forest& f, const Own& own, Search& s, whole feature,
                                         whole at, double score, uint key, int low, int high) {
   bool constant = low == high;
@@ -204,7 +204,7 @@ __device__ __forceinline__ bool take_in(const Forest& f, const Own& own, Search&
   return true;
 }
 
-// Draw features and cut them, one after the other.
+// Draw features and find their cuts, one after the other.
 __device__ void search_large(const Forest& f, const Own& own, Bench& b, const Node& n,
                              double lightest, double perfect, Turn& turn, Search& s) {
   Held none = {0, 0, 0};
@@ -219,7 +219,7 @@ __device__ void search_large(const Forest& f, const Own& own, Bench& b, const No
   }
 }
 
-// Give the feature that will be drawn after ``which`` others, if none of them is constant and each
+// Return the feature that will be drawn after ``which`` others, if none of them is constant and each
 // cut at random takes one draw.
 __device__ bool foresee(const Forest& f, const Own& own, Search s, whole known, word state,
                         int which, Drawn& drawn) {
@@ -231,7 +231,7 @@ __device__ bool foresee(const Forest& f, const Own& own, Search s, whole known, 
     s.last--;
     s.tried++;
     if (count == which) {
-      whole place = at;  // where the feature lies before the others change places
+      whole place = at;  // the place of the feature before the others change places
       for (int k = count - 1; k >= 0; k--)
         place = place == from[k] ? to[k] : place == to[k] ? from[k] : place;
       drawn = {true, true, (whole)own.deck[place], at, s.drawn, s.passed, state, 0.0, 0, 0, 0};
@@ -244,8 +244,8 @@ __device__ bool foresee(const Forest& f, const Own& own, Search s, whole known, 
   return false;
 }
 
-// Let every warp look at a feature that will probably be drawn; then take them in, in their order,
-// until one is not what it was expected to be.
+// Let every warp search a feature that will probably be drawn; then apply the results in order,
+// until one was not expected.
 __device__ void search_small(const Forest& f, const Own& own, Bench& b, const Node& n,
                              const Held& held, double lightest, double perfect, Turn& turn,
                              Search& s) {
@@ -278,14 +278,14 @@ __device__ void search_small(const Forest& f, const Own& own, Bench& b, const No
     }
     bool some = b.drawn[0].there;
     __syncthreads();
-    if (!some) {  // only constants that are known are left to be drawn
+    if (!some) {  // only known constants remain to be drawn
       whole at;
       while (goes_on(f, s)) draw(s, turn.known, turn.state, at);
     }
   }
 }
 
-// What a leaf says: the bits of a 32-bit float, the only class, or the line of its distribution.
+// The payload of a leaf: the bits of a 32-bit float, the only class, or the line of its distribution.
 __device__ __forceinline__ word payload_of(const Forest& f, const Own& own, const Node& n,
                                            double unit, Turn& turn) {
   if (f.classes <= 2) {
@@ -300,7 +300,7 @@ __device__ __forceinline__ word payload_of(const Forest& f, const Own& own, cons
   return (word)(f.classes + turn.lines++);
 }
 
-// Write a leaf, and go on to the node that waits; its rows follow those of the leaf.
+// Write a leaf, and continue with the node that waits; its rows follow those of the leaf.
 __device__ void write_leaf(const Forest& f, const Own& own, const Node& n, double unit,
                            Turn& turn) {
   word payload = payload_of(f, own, n, unit, turn);
@@ -317,12 +317,12 @@ __device__ void write_leaf(const Forest& f, const Own& own, const Node& n, doubl
   if (threadIdx.x == 0) own.nodes[entry[3]] = own.stacked[top] | (word)turn.written;
 }
 
-// Let the right part of a node wait.
+// Put the right part of a node on the stack.
 __device__ void let_wait(const Forest& f, const Own& own, const Node& n, const Search& s,
                          const Turn& turn) {
   if (threadIdx.x != 0) return;
   int side = s.side;
-  if (side < 0) side = f.medians[s.feature] <= s.cut;  // nothing is missing: where the median goes
+  if (side < 0) side = f.medians[s.feature] <= s.cut;  // nothing is missing: the side of the median
   own.gains[s.feature] += s.best - n.score;
   own.stacked[turn.waiting] = ((word)s.feature << 41) | ((word)side << 40) | ((word)s.cut << 32);
   uint* entry = own.stack + 4 * turn.waiting;
@@ -332,7 +332,7 @@ __device__ void let_wait(const Forest& f, const Own& own, const Node& n, const S
   entry[3] = (uint)turn.written;
 }
 
-// Split the node whose turn it is, or make it a leaf.
+// Split the current node, or make it a leaf.
 template <bool LARGE>
 __device__ __noinline__ void grow_node(const Forest& f, const Own& own, Bench& b, double unit,
                                        double& lightest, Turn& turn) {
@@ -343,7 +343,7 @@ __device__ __noinline__ void grow_node(const Forest& f, const Own& own, Bench& b
   if (turn.written == 0) lightest *= (double)n.weight;
   Search s = {0, 0, 0, turn.known, f.features, -1, -1.0, 0, 0};
   if (!(n.pure || size < f.smallest || size < 2 * f.least || turn.depth >= f.deepest)) {
-    double perfect = __longlong_as_double(0x7FF0000000000000ll);  // what no cut can surpass
+    double perfect = __longlong_as_double(0x7FF0000000000000ll);  // no cut exceeds it
     if (f.classes > 0) perfect = (double)(f.classes > 2 ? n.weight : n.pull);
     if (LARGE) search_large(f, own, b, n, lightest, perfect, turn, s);
     else search_small(f, own, b, n, held, lightest, perfect, turn, s);
@@ -375,7 +375,7 @@ __device__ Own own_of(const Forest& f, whole tree) {
           f.gains + tree * f.features};
 }
 
-// Give every warp memory of its own for sums of classes.
+// Assign every warp separate memory for sums of classes.
 __device__ Own own_of_warp(const Forest& f, Own own, Bench& b) {
   int warp = threadIdx.x >> 5;
   bool here = f.classes <= CODES / 2;

@@ -1,13 +1,13 @@
-// What the trees of a forest that is being grown consist of; kernels/cuda/forest.py fills it in.
+// The arrays of the trees of a forest that is being grown; kernels/cuda/forest.py fills them in.
 #pragma once
 #include "grid.cuh"
 
 #define CODES 256
-#define TINY 32    // rows of a node that lie in the registers of one warp
-#define SMALL 512  // rows of a node whose features are looked at by one warp each
+#define TINY 32    // maximum rows of a node in the registers of one warp
+#define SMALL 512  // maximum rows of a node whose features are searched by one warp each
 #define WARPS 8    // of a block
-#define MOST_IN_DECK 1024  // features whose order lies in the memory of a block
-#define MOST_GAINS 256     // features whose gains do
+#define MOST_IN_DECK 1024  // maximum features whose order fits into the memory of a block
+#define MOST_GAINS 256     // maximum features whose gains fit there
 #define LOW 0xFFFFFFFFll  // two classes: weight times target << 32 | weight
 #define CLASS 0xFFFFll    // many classes: weight << 16 | class
 #define LEAF 0x7FFFFFull  // the feature of a leaf
@@ -17,15 +17,15 @@ struct Forest {
   const byte* columns;  // (features, rows)
   const byte* lines;    // (rows, stride): for nodes with few of the rows
   whole rows, stride, features;
-  whole classes, missing, tries, least, smallest, deepest, random;  // the plan of forest_grow.py
+  whole classes, missing, tries, least, smallest, deepest, random;  // the plan of kernels/forest.py
   whole weighted;       // whether weights are not part of the parcels
   const whole *parcels, *weights, *medians;  // of rows and features
-  whole trees, room;    // how many trees, and how many rows each of them has room for
+  whole trees, room;    // the number of trees, and the rows that each has room for
   const void* counts;   // (trees, rows): how often a row is in the bag; null: once
   whole count_bytes;
   const word* seeds;    // (trees)
-  whole most_waiting;   // how many nodes of a tree may wait
-  // What each tree works on, and what it leaves:
+  whole most_waiting;   // maximum number of nodes of a tree that wait
+  // The work space and the results of each tree:
   uint *rows_of, *spare_rows;                          // (trees, room)
   whole *own, *heavy, *spare, *spare_heavy;            // (trees, room): parcels and weights
   uint* decks;                                         // (trees, features)
@@ -47,13 +47,13 @@ struct Own {
   double* gains;
 };
 
-// The memory that a warp has to itself, or the whole block for a large node.
+// The memory of a warp, or of the whole block for a large node.
 struct Strip {
   whole heavy[CODES], pulls[CODES];
   uint numbers[CODES];
 };
 
-// A feature that was drawn and looked at: where it was in the deck, and what was drawn until then.
+// A feature that was drawn and searched: its place in the deck, and the state of the draws.
 struct Drawn {
   bool there, as_expected;
   whole feature, at, drawn, passed;
@@ -73,27 +73,27 @@ struct Bench {
   double gains[MOST_GAINS];
 };
 
-// Where growth is: the node whose turn it is, and what was written.
+// The state of growth: the current node, and the numbers of nodes and leaves written.
 struct Turn {
   whole start, stop, depth, known, written, waiting, lines, done;
   word state;  // of the random numbers
 };
 
-// A node: its rows, what they weigh, and the sum of their weighted targets. With many classes that
-// is the sum of squared weights of classes.
+// A node: its rows, their weight, and the sum of their weighted targets. With many classes, that is
+// the sum of squared weights of classes.
 struct Node {
   whole start, size, weight, pull;
   double score;
   bool pure, dense;
 };
 
-// A row of a node with few rows, one a lane.
+// A row of a node with few rows, one for each lane.
 struct Held {
   uint row;
   whole weight, pull;
 };
 
-// The best cut of a feature. Its key puts cuts in order: 1 where missing values go left, the code
+// The best cut of a feature. Its key orders cuts: 1 if missing values go left, the code
 // before the cut, the cut.
 struct Found {
   double score;
@@ -148,7 +148,7 @@ __device__ __forceinline__ int largest_of_team(int x, Bench& bench) {
   return x;
 }
 
-// The best of all lanes: the larger score, and of equal ones the one that comes first.
+// The best of all lanes: the largest score, the first of equals.
 __device__ __forceinline__ void best_of_lanes(double& score, uint& key) {
   for (int step = 16; step > 0; step >>= 1) {
     double other = __shfl_xor_sync(~0u, score, step);
@@ -174,7 +174,7 @@ __device__ __forceinline__ int code_at(const Forest& f, bool dense, whole featur
   return dense ? f.columns[feature * f.rows + row] : f.lines[(whole)row * f.stride + feature];
 }
 
-// What a row of a node weighs, and its weighted target.
+// The weight of a row of a node, and its weighted target.
 __device__ __forceinline__ void share_of(const Forest& f, const Own& own, whole at, whole& weight,
                                          whole& pull) {
   whole parcel = own.parcels[at];
@@ -187,7 +187,7 @@ __device__ __forceinline__ void share_of(const Forest& f, const Own& own, whole 
   }
 }
 
-// What a cut scores by the weights and sums of its left side and of the whole node.
+// The score of a cut by the weights and sums of its left side and of the whole node.
 __device__ __forceinline__ double score_of(const Node& n, whole weight, whole pull,
                                            double lightest) {
   double ours = (double)weight, theirs = (double)(n.weight - weight);

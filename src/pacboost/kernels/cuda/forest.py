@@ -13,22 +13,22 @@ from pacboost.kernels.forest import CLASSES
 
 CODES, WARPS = 256, 8
 """As in forest.cuh."""
-MOST_WAITING = 1_024
-"""Right children that may wait until the nodes before them are grown: no more than the depth."""
+MAX_WAITING_NODES = 1_024
+"""Maximum number of right children that wait until the nodes before them are grown."""
 THREADS = 32 * WARPS
-MOST_TREES = 528
+MAX_TREES_AT_ONCE = 528
 """Four for each of 132 multiprocessors."""
-SHARE_OF_MEMORY = 0.7
-"""What of the free memory trees that grow at once may take."""
-MOST_EXACT_WEIGHT = 2**26
-"""Squares of sums of weights, and their sums, are exact in a float up to here."""
+MAX_MEMORY_SHARE = 0.7
+"""Maximum share of the free memory for trees that grow at once."""
+MAX_EXACT_WEIGHT = 2**26
+"""Up to this sum of weights, squares and sums of squares are exact as floats."""
 
-BYTES_A_ROW = 72
-"""What one tree and its rows take besides two copies of the codes, weights included."""
+BYTES_PER_ROW = 72
+"""Memory of a row and of one tree on it, besides two copies of its codes."""
 
 
 class SmallBag(NamedTuple):
-    """How often each row is in a bag, in few bytes; none: every row once."""
+    """How often each row is in a bag, in small integers; if empty, every row is in it once."""
 
     counts: NDArray[Any]
     size: int
@@ -59,17 +59,17 @@ class ForestOnGpu:
         medians = np.ascontiguousarray(medians, np.int64)
         self._rows, self._features, self._plan = parcels.size, len(columns), plan
         with self._limited():
-            given = columns, lines, parcels, weights, medians
-            self._held = [to_gpu(array) for array in given]
+            arrays = columns, lines, parcels, weights, medians
+            self._arrays = [to_gpu(array) for array in arrays]
         self._stride, self._weighted = lines.shape[1], weights.size > 0
         self._classes = int(plan[CLASSES]) if plan[CLASSES] > 2 else 0
         self._room: dict[str, Any] = {}
         self._size = (0, 0)
 
     def _limited(self) -> Any:
-        """Return what fits, if the memory does not suffice."""
+        """Raise an error that says what fits if the memory does not suffice."""
         return limited_memory(
-            2 * self._features + BYTES_A_ROW, self._features, "set max_samples lower"
+            2 * self._features + BYTES_PER_ROW, self._features, "set max_samples lower"
         )
 
     def _shapes(self, trees: int, room: int) -> dict[str, tuple[tuple[int, ...], Any]]:
@@ -82,15 +82,15 @@ class ForestOnGpu:
             "decks": ((trees, self._features), np.uint32),
             "totals": ((trees, WARPS, many), np.int64), "left": ((trees, WARPS, many), np.int64),
             "by_code": ((trees, CODES, many), np.int64),
-            "stacks": ((trees, MOST_WAITING, 4), np.uint32),
-            "stacked": ((trees, MOST_WAITING), np.uint64),
+            "stacks": ((trees, MAX_WAITING_NODES, 4), np.uint32),
+            "stacked": ((trees, MAX_WAITING_NODES), np.uint64),
             "nodes": ((trees, 2 * room), np.uint64),
             "ranges": ((trees, room if many else 0), np.uint32),
             "gains": ((trees, self._features), np.float64), "found": ((trees, 3), np.int64),
         }  # fmt: skip
 
     def most_trees(self, room: int) -> int:
-        """Return how many trees are grown at once: as many as there is memory for."""
+        """Return how many trees are grown at once: as many as fit into memory."""
         import cupy
 
         shapes = self._shapes(1, room).values()
@@ -99,38 +99,39 @@ class ForestOnGpu:
         pool = cupy.get_default_memory_pool()
         limit = pool.get_limit() or free + pool.total_bytes()
         free = min(free + pool.free_bytes(), limit - pool.used_bytes())
-        return max(1, min(MOST_TREES, int(SHARE_OF_MEMORY * free / each)))
+        return max(1, min(MAX_TREES_AT_ONCE, int(MAX_MEMORY_SHARE * free / each)))
 
     def begin(self, bags: list[SmallBag], unit: float, lightest: float) -> None:
-        """Begin to grow a tree of every bag."""
+        """Start to grow a tree on every bag."""
         import cupy
 
         trees, kind = len(bags), np.result_type(*(bag.counts for bag in bags))
         with self._limited():
-            there = cupy.empty((trees, self._rows if bags[0].counts.size else 0), kind)
+            all_counts = cupy.empty((trees, self._rows if bags[0].counts.size else 0), kind)
             room = self._room_for(trees, max(bag.size for bag in bags))
-        for own, bag in zip(there if there.size else (), bags, strict=False):
-            own.set(bag.counts.astype(kind, copy=False))
+        for counts, bag in zip(all_counts if all_counts.size else (), bags, strict=False):
+            counts.set(bag.counts.astype(kind, copy=False))
         seeds = to_gpu(np.array([bag.seed for bag in bags], np.uint64))
-        columns, lines, *of_rows = (array.data.ptr for array in self._held)
+        columns, lines, *of_rows = (array.data.ptr for array in self._arrays)
         fields = (
             columns, lines, self._rows, self._stride, self._features, *self._plan.tolist(),
-            int(self._weighted), *of_rows, trees, room, there.data.ptr if there.size else 0,
-            kind.itemsize, seeds.data.ptr, MOST_WAITING,
+            int(self._weighted), *of_rows, trees, room,
+            all_counts.data.ptr if all_counts.size else 0,
+            kind.itemsize, seeds.data.ptr, MAX_WAITING_NODES,
             *(array.data.ptr for array in self._room.values()),
         )  # fmt: skip
-        self._forest, self._used = to_gpu(np.array(fields, np.int64)), (there, seeds)
+        self._forest, self._used = to_gpu(np.array(fields, np.int64)), (all_counts, seeds)
         forest_kernel("grow_forest")(
             (trees,), (THREADS,), (self._forest, np.float64(unit), np.float64(lightest))
         )
         self._trees = trees
 
     def _room_for(self, trees: int, rows: int) -> int:
-        """Reserve memory, unless there is some; give how many rows a tree has room for."""
+        """Allocate memory if needed; return how many rows a tree has room for."""
         import cupy
 
         if self._size[0] < trees or self._size[1] < rows:
-            self._room = {}  # so that this memory can be used again
+            self._room = {}  # so that this memory can be reused
             room = rows + rows // 64  # bags differ a little
             self._room = {
                 name: cupy.empty(shape, dtype)
@@ -140,13 +141,13 @@ class ForestOnGpu:
         return self._size[1]
 
     def end(self) -> list[GrownTree | None]:
-        """Wait for the trees; None stands for one with more nodes waiting than there is room."""
-        found = self._room["found"][: self._trees].get()
-        gains, tables = self._room["gains"][: self._trees].get(), self._tables(found[:, 1])
+        """Wait for the trees; None stands for one with too many waiting nodes."""
+        results = self._room["found"][: self._trees].get()
+        gains, tables = self._room["gains"][: self._trees].get(), self._tables(results[:, 1])
         nodes = self._room["nodes"]
         return [
             None if failed else GrownTree(nodes[tree, :written].get(), tables[tree], gains[tree])
-            for tree, (written, _, failed) in enumerate(found.tolist())
+            for tree, (written, _, failed) in enumerate(results.tolist())
         ]
 
     def _tables(self, lines: NDArray[np.int64]) -> list[NDArray[np.float32]]:

@@ -1,14 +1,13 @@
-// The best cut of one feature in one node: the twin of kernels/forest_split.py
-// and of kernels/forest_split.py.
+// The best cut of one feature in one node: the twin of kernels/forest_split.py.
 //
-// Sums are of whole numbers, so their order does not matter: where many classes have so much weight
-// that its square is not exact in a float, trees are not grown here.
+// Sums are of integers, so their order does not matter. If the squared weight of many classes is not
+// exact as a float, trees are not grown here.
 #pragma once
 #include "forest.cuh"
 
 #define AT_ONCE 4  // rows whose loads a thread has under way
 
-// Find the least and the largest code that occurs, by each warp for itself.
+// Find the smallest and the largest code that occurs, by each warp separately.
 __device__ __forceinline__ void ends_of(const uint* numbers, int& low, int& high) {
   int lane = threadIdx.x & 31, first = CODES, last = -1;
   for (int code = 8 * lane; code < 8 * lane + 8; code++)
@@ -21,8 +20,8 @@ __device__ __forceinline__ void ends_of(const uint* numbers, int& low, int& high
   high = __shfl_sync(~0u, last, 31 - __clz(lanes));
 }
 
-// Look at the cuts after every code that occurs, and keep the best; missing values go right, or left
-// where ``way`` is 1. ``score`` gives what the cut after a code scores. Each warp does all of it.
+// Find the best of the cuts after every code that occurs; missing values go right, or left if
+// ``way`` is 1. ``score`` returns the score of the cut after a code. Each warp does all of it.
 template <class Score>
 __device__ __forceinline__ void best_over_codes(const Forest& f, const uint* numbers, whole size,
                                                 int way, Score score, Found& found) {
@@ -124,7 +123,7 @@ __device__ __noinline__ Found best_of_numbers(const Forest& f, const Own& own, S
   return found;
 }
 
-// The same for a node whose rows lie in the lanes of a warp.
+// The same for a node whose rows are in the lanes of a warp.
 __device__ Found best_of_few_numbers(const Forest& f, const Node& n, const Held& held,
                                      whole feature, double lightest) {
   int lane = threadIdx.x & 31, size = (int)n.size;
@@ -165,15 +164,15 @@ __device__ Found best_of_few_numbers(const Forest& f, const Node& n, const Held&
   best_of_lanes(best, key);
   found.score = best;
   found.key = key;
-  found.low = -1;  // only that it differs from the largest one is asked
+  found.low = -1;  // it only has to differ from the largest one
   found.high = more_rows > 0 ? (int)f.missing : CODES;
   return found;
 }
 
-// Where the order of up to SMALL rows lies.
+// The memory for the order of up to SMALL rows.
 __device__ __forceinline__ uint* order_of(Strip& b) { return (uint*)b.heavy; }
 
-// Put the rows of a node in the order of their codes: code << 16 | number. By a warp.
+// Sort the rows of a node by code, as code << 16 | number. By a warp.
 __device__ void sort_by_code(const Forest& f, const Own& own, Strip& b, const Node& n,
                              whole feature, Found& found) {
   int lane = threadIdx.x & 31;
@@ -200,9 +199,9 @@ __device__ void sort_by_code(const Forest& f, const Own& own, Strip& b, const No
   __syncwarp();
 }
 
-// Move rows from right to left in the order of their codes, 32 at once: every class knows what it
-// has on the left, and sums of squares change by what each row adds. ``absent`` rows, whose values
-// are missing, come first where ``way`` is 1. By a warp.
+// Move rows from right to left in the order of their codes, 32 at once: every class has its
+// sum on the left, and each row changes the sums of squares. The ``absent`` rows, whose values are
+// missing, come first if ``way`` is 1. By a warp.
 __device__ void best_in_order(const Forest& f, const Own& own, Strip& b, const Node& n, int way,
                               int absent, double lightest, Found& found) {
   int lane = threadIdx.x & 31, size = (int)n.size;
@@ -388,7 +387,7 @@ __device__ __noinline__ Found random_cut(const Forest& f, const Own& own, Bench&
   return found;
 }
 
-// Look at a feature; ``strip`` is the memory of the warp, or of the block.
+// Search a feature; ``strip`` is the memory of the warp, or of the block.
 template <bool ALL>
 __device__ __forceinline__ Found look_at(const Forest& f, const Own& own, Bench& b, Strip& strip,
                                          const Node& n, const Held& held, whole feature,

@@ -1,18 +1,18 @@
-// How the blocks of a grid work together: the twin of kernels/runtime/board.py.
+// Cooperation of the blocks of a grid: the twin of kernels/runtime/board.py.
 // All blocks of a launch are resident at once (a cooperative launch), so that they may wait for
 // each other.
 #pragma once
 
 typedef long long whole;          // sums, as in NumPy's int64
-typedef unsigned long long word;  // the type that atomic additions of 64 bits take
+typedef unsigned long long word;  // the type of 64-bit atomic additions
 typedef unsigned int uint;
 typedef unsigned char byte;
 
-// What is behind ``barrier``: how many blocks have arrived, and how often all have met.
+// The words of ``barrier``: how many blocks have arrived, and how often all have met.
 enum { ARRIVED, MET, BARRIER_WORDS };
 
-// Tell the last block that arrives at a barrier; it has to call ``release``. The others wait here
-// until it has.
+// Return true in the last block that arrives at a barrier; it has to call ``release``. The others
+// wait here until it does.
 __device__ bool last_to_arrive(uint* barrier) {
   __shared__ bool last;
   __syncthreads();
@@ -43,7 +43,7 @@ __device__ void meet(uint* barrier) {
   if (last_to_arrive(barrier)) release(barrier);
 }
 
-// What turns whole numbers that sum to ``total`` into such that sum to 2^30: learners/growing.py.
+// The factor that scales integers with the sum ``total`` to a sum of 2^30: learners/growing.py.
 __device__ __forceinline__ double scale_of(whole total) {
   return 1073741824.0 / (double)(total > 1 ? total : 1);
 }
@@ -74,7 +74,7 @@ __device__ __forceinline__ whole add_up_to(whole x) {
 }
 
 // Add numbers to a sum one after the other, as a loop on the CPU does. They are loaded sixteen at a
-// time, so that an addition waits for the one before it only.
+// time, so that an addition waits only for the one before it.
 __device__ __forceinline__ double add_in_order(double sum, const double* numbers, int count) {
   int k = 0;
   for (; k + 16 <= count; k += 16) {

@@ -1,23 +1,23 @@
 // Grow one tree: the twin of kernels/grow_team.py.
 //
 // All blocks enter ``grow_tree`` and stay until the tree is grown. Rows are divided for sorting and
-// counting, features for the search of splits. Whoever is last at a barrier does what only one may
-// do. All sums are of whole numbers, and of equal splits the first one counts.
+// counting, features for the search of splits. The last block at a barrier does the work of a single
+// one. All sums are of integers, and the first of equal splits is chosen.
 //
 // Best-first growth splits one leaf after the other, which leaves a GPU idle. So nodes that will
-// probably have their turn are split along with the one whose turn it is. What a split finds does
-// not depend on when it is made: ``follow`` then gives numbers to splits and leaves in the order of
+// probably have their turn are split along with the current one. The result of a split does not
+// depend on when it is made: ``follow`` then numbers splits and leaves in the order of
 // best-first growth, and the tree is the one that the CPU grows, bit for bit.
 #include "scan.cuh"
 
-#define ROWS_WORTH_COUNTING 2048  // by another block
-#define ROWS_AT_ONCE 4            // whose loads a thread has under way
+#define ROWS_WORTH_COUNTING 2048  // minimum rows per block
+#define ROWS_AT_ONCE 4            // rows whose loads a thread has under way
 
 extern __shared__ whole shared_words[];
 
 __device__ __forceinline__ whole at_least_one(whole x) { return x > 0 ? x : 1; }
 
-// Give the part of a batch that a task belongs to; ``before`` holds the tasks before each part.
+// Return the part of a batch that a task belongs to; ``before`` holds the tasks before each part.
 __device__ __forceinline__ int part_of(const whole* before, int count, whole task) {
   int part = 0;
   while (part + 1 < count && before[part + 1] <= task) part++;
@@ -33,7 +33,7 @@ __device__ __forceinline__ void add_up_tasks(whole* before, whole own) {
   if (lane == 0) before[0] = 0;
 }
 
-// Write for every code of a split's lane whether it goes left: kernels/routing.py, ``sides``.
+// Write, for every code of a split's lane, whether it goes left: kernels/routing.py, ``sides``.
 __device__ void sides(const Tree& t, whole node, byte* goes_left) {
   const whole* feature = t.features + t.best[3 * node + FEATURE] * FEATURE_COLUMNS;
   whole bins = feature[BINS], standard = feature[DEFAULT];
@@ -113,8 +113,8 @@ __device__ void sort_rows(const Tree& t, bool every_row) {
   }
 }
 
-// Finish what the splits before have left to do, and make room for the next histograms: that of a
-// batch's split j is in slot SPLITS_MADE + 1 + j.
+// Subtract the histograms that the splits before left open, and clear the next ones: that of split
+// j of a batch is in slot SPLITS_MADE + 1 + j.
 __device__ void subtract_and_clear(const Tree& t) {
   whole cells = t.lines * t.lanes * CODES;
   whole me = (whole)blockIdx.x * blockDim.x + threadIdx.x, step = (whole)gridDim.x * blockDim.x;
@@ -127,7 +127,7 @@ __device__ void subtract_and_clear(const Tree& t) {
 }
 
 // Count a piece of the rows of a node into the histograms of a slot, which were 0, for some of the
-// lanes: in the block's own memory first, where additions of 32 bits are fast.
+// lanes: in the memory of the block first, where 32-bit additions are fast.
 __device__ void count_piece(const Tree& t, const uint* from, whole first, whole last, whole line,
                             whole first_lane, whole slot) {
   uint* pulls = (uint*)shared_words;
@@ -203,13 +203,13 @@ __device__ void count_rows(const Tree& t, bool root, bool every_row) {
   }
 }
 
-// What a warp needs of the memory of its block to look at a feature.
+// The part of the block's memory that a warp needs to search a feature.
 __device__ __forceinline__ whole words_a_warp(const Tree& t) {
   return t.lines * (CODES + 1) + t.lines + (CODES + 1) + (CODES + 1) / 4 + 1;
 }
 
-// Look at a category's cuts with its levels in one of three orders, that of their codes, of the root
-// or of this node: kernels/split_general.py, ``scan_category``. ``order`` is left behind.
+// Search the cuts of a category with its levels in one of three orders, that of their codes, of the
+// root or of this node: kernels/split_general.py, ``scan_category``. ``order`` holds the last one.
 __device__ Cut look_at_levels(const Tree& t, whole feature, bool root, int kind, double rare,
                               Question& ask, whole* own, const whole* totals, double* ratio,
                               short* order) {
@@ -236,8 +236,9 @@ __device__ Cut look_at_levels(const Tree& t, whole feature, bool root, int kind,
   return found;
 }
 
-// Open a feature and look at all its cuts. A category is looked at in the order ``only``, or in all
-// if that is -1; of the last one, ``order`` is left behind. The root writes what it knows of levels.
+// Read the histogram of a feature and search all its cuts. A category is searched in the order
+// ``only``, or in all if that is -1; ``order`` holds the last one. The root writes the orders of
+// levels.
 __device__ __noinline__ Cut look_at(const Tree& t, const View& view, whole size, double low_end, double high_end,
                        bool root, int only, whole*& own, short*& order, double& before) {
   int room = threadIdx.x >> 5;
@@ -290,8 +291,8 @@ __device__ __noinline__ Cut look_at(const Tree& t, const View& view, whole size,
   return best;
 }
 
-// The histogram of one part of split j of the batch. The counted part has one of its own, the
-// other is what that leaves of the parent's, which is still in the parent's slot.
+// The histogram of one part of split j of the batch. The counted part has a histogram;
+// that of the other part is the parent's minus it, and the parent's is still in its slot.
 __device__ View side_of(const Tree& t, int j, int side, whole feature) {
   View view = {&t, t.features + feature * FEATURE_COLUMNS, 0, -1};
   if (j < 0) return view;  // the root
@@ -304,12 +305,12 @@ __device__ __forceinline__ whole node_of_side(const Tree& t, int j, int side) {
   return j < 0 ? 0 : side == 0 ? t.left_of[t.batch[j]] : t.right_of[t.batch[j]];
 }
 
-// How many warps of a block can look at features at the same time.
+// How many warps of a block can search features at the same time.
 __device__ __forceinline__ whole rooms_for_warps(const Tree& t) {
   return min((whole)(blockDim.x >> 5), t.shared_words / words_a_warp(t));
 }
 
-// Look at every feature of all parts of the batch, or of the root. A warp takes a feature.
+// Search every feature of all parts of the batch, or of the root, with a warp for each feature.
 __device__ __noinline__ void search(const Tree& t, bool root) {
   int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
   whole rooms = rooms_for_warps(t), count = root ? 1 : 2 * t.plan[COUNT];
@@ -333,7 +334,7 @@ __device__ __noinline__ void search(const Tree& t, bool root) {
     Cut cut = look_at(t, side_of(t, j, side, feature), t.sizes[node], t.spans[2 * node],
                       t.spans[2 * node + 1], root, -1, own, order, before);
     bool absent = !category && own[t.features[feature * FEATURE_COLUMNS + BINS]] != 0;
-    if (!drawn) cut.place = -1;  // the root has written down what it knows of the levels
+    if (!drawn) cut.place = -1;  // the root has written the orders of levels
     if (lane == 0) {
       t.found[task] = cut.found;
       t.found_cut[task] = cut.place < 0 ? -1
@@ -343,7 +344,7 @@ __device__ __noinline__ void search(const Tree& t, bool root) {
   }
 }
 
-// Hand a node's span down to its parts: kernels/grow.py, ``narrow``. By one warp.
+// Pass the span of a node on to its parts: kernels/grow.py, ``narrow``. By one warp.
 __device__ __noinline__ void narrow(const Tree& t, int j) {
   whole node = t.batch[j], left = t.left_of[node], right = t.right_of[node];
   const whole* feature = t.features + t.best[3 * node + FEATURE] * FEATURE_COLUMNS;
@@ -363,7 +364,7 @@ __device__ __noinline__ void narrow(const Tree& t, int j) {
   }
 }
 
-// Write which levels of a category go left: kernels/split.py, ``choose_members``.
+// Write which levels of a category go left: kernels/category_levels.py, ``choose_members``.
 __device__ bool choose_members(const Tree& t, const whole* own, int bins, const short* order,
                                int cut, bool heavier_left, byte* members) {
   bool missing_left = heavier_left && own[bins] == 0;
@@ -378,8 +379,7 @@ __device__ bool choose_members(const Tree& t, const whole* own, int bins, const 
   return missing_left;
 }
 
-// Give a part the best of the cuts that were found; of equal ones that of the first feature. By
-// one warp.
+// Set the best cut of a part, that of the first feature of equals. By one warp.
 __device__ __noinline__ void take_best(const Tree& t, int j, int side) {
   int lane = threadIdx.x & 31;
   whole node = node_of_side(t, j, side), part = j < 0 ? 0 : 2 * j + side;
@@ -427,7 +427,7 @@ __device__ void open_all(const Tree& t) {
   __syncthreads();
 }
 
-// Narrow what is open to a node that is split, and give it to both parts: kernels/grow.py.
+// Restrict the features open to a node after a split, for both parts: kernels/grow.py.
 // By the whole block.
 __device__ void hand_down(const Tree& t, whole node, whole left) {
   whole features = t.features_count, split = t.best[3 * node + FEATURE];
@@ -467,8 +467,7 @@ __device__ void shuffle(whole* deck, whole features, whole count, word seed) {
   }
 }
 
-// Allow some features to a part, drawn as kernels/grow.py and, of those open to it,
-// kernels/grow.py do.
+// Allow some features to a part, drawn from those open to it as kernels/grow.py does.
 __device__ void draw_features(const Tree& t, int side, whole node, word seed) {
   whole features = t.features_count, drawn = t.drawn;
   if (drawn >= features) return;
@@ -493,8 +492,8 @@ __device__ void draw_features(const Tree& t, int side, whole node, word seed) {
     }
 }
 
-// Follow best-first growth as far as the splits made reach: number splits and leaves, and give the
-// node whose turn it is next, or -1 at the end. By one warp.
+// Follow best-first growth as far as the splits made reach: number splits and leaves, and return
+// the next node, or -1 at the end. By one warp.
 __device__ whole follow(const Tree& t, const double* gains) {
   int lane = threadIdx.x & 31;
   whole leaves = t.plan[LEAVES];
@@ -525,9 +524,9 @@ __device__ whole follow(const Tree& t, const double* gains) {
   return t.node_of[next.place];
 }
 
-// Choose the nodes to split now: the one whose turn it is, and those with the largest gains beside
-// it, as many as may still have their turn. Where features are drawn, which ones depends on the
-// number of a split, so no split is made ahead of its turn. By the whole block.
+// Choose the nodes to split now: the next one, and those with the largest gains beside it, as many
+// as may still have their turn. If features are drawn, the draw depends on the number of a split, so
+// no split is made ahead of its turn. By the whole block.
 __device__ void choose_nodes(const Tree& t, double* gains, whole turn) {
   __shared__ int chosen;
   bool copied = gains != t.gains;
@@ -563,7 +562,7 @@ __device__ void choose_nodes(const Tree& t, double* gains, whole turn) {
   __syncthreads();
 }
 
-// Make room for the parts of the nodes that are to be split.
+// Assign places to the parts of the nodes that are to be split.
 __device__ void make_parts(const Tree& t, word seed) {
   int j = threadIdx.x, count = (int)t.plan[COUNT];
   whole nodes = t.plan[NODES], leaves = t.plan[LEAVES];
@@ -579,7 +578,7 @@ __device__ void make_parts(const Tree& t, word seed) {
       t.sides_of[part] = 1 - t.sides_of[node];
       t.gains[part] = 0.0;
     }
-    // of the last split, nobody asks how its parts could be split
+    // the parts of the last split are not searched
     t.searched[j] = t.depths[left] < t.deepest && !(count == 1 && leaves + 1 == t.most_leaves);
   }
   __syncthreads();
@@ -622,7 +621,7 @@ __device__ __noinline__ void look_ahead(const Tree& t, bool root, word seed) {
   }
   double* gains = t.gains;
   whole nodes = t.plan[NODES];
-  if (nodes <= t.shared_words) {  // the same numbers, closer by
+  if (nodes <= t.shared_words) {  // the same numbers, in faster memory
     gains = (double*)shared_words;
     for (whole k = threadIdx.x; k < nodes; k += blockDim.x) gains[k] = t.gains[k];
     __syncthreads();
@@ -654,7 +653,7 @@ __device__ void place_parts(const Tree& t) {
   }
 }
 
-// Write down the splits in the order of best-first growth: kernels/grow.py, ``record``.
+// Write the splits in the order of best-first growth: kernels/grow.py, ``record``.
 __device__ void record(const Tree& t) {
   for (whole node = threadIdx.x; node < t.plan[NODES]; node += blockDim.x) {
     whole number = t.split_of[node];
@@ -678,7 +677,7 @@ __device__ void record(const Tree& t) {
   for (whole k = threadIdx.x; k < t.plan[LEAVES]; k += blockDim.x) t.leaf_of[t.node_of[k]] = k;
   __syncthreads();
   for (whole node = threadIdx.x; node < t.plan[NODES]; node += blockDim.x) {
-    whole leaf = node;  // a node that was split ahead and has not had its turn is a leaf
+    whole leaf = node;  // a node that was split ahead but had no turn is a leaf
     while (leaf != 0 && t.split_of[t.parents[leaf]] < 0) leaf = t.parents[leaf];
     if (leaf != node) t.leaf_of[node] = t.leaf_of[leaf];
   }
@@ -686,7 +685,7 @@ __device__ void record(const Tree& t) {
 
 #define NODES_AT_ONCE 128
 
-// Write the number of its leaf to every row.
+// Write the leaf of every row.
 template <typename Cell>
 __device__ void label(const Tree& t, bool every_row) {
   __shared__ whole places[NODES_AT_ONCE], sizes[NODES_AT_ONCE], leaves[NODES_AT_ONCE];
@@ -704,7 +703,7 @@ __device__ void label(const Tree& t, bool every_row) {
     for (int n = 0; n < count; n++) {
       const uint* rows = (const uint*)places[n];
       bool untouched = every_row && first + n == 0;
-      // the nodes begin at different blocks, so that small ones are not all left to the first
+      // nodes begin at different blocks, so that not all small ones are done by the first
       whole me = (whole)((blockIdx.x + 7 * n) % gridDim.x) * blockDim.x + threadIdx.x;
       for (whole k = me; k < sizes[n]; k += step)
         cells[untouched ? k : (whole)rows[k]] = (Cell)leaves[n];
@@ -750,7 +749,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
   if (last_to_arrive(t.barrier)) {
     if (t.interacting) open_all(t);
     if (threadIdx.x == 0) {
-      // the histogram of the root is in slot 0, and the next ones behind it
+      // the histogram of the root is in slot 0, and the next ones follow
       whole plan[PLAN_WORDS] = {1, 1, -1, 1, 0};
       for (int k = 0; k < PLAN_WORDS; k++) t.plan[k] = plan[k];
       t.starts[0] = t.slots[0] = t.sides_of[0] = t.depths[0] = t.left_of[0] = t.right_of[0] = 0;
@@ -778,7 +777,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
   if (threadIdx.x == 0) stump = every_row && t.most_leaves == 2 && t.plan[COUNT] > 0;
   __syncthreads();
   while (t.plan[COUNT] > 0) {
-    if (!stump) {  // nobody asks how the parts of a stump could be split
+    if (!stump) {  // the parts of a stump are not searched
       subtract_and_clear(t);
       sort_rows(t, every_row);
       if (last_to_arrive(t.barrier)) {

@@ -1,4 +1,4 @@
-"""Launch the kernels that grow trees, and keep what they work on in the GPU's memory."""
+"""Launch the kernels that grow trees, and hold their arrays in the GPU's memory."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pacboost.kernels.cuda import twins
 from pacboost.kernels.cuda.device import row_kernel, to_gpu, tree_kernel
 from pacboost.kernels.cuda.weighing import NOTHING, SUMS, Copied, Origin, keep
 from pacboost.kernels.grow import Interactions
+from pacboost.kernels.layout import CATEGORY, MONOTONE
 
 CODES = 256
 PLAN_WORDS = 5
@@ -19,58 +20,64 @@ LEAVES = 1
 BATCH = 32
 """As in tree.cuh."""
 ORDER = 15
-"""Where ``struct Tree`` has the places of the orders of rows."""
-MOST_AHEAD = 512
-"""How many splits may be made before their turn in best-first order has come: half of all."""
+"""The place of the pointers to the orders of rows in ``struct Tree``."""
+MAX_SPLITS_AHEAD = 512
+"""Maximum number of splits made before their turn in best-first order has come."""
 THREADS = 1_024
-MOST_SHARED_BYTES = 96 * 1_024
-"""For the histograms that a block counts at once: two numbers of 32 bits a code."""
-LEAST_SHARED_BYTES = 32 * 1_024
-CELLS_WORTH_A_BLOCK = 16_384
-ROWS_AT_ONCE = 4_000_000
-"""Rows whose codes are brought to the GPU in one piece."""
+MAX_SHARED_BYTES = 96 * 1_024
+"""Of the histograms that a block counts at once: two 32-bit integers for each code."""
+MIN_SHARED_BYTES = 32 * 1_024
+MIN_CELLS_PER_BLOCK = 16_384
+ROWS_PER_COPY = 4_000_000
+"""Number of rows whose codes are copied to the GPU at once."""
 
-whole = np.int64
+int64 = np.int64
 
 
 def empty(shape: Any, dtype: Any) -> Any:
-    """Reserve an array."""
+    """Allocate an array on the GPU."""
     import cupy
 
     return cupy.empty(shape, dtype)
 
 
 def codes_by_row(words: NDArray[np.uint64], lanes: int) -> Any:
-    """Bring words of codes, (blocks, rows), to the GPU, and give the codes row by row there."""
+    """Copy words of codes, (blocks, rows), to the GPU; return the codes there row by row."""
     rows, stride = words.shape[1], -(-lanes // 4) * 4
     codes = empty((rows, stride), np.uint8)
     kernel = row_kernel("lay_out")
-    for first in range(0, rows, ROWS_AT_ONCE):
-        part = to_gpu(np.ascontiguousarray(words[:, first : first + ROWS_AT_ONCE]))
-        sizes = whole(part.shape[1]), whole(first), whole(lanes), whole(stride)
+    for first in range(0, rows, ROWS_PER_COPY):
+        part = to_gpu(np.ascontiguousarray(words[:, first : first + ROWS_PER_COPY]))
+        sizes = int64(part.shape[1]), int64(first), int64(lanes), int64(stride)
         kernel((2_048,), (256,), (part, *sizes, codes))
     return codes
 
 
 def settle(
-    codes: Any, lanes: Any, goes_left: Any, left: Any, right: Any, chosen: Any, cells: Any
+    codes: Any,
+    lanes: Any,
+    goes_left: Any,
+    left_child: Any,
+    right_child: Any,
+    chosen: Any,
+    cells: Any,
 ) -> None:
-    """Walk the rows that were not chosen to their leaves."""
+    """Set the leaves of the rows that were not chosen."""
     grown_on = empty(len(codes), np.uint8)
-    if not left.size:
+    if not left_child.size:
         cells[:] = 0
         return
     grown_on[:] = 0
     grown_on[to_gpu(chosen)] = 1
-    held = (to_gpu(array) for array in (lanes, goes_left, left, right))
+    tables = (to_gpu(array) for array in (lanes, goes_left, left_child, right_child))
     row_kernel("settle")((2_048,), (256,), (
-        codes, whole(codes.shape[1]), *held, grown_on, whole(len(codes)), cells,
-        whole(cells.itemsize),
+        codes, int64(codes.shape[1]), *tables, grown_on, int64(len(codes)), cells,
+        int64(cells.itemsize),
     ))  # fmt: skip
 
 
 class Grown(NamedTuple):
-    """A tree as it comes back: the number of its leaves, and its splits."""
+    """A tree in the CPU's memory: the number of its leaves, and its splits."""
 
     leaves: int
     splits: NDArray[np.int64]
@@ -86,7 +93,7 @@ def _multiprocessors() -> int:
 
 
 class GrowingTree:
-    """Everything that ``struct Tree`` of tree.cuh names, for trees on one sample."""
+    """The arrays of ``struct Tree`` of tree.cuh, for trees on one sample."""
 
     def __init__(
         self, codes: Any, lanes: int, features: NDArray[np.int64], pairs: Any, cells: Any,
@@ -96,13 +103,13 @@ class GrowingTree:
 
         count, lines = len(features), len(pairs)
         self._codes, self._pairs, self._cells, self._lanes = codes, pairs, cells, lanes
-        self._categories = bool(features[:, 4].any())
+        self._categories = bool(features[:, CATEGORY].any())
         levels = count if self._categories else 0
-        ahead = min(max(BATCH, leaves // 2), MOST_AHEAD)
+        ahead = min(max(BATCH, leaves // 2), MAX_SPLITS_AHEAD)
         splits = leaves - 1 + ahead
         nodes = 2 * splits + 1
         self._histogram = cupy.empty((splits + 1, lines, lanes, CODES), np.int64)
-        # What travels back lies in one piece: the plan, the splits and their gains, sums of leaves.
+        # One array is copied back: the plan, the splits and their gains, and the sums of leaves.
         self._back = Copied(cupy.zeros(PLAN_WORDS + 8 * leaves, np.int64))
         self._sums = self._back.there[PLAN_WORDS + 6 * leaves :].reshape(2, leaves, 1)
         self._split_members = cupy.zeros((leaves, CODES), np.uint8)
@@ -111,8 +118,8 @@ class GrowingTree:
             "starts", "sizes", "slots", "sides_of", "depths", "left_of", "right_of", "parents",
             "split_of", "leaf_of",
         )  # fmt: skip
-        kept = {name: cupy.zeros(nodes, np.int64) for name in of_nodes}
-        kept |= {name: cupy.zeros(shape, kind) for name, shape, kind in (
+        arrays = {name: cupy.zeros(nodes, np.int64) for name in of_nodes}
+        arrays |= {name: cupy.zeros(shape, kind) for name, shape, kind in (
             ("best", (nodes, 3), np.int64), ("members", (nodes, CODES), np.uint8),
             ("gains", nodes, np.float64), ("spans", (nodes, 2), np.float64),
             ("node_of", leaves, np.int64), ("decks", (2, count), np.int64),
@@ -123,18 +130,18 @@ class GrowingTree:
             ("barrier", 2, np.uint32), ("orders", (levels, CODES), np.uint8),
             ("evidence", levels, np.float64),
         )}  # fmt: skip
-        kept["allowed"] = cupy.ones((2, count), np.uint8)
-        self._kept = kept
-        room = lines * (CODES + 1) + lines + CODES + 1 + (CODES + 1) // 4 + 1  # for a warp
-        group = min(-(-lanes // 4) * 4, MOST_SHARED_BYTES // (8 * CODES))
-        words = max(CODES * group, room, LEAST_SHARED_BYTES // 8)
+        arrays["allowed"] = cupy.ones((2, count), np.uint8)
+        self._arrays = arrays
+        room = lines * (CODES + 1) + lines + CODES + 1 + (CODES + 1) // 4 + 1  # per warp
+        group = min(-(-lanes // 4) * 4, MAX_SHARED_BYTES // (8 * CODES))
+        words = max(CODES * group, room, MIN_SHARED_BYTES // 8)
         self._shared = 8 * words
-        at = {name: array.data.ptr for name, array in kept.items()}
+        at = {name: array.data.ptr for name, array in arrays.items()}
         back = self._back.there.data.ptr
         fields = (
             codes.data.ptr, codes.shape[1], len(codes), lanes, count, lines, leaves, missing,
-            drawn, deepest, splits, ahead, int(features[:, 5].any()), self._features.data.ptr,
-            pairs.data.ptr, 0, 0, self._histogram.data.ptr, 0,
+            drawn, deepest, splits, ahead, int(features[:, MONOTONE].any()),
+            self._features.data.ptr, pairs.data.ptr, 0, 0, self._histogram.data.ptr, 0,
             *(at[name] for name in of_nodes), at["best"], at["members"],
             at["gains"], at["spans"], at["node_of"], back + 8 * PLAN_WORDS,
             self._split_members.data.ptr, back + 8 * (PLAN_WORDS + 5 * leaves), at["allowed"],
@@ -148,22 +155,22 @@ class GrowingTree:
         self._summed: tuple[Any, Any] | None = None
         self._order: Any = None
         self._order_in: int | None = None
-        """Whose memory it is: the place of the weights, or 0 for its own."""
+        """The address of the weights whose memory the order uses; 0 if it has separate memory."""
 
     def _interacting(self, rules: Interactions | None, nodes: int, count: int) -> list[int]:
-        """Return what the kernel has to know of features that may not interact."""
+        """Return the fields of ``struct Tree`` for features that may not interact."""
         if rules is None:
             return [0] * 9
         sets = len(rules.sets)
         shapes = (nodes, sets), (nodes, count), (nodes, count)
         rooms = [to_gpu(rules.sets), *(empty(shape, np.uint8) for shape in shapes)]
         rooms.append(empty(nodes, np.int64))
-        self._kept |= {f"interactions {k}": room for k, room in enumerate(rooms)}
+        self._arrays |= {f"interactions {k}": room for k, room in enumerate(rooms)}
         share = int(np.float64(rules.share).view(np.int64))
-        return [1, sets, rules.most, share, *(room.data.ptr for room in rooms)]
+        return [1, sets, rules.max_features, share, *(room.data.ptr for room in rooms)]
 
     def _take_room(self, weights: Any) -> None:
-        """Take memory for two orders of the rows: that of their weights, or some more."""
+        """Use the memory of the weights for two orders of the rows, or allocate some."""
         shape, where = (2, len(self._codes)), 0 if weights is None else weights.data.ptr
         if where == self._order_in:
             return
@@ -183,10 +190,10 @@ class GrowingTree:
         weights: Any = None,
         totals: Any = NOTHING,
     ) -> None:
-        """Begin to grow a tree on the chosen rows, or on all.
+        """Start to grow a tree on the chosen rows, or on all.
 
-        ``weights`` of the rows are no longer needed, if they are given: they are overwritten. With
-        ``totals``, the penalty of the rules is multiplied by the scale that follows from them.
+        If ``weights`` are passed, they are overwritten. With ``totals``, the penalty of the rules
+        is multiplied by the scale that follows from them.
         """
         size = len(self._codes) if chosen is None else chosen.size
         self._take_room(weights)
@@ -195,23 +202,23 @@ class GrowingTree:
         kernel = tree_kernel()
         if kernel.max_dynamic_shared_size_bytes < self._shared:  # noqa: PLR1730 (setting it costs)
             kernel.max_dynamic_shared_size_bytes = self._shared
-        blocks = max(1, min(_multiprocessors(), size * self._lanes // CELLS_WORTH_A_BLOCK))
+        blocks = max(1, min(_multiprocessors(), size * self._lanes // MIN_CELLS_PER_BLOCK))
         kernel((blocks,), (THREADS,), (
-            self._tree, whole(size), whole(chosen is None), np.uint64(key), totals, *rules
+            self._tree, int64(size), int64(chosen is None), np.uint64(key), totals, *rules
         ), shared_mem=self._shared)  # fmt: skip
         self._summed = None
 
     def weigh_again(self, origin: Origin, weights: Any, pulls: Any, *, sums: bool) -> None:
-        """Compute the weights that were overwritten; with ``sums``, add up the rows of the leaves.
+        """Recompute the overwritten weights; with ``sums``, also sum the rows of the leaves.
 
-        The sums of weights and pulls are kept for the twins.
+        The sums of weights and pulls are stored for the twins.
         """
         into = self._sums if sums else None
         twins.weigh_again(origin, weights, self._cells, pulls, into)
         self._summed = (weights, pulls) if sums else None
 
     def end(self) -> Grown:
-        """Wait for the tree."""
+        """Wait for the tree and return it."""
         back = self._back.fetch()
         leaves = int(back[LEAVES])
         splits = back[PLAN_WORDS : PLAN_WORDS + 5 * self._leaves].reshape(-1, 5)[: leaves - 1]

@@ -1,6 +1,6 @@
 // Scores of rows under a vote of trees: the twin of ``score`` of kernels/predict.py.
 //
-// A block brings the codes of some rows, and some trees after others, into its own memory; a thread
+// A block loads the codes of some rows, and group after group of trees, into its memory; a thread
 // walks its row down these trees. Values are multiples of a unit, so their sums do not depend on the
 // order.
 #include "grid.cuh"
@@ -9,9 +9,9 @@
 
 extern __shared__ uint shared_words[];
 
-// A split or a leaf in a word. Of a split: the feature in the upper 9 bits, the cut in 8 bits, whether
-// missing values go left, whether levels are looked up, and in the lowest 13 bits where its left part
-// is in the tree; the right one comes behind it. Of a leaf these bits are 0, and its number is above.
+// A split or a leaf in a word. A split has the feature in the upper 9 bits, the cut in 8 bits, whether
+// missing values go left, whether levels are looked up, and in the lowest 13 bits the place of
+// its left child in the tree; the right one follows it. A leaf has 0 there, and its number above.
 #define PART_OF(entry) ((int)((entry) & 0x1FFF))
 #define FEATURE_OF(entry) ((int)((entry) >> 23))
 #define CUT_OF(entry) ((int)(((entry) >> 15) & 255))
@@ -19,14 +19,14 @@ extern __shared__ uint shared_words[];
 #define BY_LEVELS(entry) ((entry) & 0x2000)
 #define LEAF_OF(entry) ((int)((entry) >> 13))
 
-// ``trees`` has for each tree where it begins among the entries, and where its leaves do.
+// ``trees`` holds the first entry and the first leaf value of each tree.
 extern "C" __global__ void score(const byte* codes, whole stride, whole rows, const uint* entries,
                                  const int* members_of, const byte* members, whole missing,
                                  const whole* trees, const whole* groups, whole group_count,
                                  const double* values, whole outputs, whole entry_room,
                                  double* scores) {
   uint *held = shared_words, *tile = shared_words + entry_room;
-  int quads = (int)stride / 4, line = quads | 1;  // of words: see bytes_a_row in predict.py
+  int quads = (int)stride / 4, line = quads | 1;  // in words: see row_distance in predict.py
   for (whole first = (whole)blockIdx.x * blockDim.x; first < rows;
        first += (whole)gridDim.x * blockDim.x) {
     int here = (int)min((whole)blockDim.x, rows - first);

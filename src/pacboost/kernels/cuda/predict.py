@@ -9,22 +9,22 @@ from numpy.typing import NDArray
 
 from pacboost.kernels.cuda.device import on_gpu, pinned, predict_kernel, row_kernel, to_gpu
 from pacboost.kernels.cuda.encode import Encoder, Layout, Rows, pieces
-from pacboost.kernels.predict import CUT, FEATURE, LEFT, MEMBER, MISSING_LEFT, RIGHT
+from pacboost.kernels.layout import CUT, FEATURE, LEFT, MEMBER, MISSING_LEFT, RIGHT
 from pacboost.kernels.runtime.threads import each_rows
 
-SPLITS_AT_ONCE = 3_072
-"""A larger tree is not walked on the GPU."""
-ENTRIES_AT_ONCE = 2 * SPLITS_AT_ONCE + 2
-"""Splits and leaves that lie in the memory of a block."""
+MAX_SPLITS_PER_TREE = 3_072
+"""Larger trees are not scored on the GPU."""
+MAX_ENTRIES_PER_BLOCK = 2 * MAX_SPLITS_PER_TREE + 2
+"""Number of splits and leaves that fit into the memory of a block."""
 FEATURE_BIT, CUT_BIT, MISSING_BIT, MEMBER_BIT = 23, 15, 14, 13
-"""Where the fields of an entry lie, as in predict.cu; below is the place of a split's left part."""
+"""The first bits of the fields of an entry, as in predict.cu; below is the left child's place."""
 THREADS = 256
 
-whole = np.int64
+int64 = np.int64
 
 
 class TreesOnGpu:
-    """Trees laid one after the other (hypotheses/scored_trees.py), in the GPU's memory."""
+    """Concatenated trees (hypotheses/scored_trees.py) in the GPU's memory."""
 
     def __init__(
         self,
@@ -39,49 +39,49 @@ class TreesOnGpu:
         self._outputs = values.shape[1]
         self._groups = to_gpu(_groups(starts))
         leaves = np.append(trees[:, 2], len(values))
-        given = entries, members_of, members, np.stack([starts, leaves], axis=1), values
+        arrays = entries, members_of, members, np.stack([starts, leaves], axis=1), values
         self._entries, self._members_of, self._members, self._trees, self._values = (
-            to_gpu(array) for array in given
+            to_gpu(array) for array in arrays
         )
 
     def add_to(self, scores: Any, values: Any, chosen: Rows | None) -> None:
-        """Add what the trees say of rows to their scores (rows, outputs), wherever these are."""
+        """Add the values of the trees to scores (rows, outputs), in the memory of either device."""
         import cupy
 
         encoder, kernel, layout = self._encoder, predict_kernel(), self._encoder.layout
-        shared = 4 * ENTRIES_AT_ONCE + THREADS * bytes_a_row(layout.stride)
+        shared = 4 * MAX_ENTRIES_PER_BLOCK + THREADS * row_distance(layout.stride)
         stay = on_gpu(scores)
         kernel.max_dynamic_shared_size_bytes = shared
         for first, part, stream in pieces(values, chosen):
             with stream:
                 codes = cupy.empty((len(part), layout.stride), np.uint8)
-                own = scores[first : first + len(part)]
-                found = own if stay else cupy.zeros(own.shape)
+                part_scores = scores[first : first + len(part)]
+                sums = part_scores if stay else cupy.zeros(part_scores.shape)
                 encoder.write(part, codes)
                 kernel((min(4_096, -(-len(part) // THREADS)),), (THREADS,), (
-                    codes, whole(layout.stride), whole(len(part)), self._entries, self._members_of,
-                    self._members, whole(layout.missing), self._trees, self._groups,
-                    whole(self._groups.size - 1), self._values,
-                    whole(self._outputs), whole(ENTRIES_AT_ONCE), found,
+                    codes, int64(layout.stride), int64(len(part)), self._entries, self._members_of,
+                    self._members, int64(layout.missing), self._trees, self._groups,
+                    int64(self._groups.size - 1), self._values,
+                    int64(self._outputs), int64(MAX_ENTRIES_PER_BLOCK), sums,
                 ), shared_mem=shared)  # fmt: skip
                 if stay:
                     continue
-                here = pinned(found.shape, np.float64)
-                found.get(stream, out=here)
-            _add(here, own)
+                here = pinned(sums.shape, np.float64)
+                sums.get(stream, out=here)
+            _add(here, part_scores)
 
 
-def most_stride() -> int:
-    """Return how many bytes the codes of a row may take."""
-    return (96 * 1_024 - 4 * ENTRIES_AT_ONCE) // THREADS - 4
+def max_stride() -> int:
+    """Return the maximum size of the codes of a row in bytes."""
+    return (96 * 1_024 - 4 * MAX_ENTRIES_PER_BLOCK) // THREADS - 4
 
 
-def bytes_a_row(stride: int) -> int:
-    """Return how far apart rows lie in the memory of a block: an odd number of words of four bytes.
+def row_distance(stride: int) -> int:
+    """Return the distance of rows in the memory of a block: an odd number of 4-byte words.
 
-    Threads that look at the same feature of their rows then ask for different memory banks.
+    Threads that read the same feature of their rows then use different memory banks.
 
-    >>> bytes_a_row(28), bytes_a_row(32)
+    >>> row_distance(28), row_distance(32)
     (28, 36)
     """
     return stride | 4
@@ -90,9 +90,9 @@ def bytes_a_row(stride: int) -> int:
 def packed_entries(
     nodes: NDArray[np.int32], trees: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.int64]]:
-    """Put splits and leaves into words, as predict.cu says; give members, and where trees begin.
+    """Pack splits and leaves into words as predict.cu expects; return members and starts of trees.
 
-    The root of a tree comes first; the parts of its split t are at 2t + 1 and 2t + 2.
+    The root of a tree comes first; the children of its split t are at 2t + 1 and 2t + 2.
 
     >>> nodes = np.array([[2, 7, 1, -1, -2, -1]], dtype=np.int32)
     >>> entries, _, starts = packed_entries(nodes, np.array([[0, 1, 0]]))
@@ -103,18 +103,18 @@ def packed_entries(
     starts = np.concatenate([[0], np.cumsum(2 * counts + 1)])
     tree = np.repeat(np.arange(len(trees)), counts)
     first = trees[tree, 0]
-    own = np.arange(len(nodes)) - first  # the number of a split in its tree
+    number_in_tree = np.arange(len(nodes)) - first
     words = nodes.astype(np.int64)
     splits = (words[:, FEATURE] << FEATURE_BIT) | ((words[:, CUT] & 255) << CUT_BIT)
     splits |= (words[:, MISSING_LEFT] & 1) << MISSING_BIT
-    splits |= ((words[:, MEMBER] >= 0).astype(np.int64) << MEMBER_BIT) | (2 * own + 1)
+    splits |= ((words[:, MEMBER] >= 0).astype(np.int64) << MEMBER_BIT) | (2 * number_in_tree + 1)
     entries = np.zeros(int(starts[-1]), dtype=np.int64)
     members = np.full(entries.size, -1, dtype=np.int32)
     grown = counts > 0
     entries[starts[:-1][grown]] = splits[trees[grown, 0]]
     members[starts[:-1][grown]] = nodes[trees[grown, 0], MEMBER]
     for side, place in ((LEFT, 1), (RIGHT, 2)):
-        child, at = words[:, side], starts[tree] + 2 * own + place
+        child, at = words[:, side], starts[tree] + 2 * number_in_tree + place
         inner = child >= 0
         entries[at] = ~child << MEMBER_BIT
         entries[at[inner]] = splits[(first + child)[inner]]
@@ -123,10 +123,10 @@ def packed_entries(
 
 
 def _groups(starts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Divide trees into groups that lie in the memory of a block together."""
+    """Divide trees into groups that fit into the memory of a block."""
     groups = [0]
     for tree in range(1, starts.size):
-        if starts[tree] - starts[groups[-1]] > ENTRIES_AT_ONCE:
+        if starts[tree] - starts[groups[-1]] > MAX_ENTRIES_PER_BLOCK:
             groups.append(tree - 1)
     return np.array([*groups, starts.size - 1], dtype=np.int64)
 
@@ -138,24 +138,21 @@ def _add(part: NDArray[np.float64], scores: NDArray[np.float64]) -> None:
     each_rows(task, len(part), width=part.shape[1])
 
 
-# The scores of rows that a run is measured on, kept on the GPU and brought up to date there.
-
-
 class GpuScores:
-    """Scores (rows, outputs) of rows whose codes (rows, features) are on the GPU."""
+    """Scores (rows, outputs) that a run is measured by, for rows whose codes are on the GPU."""
 
     def __init__(self, codes: Any, outputs: int) -> None:
         self._codes = codes
         self._scores = to_gpu(np.zeros((len(codes), outputs)))
 
     def add(self, tree: Any, vote: float) -> NDArray[np.float64]:
-        """Add a tree (hypotheses/tree.py) with this vote, and give all scores."""
+        """Add a tree (hypotheses/tree.py) with this vote, and return all scores."""
         rows, outputs = self._scores.shape
         features = tree.feature.astype(np.int64)
         shape = map(to_gpu, (features, tree.sides(), tree.left, tree.right))
         row_kernel("add_tree")((2_048,), (256,), (
-            self._codes, whole(self._codes.shape[1]), *shape, whole(features.size),
-            to_gpu(tree.values), np.float64(vote), whole(rows), whole(outputs), self._scores,
+            self._codes, int64(self._codes.shape[1]), *shape, int64(features.size),
+            to_gpu(tree.values), np.float64(vote), int64(rows), int64(outputs), self._scores,
         ))  # fmt: skip
         scores: NDArray[np.float64] = self._scores.get()
         return scores

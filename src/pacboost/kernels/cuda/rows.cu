@@ -1,10 +1,10 @@
-// Passes over all rows: the twins of kernels/update.py and kernels/measure.py, each of
+// Passes over all rows: the twins of kernels/update.py, measure.py, pairs.py and row_costs.py, each of
 // the same name.
 #include "exact.cuh"
 
 #define THREADS 256
-#define PIECE 2048  // rows that a block fetches at once
-#define TILE 1024   // as in kernels/measure.py: floats are summed in tiles, and those in parts
+#define PIECE 2048  // rows that a block loads at once
+#define TILE 1024   // as in kernels/tile_sums.py: floats are summed in tiles, and those in parts
 #define PARTS 64
 #define EACH_THREAD (TILE / THREADS)
 
@@ -15,19 +15,19 @@ __device__ __forceinline__ whole cell_of(const void* cells, whole bytes, whole i
   return bytes == 1 ? ((const byte*)cells)[i] : ((const unsigned short*)cells)[i];
 }
 
-// Add what every thread of the block has counted to a sum of all blocks.
+// Add the counts of all threads of the block to a sum of all blocks.
 __device__ void add_to(whole* sum, whole mine) {
   mine = add_over_warp(mine);
   if ((threadIdx.x & 31) == 0 && mine != 0) atomicAdd((word*)sum, (word)mine);
 }
 
-// kernels/split.py; pulls are whole numbers, or signs where ``times_weight``. Without ``flips``
+// kernels/split.py; pulls are integers, or signs if ``times_weight``. Without ``flips``
 // there is one output.
 extern "C" __global__ void pair_up(const whole* weights, const whole* pulls,
                                    const signed char* signs, const signed char* flips,
                                    double pull_scale, double weight_scale, whole rows,
                                    whole outputs, whole lines, whole* pairs, const whole* totals) {
-  if (totals) {  // the sums of weights and of absolute pulls, which the scales follow from
+  if (totals) {  // the sums of weights and of absolute pulls give the scales
     weight_scale = scale_of(totals[0]);
     pull_scale = scale_of(totals[1]);
   }
@@ -47,13 +47,13 @@ extern "C" __global__ void pair_up(const whole* weights, const whole* pulls,
   }
 }
 
-// What a thread holds of a tile of numbers: those of its own number, and of every 256th behind it.
-// ``fold_sums`` of kernels/measure.py adds them up in this order.
+// The numbers of a tile that a thread holds: the one of its number, and every 256th after it.
+// ``fold_sums`` of kernels/tile_sums.py adds them in this order.
 __device__ __forceinline__ double folded(const double* own) {
   return (own[0] + own[2]) + (own[1] + own[3]);
 }
 
-// Fold a tile further: ``room`` holds a number for every thread, and PARTS are left. By the block.
+// Fold a tile further: ``room`` holds a number for every thread, and PARTS remain. By the block.
 __device__ __forceinline__ void fold_sums(double* room) {
   __syncthreads();
   if (threadIdx.x < 2 * PARTS) room[threadIdx.x] += room[threadIdx.x + 2 * PARTS];
@@ -61,7 +61,7 @@ __device__ __forceinline__ void fold_sums(double* room) {
   if (threadIdx.x < PARTS) room[threadIdx.x] += room[threadIdx.x + PARTS];
 }
 
-// Add the parts up as ``sum_of_parts`` of kernels/measure.py does; the first PARTS threads hold them.
+// Sum the parts as ``sum_of_parts`` of kernels/tile_sums.py does; the first PARTS threads hold them.
 __device__ double sum_of_parts(double mine) {
   __shared__ double second[PARTS / 2];
   if (threadIdx.x >= PARTS / 2 && threadIdx.x < PARTS) second[threadIdx.x - PARTS / 2] = mine;
@@ -73,8 +73,8 @@ __device__ double sum_of_parts(double mine) {
   return mine;
 }
 
-// Add each cell's value, then set weights q(1 - q) and pulls: update_logistic.py. Also count rows that
-// are wrong, and write the folded costs (``log_costs`` of kernels/measure.py) and squared pulls of
+// Add the values of cells, then set weights q(1 - q) and pulls: kernels/update.py, ``logistic``. Count
+// wrong rows, and write the folded costs (``log_costs`` of kernels/row_costs.py) and squared pulls of
 // every tile, PARTS of each.
 extern "C" __global__ void __launch_bounds__(THREADS, 4) logistic(
     const void* cells, whole cell_bytes, const double* values, const signed char* signs,
@@ -126,10 +126,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4) logistic(
   add_to(totals + 2, wrong_rows);
 }
 
-// Compute weights q(1 - q) from margins once more, as ``logistic`` did: while a tree was grown, its
-// order of rows has lain in their place. Also sum pulls and weights in every cell, as ``cell_sums``
-// does, unless ``cell_count`` is 0. Few cells are summed by every thread first, since many threads
-// that add to the same place wait for each other.
+// Recompute weights q(1 - q) from margins as ``logistic`` does: while a tree is grown, the order of
+// rows uses their memory. Also sum pulls and weights in every cell, as ``cell_sums``
+// does, unless ``cell_count`` is 0. Few cells are summed by every thread first, because many
+// threads that add to the same place wait for each other.
 #define FEW_CELLS 4
 
 extern "C" __global__ void weigh_again(const double* margins, const double* base, whole bases,
@@ -174,7 +174,7 @@ extern "C" __global__ void weigh_again(const double* margins, const double* base
   }
 }
 
-// Add up the folded tiles of every span: a block a span, of costs first, then of squares.
+// Sum the folded tiles of every span, with a block for each: costs first, then squares.
 extern "C" __global__ void add_spans(const double* costs, const double* squares, whole tiles,
                                      whole tiles_a_span, whole spans, double* sums) {
   const double* from = blockIdx.x < spans ? costs : squares;
@@ -192,7 +192,7 @@ extern "C" __global__ void add_spans(const double* costs, const double* squares,
   if (threadIdx.x == 0) sums[blockIdx.x] = part;
 }
 
-// exp(F - max F) of a row's scores F = margin·sign, as ``raise_rows`` of kernels/same_bits.py.
+// exp(F - max F) of a row's scores F = margin·sign, as ``raise_rows`` of kernels/row_exponentials.py.
 __device__ double raise_row(const double* margin, const signed char* side, whole outputs,
                             double& top) {
   top = margin[0] * side[0];
@@ -206,9 +206,9 @@ __device__ double raise_row(const double* margin, const signed char* side, whole
   return total;
 }
 
-// Add each cell's values, then set weights p(1 - p) and pulls y* - p: update_logistic.py. A block takes
-// ``tile`` rows after others, whose scores lie in its own memory, so that threads that lie beside each
-// other read and write numbers that do. ``chosen`` is null for all rows.
+// Add each cell's values, then set weights p(1 - p) and pulls y* - p: kernels/update.py, ``softmax``. A
+// block takes ``tile`` rows at a time, with their scores in its memory, so that neighbouring threads
+// read and write neighbouring numbers. ``chosen`` is null for all rows.
 extern "C" __global__ void softmax(const whole* chosen, whole count, const void* cells,
                                    whole cell_bytes, const double* values,
                                    const signed char* signs, const double* base, whole bases,
@@ -302,8 +302,8 @@ extern "C" __global__ void exponential(const signed char* agree, double vote, do
   add_to(totals, sum);
 }
 
-// Sum pulls and weights in every cell: ``sums`` is (2, cells, outputs). Where ``here``, a block
-// sums in its own memory first.
+// Sum pulls and weights in every cell: ``sums`` is (2, cells, outputs). If ``here``, a block sums
+// in its memory first.
 extern "C" __global__ void cell_sums(const whole* chosen, whole count, const void* cells,
                                      whole cell_bytes, const whole* weights, const whole* pulls,
                                      const signed char* signs, whole outputs, whole cell_count,
@@ -329,7 +329,7 @@ extern "C" __global__ void cell_sums(const whole* chosen, whole count, const voi
   }
 }
 
-// Sum the squares of pulls, span by span, as kernels/measure.py does: a block a span.
+// Sum the squares of pulls, span by span, as kernels/measure.py does, with a block for each.
 extern "C" __global__ void squares_of_pulls(const whole* weights, const whole* pulls,
                                             const signed char* signs, whole numbers, whole size,
                                             double* sums) {
@@ -354,7 +354,7 @@ extern "C" __global__ void squares_of_pulls(const whole* weights, const whole* p
   if (threadIdx.x == 0) sums[blockIdx.x] = part;
 }
 
-// kernels/measure.py, ``log_costs``: a block a span, with one logarithm for sixteen rows.
+// kernels/row_costs.py, ``log_costs``: a block for each span, and one logarithm for sixteen rows.
 extern "C" __global__ void log_costs(const double* margins, whole rows, whole size, double* sums) {
   __shared__ double products[THREADS], lows[THREADS];
   whole first = blockIdx.x * size, last = min(first + size, rows);
@@ -382,8 +382,8 @@ extern "C" __global__ void log_costs(const double* margins, whole rows, whole si
   if (threadIdx.x == 0) sums[blockIdx.x] = part;
 }
 
-// kernels/measure.py, ``potential``: a block a span; it computes the costs of a piece of the rows,
-// and one of its threads adds them up in their order.
+// kernels/row_costs.py, ``potential``: a block for each span; it computes the costs of some rows at
+// a time, and one of its threads adds them in order.
 enum { LOGISTIC, CLIPPED, SQUARE, ABSOLUTE };
 
 extern "C" __global__ void potential(whole kind, const double* margins, const double* base,
@@ -442,7 +442,7 @@ extern "C" __global__ void wrong_classes(const double* margins, const signed cha
   add_to(totals, sum);
 }
 
-// kernels/measure.py, ``class_rows``: what rows of many classes cost.
+// kernels/row_costs.py, ``class_rows``: the costs of rows of many classes.
 extern "C" __global__ void class_rows(const whole* chosen, whole count, const double* margins,
                                       const signed char* signs, const whole* pulls, whole outputs,
                                       double* costs, byte* wrong, double* squares) {
@@ -464,7 +464,7 @@ extern "C" __global__ void class_rows(const whole* chosen, whole count, const do
   }
 }
 
-// Walk rows that did not take part in the growing to their leaves: kernels/routing.py, ``settle``.
+// Set the leaves of rows that the tree was not grown on: kernels/routing.py, ``settle``.
 extern "C" __global__ void settle(const byte* codes, whole stride, const whole* lanes,
                                   const byte* goes_left, const int* left, const int* right,
                                   const byte* grown_on, whole rows, void* cells,
@@ -497,7 +497,7 @@ extern "C" __global__ void add_tree(const byte* codes, whole stride, const whole
   }
 }
 
-// Bring the codes of rows together: from words of eight lanes, (blocks, rows), to (rows, stride).
+// Transpose codes: from words of eight lanes, (blocks, rows), to (rows, stride).
 extern "C" __global__ void lay_out(const word* words, whole rows, whole first_row, whole lanes,
                                    whole stride, byte* codes) {
   for (whole k = me(); k < rows * stride; k += step()) {

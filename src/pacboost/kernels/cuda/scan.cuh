@@ -1,7 +1,7 @@
 // The best cut of one feature, found by a warp: the twin of kernels/split_general.py.
 //
-// A thread looks at eight cuts that follow each other. Of equal cuts the first one counts, so the
-// order in which they are looked at does not matter.
+// A thread judges eight successive cuts. The first of equal cuts is chosen, so the order in which
+// they are judged does not matter.
 #pragma once
 #include "tree.cuh"
 
@@ -22,12 +22,12 @@ __device__ __forceinline__ double worth_of_one(int criterion, double pull, doubl
   return -sqrt(product > 0.0 ? product : 0.0);
 }
 
-// A feature's own histogram, for one side of a split: codes of its bins, then missing values.
-// ``mine`` is the counted histogram of its lane, ``parent`` (or null) what it is taken away from.
+// The histogram of a feature, for one side of a split: codes of its bins, then missing values.
+// ``mine`` is the counted histogram of its lane, ``parent`` (or null) the one it is subtracted from.
 struct View {
   const Tree* t;
   const whole* feature;
-  whole counted, parent;  // slots; parent is -1 where the counted one itself is meant
+  whole counted, parent;  // slots; parent is -1 for the counted histogram itself
   __device__ __forceinline__ whole lane_code(whole line, whole code) const {
     whole lane = feature[LANE];
     whole mine = histogram_of(*t, counted, line, lane)[code];
@@ -41,8 +41,8 @@ struct View {
   }
 };
 
-// Write the histogram of a feature, with missing values behind the last bin; give its sum. Where
-// features share a lane, the default's sum is what the others leave of the total.
+// Write the histogram of a feature, with missing values after the last bin; return its sum. If
+// features share a lane, the sum of the default is the total minus all other codes.
 __device__ whole open_feature(const View& view, whole line, whole* own) {
   int bins = (int)view.feature[BINS], standard = (int)view.feature[DEFAULT];
   int missing = (int)view.t->missing, first = (int)view.feature[BASE], lane = threadIdx.x & 31;
@@ -75,8 +75,8 @@ __device__ whole open_feature(const View& view, whole line, whole* own) {
   return total;
 }
 
-// Count levels that weigh less than ``least`` as missing. The first line, which says which ones
-// these are, comes last.
+// Treat levels that weigh less than ``least`` as missing. The first line decides which ones, so it
+// is changed last.
 __device__ void pool_rare(const Tree& t, whole* own, int bins, double least) {
   for (int s = (int)t.lines - 1; s >= 0; s--) {
     whole* line = own + s * (CODES + 1);
@@ -92,7 +92,7 @@ __device__ void pool_rare(const Tree& t, whole* own, int bins, double least) {
   __syncwarp();
 }
 
-// Order the levels by their mean pull, the missing one among them; ties by code.
+// Order the levels, and missing values among them, by mean pull; ties by code.
 __device__ void order_of(const whole* own, int bins, double smooth, double* ratio, short* order) {
   int lane = threadIdx.x & 31;
   for (int b = lane; b <= bins; b += 32) {
@@ -116,8 +116,8 @@ __device__ double chance_of(const whole* own, int bins, double penalty) {
   return penalty * (double)(levels > 2 ? levels - 2 : 0);
 }
 
-// Give how far levels differ beyond chance: kernels/split.py, ``evidence_of``. Each thread
-// adds up all of it, in the order in which the CPU does.
+// Return how much levels differ beyond chance: kernels/category_levels.py, ``evidence_of``. Each thread
+// computes the whole sum, in the order of the CPU.
 __device__ double evidence_of(const Tree& t, const whole* own, int bins, const whole* totals,
                               double chance) {
   int levels = 0;
@@ -137,7 +137,7 @@ __device__ double evidence_of(const Tree& t, const whole* own, int bins, const w
   return found > 1 + 2 * sqrt(2.0 / levels) ? found : 0.0;
 }
 
-// Keep the better of two cuts; of equal ones that which comes first.
+// Keep the better of two cuts, the first of equals.
 __device__ __forceinline__ void keep_better(Cut& a, const Cut& b) {
   bool first = b.way < a.way || (b.way == a.way && b.place < a.place);
   if (b.place >= 0 && (a.place < 0 || b.found > a.found || (b.found == a.found && first))) a = b;
@@ -155,15 +155,15 @@ __device__ Cut best_of_warp(Cut mine) {
   return mine;
 }
 
-// What is asked of every cut of one feature.
+// The parameters of the search for a cut of one feature.
 struct Question {
   int criterion, slope, bins, category;
   double penalty, least, wanted, chance, low_end, high_end;
   bool quick;
 };
 
-// Look at all cuts of a feature opened into ``own``; ``order`` is null for numbers. Gives the best
-// one that is worth more than ``wanted``, or place -1.
+// Search all cuts of a feature with the histogram ``own``; ``order`` is null for numbers. Return the
+// best one that is worth more than ``wanted``, or place -1.
 __device__ Cut scan_feature(const Tree& t, const whole* own, const short* order,
                             const whole* totals, const Question& ask) {
   int lane = threadIdx.x & 31;
@@ -213,7 +213,7 @@ __device__ Cut scan_feature(const Tree& t, const whole* own, const short* order,
         double high = pull_of(totals[0] - first_below[k]);
         found = worth_of_one(ask.criterion, low, left, ask.penalty) +
                 worth_of_one(ask.criterion, high, right, ask.penalty);
-        if (!ask.category && own[place] == 0) continue;  // the same parts as one cut below
+        if (!ask.category && own[place] == 0) continue;  // the same sides as with the cut before
         if (ask.slope != 0 && place < ask.bins - 1) {
           double a = fmin(fmax(low / left, ask.low_end), ask.high_end);
           double c = fmin(fmax(high / right, ask.low_end), ask.high_end);

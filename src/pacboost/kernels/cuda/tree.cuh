@@ -1,8 +1,8 @@
-// What a tree that is being grown consists of; learners/cuda_growing.py fills it in.
+// The arrays of a tree that is being grown; kernels/cuda/launches.py fills them in.
 #pragma once
 #include "grid.cuh"
 
-// columns of ``features``, ``best`` and ``splits``, and places in ``rules``: kernels/split.py
+// columns of ``features``, ``best`` and ``splits``, and places in ``rules``: kernels/layout.py
 enum { LANE, BASE, BINS, DEFAULT, CATEGORY, MONOTONE, FEATURE_COLUMNS };
 enum { FEATURE, CUT, MISSING_LEFT, LEFT, RIGHT, SPLIT_COLUMNS };
 enum { CRITERION, PENALTY, LEAST_WEIGHT, LEAST_ROWS, SMOOTH, LEVEL_PENALTY, LEVEL_ROWS, CHANCE,
@@ -13,13 +13,13 @@ enum { NEWTON, Z, ERROR };
 
 #define BATCH 32  // nodes that are split at the same time
 
-// What ``plan`` holds. Leaves have the numbers that best-first growth gives them.
+// Places in ``plan``. Leaves are numbered in best-first order.
 enum { COUNT, LEAVES, SPLITS_MADE, NODES, PENDING, PLAN_WORDS };
 
 // A tree that is being grown has nodes. Those whose turn in best-first order has not come yet may
 // be split ahead of it: see ``choose_nodes`` in grow_tree.cu.
 struct Tree {
-  const byte* codes;        // (rows, stride): the codes of a row lie together
+  const byte* codes;        // (rows, stride): the codes of a row are adjacent
   whole stride;
   whole rows;               // of the sample
   whole lanes, features_count, lines, most_leaves, missing, drawn, deepest, most_splits, ahead, monotone;
@@ -27,9 +27,9 @@ struct Tree {
   whole* pairs;             // (lines, rows)
   uint* order[2];           // the rows node by node: a split moves those of a node to the other one
   whole* histogram;         // (most_splits + 1, lines, lanes, CODES)
-  double* rules;            // each block has them in its own memory
+  double* rules;            // each block has a copy in its memory
   whole *starts, *sizes, *slots, *sides_of, *depths;  // of nodes; sides_of: which order has the rows
-  whole *left_of, *right_of, *parents;                // nodes of nodes; 0 where there is none
+  whole *left_of, *right_of, *parents;                // nodes of nodes; 0 for none
   whole *split_of, *leaf_of;                          // the number of a node's split, or of its leaf
   whole* best;              // (nodes, 3)
   byte* members;            // (nodes, CODES)
@@ -41,9 +41,9 @@ struct Tree {
   double* split_gains;
   byte* allowed;            // (2, features)
   whole* decks;             // (2, features)
-  double* found;            // (2 BATCH, features): what the sides of the best cut are worth
+  double* found;            // (2 BATCH, features): the worth of the sides of the best cut
   whole* found_cut;         // (2 BATCH, features): the cut, in which order, and whether missing go left
-  double* worth;            // (2 BATCH): what the nodes are worth as they are
+  double* worth;            // (2 BATCH): the worth of the nodes without a split
   whole* batch;             // (BATCH): the nodes that are split now
   whole* searched;          // (BATCH): whether their parts are searched
   whole* counted_left;      // (BATCH): whether the left part is the one that is counted
@@ -54,11 +54,11 @@ struct Tree {
   void* cells;
   whole cell_bytes;
   whole group;              // how many lanes are counted at once
-  whole shared_words;       // how large the memory of a block is
+  whole shared_words;       // the size of the memory of a block
   byte* orders;             // (features, CODES): the levels of categories in the order of the root
-  double* evidence;         // (features): how far these differ there, see kernels/split.py
+  double* evidence;         // (features): how much these differ there, see kernels/category_levels.py
   whole* leaf_sums;         // (2, leaves): cleared here, for the kernel ``weigh_again`` of rows.cu
-  // where not all features may interact, as in kernels/grow.py:
+  // if not all features may interact, as in kernels/grow.py:
   whole interacting;
   whole set_count;
   whole most_asked;
@@ -67,7 +67,7 @@ struct Tree {
   byte* reach;              // (nodes, sets)
   byte* asked;              // (nodes, features)
   byte* open;               // (nodes, features)
-  whole* asked_count;       // (nodes): how many features are asked for
+  whole* asked_count;       // (nodes): the number of features on the path
 };
 
 __device__ __forceinline__ whole* histogram_of(const Tree& t, whole slot, whole line, whole lane) {

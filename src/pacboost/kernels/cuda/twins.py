@@ -1,9 +1,8 @@
-"""Run the GPU twin of a kernel of a team, with the arguments of the original.
+"""Run the GPU twin of a team kernel, with the arguments of the original.
 
-The originals are in kernels/update.py and kernels/measure.py.
+The originals are in kernels/update.py, measure.py, pairs.py and row_costs.py.
 
-Arrays of rows are on the GPU, or are brought there; sums are written to the arrays of the caller in
-the CPU's memory.
+Arrays of rows are on the GPU, or are copied there; sums are written to arrays in the CPU's memory.
 """
 
 from __future__ import annotations
@@ -28,19 +27,19 @@ from pacboost.kernels.cuda.weighing import (
 
 THREADS = 256
 BLOCKS = 132 * 8
-"""Enough to keep every GPU of today busy."""
-MOST_THREADS, FEW_BLOCKS = 1_024, 132 * 2
-"""As many threads at once, in fewer blocks."""
-MOST_OWN_WORDS = 12_000
-"""Sums of so many whole numbers fit into the memory of a block."""
-MANY_SUMS = 1_000
-"""More are added to those of all by few blocks with many threads each, since that takes time."""
-MOST_SCORES = 4_096
-"""So many scores of classes lie in the memory of a block; those of a row have to."""
-MOST_SHARED_AT_FIRST = 48 * 1_024
-"""The memory of a block that a kernel gets without asking for more, which takes time."""
+"""Enough to keep every current GPU busy."""
+MAX_THREADS_PER_BLOCK, BLOCKS_OF_MAX_THREADS = 1_024, 132 * 2
+"""The same number of threads, in fewer blocks."""
+MAX_SUMS_PER_BLOCK = 12_000
+"""Number of integer sums that fit into the memory of a block."""
+MIN_SUMS_FOR_LARGE_BLOCKS = 1_000
+"""More sums are counted by fewer, larger blocks, because merging those of blocks takes time."""
+MAX_SCORES_PER_BLOCK = 4_096
+"""Number of class scores that fit into the memory of a block; those of a row have to."""
+DEFAULT_SHARED_BYTES = 48 * 1_024
+"""The shared memory that a kernel gets without a request, which takes time."""
 
-whole, real = np.int64, np.float64
+int64, float64 = np.int64, np.float64
 
 
 def _launch(
@@ -51,7 +50,7 @@ def _launch(
     threads: int = THREADS,
 ) -> None:
     function = row_kernel(name)
-    if shared > MOST_SHARED_AT_FIRST:
+    if shared > DEFAULT_SHARED_BYTES:
         function.max_dynamic_shared_size_bytes = shared
     pointers = tuple([NOTHING if a is None else a for a in arguments])
     function((max(1, blocks),), (threads,), pointers, shared_mem=shared)
@@ -68,11 +67,11 @@ def _for_rows(count: int) -> int:
 
 
 def _pulls(pulls: Any, signed: bool) -> tuple[Any, Any]:
-    """Return pulls as whole numbers and as signs; one of them is None."""
-    held = to_gpu(pulls)
+    """Return pulls as integers and as signs; one of them is None."""
+    array = to_gpu(pulls)
     if signed:
-        return None, held
-    return held if held.dtype == np.int64 else held.astype(np.int64), None
+        return None, array
+    return array if array.dtype == np.int64 else array.astype(np.int64), None
 
 
 def _chosen(chosen: Any, rows: int) -> Any:
@@ -86,9 +85,15 @@ def pair_up(
 ) -> None:  # fmt: skip
     """Pair pulls and weights."""
     rows, outputs = weights.shape
-    held = to_gpu(weights), *_pulls(pulls, times_weight), to_gpu(flips)
-    sizes = real(pull_scale), real(weight_scale), whole(rows), whole(outputs), whole(len(flips))
-    _launch("pair_up", (*held, *sizes, pairs, None), _for_rows(rows))
+    arrays = to_gpu(weights), *_pulls(pulls, times_weight), to_gpu(flips)
+    sizes = (
+        float64(pull_scale),
+        float64(weight_scale),
+        int64(rows),
+        int64(outputs),
+        int64(len(flips)),
+    )
+    _launch("pair_up", (*arrays, *sizes, pairs, None), _for_rows(rows))
 
 
 def pair_up_one(
@@ -96,32 +101,32 @@ def pair_up_one(
     pairs: Any,
 ) -> None:  # fmt: skip
     """Pair pulls and weights of one output."""
-    rows, one = weights.size, whole(1)
-    held = to_gpu(weights), *_pulls(pulls, times_weight), None
-    sizes = real(pull_scale), real(weight_scale), whole(rows), one, one
-    _launch("pair_up", (*held, *sizes, pairs, None), _for_rows(rows))
+    rows, one = weights.size, int64(1)
+    arrays = to_gpu(weights), *_pulls(pulls, times_weight), None
+    sizes = float64(pull_scale), float64(weight_scale), int64(rows), one, one
+    _launch("pair_up", (*arrays, *sizes, pairs, None), _for_rows(rows))
 
 
 def pair_up_after(totals: Any, weights: Any, pulls: Any, pairs: Any) -> None:
-    """Pair pulls and weights of one output, whose totals only the GPU knows yet."""
-    rows, one, none = weights.size, whole(1), real(0)
-    given = weights, pulls, None, None, none, none, whole(rows), one, one, pairs, totals
-    _launch("pair_up", given, _for_rows(rows))
+    """Pair pulls and weights of one output, whose totals are still on the GPU."""
+    rows, one, none = weights.size, int64(1), float64(0)
+    arguments = weights, pulls, None, None, none, none, int64(rows), one, one, pairs, totals
+    _launch("pair_up", arguments, _for_rows(rows))
 
 
 def softmax(
-    chosen: Any, cells: Any, values: Any, signs: Any, base: Any, most: float, margins: Any,
+    chosen: Any, cells: Any, values: Any, signs: Any, base: Any, max_target: float, margins: Any,
     weights: Any, pulls: Any, raised_sums: Any, totals: Any,
 ) -> None:  # fmt: skip
-    """Weigh the chosen rows by the loss of many classes; ``raised_sums`` are left as they are."""
+    """Weigh the chosen rows by the loss of many classes; ``raised_sums`` is unchanged."""
     forget(margins, pulls)
     sums, cells, base = _zeros(2), to_gpu(cells), to_gpu(base)
     outputs = signs.shape[1]
-    tile = max(1, min(THREADS, MOST_SCORES // outputs))
+    tile = max(1, min(THREADS, MAX_SCORES_PER_BLOCK // outputs))
     _launch("softmax", (
-        _chosen(chosen, cells.size), whole(chosen.size), cells, whole(cells.itemsize),
-        to_gpu(values), signs, base, whole(base.size), real(most), whole(outputs), whole(tile),
-        margins, weights, pulls, sums,
+        _chosen(chosen, cells.size), int64(chosen.size), cells, int64(cells.itemsize),
+        to_gpu(values), signs, base, int64(base.size), float64(max_target), int64(outputs),
+        int64(tile), margins, weights, pulls, sums,
     ), min(BLOCKS, -(-chosen.size // tile)), 8 * tile * (outputs + 2))  # fmt: skip
     totals[0] += sums.get()
 
@@ -134,8 +139,8 @@ def exponential(
     forget(margins)
     sums, log_base = _zeros(1), to_gpu(log_base)
     _launch("exponential", (
-        to_gpu(agree), real(vote), real(total_vote), log_base, whole(log_base.size),
-        real(log_scale), whole(margins.size), margins, weights, sums,
+        to_gpu(agree), float64(vote), float64(total_vote), log_base, int64(log_base.size),
+        float64(log_scale), int64(margins.size), margins, weights, sums,
     ), _for_rows(margins.size))  # fmt: skip
     totals[0] += sums.get()
 
@@ -149,8 +154,8 @@ def exponential_cells(
     sums, cells, log_base = _zeros(1), to_gpu(cells), to_gpu(log_base)
     rows, outputs = signs.shape
     _launch("exponential_cells", (
-        cells, whole(cells.itemsize), to_gpu(values), signs, log_base, whole(log_base.size),
-        real(log_scale), whole(rows), whole(outputs), margins, weights, sums,
+        cells, int64(cells.itemsize), to_gpu(values), signs, log_base, int64(log_base.size),
+        float64(log_scale), int64(rows), int64(outputs), margins, weights, sums,
     ), _for_rows(rows * outputs))  # fmt: skip
     totals[0] += sums.get()
 
@@ -158,15 +163,15 @@ def exponential_cells(
 def cell_sums(
     cells: Any, weights: Any, pulls: Any, times_weight: bool, size: int, sums: Any, squares: Any
 ) -> None:
-    """Add up pulls and weights in every cell, and squared pulls span by span."""
+    """Sum pulls and weights in every cell, and squared pulls span by span."""
     wholes, signs = _pulls(pulls, times_weight)
-    found = None if wholes is None else known(SQUARES, wholes)
-    if found is None:
-        found = _zeros(squares.shape, np.float64)
-        spans = whole(weights.size), whole(size * sums.shape[3])
-        _launch("squares_of_pulls", (weights, wholes, signs, *spans, found), squares.size)
-        found = found.get()
-    squares[:] = found
+    sums_of_spans = None if wholes is None else known(SQUARES, wholes)
+    if sums_of_spans is None:
+        sums_of_spans = _zeros(squares.shape, np.float64)
+        spans = int64(weights.size), int64(size * sums.shape[3])
+        _launch("squares_of_pulls", (weights, wholes, signs, *spans, sums_of_spans), squares.size)
+        sums_of_spans = sums_of_spans.get()
+    squares[:] = sums_of_spans
     ready = known(SUMS, cells) if on_gpu(cells) and wholes is not None else None
     if ready is not None and ready[:2] == (weights.data.ptr, wholes.data.ptr):
         sums[0, :, :, 0] += ready[2]
@@ -177,81 +182,81 @@ def cell_sums(
 def cell_sums_of_one(
     cells: Any, weights: Any, pulls: Any, times_weight: bool, size: int, sums: Any, squares: Any
 ) -> None:
-    """Add up pulls and weights of one output in every cell."""
+    """Sum pulls and weights of one output in every cell."""
     cell_sums(cells, weights, pulls, times_weight, size, sums[..., None], squares)
 
 
 def class_sums(chosen: Any, cells: Any, weights: Any, pulls: Any, sums: Any) -> None:
-    """Add up pulls and weights of the chosen rows in every cell."""
+    """Sum pulls and weights of the chosen rows in every cell."""
     rows = _chosen(chosen, cells.size)
     _sums_of(rows, chosen.size, cells, weights, pulls, None, sums)
 
 
 def weigh_again(origin: Origin, weights: Any, cells: Any, pulls: Any, sums: Any) -> None:
-    """Compute weights from their origin; add up weights and pulls in cells to ``sums``, if given.
+    """Recompute weights from their origin; with ``sums``, also sum weights and pulls in cells.
 
     ``sums`` is (2, cells, 1) on the GPU.
     """
     cell_count = 0 if sums is None else sums.shape[1]
-    here = 0 < 2 * cell_count <= MOST_OWN_WORDS // 2
+    here = 0 < 2 * cell_count <= MAX_SUMS_PER_BLOCK // 2
     _launch("weigh_again", (
-        *origin, cells, whole(cells.itemsize), pulls, whole(weights.size), whole(cell_count),
-        whole(here), weights, sums,
+        *origin, cells, int64(cells.itemsize), pulls, int64(weights.size), int64(cell_count),
+        int64(here), weights, sums,
     ), _for_rows(weights.size), 16 * cell_count if here else 0)  # fmt: skip
 
 
 def _sums_of(
     chosen: Any, count: int, cells: Any, weights: Any, wholes: Any, signs: Any, sums: Any
 ) -> None:
-    found = _zeros(sums.shape[1:])
-    _add_up(chosen, count, to_gpu(cells), weights, wholes, signs, found)
-    sums[0] += found.get()
+    sums_on_gpu = _zeros(sums.shape[1:])
+    _add_up(chosen, count, to_gpu(cells), weights, wholes, signs, sums_on_gpu)
+    sums[0] += sums_on_gpu.get()
 
 
 def _add_up(
     chosen: Any, count: int, cells: Any, weights: Any, wholes: Any, signs: Any, sums: Any
 ) -> None:
     _, cell_count, outputs = sums.shape
-    here = sums.size <= MOST_OWN_WORDS
+    here = sums.size <= MAX_SUMS_PER_BLOCK
     blocks, threads = _for_rows(count * outputs), THREADS
-    if here and sums.size > MANY_SUMS:
-        blocks, threads = min(blocks, FEW_BLOCKS), MOST_THREADS
+    if here and sums.size > MIN_SUMS_FOR_LARGE_BLOCKS:
+        blocks, threads = min(blocks, BLOCKS_OF_MAX_THREADS), MAX_THREADS_PER_BLOCK
     _launch("cell_sums", (
-        chosen, whole(count), cells, whole(cells.itemsize), weights, wholes, signs, whole(outputs),
-        whole(cell_count), whole(here), sums,
+        chosen, int64(count), cells, int64(cells.itemsize), weights, wholes, signs, int64(outputs),
+        int64(cell_count), int64(here), sums,
     ), blocks, 8 * sums.size if here else 0, threads)  # fmt: skip
 
 
 def log_costs(margins: Any, size: int, sums: Any) -> None:
-    """Add up the logistic costs of rows, span by span."""
+    """Sum the logistic costs of rows, span by span."""
     costs = known(COSTS, margins)
     if costs is not None:
         sums[:] = costs[0]
         return
-    found = _zeros(sums.shape, np.float64)
-    arguments = margins, whole(margins.size), whole(size), found
+    sums_on_gpu = _zeros(sums.shape, np.float64)
+    arguments = margins, int64(margins.size), int64(size), sums_on_gpu
     _launch("log_costs", arguments, sums.size)
-    sums[:] = found.get()
+    sums[:] = sums_on_gpu.get()
 
 
 def potential(kind: int, margins: Any, base: Any, size: int, sums: Any) -> None:
-    """Add up what the margins of rows cost, span by span."""
-    found, base, (rows, outputs) = _zeros(sums.shape, np.float64), to_gpu(base), margins.shape
+    """Sum the costs of the margins of rows, span by span."""
+    sums_on_gpu, base, (rows, outputs) = _zeros(sums.shape, np.float64), to_gpu(base), margins.shape
     _launch("potential", (
-        whole(kind), margins, base, whole(base.size), whole(rows), whole(outputs), whole(size),
-        found,
+        int64(kind), margins, base, int64(base.size), int64(rows), int64(outputs), int64(size),
+        sums_on_gpu,
     ), sums.size)  # fmt: skip
-    sums[:] = found.get()
+    sums[:] = sums_on_gpu.get()
 
 
 def mistakes(margins: Any, first_weights: Any, totals: Any) -> None:
-    """Add up the first weights of wrong rows."""
+    """Sum the first weights of wrong rows."""
     costs = known(COSTS, margins) if first_weights.size == 1 else None
     if costs is not None:
         totals[0] += costs[1] * int(first_weights[0])
         return
-    sums, weighted = _zeros(1), whole(first_weights.size > 1)
-    arguments = margins, to_gpu(first_weights), weighted, whole(margins.size), sums
+    sums, weighted = _zeros(1), int64(first_weights.size > 1)
+    arguments = margins, to_gpu(first_weights), weighted, int64(margins.size), sums
     _launch("mistakes", arguments, _for_rows(margins.size))
     totals[0] += sums.get()
 
@@ -260,20 +265,20 @@ def class_rows(
     chosen: Any, margins: Any, signs: Any, pulls: Any, raised_sums: Any, costs: Any, wrong: Any,
     squares: Any,
 ) -> None:  # fmt: skip
-    """Write what the chosen rows cost; the margins are raised here, not read from sums."""
+    """Write the costs of the chosen rows; exponentials are computed here, not read from sums."""
     rows, outputs = margins.shape
     _launch("class_rows", (
-        _chosen(chosen, rows), whole(chosen.size), margins, to_gpu(signs), pulls, whole(outputs),
+        _chosen(chosen, rows), int64(chosen.size), margins, to_gpu(signs), pulls, int64(outputs),
         costs, wrong, squares,
     ), _for_rows(chosen.size))  # fmt: skip
 
 
 def wrong_classes(margins: Any, signs: Any, first_weights: Any, totals: Any) -> None:
-    """Add up the first weights of rows of many classes that are wrong."""
+    """Sum the first weights of the wrong rows of many classes."""
     sums, (rows, outputs) = _zeros(1), margins.shape
     _launch("wrong_classes", (
-        margins, to_gpu(signs), to_gpu(first_weights), whole(first_weights.size > 1), whole(rows),
-        whole(outputs), sums,
+        margins, to_gpu(signs), to_gpu(first_weights), int64(first_weights.size > 1), int64(rows),
+        int64(outputs), sums,
     ), _for_rows(rows))  # fmt: skip
     totals[0] += sums.get()
 

@@ -1,7 +1,7 @@
-"""The pass over all rows that ends a round of LogitBoost, and what it finds.
+"""The pass over all rows that ends a round of LogitBoost, and its results.
 
-It weighs the rows anew and, in the same pass, measures them: their costs, the wrong ones, the
-squares of their pulls. The loop asks for these one after the other; ``known`` has them then.
+It computes new weights and, in the same pass, the costs of the rows, the number of wrong ones and
+the squares of their pulls. The loop asks for these one after the other, and gets them by ``known``.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.cuda.device import pinned, row_kernel, to_gpu
-from pacboost.kernels.device import found_so_far
+from pacboost.kernels.device import stored_results
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN
 
 THREADS = 256
-MOST_BLOCKS = 132 * 8
+MAX_BLOCKS = 132 * 8
 TILE, PARTS = 1_024, 64
-"""Of so many rows, so many sums of costs and of squared pulls are left: kernels/measure.py."""
+"""Costs and squared pulls of a tile of rows are folded to this many parts: kernels/tile_sums.py."""
 TO_GPU, TO_HOST = 1, 2
-"""How CUDA numbers the directions of copies."""
+"""CUDA's numbers for the directions of copies."""
 COSTS, SQUARES, SUMS, ORIGIN = "costs", "squares", "sums", "origin"
 FOLLOWING = "following"
 
-whole, real = np.int64, np.float64
+int64, float64 = np.int64, np.float64
 NOTHING = np.uintp(0)
 
 
 class Origin(NamedTuple):
-    """Where weights come from: the margins and bases of rows, as a kernel takes them."""
+    """The arguments from which a kernel can recompute weights: margins and bases of rows."""
 
     margins: np.uintp
     base: Any
@@ -39,37 +39,37 @@ class Origin(NamedTuple):
 
 
 def known(what: str, array: Any) -> Any:
-    """Return what is known of an array, None if nothing is."""
-    return found_so_far().get((what, array.data.ptr))
+    """Return the stored result about an array, None if there is none."""
+    return stored_results().get((what, array.data.ptr))
 
 
-def keep(what: str, array: Any, found: Any) -> None:
-    """Keep what was found of an array."""
-    found_so_far()[what, array.data.ptr] = found
+def keep(what: str, array: Any, result: Any) -> None:
+    """Store a result about an array."""
+    stored_results()[what, array.data.ptr] = result
 
 
 def forget(*arrays: Any) -> None:
-    """Forget what was found of arrays that are about to change."""
-    found = found_so_far()
+    """Drop the results about arrays that are about to change."""
+    results = stored_results()
     for array in arrays:
         for what in (COSTS, SQUARES, SUMS):
-            found.pop((what, array.data.ptr), None)
+            results.pop((what, array.data.ptr), None)
 
 
 def let_follow(work: Callable[[Any], None] | None) -> None:
-    """Have work begun as soon as the rows are weighed, given the totals on the GPU; or none."""
-    found_so_far()[FOLLOWING] = work
+    """Set the work that starts once the rows are weighed, with the totals on the GPU."""
+    stored_results()[FOLLOWING] = work
 
 
 class Copied:
-    """Numbers of 8 bytes on the GPU, and the place in the CPU's memory that they are copied to."""
+    """8-byte numbers on the GPU, and the CPU's memory that they are copied to."""
 
     def __init__(self, there: Any) -> None:
         self.there, self.here = there, pinned(there.shape, there.dtype)
         self._places = there.data.ptr, self.here.ctypes.data
 
     def fetch(self) -> NDArray[Any]:
-        """Copy them to the CPU, and wait for it."""
+        """Copy the numbers to the CPU, and wait."""
         import cupy
 
         stream, (there, here) = cupy.cuda.get_current_stream(), self._places
@@ -78,7 +78,7 @@ class Copied:
         return self.here.copy()
 
     def fetch_before(self, work: Callable[[Any], None] | None) -> NDArray[Any]:
-        """Copy them to the CPU while work that needs them is begun on the GPU."""
+        """Copy the numbers to the CPU while the GPU starts work that needs them."""
         if work is None:
             return self.fetch()
         import cupy
@@ -102,7 +102,7 @@ class Copied:
 
 
 class Room:
-    """What the pass over so many rows needs besides them; it is used again every round."""
+    """The memory that a pass over the rows needs besides them; every round reuses it."""
 
     def __init__(self, rows: int, values: int) -> None:
         import cupy
@@ -114,57 +114,61 @@ class Room:
         self.values = Copied(cupy.empty(max(512, values), np.float64))
 
     @classmethod
-    def of(cls, rows: int, values: int) -> Room:
-        """Return the room that was used before, or a new one."""
-        found = found_so_far()
-        room: Room | None = found.get(("room", rows))
+    def for_rows(cls, rows: int, values: int) -> Room:
+        """Return the memory of the last round, or new memory."""
+        results = stored_results()
+        room: Room | None = results.get(("room", rows))
         if room is None or room.values.there.size < values:
-            room = found["room", rows] = cls(rows, values)
+            room = results["room", rows] = cls(rows, values)
         return room
 
     def clear(self) -> None:
         """Set the totals to 0."""
         import cupy
 
-        found, stream = self.found.there, cupy.cuda.get_current_stream().ptr
-        cupy.cuda.runtime.memsetAsync(found.data.ptr, 0, 24, stream)
+        totals, stream = self.found.there, cupy.cuda.get_current_stream().ptr
+        cupy.cuda.runtime.memsetAsync(totals.data.ptr, 0, 24, stream)
 
     def add_spans(self) -> None:
-        """Add up costs and squares of tiles, span by span."""
-        counts = whole(self.tiles), whole(ROWS_PER_SPAN // TILE), whole(self.spans)
+        """Sum the costs and squares of tiles, span by span."""
+        counts = int64(self.tiles), int64(ROWS_PER_SPAN // TILE), int64(self.spans)
         row_kernel("add_spans")(
             (2 * self.spans,), (PARTS,), (self.costs, self.squares, *counts, self.sums)
         )
 
 
-def _kept_there(array: Any) -> Any:
-    """Bring an array that does not change to the GPU, once."""
-    found = found_so_far()
-    held = found.get(("kept", id(array)))
-    if held is None:
-        held = found["kept", id(array)] = array, to_gpu(array)  # so that no other has its number
-    return held[1]
+def _copy_once(array: Any) -> Any:
+    """Copy an array that does not change to the GPU, once."""
+    results = stored_results()
+    stored = results.get(("kept", id(array)))
+    if stored is None:
+        stored = results["kept", id(array)] = (
+            array,
+            to_gpu(array),
+        )  # held, so that no other array gets its id
+    return stored[1]
 
 
 def logistic(
-    cells: Any, values: Any, signs: Any, base: Any, most: float, margins: Any, weights: Any,
+    cells: Any, values: Any, signs: Any, base: Any, max_target: float, margins: Any, weights: Any,
     pulls: Any, totals: Any,
 ) -> None:  # fmt: skip
-    """Weigh rows by the logistic loss, and keep what they cost."""
+    """Weigh rows by the logistic loss, and store their costs."""
     cells, rows = to_gpu(cells), cells.size
     forget(cells)
-    room, bases = Room.of(rows, values.size), NOTHING
+    room, bases = Room.for_rows(rows, values.size), NOTHING
     if base.size > 1:
-        bases = _kept_there(base)
-    origin = Origin(np.uintp(margins.data.ptr), bases, whole(base.size), real(base[0]))
+        bases = _copy_once(base)
+    origin = Origin(np.uintp(margins.data.ptr), bases, int64(base.size), float64(base[0]))
     keep(ORIGIN, weights, origin)
     room.clear()
-    row_kernel("logistic")((min(room.tiles, MOST_BLOCKS),), (THREADS,), (
-        cells, whole(cells.itemsize), room.values.send(values), signs, *origin[1:], real(most),
-        whole(rows), margins, weights, pulls, room.costs, room.squares, room.found.there,
+    row_kernel("logistic")((min(room.tiles, MAX_BLOCKS),), (THREADS,), (
+        cells, int64(cells.itemsize), room.values.send(values), signs, *origin[1:],
+        float64(max_target), int64(rows), margins, weights, pulls, room.costs, room.squares,
+        room.found.there,
     ))  # fmt: skip
     room.add_spans()
-    back = room.found.fetch_before(found_so_far().pop(FOLLOWING, None))
+    back = room.found.fetch_before(stored_results().pop(FOLLOWING, None))
     totals[0] += back[:2]
     sums = back[3:].view(np.float64)
     keep(COSTS, margins, (sums[: room.spans], int(back[2])))

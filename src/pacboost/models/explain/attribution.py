@@ -1,4 +1,4 @@
-"""What each feature adds to a row's score, for votes of trees (see kernels/predict.py)."""
+"""What each feature adds to a row's score, for votes of trees (see kernels/tree_shap.py)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacboost.errors import DataError
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import predict
+from pacboost.kernels import tree_shap
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.models.model import Model
 from pacboost.numerics.same_bits import product
@@ -57,7 +57,7 @@ def shap_values(
 
     def task(start: int, stop: int) -> None:
         for arguments in prepared:
-            predict.add(codes, start, stop, shares, *arguments)
+            tree_shap.add(codes, start, stop, shares, *arguments)
 
     each_rows(task, codes.shape[1])
     return shares, expected
@@ -88,7 +88,7 @@ def _prepare(tree: TreeRule, vote: float) -> tuple[tuple[Any, ...], Doubles]:
 
 
 def _edges(tree: TreeRule) -> tuple[NDArray[np.int32], NDArray[np.int32], Doubles, Doubles]:
-    """Return what descents need to know of every node (kernels/predict.py), splits before leaves.
+    """Return what descents need to know of every node (kernels/tree_shap.py), splits before leaves.
 
     The last of it is the share of training rows in each node.
     """
@@ -97,7 +97,7 @@ def _edges(tree: TreeRule) -> tuple[NDArray[np.int32], NDArray[np.int32], Double
     parent, before, distinct = np.zeros((3, nodes), dtype=np.int32)
     share, reached = np.ones((2, nodes))
     cover = _plain(tree.cover, np.float64)
-    predict.edges(feature, left, right, cover, parent, before, distinct, share, reached)
+    tree_shap.edges(feature, left, right, cover, parent, before, distinct, share, reached)
     return before, distinct, share, reached
 
 

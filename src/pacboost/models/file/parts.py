@@ -23,7 +23,7 @@ from pacboost.models.file import fields
 from pacboost.models.file.container import CLAIMS, kept
 from pacboost.models.file.fields import LARGEST, Fields
 from pacboost.models.model import Model
-from pacboost.samples.bins import MOST_BINS, Bins
+from pacboost.samples.bins import MAX_BINS, Bins
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.levels import Levels
 
@@ -47,7 +47,7 @@ def bins_written(bins: Bins, kept: Sequence[int] | None = None) -> dict[str, Any
 
 def bins_read(part: Fields, features: int | None = None) -> Bins:
     """Read the bins; kernels count on one sorted list of thresholds for every feature."""
-    sizes = part.array("sizes", np.int32, features, within=(0, MOST_BINS - 1))
+    sizes = part.array("sizes", np.int32, features, within=(0, MAX_BINS - 1))
     part.room.take(BYTES_A_FEATURE * sizes.size, part.where)
     own = sizes
     if "kept" in part:
@@ -59,8 +59,8 @@ def bins_read(part: Fields, features: int | None = None) -> Bins:
     total = int(own.sum(dtype=np.int64))
     bound = (-LARGEST_FLOAT, LARGEST_FLOAT)
     thresholds = part.array("thresholds", np.float32, total, within=bound)
-    middle = part.array("middle", np.int64, sizes.size, within=(0, MOST_BINS))
-    levels = part.array("levels", np.int64, sizes.size, within=(0, MOST_BINS + 1))
+    middle = part.array("middle", np.int64, sizes.size, within=(0, MAX_BINS))
+    levels = part.array("levels", np.int64, sizes.size, within=(0, MAX_BINS + 1))
     part.end()
     if (middle > sizes).any():
         part.refuse("middle", "lies beyond the bins of its feature")

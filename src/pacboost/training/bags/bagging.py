@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.forest import ForestTree
-from pacboost.kernels.cuda.forest import MOST_EXACT_WEIGHT, ForestOnGpu, SmallBag
+from pacboost.kernels.cuda.forest import MAX_EXACT_WEIGHT, ForestOnGpu, SmallBag
 from pacboost.kernels.device import use_gpu
 from pacboost.kernels.runtime.threads import using
 from pacboost.parallel.cluster import Cluster, in_batches, send
@@ -47,7 +47,7 @@ def too_heavy(sample: Sample, classes: int, drawn: int) -> bool:
     if classes <= 2:
         return False
     heaviest = drawn if sample.base.size == 1 else int(whole_weights(sample.base).sum())
-    return heaviest > MOST_EXACT_WEIGHT
+    return heaviest > MAX_EXACT_WEIGHT
 
 
 class GpuTreeMaker(TreeMaker):
@@ -58,7 +58,7 @@ class GpuTreeMaker(TreeMaker):
         if too_heavy(self.sample, self.classes, self._drawn):
             raise ParameterError(
                 f"device is 'cuda', but trees of {self.classes} classes whose weights add up to "
-                f"more than {MOST_EXACT_WEIGHT:,} in a bag are grown on the CPU only (weights "
+                f"more than {MAX_EXACT_WEIGHT:,} in a bag are grown on the CPU only (weights "
                 "without a common measure are multiples of 1/65536 of the largest one). Set "
                 "device='cpu'"
             )

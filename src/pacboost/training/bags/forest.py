@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.forest import LOW, ForestTree
-from pacboost.kernels import forest
+from pacboost.kernels import forest, forest_predict
 from pacboost.kernels.forest import CLASSES, DEEPEST, LEAST, MISSING, RANDOM, SMALLEST, TRIES
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample
@@ -159,7 +159,7 @@ class TreeMember(BagMember):
     def said(self, lines: NDArray[np.uint8]) -> Answers:
         """Do the same for rows of codes."""
         places = np.empty(len(lines), np.int64)
-        forest.descend(lines, self.inner.nodes, 0, self.bins.missing, places)
+        forest_predict.descend(lines, self.inner.nodes, 0, self.bins.missing, places)
         payload = (self.inner.nodes[places] & LOW).astype(np.uint32)
         if self.classes <= 2:
             values = payload.view(np.float32).astype(np.float64)

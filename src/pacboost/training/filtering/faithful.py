@@ -19,7 +19,7 @@ from pacboost.boosters.bounded_weights import BoundedWeights
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.ledgers.ledger import Round
-from pacboost.samples.blocks import CodedTable
+from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample
 from pacboost.training.filtering.candidates import key_of
 from pacboost.training.filtering.engine import ENDED, TIME_IS_UP, Event, Filtering

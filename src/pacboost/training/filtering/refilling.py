@@ -209,7 +209,7 @@ class Refilling:
     def _task(self, learned: Gathering) -> Look:
         oracle = self._candidates.oracle
         cells = (oracle.about_rows or 0) * oracle.n_columns
-        compiled = cells > hashing.CELLS_WORTH_COMPILING
+        compiled = cells > hashing.MIN_CELLS_TO_COMPILE
         given = self._encoder, self._vote_so_far, self._key, self._scale
         return Look(*given, learned, oracle.n_columns, compiled)
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from pacboost.parallel.remote_task import Job, Shared
 from pacboost.samples.bins import Codes
-from pacboost.samples.blocks import CodedTable
+from pacboost.samples.coded_table import CodedTable
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.blocks import Span, Spot
 from pacboost.sources.oracles.held import Held

@@ -17,7 +17,7 @@ from pacboost.hypotheses.vote import Vote
 from pacboost.numerics.exact import wrong_classes, wrong_margins
 from pacboost.numerics.same_bits import exp, log_sum_exp, softplus, total
 from pacboost.samples.bins import Bins
-from pacboost.samples.blocks import CodedTable
+from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample, Signs, signs_of
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import BadCell

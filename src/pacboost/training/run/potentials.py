@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.booster import Booster
 from pacboost.hypotheses.hypothesis import CellValues
-from pacboost.kernels import measure
+from pacboost.kernels import row_costs
 from pacboost.ledgers.ledger import LOSSES, Round
 from pacboost.samples.sample import Request, Sample, Sums, Wholes
 from pacboost.training import metrics
@@ -151,13 +151,13 @@ class MarginCost(MeasuredPotential):
 class Logistic(MarginCost):
     """log₂(1 + exp(-2·margin))."""
 
-    kernel, unit = measure.LOGISTIC, math.log(2)
+    kernel, unit = row_costs.LOGISTIC, math.log(2)
 
 
 class Clipped(MarginCost):
     """exp(-margin), or 1 - margin where the margin is negative."""
 
-    kernel = measure.CLIPPED
+    kernel = row_costs.CLIPPED
 
 
 class Softmax(MeasuredPotential):
@@ -179,7 +179,7 @@ class Softmax(MeasuredPotential):
 
 
 KERNELS = {
-    "square": measure.SQUARE, "absolute": measure.ABSOLUTE, "custom_loss": measure.SQUARE,
+    "square": row_costs.SQUARE, "absolute": row_costs.ABSOLUTE, "custom_loss": row_costs.SQUARE,
 }  # fmt: skip
 """Losses that have a kernel; of a custom loss, which gives slopes alone, squares are measured."""
 

@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 from pacboost.boosters.booster import Measured
 from pacboost.boosters.logit import MOST_STEP, Logit
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import grow_team, measure, update
+from pacboost.kernels import grow_team, measure, row_costs, update
 from pacboost.kernels import quick_rounds as quick
-from pacboost.kernels.quick_rounds import divide_rows
+from pacboost.kernels.layout import CATEGORY, MISSING_LEFT
+from pacboost.kernels.numpy_draw import divide_rows
 from pacboost.kernels.runtime import jit
 from pacboost.kernels.runtime.entry import Bundle, is_compiled
 from pacboost.kernels.runtime.team import Steps, in_turn
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, span_count
-from pacboost.kernels.split import CATEGORY, MISSING_LEFT
-from pacboost.learners.growing import MOST_SUM
+from pacboost.learners.growing import MAX_SUM
 from pacboost.learners.tree import DenseTreeSearch, ManyTrees
 from pacboost.ledgers.ledger import Round
 from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT
@@ -148,7 +148,7 @@ class QuickRounds:
         best = math.inf if watched is None else watched.best
         course = np.array([1, 0, wanted, *counts, 0], dtype=np.int64)
         penalty, rate = booster.request(self.run.state).penalty, 0.5 * booster.learning_rate
-        fixed = MOST_SUM, penalty, rate, MOST_STEP, VOTE_UNIT, LEAST_EDGE
+        fixed = MAX_SUM, penalty, rate, MOST_STEP, VOTE_UNIT, LEAST_EDGE
         return course, np.array([*fixed, best], dtype=np.float64)
 
     def _steps(
@@ -165,7 +165,7 @@ class QuickRounds:
         size = ROWS_PER_SPAN
         steps: list[Any] = [
             (quick.begin, (course, settings, drawn_, weights, pulls, tree, sums_)),
-            (grow_team.grow_tree, self.trees.given),
+            (grow_team.grow_tree, self.trees.arguments),
             (quick.settle, (course, drawn_, tree, cells)),
             (measure.cell_sums_of_one,
              (cells, weights, pulls, False, size, sums.parts, sums.squares)),
@@ -177,7 +177,7 @@ class QuickRounds:
         if self.trees.penalty is not None:
             steps.insert(1, (quick.weigh_levels, (self.trees.penalty, tree)))
         if self.measured:
-            steps.append((measure.log_costs, (margins, size, sums.cost)))
+            steps.append((row_costs.log_costs, (margins, size, sums.cost)))
         held = 0
         if watched is not None:
             scores, held = watched.scores, watched.scores.size
@@ -185,7 +185,7 @@ class QuickRounds:
             shown = watched.codes, watched.signs, tree, values, scores, own
             steps += [
                 (quick.validate, shown),
-                (measure.log_costs, (own, size, sums.held_cost)),
+                (row_costs.log_costs, (own, size, sums.validation_cost)),
             ]
         return [*steps, (quick.finish, (course, settings, sums_, held, records_))]
 
@@ -198,7 +198,7 @@ class QuickRounds:
         first_weights = run.rounds.first_weights
         first_total = int(first_weights.sum()) if first_weights.size > 1 else rows
         member, members = np.full(self.trees.leaves, -1, dtype=np.int32), records.members[0, :0]
-        missing_sides = records.made[:, MISSING_LEFT].astype(np.bool_)
+        missing_sides = records.splits[:, MISSING_LEFT].astype(np.bool_)
         largest = np.abs(records.values).max(axis=1, initial=0.0).tolist()
         found = []
         lines = zip(
@@ -209,8 +209,8 @@ class QuickRounds:
             leaves, weight, pull, wrong = wholes
             edge, held_cost = floats
             splits, pull = leaves - 1, max(1, pull)
-            weight_scale, pull_scale = MOST_SUM / max(1, weight), MOST_SUM / pull
-            feature, cut, _, left, right = records.made[k, :, :splits]
+            weight_scale, pull_scale = MAX_SUM / max(1, weight), MAX_SUM / pull
+            feature, cut, _, left, right = records.splits[k, :, :splits]
             if self.trees.penalty is not None:
                 subsets = features[feature, CATEGORY] != 0
                 member = np.where(subsets, np.cumsum(subsets) - 1, -1).astype(np.int32)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pacboost.boosters.booster import Booster, Measured, State
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Rule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels import measure
+from pacboost.kernels import measure, row_costs
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.runtime.threads import (
     ROWS_FOR_CHEAP_KERNELS,
@@ -253,7 +253,7 @@ class SoftmaxRows(Margins):
             self._costs, self._squares, self._wrong, self._signs = there
         known = np.empty((0, 2)) if sums is None else sums
         together(
-            measure.class_rows, chosen, margins, self._signs, pulls, known, self._costs,
+            row_costs.class_rows, chosen, margins, self._signs, pulls, known, self._costs,
             self._wrong, self._squares, at_most=team_for(chosen.size * signs.shape[1]),
         )  # fmt: skip
 
