@@ -226,8 +226,8 @@ def test_rules_name_the_column() -> None:
     [
         ({"times": (1, 2)}, "times is"),
         ({"times": 2}, "times is 2"),
-        ({"times": (3, 2)}, "the least first"),
-        ({"times": (2, 2)}, "the least first"),
+        ({"times": (3, 2)}, "in ascending order"),
+        ({"times": (2, 2)}, "in ascending order"),
         ({"times": (2.0,)}, "whole numbers from 2 to 1,000"),
         ({"beginning": (0,)}, "beginning is"),
         ({"beginning": tuple(range(1, 12))}, "up to 10 whole numbers"),

@@ -253,7 +253,7 @@ def test_parts_make_up_the_whole(n: int) -> None:
 @pytest.fixture
 def feistel(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have small orders made like large ones, so that they can be counted."""
-    monkeypatch.setattr(blocks, "FEW", 0)
+    monkeypatch.setattr(blocks, "MAX_STORED_NUMBERS", 0)
 
 
 @pytest.mark.parametrize(("n", "place"), [(30, 0), (30, 17), (60, 1)])
@@ -286,7 +286,7 @@ def test_a_large_order_is_random_within_itself() -> None:
 
 
 def test_one_step_alone_would_be_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "STEPS", 1)
+    monkeypatch.setattr(blocks, "FEISTEL_STEPS", 1)
     order = Shuffle(3_000_000, key(7)).part(0, 100_000)
     cells = order * 50 // 3_000_000
     neighbours = np.bincount(cells[:-1] * 50 + cells[1:], minlength=2500)

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pacboost.errors import DataError, FileError
-from pacboost.sources.oracles.arrow import BUFFER, ParquetOracle
+from pacboost.sources.oracles.arrow import BUFFER_BYTES, ParquetOracle
 from pacboost.sources.oracles.oracle import SHUFFLED
 from tests.sources.oracles.passes import BytesHeld, check_draws, check_passes, of_size, sequence
 
@@ -154,7 +154,7 @@ def test_the_index_of_a_pandas_frame_is_no_feature(tmp_path: Path) -> None:
 class TestMemory:
     GROUP = 20_000
     FEATURES = 12
-    PAGES = BUFFER + 2 * 8 * GROUP
+    PAGES = BUFFER_BYTES + 2 * 8 * GROUP
     """What decoding takes besides: a buffer, and a column's page before and after unpacking."""
 
     @pytest.fixture

@@ -28,8 +28,8 @@ from pacboost.sources.oracles.oracle import (
 )
 
 ROWS_PER_KEY = 2**12
-LABELS_AT_ONCE = 2**18
-ROWS_LOOKED_AT = 64
+LABELS_PER_PIECE = 2**18
+FINGERPRINT_ROWS = 64
 """A fingerprint looks at so many rows."""
 
 
@@ -89,8 +89,8 @@ class ArrayOracle(AbstractOracle):
 
     def unread(self, rows: NDArray[np.int64]) -> Unread:
         """Return these very rows, unread."""
-        held = rows if self._only is None else self._only[rows]
-        return Unread(self._held, held, rows.astype(np.uint64), self._lap, self.place)
+        numbers = rows if self._only is None else self._only[rows]
+        return Unread(self._held, numbers, rows.astype(np.uint64), self._lap, self.place)
 
     def _replaced(self, first: int, last: int) -> NDArray[np.int64]:
         """Draw row numbers; each few thousand have a key of their own, so that n has no part."""
@@ -117,24 +117,24 @@ class ArrayOracle(AbstractOracle):
         numbers = np.empty(self.n_rows, dtype=np.uint8)
         first = 0
         for labels in self._labels():
-            own = numbers[first : first + labels.size]
+            part = numbers[first : first + labels.size]
             if classes.size == 2:  # comparing takes a tenth of the time of searching
-                np.equal(labels, classes[1], out=own.view(np.bool_))
+                np.equal(labels, classes[1], out=part.view(np.bool_))
             else:
-                np.minimum(np.searchsorted(classes, labels), 255, out=own, casting="unsafe")
+                np.minimum(np.searchsorted(classes, labels), 255, out=part, casting="unsafe")
             first += labels.size
         return numbers
 
     def _labels(self) -> Iterator[NDArray[Any]]:
-        for first in range(0, self.n_rows, LABELS_AT_ONCE):
-            own = slice(first, first + LABELS_AT_ONCE)
+        for first in range(0, self.n_rows, LABELS_PER_PIECE):
+            part = slice(first, first + LABELS_PER_PIECE)
             try:
-                yield self._held.labels(own if self._only is None else self._only[own])
+                yield self._held.labels(part if self._only is None else self._only[part])
             except BadCell as bad:
                 raise DataError(f"{self.place(first + bad.row)}: {bad}") from None
 
     def fingerprint(self) -> str:
-        some = np.unique(np.linspace(0, self.n_rows - 1, ROWS_LOOKED_AT).astype(np.int64))
+        some = np.unique(np.linspace(0, self.n_rows - 1, FINGERPRINT_ROWS).astype(np.int64))
         batch = self.take(some)
         content = sha256(repr((self.n_rows, self.n_columns, self.names)).encode())
         content.update(np.ascontiguousarray(batch.table.rows(), dtype=np.float64).tobytes())

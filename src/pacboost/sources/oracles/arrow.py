@@ -67,7 +67,7 @@ def release_memory() -> None:
 
 
 SUFFIXES = (".parquet", ".pq")
-BUFFER = 2**18
+BUFFER_BYTES = 2**18
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def parquet_file(file: File, shown: str, encoded: Sequence[str] = ()) -> Iterato
         with (
             opened(file) as source,
             pq.ParquetFile(
-                source, buffer_size=BUFFER, pre_buffer=False, read_dictionary=list(encoded)
+                source, buffer_size=BUFFER_BYTES, pre_buffer=False, read_dictionary=list(encoded)
             ) as parquet,
         ):
             yield parquet
@@ -186,9 +186,9 @@ class ParquetOracle(SpreadOracle):
                 self.largest_block_place = f"{where}, row group {number}"
 
     def read(self, block: int) -> Held:
-        held = self._groups[block].read()
+        rows = self._groups[block].read()
         self.check_block(block)
-        return held
+        return rows
 
     def check_block(self, block: int) -> None:
         group = self._groups[block]

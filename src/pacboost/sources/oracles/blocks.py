@@ -51,8 +51,8 @@ from pacboost.sources.oracles.oracle import (
 # order that is stored nowhere: 65,536 places of it take 2 ms, a third of the time of copying such
 # rows.
 
-FEW = 2**16
-STEPS = 8
+MAX_STORED_NUMBERS = 2**16
+FEISTEL_STEPS = 8
 
 
 def key(seed: int, *place: int) -> np.random.SeedSequence:
@@ -72,12 +72,12 @@ class Shuffle:
     def __init__(self, n: int, key: np.random.SeedSequence) -> None:
         self._n = n
         self._all: NDArray[np.int64] | None = None
-        if n <= FEW:
+        if n <= MAX_STORED_NUMBERS:
             self._all = np.random.default_rng(key).permutation(n)
             return
         self._bits = (n - 1).bit_length() // 2
         self._high = -(-n // 2**self._bits)
-        keys = key.generate_state(2 * STEPS, np.uint32).reshape(STEPS, 2)
+        keys = key.generate_state(2 * FEISTEL_STEPS, np.uint32).reshape(FEISTEL_STEPS, 2)
         self._keys = [(word, factor | np.uint32(1)) for word, factor in keys]
 
     def part(self, first: int, last: int) -> NDArray[np.int64]:
@@ -130,8 +130,8 @@ def _shuffle(n: int, seed: int, *place: int) -> Shuffle:
 def trim() -> Callable[[int], object]:
     """Return what gives back memory that the C library keeps, which only Linux has."""
     try:
-        found: Callable[[int], object] = ctypes.CDLL(None).malloc_trim
-        return found
+        malloc_trim: Callable[[int], object] = ctypes.CDLL(None).malloc_trim
+        return malloc_trim
     except (AttributeError, OSError, TypeError):
         return lambda keep: None
 
@@ -156,13 +156,13 @@ class Span(NamedTuple):
     ticket: int = 0
     """The number of the first row among all that a refill draws."""
 
-    def of(self, held: Held, place: Callable[[int], str]) -> Unread:
+    def of(self, data: Held, place: Callable[[int], str]) -> Unread:
         picked = np.arange(self.first, self.last)
         if self.shuffled:
             order = _shuffle(self.block_rows, self.seed, ROWS, self.lap, self.block)
             picked = order.part(self.first, self.last)
         rows = picked.astype(np.uint64) | np.uint64(self.block << 32)
-        return Unread(held, picked, rows, self.lap, place)
+        return Unread(data, picked, rows, self.lap, place)
 
 
 class BlockOracle(AbstractOracle):
@@ -197,11 +197,11 @@ class BlockOracle(AbstractOracle):
 
     def _upcoming(self, n: int) -> Drawn:
         n = whole("n", n, 1)
-        held = self._open()
-        if held is None:
+        data = self._open()
+        if data is None:
             return self._no_rows(self._spot.lap)
-        last = min(self._row + n, held.n_rows)
-        return self.span(self._spot, held.n_rows, self._row, last).of(held, self.place)
+        last = min(self._row + n, data.n_rows)
+        return self.span(self._spot, data.n_rows, self._row, last).of(data, self.place)
 
     def span(self, spot: Spot, block_rows: int, first: int, last: int) -> Span:
         """Return some of the rows of the block whose turn it is."""
@@ -216,19 +216,19 @@ class BlockOracle(AbstractOracle):
     def select(self, choose: Chooser) -> Iterator[Batch]:
         self._forget()
         block = -1
-        for held in self._in_order(self._read_block, range(self._n_blocks or 0)):
+        for data in self._in_order(self._read_block, range(self._n_blocks or 0)):
             block += 1  # enumerate would hold on to blocks
             batch = (
-                self._no_rows() if held is None else chosen_rows(held, block, choose, self.place)
+                self._no_rows() if data is None else chosen_rows(data, block, choose, self.place)
             )
-            del held  # before the next one is asked for
+            del data  # before the next one is asked for
             if batch.n_rows:
                 yield batch
 
     def read_ahead_on(self, threads: int) -> None:
         if self._n_blocks is not None and self.largest_block:
-            more = min(threads - 1, threads * BYTES_PER_THREAD // self.largest_block)
-            self.blocks_ahead = 1 + min(more, self._n_blocks - 1)
+            extra_blocks = min(threads - 1, threads * BYTES_PER_THREAD // self.largest_block)
+            self.blocks_ahead = 1 + min(extra_blocks, self._n_blocks - 1)
 
     def _in_order(self, task: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:
         """Read blocks one after the other: no more are held than when rows are drawn."""
@@ -304,14 +304,14 @@ class BlockOracle(AbstractOracle):
         future = self._ahead.popleft()
         if future.exception() is not None:
             self._forget()  # so that the block can be asked for again
-        held, spot = future.result(), self._spot
-        for k in range(self.blocks_ahead if held is not None else 0):
+        data, spot = future.result(), self._spot
+        for k in range(self.blocks_ahead if data is not None else 0):
             if self._again(spot):
                 break
             spot = self._after(spot)
             if k == len(self._ahead):
                 self._ahead.append(self._read_ahead(spot))
-        return held
+        return data
 
     def _read_ahead(self, spot: Spot) -> Future[Held | None]:
         if self._reader is None:
@@ -338,8 +338,8 @@ class BlockOracle(AbstractOracle):
         self._held = None
 
 
-def chosen_rows(held: Held, block: int, choose: Chooser, place: Callable[[int], str]) -> Batch:
+def chosen_rows(data: Held, block: int, choose: Chooser, place: Callable[[int], str]) -> Batch:
     """Return the rows of a block that are chosen."""
-    rows = np.arange(held.n_rows, dtype=np.uint64) | np.uint64(block << 32)
-    chosen = np.flatnonzero(choose(rows, held))
-    return Unread(held, chosen, rows[chosen], 0, place).read()
+    rows = np.arange(data.n_rows, dtype=np.uint64) | np.uint64(block << 32)
+    chosen = np.flatnonzero(choose(rows, data))
+    return Unread(data, chosen, rows[chosen], 0, place).read()

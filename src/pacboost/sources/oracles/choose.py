@@ -121,8 +121,10 @@ def _kind(file: File) -> tuple[str, ...]:
     for suffixes in KINDS:
         if file.name.lower().endswith(suffixes):
             return suffixes
-    known = ", ".join(suffix for suffixes in KINDS for suffix in suffixes)
-    raise FileError(f"{file}: files that end in {file.suffix!r} are not known; known are {known}")
+    all_suffixes = ", ".join(suffix for suffixes in KINDS for suffix in suffixes)
+    raise FileError(
+        f"{file}: files that end in {file.suffix!r} are not known; known are {all_suffixes}"
+    )
 
 
 def _named(target: str | None, what: str) -> str:
@@ -163,29 +165,29 @@ def hold_partition(
 ) -> Held:
     """Hold a computed partition, or a pair of them; ``rows`` is how many it had before."""
     if len(parts) == 1:
-        held = hold_frame(parts[0], str(target), drop, f"partition {number}")
+        data = hold_frame(parts[0], str(target), drop, f"partition {number}")
     else:
         X, y = parts
-        held = hold(X, y[:, 0] if isinstance(y, np.ndarray) and y.ndim == 2 else y)
-    if rows not in (None, held.n_rows):
+        data = hold(X, y[:, 0] if isinstance(y, np.ndarray) and y.ndim == 2 else y)
+    if rows not in (None, data.n_rows):
         raise DataError(
-            f"partition {number}: has {held.n_rows} rows, and had {rows} before. A partition has "
+            f"partition {number}: has {data.n_rows} rows, and had {rows} before. A partition has "
             "to be the same whenever it is computed: call persist() first, or write the data to "
             "Parquet files."
         )
-    return held
+    return data
 
 
 def facts_of(target: str | None, drop: Collection[str], number: int, *parts: Any) -> Facts:
     """Count the rows of a partition, and find its labels."""
-    held = hold_partition(target, drop, number, *parts)
+    data = hold_partition(target, drop, number, *parts)
     try:
-        labels = held.labels()
+        labels = data.labels()
     except BadCell as bad:
         raise DataError(f"partition {number}, row {bad.row}: {bad}") from bad
-    nbytes = held.nbytes or 8 * held.n_rows * held.n_columns
-    found = distinct([labels]) if labels.size else labels
-    return Facts(number, held.n_rows, nbytes, found, held.names, held.n_columns)
+    nbytes = data.nbytes or 8 * data.n_rows * data.n_columns
+    classes = distinct([labels]) if labels.size else labels
+    return Facts(number, data.n_rows, nbytes, classes, data.names, data.n_columns)
 
 
 class DaskOracle(SpreadOracle):
@@ -209,8 +211,8 @@ class DaskOracle(SpreadOracle):
         numbers, look = range(len(self._parts)), partial(facts_of, *self._how)
         surveyed: Iterable[Facts] = (look(number, *self._computed(number)) for number in numbers)
         if cluster is not None:
-            given = ((number, *self._futures(number, cluster)) for number in numbers)
-            surveyed = in_batches(cluster, look, None, given, most=1, calls=cluster.blocks)
+            arguments = ((number, *self._futures(number, cluster)) for number in numbers)
+            surveyed = in_batches(cluster, look, None, arguments, most=1, calls=cluster.blocks)
         self._facts = [facts for facts in surveyed if facts.rows]
         if not self._facts:
             raise DataError("the Dask collection holds no rows; at least one is needed")

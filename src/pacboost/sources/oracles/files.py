@@ -27,9 +27,9 @@ from pacboost.sources.optional import named_twice, need
 # ``FileError``, so that another worker of a cluster may try, too.
 
 CHANGED = "was changed while it was being read; fit again when nothing writes to it"
-LEFT_AS_THEY_ARE = ("builtins", "pacboost", "pyarrow")
+CONTENT_ERROR_MODULES = ("builtins", "pacboost", "pyarrow")
 """Errors from these modules are about the content of a file, and are raised as they are, ..."""
-OF_STORAGE = (FileNotFoundError, PermissionError, ConnectionError, TimeoutError)
+STORAGE_ERRORS = (FileNotFoundError, PermissionError, ConnectionError, TimeoutError)
 """... except for these, which say that the file cannot be reached."""
 CREDENTIALS = {
     "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or for a public bucket "
@@ -46,10 +46,16 @@ def file_system(url: str) -> tuple[Any, str]:
         with storage_errors(url):
             system, path = fsspec.core.url_to_fs(url)
     except ImportError as problem:
-        known = need("fsspec.registry", "dask").known_implementations
-        classes = [known[scheme]["class"] for scheme in _schemes(url) if scheme in known]
+        implementations = need("fsspec.registry", "dask").known_implementations
+        classes = [
+            implementations[scheme]["class"]
+            for scheme in _schemes(url)
+            if scheme in implementations
+        ]
         lacking = [
-            own for own in (each.partition(".")[0] for each in classes) if not find_spec(own)
+            module
+            for module in (each.partition(".")[0] for each in classes)
+            if not find_spec(module)
         ]
         remedy = f"; here and on every worker: pip install {' '.join(lacking)}" if lacking else ""
         raise FileError(f"{url}: cannot be opened ({problem}){remedy}") from problem
@@ -70,8 +76,8 @@ def storage_errors(url: str) -> Iterator[None]:
     try:
         yield
     except Exception as problem:  # libraries have kinds of their own
-        ours = type(problem).__module__.partition(".")[0] in LEFT_AS_THEY_ARE
-        if ours and not isinstance(problem, OF_STORAGE):
+        ours = type(problem).__module__.partition(".")[0] in CONTENT_ERROR_MODULES
+        if ours and not isinstance(problem, STORAGE_ERRORS):
             raise
         fsspec = need("fsspec", "dask")
         for scheme in _schemes(url):  # what was wrong may be mended by the next time
@@ -81,19 +87,19 @@ def storage_errors(url: str) -> Iterator[None]:
 
 
 def _explained(problem: Exception, url: str) -> str:
-    kind, said = type(problem).__name__, str(problem) or type(problem).__name__
+    kind, text = type(problem).__name__, str(problem) or type(problem).__name__
     if isinstance(problem, FileNotFoundError):
-        return "there is no such file or folder" + ("" if said in url else f" ({said})")
+        return "there is no such file or folder" + ("" if text in url else f" ({text})")
     if kind == "FileExpired":  # s3fs asks for the version that it has seen
         return CHANGED
     if isinstance(problem, PermissionError) or "Credential" in kind:
-        known = CREDENTIALS.get(_schemes(url)[-1], "what its library in fsspec asks for")
+        variables = CREDENTIALS.get(_schemes(url)[-1], "what its library in fsspec asks for")
         return (
-            f"access is refused ({said}). Set {known} in the environment of this process, and of "
+            f"access is refused ({text}). Set {variables} in the environment of this process, and of "
             "every worker of a cluster"
         )
     server = " and is AWS_ENDPOINT_URL right" if _schemes(url)[-1] == "s3" else ""
-    return f"the storage cannot be reached ({kind}: {said}). Is it running{server}?"
+    return f"the storage cannot be reached ({kind}: {text}). Is it running{server}?"
 
 
 def _schemes(url: str) -> list[str]:
@@ -193,14 +199,14 @@ def find_remote(url: str, suffixes: tuple[str, ...]) -> list[RemoteFile]:
         system.invalidate_cache()  # files may have been written since they were last listed
         pattern = has_magic(path)
         first = system.glob(path, detail=True) if pattern else {path: system.info(path)}
-        found = {name: facts for name, facts in first.items() if facts.get("type") == "file"}
-        for folder in first.keys() - found.keys():
-            found |= {
+        files = {name: facts for name, facts in first.items() if facts.get("type") == "file"}
+        for folder in first.keys() - files.keys():
+            files |= {
                 name: facts
                 for name, facts in system.find(folder, detail=True).items()
                 if _belongs(name.removeprefix(folder.rstrip("/")), suffixes)
             }
-    if not found:
+    if not files:
         raise FileError(
             f"{url}: no file matches this pattern; are bucket and folder right?"
             if pattern
@@ -212,7 +218,7 @@ def find_remote(url: str, suffixes: tuple[str, ...]) -> list[RemoteFile]:
             int(facts["size"]),
             next((f"{version}={facts[version]}" for version in VERSIONS if facts.get(version)), ""),
         )
-        for name, facts in found.items()
+        for name, facts in files.items()
     ]
 
 
@@ -237,10 +243,10 @@ def find_files(source: Source, suffixes: tuple[str, ...]) -> list[Any]:
     if local and len(local) < len(listed):
         raise FileError(f"{local[0]} is a path and {listed[0]} an address; name one kind of them")
     expand: Callable[..., list[Any]] = _expand if local else find_remote
-    found = {file.absolute(): file for one in listed for file in expand(str(one), suffixes)}
-    if not found:
+    by_path = {file.absolute(): file for one in listed for file in expand(str(one), suffixes)}
+    if not by_path:
         raise FileError("no file was named; name a file, a folder or a pattern such as 'data/*'")
-    files = [found[place] for place in sorted(found, key=lambda place: place.parts)]
+    files = [by_path[place] for place in sorted(by_path, key=lambda place: place.parts)]
     _refuse_equal(files)
     return files
 
@@ -261,9 +267,9 @@ def _refuse_equal(files: Sequence[File]) -> None:
     for file in files:
         sizes.setdefault(file.stat().st_size, []).append(file)
     for alike in sizes.values():
-        seen: dict[bytes, File] = {}
+        by_content: dict[bytes, File] = {}
         for file in alike if len(alike) > 1 else ():
-            other = seen.setdefault(_content(file), file)
+            other = by_content.setdefault(_content(file), file)
             if other is not file and file.stat().st_size:
                 raise FileError(f"{file}: holds the same bytes as {other}; name each file once")
 
@@ -301,8 +307,8 @@ def _expand(one: str | Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 def fingerprint(files: Iterable[File], *content: object) -> str:
     """Hash the names and sizes of files, and what is known of their content."""
-    known = [(file.name, file.stat().st_size) for file in files]
-    return sha256(repr((known, content)).encode()).hexdigest()
+    sizes = [(file.name, file.stat().st_size) for file in files]
+    return sha256(repr((sizes, content)).encode()).hexdigest()
 
 
 # Files that have to stay as they are while rows are drawn from them, again and again.
@@ -321,10 +327,10 @@ def check_unchanged(stamps: dict[File, tuple[int, int]], path: File, shown: str 
 def stamp(path: File) -> tuple[int, int]:
     """Return the size of a file, and when it was written last."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError as problem:
         raise FileError(f"{path}: cannot be read ({problem.strerror})") from problem
-    return found.st_size, getattr(found, "st_mtime_ns", 0)  # remote files may not know
+    return status.st_size, getattr(status, "st_mtime_ns", 0)  # remote files may not know
 
 
 # Which columns of a source are features, and whether several files agree on them.
@@ -348,20 +354,20 @@ def features(
             raise DataError(
                 f"{where}: has no column {name!r}; its columns are {', '.join(map(repr, names))}"
             )
-    left = {target, *drop}
-    kept = tuple(name for name in names if name not in left and not name.startswith(INDEX))
-    if not kept:
+    excluded = {target, *drop}
+    columns = tuple(name for name in names if name not in excluded and not name.startswith(INDEX))
+    if not columns:
         raise DataError(f"{where}: has no column but {', '.join(map(repr, names))}: no feature")
-    return kept
+    return columns
 
 
 def refuse_other(
     names: Collection[str], where: str, expected: Collection[str], elsewhere: str
 ) -> None:
     """Raise if a file has other features than another; their order has no part in it."""
-    present, wanted = set(names), set(expected)
+    present, expected_names = set(names), set(expected)
     lacking = [name for name in expected if name not in present]
-    besides = [name for name in names if name not in wanted]
+    besides = [name for name in names if name not in expected_names]
     if lacking or besides:
         differences = [
             f"{word} {', '.join(map(repr, some[:5]))}{', …' if len(some) > 5 else ''}"

@@ -37,17 +37,17 @@ def distinct(pieces: Iterable[NDArray[Any]]) -> NDArray[Any]:
     >>> distinct([np.array([2, 1, 2]), np.array([0, 1])]).tolist()
     [0, 1, 2]
     """
-    known = np.empty(0)
+    labels = np.empty(0)
     for piece in pieces:
-        new = piece[~np.isin(piece, known)] if known.size else piece
+        new = piece[~np.isin(piece, labels)] if labels.size else piece
         try:
-            known = np.unique(np.concatenate([known, new]) if known.size else new)
+            labels = np.unique(np.concatenate([labels, new]) if labels.size else new)
         except TypeError as problem:
             raise DataError(
                 f"the labels are of kinds that cannot be compared ({problem}). Make them all "
                 "numbers, or all text."
             ) from problem
-    return known
+    return labels
 
 
 def first_missing(labels: NDArray[Any]) -> int | None:
@@ -128,8 +128,8 @@ class Held:
     def in_place(self) -> Values | None:
         """The examples as a matrix of floats, a row after the other, if they are held as one."""
         array = self._array
-        plain = array is not None and array.dtype in FLOATS and array.flags.c_contiguous
-        return array if plain else None
+        is_direct = array is not None and array.dtype in FLOATS and array.flags.c_contiguous
+        return array if is_direct else None
 
     def table(self, rows: Rows) -> Table:
         """Copy some rows; raise BadCell if one cannot be used."""
@@ -161,8 +161,8 @@ class Held:
         else:
             picked = np.take(array, rows, axis=0)
         if picked.dtype.kind != "O":
-            plain: Values = picked if picked.dtype in FLOATS else picked.astype(np.float64)
-            return plain
+            floats: Values = picked if picked.dtype in FLOATS else picked.astype(np.float64)
+            return floats
         values = np.empty(picked.shape)
         for place, cell in np.ndenumerate(picked):
             try:
@@ -210,19 +210,21 @@ def hold_arrow(table: Any, target: str, labels: NDArray[Any] | None = None) -> H
 
     A column of numbers without missing ones is read in place, through a view.
     """
-    own = encoded(table.column(target)) if labels is None else labels
+    label_column = encoded(table.column(target)) if labels is None else labels
     features = table.drop_columns([target])
     columns = dict(zip(features.column_names, map(_in_place, features.columns), strict=True))
-    return Held(columns, own, nbytes=features.nbytes + own.nbytes)
+    return Held(columns, label_column, nbytes=features.nbytes + label_column.nbytes)
 
 
 def _in_place(column: Any) -> Any:
     kind = str(column.type)
-    plain = kind in NUMBERS and kind not in {"bool", "null"} and column.null_count == 0
-    return memory(column) if plain else column
+    is_direct = kind in NUMBERS and kind not in {"bool", "null"} and column.null_count == 0
+    return memory(column) if is_direct else column
 
 
-def plain_labels(column: Any, read: Callable[[list[str]], NDArray[Any]] = np.array) -> NDArray[Any]:
+def plain_labels(
+    column: Any, reader: Callable[[list[str]], NDArray[Any]] = np.array
+) -> NDArray[Any]:
     """Turn labels into an array; text of Arrow is read once for each distinct value."""
     if isinstance(column, np.ndarray):
         return column
@@ -230,14 +232,14 @@ def plain_labels(column: Any, read: Callable[[list[str]], NDArray[Any]] = np.arr
     if column.null_count() if series else column.null_count:  # for the complaint about it
         return np.array(column.to_list() if series else column.to_pylist(), dtype=object)
     if series:
-        plain = column.dtype.is_numeric() or column.dtype == nw.Boolean
-        return np.asarray(column.to_numpy()) if plain else np.array(column.to_list())
+        is_number_column = column.dtype.is_numeric() or column.dtype == nw.Boolean
+        return np.asarray(column.to_numpy()) if is_number_column else np.array(column.to_list())
     if str(column.type) == "bool":
         return memory(column.cast("uint8")).astype(np.bool_)
     if str(column.type) in NUMBERS:
         return memory(column).copy()
     parts = one_chunk(encoded(column))
-    labels: NDArray[Any] = read(parts.dictionary.to_pylist())[memory(parts.indices)]
+    labels: NDArray[Any] = reader(parts.dictionary.to_pylist())[memory(parts.indices)]
     return labels
 
 
@@ -296,10 +298,10 @@ def _hold_columns(X: Any, labels: Any, nbytes: int = 0) -> Held:
         raise refuse_text([name for name, number in zip(names, numbers, strict=True) if not number])
     columns: dict[str, Any] = {name: frame[:, j] for j, name in enumerate(names)}
     for name, series in columns.items():
-        native, plain = series.to_native(), series.dtype not in WIDE
+        native, has_numpy_type = series.to_native(), series.dtype not in WIDE
         if isinstance(getattr(native, "dtype", None), np.dtype):  # pandas
             columns[name] = series.to_numpy()
-        elif plain and getattr(native, "n_chunks", lambda: 2)() == 1:  # polars
+        elif has_numpy_type and getattr(native, "n_chunks", lambda: 2)() == 1:  # polars
             columns[name] = _in_place(series.to_arrow())
         elif getattr(native, "num_chunks", 2) == 1:  # Arrow
             columns[name] = _in_place(native)
@@ -313,5 +315,5 @@ def split_frame(
     opened = open_frame(frame)
     every = [str(name) for name in opened.columns]  # those of pandas may be numbers
     names, places = features(every, target, drop, where), {name: j for j, name in enumerate(every)}
-    kept = opened[:, [places[name] for name in names]]
-    return kept.to_native(), opened[:, places[target]]
+    columns = opened[:, [places[name] for name in names]]
+    return columns.to_native(), opened[:, places[target]]

@@ -45,7 +45,7 @@ from pacboost.sources.oracles.oracle import in_time
 from pacboost.sources.table import refuse_text
 from pacboost.sources.written import Spelling, label_kind, read_labels
 
-BLOCK = 2**23
+BLOCK_BYTES = 2**23
 """About so many bytes make a block."""
 
 
@@ -65,7 +65,7 @@ def cut(path: Path, file: int, start: int = 0, line: int = 1, *, quotes: bool) -
     here, stop, ends = start, start, 0
     with path.open("rb") as content:
         content.seek(start)
-        for chunk in in_time(iter(partial(content.read, BLOCK), b"")):
+        for chunk in in_time(iter(partial(content.read, BLOCK_BYTES), b"")):
             last = last_end(chunk, inside, quotes=quotes) + 1
             if last:
                 ends += chunk.count(b"\n", 0, last)
@@ -169,7 +169,7 @@ def header_of(path: Path, sep: str) -> tuple[list[str], int, int]:
     head, line = b"", 1
     try:
         with path.open("rb") as content:
-            while len(head) < BLOCK and (piece := content.readline(BLOCK)):
+            while len(head) < BLOCK_BYTES and (piece := content.readline(BLOCK_BYTES)):
                 head, line = (head + piece).lstrip(b"\r\n"), line + 1
                 if head and head.count(b'"') % 2 == 0:
                     break
@@ -182,7 +182,7 @@ def header_of(path: Path, sep: str) -> tuple[list[str], int, int]:
         raise FileError(f"{path}: the header cannot be read ({problem})") from problem
     if not names:
         raise FileError(f"{path}: is empty; a header line and at least one row are needed")
-    if b"\r" in head.rstrip(b"\r\n") or len(head) >= BLOCK:
+    if b"\r" in head.rstrip(b"\r\n") or len(head) >= BLOCK_BYTES:
         raise FileError(f"{path}: has no lines that end in a line feed; is it a CSV file?")
     return [name.strip() for name in names], start, line
 
@@ -193,7 +193,7 @@ def header_of(path: Path, sep: str) -> tuple[list[str], int, int]:
 # comes. What Arrow refuses is read again cell by cell, either to find the line to blame or because
 # it is only written unusually.
 
-LONG = 8
+MAX_LETTERS_FOR_ALL_CASES = 8
 
 
 class CsvOracle(LineOracle):
@@ -337,7 +337,7 @@ class CsvOracle(LineOracle):
 
 def _cases(word: str) -> Iterator[str]:
     """Return a word in every mixture of small and capital letters, if it is short."""
-    if len(word) > LONG:
+    if len(word) > MAX_LETTERS_FOR_ALL_CASES:
         return iter((word, word.upper(), word.capitalize(), word.title()))
     return map("".join, product(*({letter, letter.upper()} for letter in word)))
 

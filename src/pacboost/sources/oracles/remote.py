@@ -22,7 +22,7 @@ from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot, chosen_rows
 from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, Unread, in_time
 
-SHARE_OF_MEMORY = 0.25
+MAX_READ_AHEAD_SHARE = 0.25
 """Blocks that are read ahead take no more than this share of what workers may use."""
 
 
@@ -84,7 +84,9 @@ class RemoteOracle(BlockOracle):
                     f"{limit / 1e6:,.0f} MB. Give workers more memory, or write the source again "
                     "in smaller blocks."
                 )
-        room = SHARE_OF_MEMORY * sum(limits.values()) / largest if all(limits.values()) else 2**31
+        room = (
+            MAX_READ_AHEAD_SHARE * sum(limits.values()) / largest if all(limits.values()) else 2**31
+        )
         self._most_blocks = max(1, min(2 * cluster.threads, int(room)))
 
     def read(self, block: int) -> Held:
@@ -93,8 +95,8 @@ class RemoteOracle(BlockOracle):
 
     def draw(self, n: int) -> Batch:
         span = self._next_span(n)
-        given = self.shared(self._spot), self.source.block_place(span.block), span
-        batch = self.cluster.submit(_read_span, *given).result()
+        arguments = self.shared(self._spot), self.source.block_place(span.block), span
+        batch = self.cluster.submit(_read_span, *arguments).result()
         self._advance(batch.n_rows)
         return batch
 
@@ -102,19 +104,19 @@ class RemoteOracle(BlockOracle):
         span = self._next_span(n)
         self._advance(span.last - span.first)
         unknown = np.zeros(span.last - span.first, dtype=np.uint64)  # which rows, workers know
-        held = self.read(span.block)
-        return Unread(held, unknown.view(np.int64), unknown, span.lap, self.place)
+        data = self.read(span.block)
+        return Unread(data, unknown.view(np.int64), unknown, span.lap, self.place)
 
     def _next_span(self, n: int) -> Span:
         """Return the rows that come next: at most n, and at most to the end of the block."""
-        held = self._open()
-        if held is None:
+        data = self._open()
+        if data is None:
             raise TypeError("a source in blocks does not end")
-        return self.span(self._spot, held.n_rows, self._row, min(self._row + n, held.n_rows))
+        return self.span(self._spot, data.n_rows, self._row, min(self._row + n, data.n_rows))
 
     def shared(self, spot: Spot) -> Shared[Held]:
         """Return the block whose turn it is then, as workers have it; those before are let go."""
-        for other in [own for own in self._blocks if own < self._spot]:
+        for other in [key for key in self._blocks if key < self._spot]:
             del self._blocks[other]
         if spot not in self._blocks:
             self.source.check_block(self._block(spot))
@@ -162,11 +164,11 @@ class RemoteOracle(BlockOracle):
         self.source.close()
 
 
-def _read_span(held: Held, where: str, span: Span) -> Batch:
-    return span.of(held, partial(place_in, where)).read()
+def _read_span(data: Held, where: str, span: Span) -> Batch:
+    return span.of(data, partial(place_in, where)).read()
 
 
 def _select(
-    choose: Chooser, where: str, block: int, read: Callable[..., Held], *given: Any
+    choose: Chooser, where: str, block: int, reader: Callable[..., Held], *arguments: Any
 ) -> Batch:
-    return chosen_rows(read(*given), block, choose, partial(place_in, where))
+    return chosen_rows(reader(*arguments), block, choose, partial(place_in, where))

@@ -93,18 +93,18 @@ class StreamOracle(BlockOracle):
         batch = self._ask()
         if batch is None:
             return None
-        held, where = self.hold(batch), f"batch {self._number - 1} of {self.called}"
+        data, where = self.hold(batch), f"batch {self._number - 1} of {self.called}"
         if self._number == 1:
-            self.names, self.n_columns = held.names, held.n_columns
-        if self.names is not None and held.names is not None and held.names != self.names:
-            refuse_other(held.names, where, self.names, "the first")
+            self.names, self.n_columns = data.names, data.n_columns
+        if self.names is not None and data.names is not None and data.names != self.names:
+            refuse_other(data.names, where, self.names, "the first")
             raise DataError(f"{where}: has its columns in another order than the first")
-        if held.n_columns != self.n_columns:
+        if data.n_columns != self.n_columns:
             raise DataError(
-                f"{where}: has {held.n_columns} columns where the first had {self.n_columns}"
+                f"{where}: has {data.n_columns} columns where the first had {self.n_columns}"
             )
-        self._last = held
-        return held
+        self._last = data
+        return data
 
     def _ask(self) -> Any:
         """Return the next batch as it comes; None at the end."""
@@ -214,9 +214,9 @@ class PushedOracle(AbstractOracle):
 # chunks, and it is run again for every pass. One thread runs it, so that it always gives the same
 # order; where it has an ORDER BY random() or the like, it does not.
 
-ROWS = 122_880
+ROW_GROUP_ROWS = 122_880
 """What DuckDB keeps together as a row group."""
-CACHE = 128_000_000
+CACHE_BYTES = 128_000_000
 """DuckDB keeps what it has read until it holds so much; by default, most of the memory."""
 
 
@@ -248,7 +248,7 @@ def sql(
 class TableOracle(BlockOracle):
     """The rows of a table, by ranges of their numbers."""
 
-    bytes_besides = CACHE
+    bytes_besides = CACHE_BYTES
     names: tuple[str, ...]
     n_rows: int
 
@@ -264,10 +264,10 @@ class TableOracle(BlockOracle):
         rows, last = self._fetch_one(f"SELECT count(*), max(rowid) {self._from}")
         if not rows:
             raise DataError(f"{self._where}: there are no rows; at least one is needed")
-        super().__init__(seed, last // ROWS + 1)
+        super().__init__(seed, last // ROW_GROUP_ROWS + 1)
         self.n_rows, self.n_columns = rows, len(self.names)
         bits = row_bits([schema.field(name).type for name in (*self.names, target)])
-        self.largest_block = min(rows, ROWS) * bits // 8
+        self.largest_block = min(rows, ROW_GROUP_ROWS) * bits // 8
         self.largest_block_place = self._where
 
     def read(self, block: int) -> Held:
@@ -292,15 +292,15 @@ class TableOracle(BlockOracle):
 
     def classes(self) -> NDArray[Any]:
         target = _quoted(self._target)
-        found = self._fetch_arrow(f"SELECT DISTINCT {target} {self._from}").column(0)
-        if found.null_count:
+        labels = self._fetch_arrow(f"SELECT DISTINCT {target} {self._from}").column(0)
+        if labels.null_count:
             missing = f"SELECT min(rowid) {self._from} WHERE {target} IS NULL"
             raise DataError(f"{self._where}, row {self._fetch_one(missing)[0]}: {NO_LABEL}")
-        return distinct([plain_labels(found)])
+        return distinct([plain_labels(labels)])
 
     def fingerprint(self) -> str:
-        known = (self._from, self.names, self._target, self.n_rows, self._n_blocks)
-        return sha256(repr(known).encode()).hexdigest()
+        facts = (self._from, self.names, self._target, self.n_rows, self._n_blocks)
+        return sha256(repr(facts).encode()).hexdigest()
 
     def place(self, row: int) -> str:
         here = f"{_range(row >> 32)} ORDER BY rowid LIMIT 1 OFFSET {row & 0xFFFFFFFF}"
@@ -317,7 +317,7 @@ class QueryOracle(StreamOracle):
 
     shuffles_rows = True
     reads_ahead = True
-    bytes_besides = CACHE
+    bytes_besides = CACHE_BYTES
 
     def __init__(
         self, database: Any, query: str, target: str, seed: int = 0, *, drop: Collection[str] = ()
@@ -353,7 +353,7 @@ def _connect(database: Any) -> Any:
         return database.cursor()
     if not Path(database).exists():
         raise FileError(f"{database}: there is no such file")
-    settings = {"threads": 1, "memory_limit": f"{CACHE}B"}
+    settings = {"threads": 1, "memory_limit": f"{CACHE_BYTES}B"}
     try:
         return duckdb.connect(str(database), read_only=True, config=settings)
     except duckdb.Error as problem:
@@ -367,11 +367,13 @@ def _arrow_reader(cursor: Any, query: str) -> Any:
     """Run a query whose result comes in chunks as it is asked for."""
     relation = cursor.sql(query)
     # DuckDB 2 renamed this.
-    return (getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader)(ROWS)
+    return (getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader)(
+        ROW_GROUP_ROWS
+    )
 
 
 def _range(block: int) -> str:
-    return f"WHERE rowid >= {block * ROWS} AND rowid < {(block + 1) * ROWS}"
+    return f"WHERE rowid >= {block * ROW_GROUP_ROWS} AND rowid < {(block + 1) * ROW_GROUP_ROWS}"
 
 
 def _quoted(name: str) -> str:
