@@ -92,10 +92,10 @@ def test_addresses_that_cannot_be_read(tmp_path: Path) -> None:
         find_files("memory://none", SUFFIXES)
     with pytest.raises(FileError, match=r"nosuch://a: cannot be opened"):
         find_files("nosuch://a", SUFFIXES)
-    with pytest.raises(FileError, match="name one kind of them"):
+    with pytest.raises(FileError, match="name only paths or only addresses"):
         find_files(["memory://a", str(tmp_path)], SUFFIXES)
     fsspec.filesystem("memory").pipe("/table.csv", b"a,y\n1,2\n")
-    with pytest.raises(FileError, match="Parquet files alone are read from addresses"):
+    with pytest.raises(FileError, match="only Parquet files can be read from addresses"):
         small().fit_source("memory://table.csv", "y")
     with pytest.raises(FileError, match="no file matches this pattern"):
         find_files("memory://*.parquet", SUFFIXES)

@@ -79,7 +79,7 @@ def test_a_table_of_one_text_reads_lists_as_well() -> None:
     texts = ["card gone", "", "lost", "what rate"]
     assert features.transform(texts).words.tolist() == table.words.tolist()
     more, _ = OPTIONS.learn(frame())
-    with pytest.raises(DataError, match="a data frame is needed"):
+    with pytest.raises(DataError, match="pass a data frame"):
         more.transform(texts)
 
 

@@ -81,9 +81,7 @@ def _encoding(file: DataFile) -> str:
         if piece.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             return "utf-16"
         if b"\0" in piece:
-            raise FileError(
-                f"{file}: is not a text file; name a CSV, Parquet or JSON lines file"
-            )
+            raise FileError(f"{file}: is not a text file; name a CSV, Parquet or JSON lines file")
         try:
             while piece:
                 decoder.decode(piece)
@@ -239,9 +237,7 @@ def _objects(file: DataFile, text: IO[str]) -> Iterator[tuple[int, dict[str, Any
             if line.strip():
                 yield number, _object(json.loads(line))
     except UnicodeDecodeError as problem:
-        raise FileError(
-            f"{file}: is not UTF-8 text; name its encoding by --encoding"
-        ) from problem
+        raise FileError(f"{file}: is not UTF-8 text; name its encoding by --encoding") from problem
     except (ValueError, TypeError) as problem:
         raise FileError(
             f"{file}, line {number}: is not a JSON object ({problem}). Write one object per "

@@ -222,7 +222,7 @@ def test_blocks_too_large_for_the_limit_are_refused() -> None:
     oracle = Blocks(SIZES)
     oracle.largest_block, oracle.largest_block_place = 3_000_000, "block 3"
     oracle.check_memory(6_000_000)
-    with pytest.raises(DataError, match=r"block 3: takes 3 MB .* the limit leaves 5 MB"):
+    with pytest.raises(DataError, match=r"block 3: takes 3 MB .* only 5 MB"):
         oracle.check_memory(5_000_000)
 
 

@@ -144,10 +144,10 @@ GOOD = "a,b,y\n" + "1,2,0\n" * 20
         ("", ": is empty; a header line and at least one row are needed"),
         ("\n\n", ": is empty"),
         ("a,b,y\n", ": there are no rows"),
-        ("a,a,y\n1,2,3\n", ": names these columns twice: a"),
+        ("a,a,y\n1,2,3\n", ": has duplicate columns: a"),
         ("a,b\n1,2\n", ": has no column 'y'; its columns are 'a', 'b'"),
-        ("y\n1\n", ": has no column but 'y': no feature"),
-        (GOOD + "1,2\n", ", line 22: has 2 cells, but the header has 3. Correct or remove the line"),
+        ("y\n1\n", ": has no features, only 'y'"),
+        (GOOD + "1,2\n", ", line 22: has 2 cells, but the header has 3. Correct"),
         (GOOD + "1,2,3,4\n" + GOOD[6:], ", line 22: has 4 cells, but the header has 3"),
         (GOOD + "1,red,0\n", ", line 22: these columns hold text, not numbers: b ('red')"),
         (GOOD + "1_0,2,0\n", ", line 22: these columns hold text, not numbers: a ('1_0')"),
@@ -181,12 +181,12 @@ def test_labels_of_another_kind_than_at_the_beginning(
 ) -> None:
     monkeypatch.setattr(lines, "BLOCK_BYTES", 64)
     said = complaint(tmp_path / "bad.csv", GOOD + "1,2,x\n")
-    assert said.startswith(", line 22: the label is 'x', where those at the beginning of ")
+    assert said.startswith(", line 22: the label is 'x', but those at the beginning of ")
 
 
 def test_files_with_different_columns(folder: Path) -> None:
     (folder / "p2.csv").write_text("a,c,y\n1,2,3\n")
-    with pytest.raises(DataError, match=r"p2\.csv: has other .* it lacks 'b' and has besides 'c'"):
+    with pytest.raises(DataError, match=r"p2\.csv: has other .* it lacks 'b' and also has 'c'"):
         CsvOracle(folder, "y")
     (folder / "p2.csv").write_text("a,b\n1,2\n")
     with pytest.raises(DataError, match=r"p2\.csv: has no column 'y'"):
@@ -249,7 +249,7 @@ def test_a_file_that_shrinks_or_vanishes(tmp_path: Path) -> None:
     path.write_bytes(b"1\n2\n")
     (block,) = cut(path, 0, quotes=False)
     path.write_bytes(b"1\n")
-    with pytest.raises(FileError, match=r"a\.txt: was cut short while"):
+    with pytest.raises(FileError, match=r"a\.txt: was changed while"):
         read_lines(path, block)
     path.unlink()
     with pytest.raises(FileError, match=r"a\.txt: cannot be read \(No such file"):
@@ -328,7 +328,7 @@ GOOD_LINES = "1 1:0.5 3:1\n" * 30
         ("", ": there are no rows"),
         (
             GOOD_LINES + "1 2\n",
-            ", line 31: '2' is not a feature; those are written as number:value",
+            ", line 31: '2' is not a feature; write features as number:value",
         ),
         (GOOD_LINES + "1 2 3:4:5\n", ", line 31: '2' is not a feature"),
         (GOOD_LINES + "1 2:3:4\n", ", line 31: '3:4' is not a number"),
@@ -338,11 +338,11 @@ GOOD_LINES = "1 1:0.5 3:1\n" * 30
         (GOOD_LINES + "yes 1:1\n", ", line 31: 'yes' is not a number"),
         (
             GOOD_LINES + "1 3:1 2:1\n",
-            ", line 31: feature 2 follows feature 3; numbers have to ascend",
+            ", line 31: feature 2 follows feature 3; numbers must ascend",
         ),
         (
             GOOD_LINES + "1 0:1\n",
-            ", line 31: feature 0 follows feature 0; numbers have to ascend, from 1",
+            ", line 31: feature 0 follows feature 0; numbers must ascend from 1",
         ),
         (GOOD_LINES + "1 2:inf\n", ", line 31: column 1 holds inf"),
         (GOOD_LINES + "nan 2:1\n", ", line 31: has no label"),

@@ -1,7 +1,7 @@
 """Draw from arrays, sparse matrices and data frames in memory.
 
-Any row can be reached, so the order is a random one over all rows, and only drawn rows are
-converted and checked: the cost of a draw does not grow with the number of rows.
+Rows come in a random order over the whole source. Only drawn rows are converted and checked, so the
+cost of a draw does not grow with the number of rows.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from pacboost.sources.oracles.oracle import (
 ROWS_PER_KEY = 2**12
 LABELS_PER_PIECE = 2**18
 FINGERPRINT_ROWS = 64
-"""A fingerprint looks at so many rows."""
+"""Number of rows that are hashed for a fingerprint."""
 
 
 class ArrayOracle(AbstractOracle):
-    """Every row once a pass in an order keyed by the seed, or drawn with replacement.
+    """Rows in memory, each once per pass in an order keyed by the seed, or with replacement.
 
     The identity of a row is its number.
 
@@ -59,10 +59,10 @@ class ArrayOracle(AbstractOracle):
         self._lap = self._row = 0
         self._shuffle: Shuffle | None = None
         self._only: NDArray[np.int64] | None = None
-        """The rows there are, of those that are held; None for all."""
+        """Numbers of the rows to draw from; None for all."""
 
     def only(self, rows: NDArray[np.intp]) -> ArrayOracle:
-        """Return an oracle of some rows, which are numbered anew; nothing is copied.
+        """Return an oracle of some rows, renumbered from 0, without copying them.
 
         >>> ArrayOracle(np.eye(3), [0, 1, 2]).only(np.array([2, 0])).take(np.array([0])).labels
         array([2])
@@ -88,12 +88,12 @@ class ArrayOracle(AbstractOracle):
         return self.unread(rows).read()
 
     def unread(self, rows: NDArray[np.int64]) -> Unread:
-        """Return these very rows, unread."""
+        """Return the rows of these numbers, to be read later."""
         numbers = rows if self._only is None else self._only[rows]
         return Unread(self._held, numbers, rows.astype(np.uint64), self._lap, self.place)
 
     def _replaced(self, first: int, last: int) -> NDArray[np.int64]:
-        """Draw row numbers; each few thousand have a key of their own, so that n has no part."""
+        """Draw row numbers in blocks with separate keys, so that batch sizes do not matter."""
         blocks = range(first // ROWS_PER_KEY, (last - 1) // ROWS_PER_KEY + 1)
         drawn = [
             np.random.default_rng(key(self._seed, block)).integers(self.n_rows, size=ROWS_PER_KEY)
@@ -118,7 +118,7 @@ class ArrayOracle(AbstractOracle):
         first = 0
         for labels in self._labels():
             part = numbers[first : first + labels.size]
-            if classes.size == 2:  # comparing takes a tenth of the time of searching
+            if classes.size == 2:  # ten times faster than searching
                 np.equal(labels, classes[1], out=part.view(np.bool_))
             else:
                 np.minimum(np.searchsorted(classes, labels), 255, out=part, casting="unsafe")

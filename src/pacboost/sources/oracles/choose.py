@@ -1,4 +1,4 @@
-"""Make an oracle of what users have: files, arrays, frames, worlds, streams."""
+"""Make an oracle of a source: files, arrays, data frames, worlds, streams, Dask collections."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ KINDS: dict[tuple[str, ...], Callable[..., AbstractOracle]] = {
 def as_oracle(
     source: Any, target: str | None = None, seed: int = 0, **options: Any
 ) -> AbstractOracle:
-    """Draw from a source, whatever it is; an oracle is given back as it is.
+    """Return an oracle that draws from a source; an oracle is returned unchanged.
 
     A source is a path, a folder, a pattern or a list of those; a pair (X, y); a data frame whose
     column ``target`` holds the labels; a world; or an iterator of batches, a list of them, or a
-    function that gives a fresh iterator. ``options`` are those of its kind of oracle.
+    function that returns a new iterator. ``options`` are passed to the class of the oracle.
 
     >>> import numpy as np
     >>> as_oracle((np.zeros((4, 2)), [0, 1, 0, 1])).draw(10).n_rows
@@ -79,7 +79,7 @@ def _from_object(
         X, y = split_frame(source, _named(target, "a data frame"), options.pop("drop", ()))
         return ArrayOracle(X, y, seed, **options)
     raise ParameterError(
-        f"the source is a {type(source).__name__}; it has to be a path, a pattern or a list of "
+        f"the source is a {type(source).__name__}; it must be a path, a pattern or a list of "
         "them, a pair (X, y), a data frame, a world, or an iterator of batches"
     )
 
@@ -91,28 +91,28 @@ def _from_files(
     packed = [file for file in files if file.name.lower().endswith(COMPRESSED)]
     if packed:
         raise FileError(
-            f"{packed[0]}: a compressed file cannot be read from the middle. Unpack it, or write "
-            "it as Parquet, which is smaller still."
+            f"{packed[0]}: rows cannot be drawn from a compressed file. Decompress it, or write it "
+            "as Parquet, which is smaller still."
         )
     kinds = {file: _kind(file) for file in files}
     first, *others = dict.fromkeys(kinds.values())
     if others:
         other = next(file for file, kind in kinds.items() if kind != first)
         raise FileError(
-            f"{files[0]} and {other} are files of different kinds; name those of one kind, for "
+            f"{files[0]} and {other} have different formats; name files of one format, for "
             f"example by a pattern such as '*{files[0].suffix}'"
         )
     if isinstance(files[0], RemoteFile) and first != arrow.SUFFIXES:
         raise FileError(
-            f"{files[0]}: Parquet files alone are read from addresses; copy it to this machine, or "
-            "write it as Parquet"
+            f"{files[0]}: only Parquet files can be read from addresses; copy the file to this "
+            "machine, or write it as Parquet"
         )
     make = KINDS[first]
     if first == DATABASES:
         if len(files) > 1:
             raise FileError(f"{files[0]} and {files[1]}: draw from one database at a time")
         return make(files[0], _named(target, "a database"), seed, **options)
-    if first == SvmlightOracle.suffixes:  # whose labels have no name
+    if first == SvmlightOracle.suffixes:  # the column of labels has no name
         return make(files, seed, **options)
     return make(files, _named(target, str(files[0])), seed, **options)
 
@@ -123,7 +123,7 @@ def _kind(file: File) -> tuple[str, ...]:
             return suffixes
     all_suffixes = ", ".join(suffix for suffixes in KINDS for suffix in suffixes)
     raise FileError(
-        f"{file}: files that end in {file.suffix!r} are not known; known are {all_suffixes}"
+        f"{file}: files that end in {file.suffix!r} are not supported; use one of {all_suffixes}"
     )
 
 
@@ -131,13 +131,6 @@ def _named(target: str | None, what: str) -> str:
     if target is None:
         raise ParameterError(f"target is None; name the column of {what} that holds the labels")
     return target
-
-
-# Draw from Dask collections: a partition is a block.
-#
-# A data frame with a column of labels, or a pair of examples and labels, both Dask's: data frames,
-# series or arrays with the same partitions. Partitions are computed when they are needed and let go
-# afterwards, so each has to give the same rows in the same order whenever it is computed.
 
 
 def is_collection(data: object) -> bool:
@@ -150,7 +143,7 @@ def is_collection(data: object) -> bool:
 
 
 class Facts(NamedTuple):
-    """What a look at a partition tells."""
+    """Summary of a partition."""
 
     number: int
     rows: int
@@ -163,7 +156,7 @@ class Facts(NamedTuple):
 def hold_partition(
     target: str | None, drop: Collection[str], number: int, *parts: Any, rows: int | None = None
 ) -> Held:
-    """Hold a computed partition, or a pair of them; ``rows`` is how many it had before."""
+    """Make rows of a computed partition, or of a pair (X, y); check the number of rows."""
     if len(parts) == 1:
         data = hold_frame(parts[0], str(target), drop, f"partition {number}")
     else:
@@ -171,15 +164,14 @@ def hold_partition(
         data = hold(X, y[:, 0] if isinstance(y, np.ndarray) and y.ndim == 2 else y)
     if rows not in (None, data.n_rows):
         raise DataError(
-            f"partition {number}: has {data.n_rows} rows, and had {rows} before. A partition has "
-            "to be the same whenever it is computed: call persist() first, or write the data to "
-            "Parquet files."
+            f"partition {number}: has {data.n_rows} rows, but had {rows} before. A partition must "
+            "be the same whenever it is computed: call persist() first, or write Parquet files."
         )
     return data
 
 
 def facts_of(target: str | None, drop: Collection[str], number: int, *parts: Any) -> Facts:
-    """Count the rows of a partition, and find its labels."""
+    """Return the number of rows, the labels and the columns of a partition."""
     data = hold_partition(target, drop, number, *parts)
     try:
         labels = data.labels()
@@ -191,7 +183,12 @@ def facts_of(target: str | None, drop: Collection[str], number: int, *parts: Any
 
 
 class DaskOracle(SpreadOracle):
-    """The rows of Dask collections; a first pass counts rows and finds the labels."""
+    """The rows of Dask collections; a first pass counts the rows and finds the labels.
+
+    The source is a data frame with a column of labels, or a pair (X, y) of data frames, series or
+    arrays with the same partitions. A partition is a block. It is computed when it is needed and
+    freed afterwards, so it must give the same rows in the same order whenever it is computed.
+    """
 
     reads_ahead = False
     reads_in_tasks = False
@@ -232,7 +229,7 @@ class DaskOracle(SpreadOracle):
         return [part.compute(scheduler="sync") for part in self._parts[number]]
 
     def _futures(self, number: int, cluster: Cluster) -> list[Any]:
-        """Have a partition computed; the scheduler computes it again if it is lost."""
+        """Start computing a partition; the scheduler computes it again if it is lost."""
         return [cluster.client.compute(part) for part in self._parts[number]]
 
     def read(self, block: int) -> Held:
@@ -255,7 +252,7 @@ class DaskOracle(SpreadOracle):
         return distinct(facts.labels for facts in self._facts)
 
     def fingerprint(self) -> str:
-        """Hash the keys of the partitions, which Dask makes from their content or their files."""
+        """Hash the keys of the partitions, which Dask derives from their content or files."""
         keys = [str(part.key) for parts in self._parts for part in parts]
         rows = [facts.rows for facts in self._facts]
         return sha256(repr((keys, rows, self.names, self._how[0])).encode()).hexdigest()
@@ -276,35 +273,33 @@ def _partitions(source: Any, target: str | None) -> list[tuple[Any, ...]]:
     X, y = source
     if not is_collection(y):
         raise DataTypeError(
-            f"X is a Dask collection and y a {type(y).__name__}; give y as a Dask collection with "
+            f"X is a Dask collection but y a {type(y).__name__}; give y as a Dask collection with "
             "the same partitions, for example a column of the same data frame"
         )
     parts = _rows_of(X), _rows_of(y)
     if len(parts[0]) != len(parts[1]):
         raise DataError(
-            f"X has {len(parts[0])} partitions and y {len(parts[1])}; give both the same ones"
+            f"X has {len(parts[0])} partitions but y has {len(parts[1])}; give both the same "
+            "partitions"
         )
     return list(zip(*parts, strict=True))
 
 
 def _rows_of(collection: Any) -> list[Any]:
-    """Return the partitions of a collection; arrays must not be cut between columns."""
+    """Return the partitions of a collection; refuse arrays with chunks of columns."""
     pieces = collection.to_delayed()
     if isinstance(pieces, np.ndarray):
         if pieces.ndim == 2 and pieces.shape[1] > 1:
             raise DataError(
-                f"the array is cut into {pieces.shape[1]} pieces of columns; rechunk it so that a "
-                "chunk has whole rows: X.rechunk({1: -1})"
+                f"the array has {pieces.shape[1]} chunks of columns; rechunk it so that every "
+                "chunk has all columns: X.rechunk({1: -1})"
             )
         return list(pieces.ravel())
     return list(pieces)
 
 
-# Which cluster reads a source: the one of a client that is given, else of the current client.
-
-
 def current_client() -> Any | None:
-    """Return the Dask client of this process, if there is one; in a task of a worker there is none.
+    """Return the Dask client of this process, or None; always None in a task of a worker.
 
     >>> current_client() is None
     True
@@ -326,10 +321,10 @@ def open_source(
     timeout: float | None = None,
     **options: Any,
 ) -> AbstractOracle:
-    """Draw from a source, by workers where there are some and the source can be read anywhere.
+    """Return an oracle that draws from a source, through the workers of a cluster if possible.
 
-    ``client=False`` keeps it in this process. A client that is given, rather than current, is not
-    passed over: a source that workers cannot read is refused.
+    ``client`` is a Dask client, None for the current client if any, or False to read in this
+    process. With an explicit client, a source that workers cannot read is refused.
     """
     pair = isinstance(source, tuple) and len(source) == 2
     chosen = current_client() if client is None or client is True else client or None
@@ -343,8 +338,10 @@ def open_source(
     if client is None or client is False:
         return oracle
     if chosen is None:
-        raise ParameterError("client is True, and there is no current Dask client; make one first")
+        raise ParameterError(
+            "client is True, but there is no current Dask client; create one first"
+        )
     raise ParameterError(
-        "the workers of a cluster read Parquet files and Dask collections, not what a "
-        f"{type(oracle).__name__} reads; write the data as Parquet files, or give client=False"
+        f"the workers of a cluster cannot read the source of a {type(oracle).__name__}, only "
+        "Parquet files and Dask collections; write Parquet files, or pass client=False"
     )

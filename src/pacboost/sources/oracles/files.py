@@ -1,4 +1,9 @@
-"""Find the files of a source: paths, folders and patterns, in any order and listed as often."""
+"""Find the files of a source: paths, folders, patterns, and addresses such as s3://bucket/data.
+
+Addresses are read through fsspec, which loads the library for each scheme (s3fs for s3://, gcsfs
+for gs://). These libraries find credentials on every worker; none are sent. Their errors become
+``FileError``, so that another worker of a cluster may try.
+"""
 
 from __future__ import annotations
 
@@ -16,21 +21,11 @@ from typing import Any
 from pacboost.errors import DataError, FileError
 from pacboost.sources.optional import named_twice, need
 
-# Files at addresses such as s3://bucket/data/*.parquet, through fsspec.
-#
-# fsspec loads what an address needs (s3fs for s3://, gcsfs for gs://). Credentials are found as
-# those libraries find them, by every worker for itself: none is sent.
-
-# Errors of storage behind addresses such as s3://…: each says what to do.
-#
-# The libraries that fsspec loads raise errors of their own, of many kinds. They become a
-# ``FileError``, so that another worker of a cluster may try, too.
-
 CHANGED = "was changed while it was being read; fit again when nothing writes to it"
 CONTENT_ERROR_MODULES = ("builtins", "pacboost", "pyarrow")
-"""Errors from these modules are about the content of a file, and are raised as they are, ..."""
+"""Errors from these modules are about the content of a file and are raised unchanged, ..."""
 STORAGE_ERRORS = (FileNotFoundError, PermissionError, ConnectionError, TimeoutError)
-"""... except for these, which say that the file cannot be reached."""
+"""... except for these, which mean that the file cannot be reached."""
 CREDENTIALS = {
     "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or for a public bucket "
     "FSSPEC_S3_ANON=true",
@@ -66,7 +61,7 @@ def file_system(url: str) -> tuple[Any, str]:
 
 @contextmanager
 def storage_errors(url: str) -> Iterator[None]:
-    """Raise a ``FileError`` in place of what a library says of an address.
+    """Raise the errors of a storage library as ``FileError``.
 
     >>> with storage_errors("s3://bucket/data"):
     ...     raise PermissionError("Forbidden")
@@ -75,12 +70,12 @@ def storage_errors(url: str) -> Iterator[None]:
     """
     try:
         yield
-    except Exception as problem:  # libraries have kinds of their own
+    except Exception as problem:  # each library has its own classes of errors
         ours = type(problem).__module__.partition(".")[0] in CONTENT_ERROR_MODULES
         if ours and not isinstance(problem, STORAGE_ERRORS):
             raise
         fsspec = need("fsspec", "dask")
-        for scheme in _schemes(url):  # what was wrong may be mended by the next time
+        for scheme in _schemes(url):  # so that a second try reads new credentials
             with suppress(ImportError, ValueError):
                 fsspec.get_filesystem_class(scheme).clear_instance_cache()
         raise FileError(f"{url}: {_explained(problem, url)}") from problem
@@ -90,20 +85,20 @@ def _explained(problem: Exception, url: str) -> str:
     kind, text = type(problem).__name__, str(problem) or type(problem).__name__
     if isinstance(problem, FileNotFoundError):
         return "there is no such file or folder" + ("" if text in url else f" ({text})")
-    if kind == "FileExpired":  # s3fs asks for the version that it has seen
+    if kind == "FileExpired":  # s3fs requests the version that it saw first
         return CHANGED
     if isinstance(problem, PermissionError) or "Credential" in kind:
-        variables = CREDENTIALS.get(_schemes(url)[-1], "what its library in fsspec asks for")
+        variables = CREDENTIALS.get(_schemes(url)[-1], "the variables of its fsspec library")
         return (
-            f"access is refused ({text}). Set {variables} in the environment of this process, and of "
-            "every worker of a cluster"
+            f"access is refused ({text}). Set {variables} in the environment of this process and "
+            "of every worker of a cluster"
         )
     server = " and is AWS_ENDPOINT_URL right" if _schemes(url)[-1] == "s3" else ""
     return f"the storage cannot be reached ({kind}: {text}). Is it running{server}?"
 
 
 def _schemes(url: str) -> list[str]:
-    """Return the schemes of an address: of a file in an archive, the archive's is the last.
+    """Return the schemes of an address; for a file in an archive, that of the archive is last.
 
     >>> _schemes("zip://*.parquet::s3://bucket/archive.zip")
     ['zip', 's3']
@@ -114,7 +109,7 @@ def _schemes(url: str) -> list[str]:
 SCHEME = re.compile("[a-z][a-z0-9+.-]+", re.IGNORECASE)
 ADDRESS = re.compile("[a-z][a-z0-9+.-]+(::|://)", re.IGNORECASE)
 VERSIONS = ("ETag", "generation", "mtime")
-"""What file systems say of a file that is different once it is written again."""
+"""Facts in file systems that change when a file is written again."""
 
 
 def is_remote(source: object) -> bool:
@@ -129,7 +124,7 @@ def is_remote(source: object) -> bool:
 
 
 def address_of(path: Path) -> str:
-    """Return an address that was read as a path in full again; a path as it is.
+    """Restore an address that was converted to a path; return other paths unchanged.
 
     >>> [address_of(Path(one)) for one in ("s3://bucket/data", "file:///data", "a")]
     ['s3://bucket/data', 'file:///data', 'a']
@@ -142,12 +137,12 @@ def address_of(path: Path) -> str:
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file at an address; it is used as a path is."""
+    """A file at an address, with the interface of a path."""
 
     url: str
     size: int
     version: str = ""
-    """What its file system says of it, with the name of that; "" where it says nothing."""
+    """One of ``VERSIONS`` with its value, such as ETag=…; "" if the file system has none."""
 
     @property
     def name(self) -> str:
@@ -163,19 +158,19 @@ class RemoteFile:
 
     @property
     def _path(self) -> PurePosixPath:
-        """The path of the file itself; an archive in which it lies may follow it in the address."""
+        """The path of the file, without the address of an archive that contains it."""
         return PurePosixPath(self.url.partition("::")[0])
 
     def absolute(self) -> RemoteFile:
-        """Return the file itself: an address is the same everywhere."""
+        """Return the file itself, because an address is always absolute."""
         return self
 
     def stat(self) -> Any:
-        """Return the size as it was when the file was found, as ``Path.stat`` would."""
+        """Return the size at the time when the file was found, like ``Path.stat``."""
         return SimpleNamespace(st_size=self.size)
 
     def open(self, mode: str = "rb") -> Any:
-        """Open the file; refuse one that is no longer as it was."""
+        """Open the file; refuse it if its version has changed."""
         system, path = file_system(self.url)
         with storage_errors(self.url):
             opened = system.open(path, mode)
@@ -184,7 +179,7 @@ class RemoteFile:
         if now is not None and str(now) != value:
             opened.close()
             raise FileError(f"{self.url}: {CHANGED}")
-        opened.file_system = system  # which closes an archive when nothing refers to it
+        opened.file_system = system  # an archive is closed when nothing refers to it
         return opened
 
     def __str__(self) -> str:
@@ -192,11 +187,11 @@ class RemoteFile:
 
 
 def find_remote(url: str, suffixes: tuple[str, ...]) -> list[RemoteFile]:
-    """Return the files at an address: one, those that match a pattern, or those of a folder."""
+    """Return the files at an address: one file, the matches of a pattern, or a folder's files."""
     system, path = file_system(url)
     _, link, rest = url.partition("::")  # zip://*.parquet::s3://bucket/archive.zip
     with storage_errors(url):
-        system.invalidate_cache()  # files may have been written since they were last listed
+        system.invalidate_cache()  # files may have been written since the last listing
         pattern = has_magic(path)
         first = system.glob(path, detail=True) if pattern else {path: system.info(path)}
         files = {name: facts for name, facts in first.items() if facts.get("type") == "file"}
@@ -208,7 +203,7 @@ def find_remote(url: str, suffixes: tuple[str, ...]) -> list[RemoteFile]:
             }
     if not files:
         raise FileError(
-            f"{url}: no file matches this pattern; are bucket and folder right?"
+            f"{url}: no file matches this pattern; check the bucket and the folder"
             if pattern
             else f"{url}: this folder holds no file that ends in {' or '.join(suffixes)}"
         )
@@ -223,7 +218,7 @@ def find_remote(url: str, suffixes: tuple[str, ...]) -> list[RemoteFile]:
 
 
 def _belongs(below: str | Path, suffixes: tuple[str, ...]) -> bool:
-    """Check whether a file of a folder has one of the suffixes and is not hidden."""
+    """Check whether a file in a folder has one of the suffixes and is not hidden."""
     hidden = any(part.startswith((".", "_")) for part in Path(below).parts)
     return str(below).lower().endswith(suffixes) and not hidden
 
@@ -233,15 +228,17 @@ Source = str | Path | Iterable[str | File]
 
 
 def find_files(source: Source, suffixes: tuple[str, ...]) -> list[Any]:
-    """Return each file once, sorted by its path, so that the order of listing has no part.
+    """Return each file once, sorted by path, so that the order of listing does not matter.
 
-    A folder stands for the files in it and below that have one of the suffixes, except hidden ones
-    and those that begin with an underscore, which other programs write for themselves.
+    A folder stands for all files in it and its subfolders with one of the suffixes, except hidden
+    ones and those that begin with an underscore, which are internal files of other programs.
     """
     listed: list[str | File] = [source] if isinstance(source, str | Path) else list(source)
     local = [one for one in listed if not is_remote(one)]
     if local and len(local) < len(listed):
-        raise FileError(f"{local[0]} is a path and {listed[0]} an address; name one kind of them")
+        raise FileError(
+            f"{local[0]} is a path but {listed[0]} an address; name only paths or only addresses"
+        )
     expand: Callable[..., list[Any]] = _expand if local else find_remote
     by_path = {file.absolute(): file for one in listed for file in expand(str(one), suffixes)}
     if not by_path:
@@ -253,7 +250,7 @@ def find_files(source: Source, suffixes: tuple[str, ...]) -> list[Any]:
 
 @contextmanager
 def opened(file: File) -> Iterator[Any]:
-    """Return what Arrow reads a file from: its path, or an open file."""
+    """Yield the path of a local file, or an open remote file, for Arrow."""
     if isinstance(file, RemoteFile):
         with storage_errors(file.url), file.open("rb") as content:
             yield content
@@ -262,7 +259,7 @@ def opened(file: File) -> Iterator[Any]:
 
 
 def _refuse_equal(files: Sequence[File]) -> None:
-    """Raise if two files hold the same bytes: rows that come twice would certify themselves."""
+    """Raise if two files have the same content: duplicate rows would invalidate certificates."""
     sizes: dict[int, list[File]] = {}
     for file in files:
         sizes.setdefault(file.stat().st_size, []).append(file)
@@ -275,7 +272,7 @@ def _refuse_equal(files: Sequence[File]) -> None:
 
 
 def _content(file: File) -> bytes:
-    """Return a hash of what a file holds; that of a bucket, if any, saves reading it."""
+    """Return a hash of the content of a file; use the ETag of a bucket if there is one."""
     if isinstance(file, RemoteFile) and file.version.startswith("ETag="):
         return file.version.encode()
     with file.open("rb") as opened:
@@ -306,49 +303,43 @@ def _expand(one: str | Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 def fingerprint(files: Iterable[File], *content: object) -> str:
-    """Hash the names and sizes of files, and what is known of their content."""
+    """Hash the names and sizes of files, and further values."""
     sizes = [(file.name, file.stat().st_size) for file in files]
     return sha256(repr((sizes, content)).encode()).hexdigest()
 
 
-# Files that have to stay as they are while rows are drawn from them, again and again.
-#
-# Rows are set apart by their place. If another program writes the file meanwhile, a row that was
-# learned from may come to a place that certifies, so the fit ends with an error that names the
-# file.
-
-
 def check_unchanged(stamps: dict[File, tuple[int, int]], path: File, shown: str = "") -> None:
-    """Raise if a file is no longer as it was."""
+    """Raise if a file has changed since its stamp was taken.
+
+    Held-out rows are chosen by position: in a changed file, a training row might certify.
+    """
     if stamp(path) != stamps[path]:
         raise FileError(f"{shown or path}: {CHANGED}")
 
 
 def stamp(path: File) -> tuple[int, int]:
-    """Return the size of a file, and when it was written last."""
+    """Return the size of a file and the time of its last change."""
     try:
         status = path.stat()
     except OSError as problem:
         raise FileError(f"{path}: cannot be read ({problem.strerror})") from problem
-    return status.st_size, getattr(status, "st_mtime_ns", 0)  # remote files may not know
+    return status.st_size, getattr(status, "st_mtime_ns", 0)  # remote files may lack it
 
-
-# Which columns of a source are features, and whether several files agree on them.
 
 INDEX = "__index_level_"
-"""How pandas names the columns in which it stores the index of a frame: they are no features."""
+"""Prefix of the columns in which pandas stores the index of a frame; they are not features."""
 
 
 def features(
     names: Sequence[str], target: str, drop: Collection[str] = (), where: str = "the source"
 ) -> tuple[str, ...]:
-    """Return the columns that are neither the target nor dropped.
+    """Return the names of the columns other than the target and dropped ones.
 
     >>> features(["id", "a", "y", "b"], "y", drop=["id"])
     ('a', 'b')
     """
     if twice := named_twice(names):
-        raise DataError(f"{where}: names these columns twice: {', '.join(twice)}")
+        raise DataError(f"{where}: has duplicate columns: {', '.join(twice)}")
     for name in (target, *drop):
         if name not in names:
             raise DataError(
@@ -357,24 +348,24 @@ def features(
     excluded = {target, *drop}
     columns = tuple(name for name in names if name not in excluded and not name.startswith(INDEX))
     if not columns:
-        raise DataError(f"{where}: has no column but {', '.join(map(repr, names))}: no feature")
+        raise DataError(f"{where}: has no features, only {', '.join(map(repr, names))}")
     return columns
 
 
 def refuse_other(
     names: Collection[str], where: str, expected: Collection[str], elsewhere: str
 ) -> None:
-    """Raise if a file has other features than another; their order has no part in it."""
+    """Raise if the features of a file differ from those of another, ignoring their order."""
     present, expected_names = set(names), set(expected)
     lacking = [name for name in expected if name not in present]
     besides = [name for name in names if name not in expected_names]
     if lacking or besides:
         differences = [
             f"{word} {', '.join(map(repr, some[:5]))}{', …' if len(some) > 5 else ''}"
-            for word, some in (("lacks", lacking), ("has besides", besides))
+            for word, some in (("lacks", lacking), ("also has", besides))
             if some
         ]
         raise DataError(
             f"{where}: has other columns than {elsewhere}: it {' and '.join(differences)}. All "
-            "files of a source have the same columns; drop those that some lack."
+            "files of a source must have the same columns; drop those that some lack."
         )

@@ -1,8 +1,8 @@
-"""Cut text files into blocks of whole lines, in one scan that parses nothing.
+"""Draw from CSV and svmlight files of any size, in blocks of complete lines.
 
-A line end within quotes is no end of a row: it is one after which an odd number of quotes has been
-seen. So cells that hold line ends cut nowhere, as long as quotes come in pairs (in a quoted cell a
-quote is written twice).
+One scan finds where blocks begin, without parsing. A line feed within quotes, that is, after an odd
+number of quotes, does not end a row. This is correct as long as quotes come in pairs (within a
+quoted cell, a quote is written twice).
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from pacboost.sources.optional import need
 from pacboost.sources.oracles.arrow import release_memory
 from pacboost.sources.oracles.blocks import BlockOracle
 from pacboost.sources.oracles.files import (
+    CHANGED,
     Source,
     check_unchanged,
     features,
@@ -46,11 +47,11 @@ from pacboost.sources.table import refuse_text
 from pacboost.sources.written import Spelling, label_kind, read_labels
 
 BLOCK_BYTES = 2**23
-"""About so many bytes make a block."""
+"""Approximate size of a block."""
 
 
 class Lines(NamedTuple):
-    """Whole lines: the number of their file, their bytes, the number of the first, how many."""
+    """A block of complete lines: number of the file, byte range, first line, number of lines."""
 
     file: int
     start: int
@@ -60,7 +61,7 @@ class Lines(NamedTuple):
 
 
 def cut(path: Path, file: int, start: int = 0, line: int = 1, *, quotes: bool) -> Iterator[Lines]:
-    """Return the blocks of a file, from a byte on that begins the line of this number."""
+    """Yield the blocks of a file from byte ``start``, where line number ``line`` begins."""
     inside = False
     here, stop, ends = start, start, 0
     with path.open("rb") as content:
@@ -77,15 +78,15 @@ def cut(path: Path, file: int, start: int = 0, line: int = 1, *, quotes: bool) -
             stop += len(chunk)
     if inside:
         raise FileError(
-            f"{path}, line {line}: a quote is opened here or later and never closed. Write quotes "
-            "within a cell twice, and the cell in quotes."
+            f"{path}, line {line}: a quote is opened here or later and never closed. Write a "
+            "quote within a cell twice, and put the cell in quotes."
         )
     if here < stop:
         yield Lines(file, here, stop, line, ends + 1)
 
 
 def last_end(chunk: bytes, inside: bool = False, *, quotes: bool = True) -> int:
-    r"""Find the last line end that ends a row; -1 if there is none.
+    r"""Return the index of the last line feed that ends a row; -1 if there is none.
 
     >>> last_end(b'1,"a\nb"\n2,"c\n')
     7
@@ -100,7 +101,7 @@ def last_end(chunk: bytes, inside: bool = False, *, quotes: bool = True) -> int:
 
 
 def read_lines(path: Path, lines: Lines) -> bytes:
-    """Read a block as it is."""
+    """Read the bytes of a block."""
     try:
         with path.open("rb") as content:
             content.seek(lines.start)
@@ -108,12 +109,12 @@ def read_lines(path: Path, lines: Lines) -> bytes:
     except OSError as problem:
         raise FileError(f"{path}: cannot be read ({problem.strerror})") from problem
     if len(block) != lines.stop - lines.start:
-        raise FileError(f"{path}: was cut short while it was being read")
+        raise FileError(f"{path}: {CHANGED}")
     return block
 
 
 class LineOracle(BlockOracle):
-    """The rows of text files, in blocks of whole lines."""
+    """The rows of text files, in blocks of complete lines."""
 
     suffixes: tuple[str, ...]
     quotes = False
@@ -138,7 +139,7 @@ class LineOracle(BlockOracle):
         return 0, 1
 
     def _bytes(self, lines: Lines) -> int:
-        """Return how many bytes a block may take in memory."""
+        """Return an upper estimate of the bytes of a block in memory."""
         return 10 * (lines.stop - lines.start)
 
     def _content(self, lines: Lines) -> bytes:
@@ -148,10 +149,10 @@ class LineOracle(BlockOracle):
 
     @abstractmethod
     def _rows(self, lines: Lines) -> Iterator[tuple[int, list[Any]]]:
-        """Return the cells of every row of a block, with the number of its line."""
+        """Yield the line number and the cells of every row of a block."""
 
     def _estimate(self, rows: int) -> None:
-        """Estimate how many rows there are, from how many the first block holds."""
+        """Estimate the number of rows from that of the first block."""
         sizes = [lines.stop - lines.start for lines in self._blocks]
         self.estimated_rows = max(1, round(rows * sum(sizes) / sizes[0]))
 
@@ -161,11 +162,8 @@ class LineOracle(BlockOracle):
         return f"{self._files[lines.file]}, line {numbers[row & 0xFFFFFFFF]}"
 
 
-# The header of a CSV file, and where its rows begin.
-
-
 def header_of(path: Path, sep: str) -> tuple[list[str], int, int]:
-    """Return the names of the columns, and the byte and the line where rows begin."""
+    """Return the column names, and the byte and line where the rows begin."""
     head, line = b"", 1
     try:
         with path.open("rb") as content:
@@ -187,22 +185,18 @@ def header_of(path: Path, sep: str) -> tuple[list[str], int, int]:
     return [name.strip() for name in names], start, line
 
 
-# Draw from CSV files of any size: some megabytes of whole lines at a time, in random order.
-#
-# One scan finds where blocks of lines begin, and parses nothing; Arrow parses a block when its turn
-# comes. What Arrow refuses is read again cell by cell, either to find the line to blame or because
-# it is only written unusually.
-
 MAX_LETTERS_FOR_ALL_CASES = 8
+"""Arrow needs a list of all spellings of words for missing values, 2^8 for 8 letters."""
 
 
 class CsvOracle(LineOracle):
     """The rows of CSV files with a header; all columns but the target are numbers.
 
-    Cells that hold one of the words ``missing`` are missing, by default empty cells, NA, N/A, #N/A,
-    NaN, None, null, - and ?. The separator is detected in the first file, or is ``sep``. Labels are
-    whole numbers or numbers if those of the first block are, else text. Files are known by their
-    paths, sorted.
+    ``missing`` lists the words for missing values, by default empty cells, NA, N/A, #N/A, NaN,
+    None, null, - and ?. The separator is ``sep``, or detected in the first file. Labels are
+    integers or floats if those of the first block are, else text. Files are sorted by path. Arrow
+    parses the blocks; blocks that it refuses are parsed again cell by cell, to name the line of an
+    error or to read numbers in unusual formats.
     """
 
     names: tuple[str, ...]
@@ -242,9 +236,9 @@ class CsvOracle(LineOracle):
         return start, line
 
     def _bytes(self, lines: Lines) -> int:
-        """Return about half of what two blocks take, one in use while Arrow parses the other.
+        """Return half of the bytes of two blocks, one in use while Arrow parses the other.
 
-        Arrow holds the text twice, and the place of every cell beside its number.
+        Arrow stores the text twice, and the offset and the number of every cell.
         """
         return lines.stop - lines.start + 10 * lines.lines * len(self._headers[lines.file])
 
@@ -254,11 +248,11 @@ class CsvOracle(LineOracle):
         content = self._content(lines)
         try:
             return self._parse(lines, content)
-        except ValueError:  # Arrow's complaints are such, too
+        except ValueError:  # also the class of Arrow's errors
             return self._parse_cells(lines, content)
 
     def _parse(self, lines: Lines, content: bytes) -> Held:
-        """Have Arrow parse a block; text among numbers raises an error without a line."""
+        """Parse a block with Arrow, whose errors do not name the line."""
         kinds = dict.fromkeys(self.names, self._pa.float64())
         kinds[self._target] = self._pa.dictionary(self._pa.int32(), self._pa.string())
         table = self._csv.read_csv(
@@ -286,7 +280,7 @@ class CsvOracle(LineOracle):
         return read_labels(stripped, self._kind)
 
     def _parse_cells(self, lines: Lines, content: bytes) -> Held:
-        """Read a block cell by cell, and name the line of the first that cannot be read."""
+        """Parse a block cell by cell; errors name the line."""
         header, spelling = self._headers[lines.file], self._spelling
         rows: list[NDArray[np.float64]] = []
         labels: list[Any] = []
@@ -294,8 +288,8 @@ class CsvOracle(LineOracle):
             where = f"{self._files[lines.file]}, line {line}"
             if len(cells) != len(header):
                 raise FileError(
-                    f"{where}: has {len(cells)} cells where the header has {len(header)}. Mend or "
-                    "remove the line."
+                    f"{where}: has {len(cells)} cells, but the header has {len(header)}. "
+                    "Correct or remove the line."
                 )
             cell = dict(zip(header, cells, strict=True))
             numbers, label = (
@@ -311,15 +305,15 @@ class CsvOracle(LineOracle):
                 labels.append(read_labels([label], self._kind)[0])
             except ValueError as problem:
                 raise DataError(
-                    f"{where}: the label is {label!r}, where those at the beginning of "
-                    f"{self._files[0]} are all of type {self._kind.__name__}. Write them all alike."
+                    f"{where}: the label is {label!r}, but those at the beginning of "
+                    f"{self._files[0]} have type {self._kind.__name__}. Write all in the same way."
                 ) from problem
             rows.append(numbers)
         values = np.array(rows, dtype=np.float64).reshape(len(rows), self.n_columns)
         return Held(values, np.array(labels), self.names)
 
     def _rows(self, lines: Lines, content: bytes | None = None) -> Iterator[tuple[int, list[str]]]:
-        """Return the rows of a block as text, each with the number of its last line."""
+        """Yield the number of the last line and the cells of each row of a block."""
         path = self._files[lines.file]
         content = self._content(lines) if content is None else content
         try:
@@ -336,23 +330,18 @@ class CsvOracle(LineOracle):
 
 
 def _cases(word: str) -> Iterator[str]:
-    """Return a word in every mixture of small and capital letters, if it is short."""
+    """Yield a word in all mixtures of upper and lower case; only common ones for a long word."""
     if len(word) > MAX_LETTERS_FOR_ALL_CASES:
         return iter((word, word.upper(), word.capitalize(), word.title()))
     return map("".join, product(*({letter, letter.upper()} for letter in word)))
 
 
-# Draw from svmlight files (also called libsvm): sparse rows.
-#
-# A line is a label and the features that are not 0, as number:value with ascending numbers. What
-# follows a # is a remark, and qid:… says to which query a row belongs; neither is used.
-
-
 class SvmlightOracle(LineOracle):
-    """The rows of svmlight files; labels are numbers.
+    """The sparse rows of svmlight files (also called libsvm); labels are numbers.
 
-    Features are numbered from 1, or from 0 if ``zero_based``. How many there are is said by
-    ``n_features``, or found in a scan of all lines.
+    A line has a label and the features that are not 0, as number:value with ascending numbers.
+    Comments after # and query ids (qid:…) are ignored. Features are numbered from 1, or from 0 if
+    ``zero_based``. ``n_features`` is their number; None to find it in a scan of all lines.
     """
 
     suffixes = (".svm", ".svmlight", ".libsvm")
@@ -391,7 +380,7 @@ class SvmlightOracle(LineOracle):
         return Held(matrix, np.array(labels))
 
     def _read_features(self, cells: list[bytes], numbers: list[int], values: list[float]) -> None:
-        """Add the features of a line to those before."""
+        """Append the features of a line."""
         before, last = self._first - 1, self._first + self.n_columns - 1
         for cell in cells:
             text, colon, value = cell.partition(b":")
@@ -402,7 +391,7 @@ class SvmlightOracle(LineOracle):
             number = int(text)
             if not before < number <= last:
                 raise ValueError(
-                    f"feature {number} follows feature {before}; numbers have to ascend, from "
+                    f"feature {number} follows feature {before}; numbers must ascend from "
                     f"{self._first} to {last}. Sort them, or set n_features or zero_based."
                 )
             numbers.append(number)
@@ -410,14 +399,14 @@ class SvmlightOracle(LineOracle):
             before = number
 
     def _rows(self, lines: Lines) -> Iterator[tuple[int, list[bytes]]]:
-        """Return the cells of each line that is not empty, with its number."""
+        """Yield the number and the cells of each line that is not empty."""
         for line, text in enumerate(self._content(lines).split(b"\n"), lines.line):
             cells = text.partition(b"#")[0].split()
             if cells:
                 yield line, cells
 
     def _count_features(self) -> int:
-        """Find the largest number of a feature: numbers ascend, so it is the last of its line."""
+        """Return the number of features, from the last feature of each line, as numbers ascend."""
         largest = self._first
         for lines in self._blocks:
             for line, cells in self._rows(lines):
@@ -441,4 +430,4 @@ def _number(text: bytes) -> float:
 
 
 def _no_feature(cell: bytes) -> str:
-    return f"{cell.decode(errors='replace')!r} is not a feature; those are written as number:value"
+    return f"{cell.decode(errors='replace')!r} is not a feature; write features as number:value"

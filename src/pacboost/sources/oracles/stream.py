@@ -1,9 +1,8 @@
-"""Draw from a stream: batches that somebody else makes, one after the other.
+"""Draw from streams of batches, from batches that are pushed, and from DuckDB databases.
 
-Batches are pairs (X, y), or data frames and Arrow batches with a column of labels. A stream that
-can be begun again (a list, or a function that gives a fresh iterator) can be read in several passes
-and gone back in; an iterator is read once. It is always asked by the thread that draws: a generator
-may hold things that belong to one thread.
+Batches are pairs (X, y), or data frames and Arrow batches with a column of labels. A list, or a
+function that returns a new iterator, can be read in several passes; an iterator is read once. Only
+the thread that draws reads the stream, because a generator may use objects bound to one thread.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ Batches = Iterable[Any] | Callable[[], Iterable[Any]]
 
 
 class StreamOracle(BlockOracle):
-    """The rows of a stream in the order in which they come.
+    """The rows of a stream in their order.
 
     >>> stream = StreamOracle([([[1.0], [2.0]], [0, 1]), ([[3.0]], [0])])
     >>> [stream.draw(10).table.rows().ravel().tolist() for _ in range(3)]
@@ -63,24 +62,24 @@ class StreamOracle(BlockOracle):
         self._begin, self.repeats = _beginning(batches)
         self._begun: Iterator[Any] = self._begin()
         self._number = 0
-        """The number of the batch that comes next."""
+        """Number of the next batch."""
         self._last: Held | None = None
         self._length: int | None = None
         self._problem: Exception | None = None
         first = self._next()
         if first is None:
-            raise DataError(f"{self.called} gave no batch at all; at least one is needed")
+            raise DataError(f"{self.called} is empty; at least one batch is needed")
         self.largest_block, self.largest_block_place = first.nbytes, f"batch 0 of {self.called}"
 
     def read(self, block: int) -> Held | None:
         if self._last is not None and block == self._number - 1:
             return self._last
-        self._last = None  # which is held no longer than the next one is asked for
+        self._last = None  # free the memory before the next batch is read
         if block < self._number:
             if not self.repeats:
                 raise DataError(
-                    f"{self.called} stands at batch {self._number} and cannot go back to {block}. "
-                    "Give a function that returns a fresh iterator instead of an iterator."
+                    f"{self.called} is at batch {self._number} and cannot go back to {block}. "
+                    "Pass a function that returns a new iterator instead of an iterator."
                 )
             self._begun, self._number, self._problem = self._begin(), 0, None
         while self._number < block:
@@ -89,7 +88,7 @@ class StreamOracle(BlockOracle):
         return self._next()
 
     def _next(self) -> Held | None:
-        """Hold the next batch, whose columns have to be those of the first; None at the end."""
+        """Return the rows of the next batch, or None at the end; check its columns."""
         batch = self._ask()
         if batch is None:
             return None
@@ -98,34 +97,34 @@ class StreamOracle(BlockOracle):
             self.names, self.n_columns = data.names, data.n_columns
         if self.names is not None and data.names is not None and data.names != self.names:
             refuse_other(data.names, where, self.names, "the first")
-            raise DataError(f"{where}: has its columns in another order than the first")
+            raise DataError(f"{where}: has its columns in another order than the first batch")
         if data.n_columns != self.n_columns:
             raise DataError(
-                f"{where}: has {data.n_columns} columns where the first had {self.n_columns}"
+                f"{where}: has {data.n_columns} columns, but the first batch had {self.n_columns}"
             )
         self._last = data
         return data
 
     def _ask(self) -> Any:
-        """Return the next batch as it comes; None at the end."""
+        """Return the next batch, unconverted; None at the end."""
         try:
             batch = next(self._begun) if self._problem is None else None
         except StopIteration:
             if self._length not in {None, self._number}:
                 raise DataError(
-                    f"{self.called} ended after {self._number} batches, and after {self._length} "
-                    "on an earlier pass. Every pass has to give the same batches."
+                    f"{self.called} ended after {self._number} batches, but after {self._length} "
+                    "on an earlier pass. Every pass must give the same batches."
                 ) from None
             self._length = self._number
             return None
         except Exception as problem:
-            self._problem = problem  # a generator that raised would just seem to have ended
+            self._problem = problem  # a generator that raised would seem to have ended
         where, raised = f"batch {self._number} of {self.called}", self._problem
         if raised is not None:
-            complaint = f"{where} could not be had: {type(raised).__name__}: {raised}"
+            complaint = f"{where} cannot be read: {type(raised).__name__}: {raised}"
             raise DataError(complaint) from raised
         if batch is None:
-            raise DataError(f"{where} is None; end the stream instead")
+            raise DataError(f"{where} is None; end the iterator instead")
         self._number += 1
         return batch
 
@@ -141,8 +140,8 @@ class StreamOracle(BlockOracle):
         except DataError as problem:
             raise DataError(f"{where}: {str(problem).removeprefix(f'{where}: ')}") from problem
         raise DataError(
-            f"{where} is a {type(batch).__name__}; it has to be a pair (X, y), or a data frame "
-            "whose column of labels is named as the target"
+            f"{where} is a {type(batch).__name__}; it must be a pair (X, y), or a data frame with "
+            "the name of its column of labels as target"
         )
 
     def fingerprint(self) -> str:
@@ -153,7 +152,7 @@ class StreamOracle(BlockOracle):
 
 
 def _beginning(batches: Batches) -> tuple[Callable[[], Iterator[Any]], bool]:
-    """Return what begins the stream, and whether it can be begun again."""
+    """Return a function that starts the stream, and whether it can be started again."""
     if isinstance(batches, Iterator):
         return lambda: batches, False
     if isinstance(batches, Iterable):
@@ -161,16 +160,13 @@ def _beginning(batches: Batches) -> tuple[Callable[[], Iterator[Any]], bool]:
     if callable(batches):
         return lambda: iter(batches()), True
     raise ParameterError(
-        f"batches is a {type(batches).__name__}; it has to be an iterator, a list, or a function "
-        "that returns a fresh iterator"
+        f"batches is a {type(batches).__name__}; it must be an iterator, a list, or a function "
+        "that returns a new iterator"
     )
 
 
-# An oracle that has what it was given: for those who bring their examples batch by batch.
-
-
 class PushedOracle(AbstractOracle):
-    """Rows come in the order in which they were pushed, once.
+    """Rows that the caller pushes batch by batch; each is drawn once, in order.
 
     >>> from pacboost.sources.arrays import ArrayTable
     >>> oracle = PushedOracle(n_columns=1)
@@ -198,26 +194,19 @@ class PushedOracle(AbstractOracle):
         return {"count": self._count}
 
     def seek(self, position: Mapping[str, Any]) -> None:
-        raise ParameterError("a stream that was brought batch by batch cannot be asked again")
+        raise ParameterError("batches that were pushed cannot be read again")
 
     def fingerprint(self) -> str:
         return "pushed"
 
     def place(self, row: int) -> str:
-        return f"row {row} of all that came"
+        return f"row {row} of all batches"
 
-
-# Draw from DuckDB: a table in random order, or a query in its own.
-#
-# A table is read by ranges of its row numbers, each as large as one of its row groups, in random
-# order. A query can only be read from its beginning: its rows come in its order, shuffled within
-# chunks, and it is run again for every pass. One thread runs it, so that it always gives the same
-# order; where it has an ORDER BY random() or the like, it does not.
 
 ROW_GROUP_ROWS = 122_880
-"""What DuckDB keeps together as a row group."""
+"""Rows in a row group of DuckDB."""
 CACHE_BYTES = 128_000_000
-"""DuckDB keeps what it has read until it holds so much; by default, most of the memory."""
+"""Memory limit of DuckDB, whose default is most of the memory."""
 
 
 def sql(
@@ -229,9 +218,9 @@ def sql(
     query: str | None = None,
     drop: Collection[str] = (),
 ) -> AbstractOracle:
-    """Draw from a table or a query of a database: a file, or a connection that is open.
+    """Return an oracle for a table or a query of a DuckDB file or open connection.
 
-    Close the oracle before such a connection: the next block is read while this one is used.
+    Close the oracle before the connection, because another thread may still be reading.
 
     >>> connection = need("duckdb", "sql").connect()
     >>> _ = connection.execute("CREATE TABLE t AS SELECT range AS a, range % 2 AS y FROM range(9)")
@@ -239,14 +228,14 @@ def sql(
     np.float64(36.0)
     """
     if (table is None) == (query is None):
-        raise ParameterError("name either a table or a query of the database")
+        raise ParameterError("name a table or a query of the database, and not both")
     if table is not None:
         return TableOracle(database, table, target, seed, drop=drop)
     return QueryOracle(database, str(query), target, seed, drop=drop)
 
 
 class TableOracle(BlockOracle):
-    """The rows of a table, by ranges of their numbers."""
+    """The rows of a table in random order, by ranges of row numbers of the size of a row group."""
 
     bytes_besides = CACHE_BYTES
     names: tuple[str, ...]
@@ -313,7 +302,11 @@ class TableOracle(BlockOracle):
 
 
 class QueryOracle(StreamOracle):
-    """The rows of a query, in its order but shuffled within chunks."""
+    """The rows of a query in its order, shuffled within chunks.
+
+    Every pass runs the query again on one thread, so that the order is always the same, unless the
+    query itself is random, such as ORDER BY random().
+    """
 
     shuffles_rows = True
     reads_ahead = True
@@ -342,12 +335,12 @@ class QueryOracle(StreamOracle):
     def close(self) -> None:
         super().close()
         if isinstance(self._begun, Generator):
-            self._begun.close()  # with a result still open, nobody else could open the file
+            self._begun.close()  # an open result would lock the file
         self._connection.close()
 
 
 def _connect(database: Any) -> Any:
-    """Open a file, for reading alone, or share a connection that is open."""
+    """Open a file read-only, or share an open connection."""
     duckdb = need("duckdb", "sql")
     if hasattr(database, "cursor"):
         return database.cursor()
@@ -358,13 +351,13 @@ def _connect(database: Any) -> Any:
         return duckdb.connect(str(database), read_only=True, config=settings)
     except duckdb.Error as problem:
         raise FileError(
-            f"{database}: cannot be opened ({problem}). If this program has it open already, "
-            "hand that connection in instead of the name."
+            f"{database}: cannot be opened ({problem}). If this program has already opened "
+            "it, pass that connection instead of the path."
         ) from problem
 
 
 def _arrow_reader(cursor: Any, query: str) -> Any:
-    """Run a query whose result comes in chunks as it is asked for."""
+    """Run a query and return a reader of its result in chunks."""
     relation = cursor.sql(query)
     # DuckDB 2 renamed this.
     return (getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader)(
