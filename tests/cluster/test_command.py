@@ -15,7 +15,8 @@ import pacboost
 from pacboost.cli.commands import fit_filtering as action
 from pacboost.errors import DataError, FileError
 from pacboost.sources.oracles.arrow import SUFFIXES
-from pacboost.sources.oracles.files import find_files, storage_errors
+from pacboost.sources.oracles.files import find_files
+from pacboost.sources.oracles.remote_files import storage_errors
 from tests.cli.running import run, well
 from tests.cluster.clusters import bytes_of
 from tests.estimators.filter_sources import noisy, small, write_parquet

@@ -20,7 +20,8 @@ from joblib import Parallel, delayed
 from pacboost import AdaBoostClassifier
 from pacboost.errors import FileError
 from pacboost.sources.oracles.arrow import ParquetOracle
-from pacboost.sources.oracles.lines import CsvOracle, SvmlightOracle
+from pacboost.sources.oracles.csv_lines import CsvOracle
+from pacboost.sources.oracles.svmlight import SvmlightOracle
 
 ROOT = Path(__file__).parents[2]
 ORACLES: dict[str, Callable[[Path], Any]] = {

@@ -15,9 +15,11 @@ from pacboost.errors import FileError, ParameterError
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.arrow import ParquetOracle
 from pacboost.sources.oracles.choose import as_oracle
-from pacboost.sources.oracles.lines import CsvOracle, SvmlightOracle
+from pacboost.sources.oracles.csv_lines import CsvOracle
 from pacboost.sources.oracles.oracle import REPLACED
-from pacboost.sources.oracles.stream import QueryOracle, StreamOracle, TableOracle
+from pacboost.sources.oracles.sql import QueryOracle, TableOracle
+from pacboost.sources.oracles.stream import StreamOracle
+from pacboost.sources.oracles.svmlight import SvmlightOracle
 from pacboost.theory.sampling import WorldOracle
 from pacboost.theory.worlds import hastie
 

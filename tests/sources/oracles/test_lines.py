@@ -17,7 +17,9 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from pacboost.errors import DataError, FileError, PacboostError, ParameterError
 from pacboost.sources.file_rows import read_csv
 from pacboost.sources.oracles import lines
-from pacboost.sources.oracles.lines import CsvOracle, Lines, SvmlightOracle, cut, read_lines
+from pacboost.sources.oracles.csv_lines import CsvOracle
+from pacboost.sources.oracles.lines import Lines, cut, read_lines
+from pacboost.sources.oracles.svmlight import SvmlightOracle
 from tests.sources.oracles.passes import BytesHeld, check_draws, check_passes, of_size, sequence
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from pacboost.errors import DataError, FileError, PacboostError, ParameterError
 from pacboost.sources import optional
-from pacboost.sources.oracles import stream as module
+from pacboost.sources.oracles import sql as module
 from pacboost.sources.oracles.oracle import SHUFFLED, STREAM, AbstractOracle
 from tests.sources.oracles.passes import BytesHeld, check_draws, of_size, sequence
 

@@ -186,7 +186,7 @@ class TestBadInput:
             oracle.draw(5)
 
     def test_a_frame_without_a_target(self) -> None:
-        with pytest.raises(DataError, match="whose column of labels is named as the target"):
+        with pytest.raises(DataError, match="column of labels as target"):
             StreamOracle([pl.DataFrame({"a": [1]})])
 
     def test_no_stream(self) -> None:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.numerics.checks import whole
-from pacboost.sources.oracles.blocks import Shuffle, key
 from pacboost.sources.oracles.held import BadCell, distinct, hold
 from pacboost.sources.oracles.oracle import (
     REPLACED,
@@ -26,6 +25,7 @@ from pacboost.sources.oracles.oracle import (
     Unread,
     read_position,
 )
+from pacboost.sources.oracles.shuffle import Shuffle, key
 
 ROWS_PER_KEY = 2**12
 LABELS_PER_PIECE = 2**18

@@ -17,7 +17,6 @@ from pacboost.errors import DataError, FileError
 from pacboost.parallel.cluster import Cluster, in_batches
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.files import (
-    CHANGED,
     File,
     Source,
     check_unchanged,
@@ -38,6 +37,7 @@ from pacboost.sources.oracles.held import (
     plain_labels,
 )
 from pacboost.sources.oracles.remote import SpreadOracle
+from pacboost.sources.oracles.remote_files import CHANGED
 from pacboost.sources.table import refuse_text
 
 
