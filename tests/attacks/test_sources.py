@@ -90,8 +90,8 @@ KINDS: dict[str, Write] = {
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make small files as many blocks as large ones are."""
-    monkeypatch.setattr(lines, "BLOCK", BLOCK * 20)
-    monkeypatch.setattr(lines, "BLOCK", BLOCK * 20)
+    monkeypatch.setattr(lines, "BLOCK_BYTES", BLOCK * 20)
+    monkeypatch.setattr(lines, "BLOCK_BYTES", BLOCK * 20)
     monkeypatch.setattr(candidates, "MOST_AT_ONCE", 256)
     monkeypatch.setattr(candidates, "LEAST_AT_ONCE", 64)
     monkeypatch.setattr(filter_setup, "ROWS", 150)
@@ -152,7 +152,7 @@ def test_strong_classifiers_of_a_sorted_source(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(globals(), "BLOCK", ROWS // 2)
-    monkeypatch.setattr(lines, "BLOCK", ROWS * 10)
+    monkeypatch.setattr(lines, "BLOCK_BYTES", ROWS * 10)
     runs, wrong, delta = 15, 0, 0.05
     for seed in range(runs):
         source = KINDS[kind](tmp_path, *world(ROWS, seed))

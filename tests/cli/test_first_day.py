@@ -223,8 +223,8 @@ NUMBERS = "a,price\n" + "".join(f"{k},{k}.5\n" for k in range(300))
     [
         ("", (), "bad.csv: is empty; a header line and at least one row are needed"),
         ("a,y\n", (), "bad.csv: has a header but no rows; at least one is needed"),
-        ("y\n1\n0\n", (), "bad.csv: holds no column but 'y' to learn from"),
-        ("a,y\n1,0\n2\n", (), "bad.csv, line 3: has 1 cells where the header has 2, separated by"),
+        ("y\n1\n0\n", (), "bad.csv: the only column is 'y'"),
+        ("a,y\n1,0\n2\n", (), "bad.csv, line 3: has 1 cells, but the header has 2, separated by"),
         ("a,y\n1,0\n2,NA\n", (), "bad.csv, line 3: has no 'y' ('NA' counts as missing"),
         ("a,z\n1,0\n", (), "bad.csv: has no column 'y'; its columns are 'a', 'z'"),
         (NUMBERS, ("--target", "price"), "holds 300 different numbers. Is this regression?"),
@@ -256,7 +256,7 @@ def test_rows_without_labels_and_words_for_missing_values(tmp_path: Path) -> Non
     options = ("--target", "y", "--learner", "stump", "--rounds", "3")
     result = run("fit", path, *options, "--skip-unlabelled", "--missing", "unknown")
     assert result.exit_code == 0, result.output
-    assert "1 of 63 rows have no 'y' and are left out" in result.stderr
+    assert "1 of 63 rows have no 'y' and are dropped" in result.stderr
     assert "1 of numbers" in result.stdout
     found = answer("fit", path, *options, "--skip-unlabelled")
     assert found["classes"] == ["x", "y"]

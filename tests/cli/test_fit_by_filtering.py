@@ -139,7 +139,7 @@ def test_a_time_limit_that_reading_exceeds_writes_nothing(
     table: Path, slow: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also while a scan finds where lines begin; the limit is kept within a tenth and a block."""
-    monkeypatch.setattr(lines, "BLOCK", 1000)
+    monkeypatch.setattr(lines, "BLOCK_BYTES", 1000)
     kind, name = (lines, "last_end") if slow == "cut" else (lines.CsvOracle, "read")
     usual, begun = getattr(kind, name), list[float]()
 

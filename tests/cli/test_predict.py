@@ -58,7 +58,7 @@ def test_probabilities_columns_kept_and_errors_in_a_file(folder: Path, tmp_path:
 
 
 def test_blocks_of_any_size_give_the_same(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_rows, "ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(file_rows, "ROWS_PER_BLOCK", 7)
     result = run("predict", folder / "m.pacb", folder / "rows.csv")
     assert result.stdout.splitlines()[1:] == predicted(folder)
 

@@ -15,7 +15,8 @@ import pacboost
 from pacboost.cli.commands import fit_filtering as action
 from pacboost.errors import DataError, FileError
 from pacboost.sources.oracles.arrow import SUFFIXES
-from pacboost.sources.oracles.files import find_files, storage_errors
+from pacboost.sources.oracles.files import find_files
+from pacboost.sources.oracles.remote_files import storage_errors
 from tests.cli.running import run, well
 from tests.cluster.clusters import bytes_of
 from tests.estimators.filter_sources import noisy, small, write_parquet
@@ -92,10 +93,10 @@ def test_addresses_that_cannot_be_read(tmp_path: Path) -> None:
         find_files("memory://none", SUFFIXES)
     with pytest.raises(FileError, match=r"nosuch://a: cannot be opened"):
         find_files("nosuch://a", SUFFIXES)
-    with pytest.raises(FileError, match="name one kind of them"):
+    with pytest.raises(FileError, match="name only paths or only addresses"):
         find_files(["memory://a", str(tmp_path)], SUFFIXES)
     fsspec.filesystem("memory").pipe("/table.csv", b"a,y\n1,2\n")
-    with pytest.raises(FileError, match="Parquet files alone are read from addresses"):
+    with pytest.raises(FileError, match="only Parquet files can be read from addresses"):
         small().fit_source("memory://table.csv", "y")
     with pytest.raises(FileError, match="no file matches this pattern"):
         find_files("memory://*.parquet", SUFFIXES)

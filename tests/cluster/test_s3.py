@@ -86,7 +86,7 @@ def test_the_command_reads_a_bucket(folder: Path, bucket: Any, tmp_path: Path) -
     [
         ("s3://bucket/none", {}, "s3://bucket/none: there is no such file or folder"),
         ("s3://none/rows", {}, "there is no such file or folder .*bucket does not exist"),
-        ("s3://none/*.parquet", {}, "no file matches this pattern; are bucket and folder right"),
+        ("s3://none/*.parquet", {}, "no file matches this pattern; check the bucket"),
         ("s3://bucket/rows", dict.fromkeys(KEYS), "access is refused .*Set AWS_ACCESS_KEY_ID"),
         (
             "s3://bucket/rows",

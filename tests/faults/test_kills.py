@@ -19,7 +19,7 @@ from click.testing import CliRunner
 import pacboost
 from pacboost import FilterBoostClassifier
 from pacboost.cli.main import main
-from pacboost.sources.oracles.lines import CsvOracle
+from pacboost.sources.oracles.csv_lines import CsvOracle
 from tests.estimators.filter_sources import noisy, write_parquet
 from tests.faults.mutations import small_refills
 from tests.models.kinds import saved

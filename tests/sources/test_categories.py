@@ -24,7 +24,7 @@ from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import find_levels
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.frame_table import FrameTable
-from pacboost.sources.levels import FEW_CELLS, Levels
+from pacboost.sources.levels import MAX_CELLS_FOR_PYTHON, Levels
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import RecodedTable, SomeRows, Table
 
@@ -97,7 +97,7 @@ def test_text_is_numbered_in_sorted_order_and_nulls_are_missing(make: Make) -> N
 @TEXT
 def test_other_frames_with_other_levels_give_the_numbers_of_the_fit(make: Make) -> None:
     levels = find_levels(objects(["b", "c", "a"])[:, None])
-    for times in (1, FEW_CELLS):  # one by one, and by the frame's own library
+    for times in (1, MAX_CELLS_FOR_PYTHON):  # one by one, and by the frame's own library
         cells = ["c", "unseen", None, "a"] * times
         assert same(numbers(make(cells), levels), [2, NAN, NAN, 0] * times)
     assert same(numbers(make([None, None]), levels), [NAN, NAN])
@@ -221,7 +221,9 @@ def test_the_most_frequent_of_too_many_levels_are_kept_with_a_warning() -> None:
             levels = find_levels(data)
         assert levels == Levels({0: ("level 5", "level 77", "level 9")})
     with pytest.warns(InputWarning, match="the 2 most frequent are kept"):
-        assert find_levels(objects(cells)[:, None], most=2) == Levels({0: ("level 5", "level 77")})
+        assert find_levels(objects(cells)[:, None], max_levels=2) == Levels(
+            {0: ("level 5", "level 77")}
+        )
     numbers = np.append(np.arange(70_000.0), [3.0, 3.0, 2.0])[:, None]
     with pytest.warns(InputWarning, match="70,000 levels"):
         assert find_levels(numbers, [0]) == Levels({0: (2, 3)})
@@ -293,7 +295,7 @@ def test_other_text_is_refused_and_categories_are_spoken_of(data: Any) -> None:
 def test_other_columns_of_an_object_array_have_to_be_finite_numbers() -> None:
     with pytest.raises(DataError, match="column 1 holds inf in row 0"):
         CategorisedArray(objects([["a", math.inf]]), Levels({0: ("a",)}))
-    with pytest.raises(DataError, match="column 'b' holds what is not a number"):
+    with pytest.raises(DataError, match="column 'b' holds a value that is not a number"):
         CategorisedArray(objects([["a", {}]]), Levels({0: ("a",)}), ("a", "b"))
 
 

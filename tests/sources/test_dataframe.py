@@ -278,8 +278,8 @@ def test_categories_overrule_what_text_holds() -> None:
         ("date", ["2024-01-31", "soon"], "held dates in fit; row 1 holds 'soon'"),
         ("date; day/month/year", ["13/13/2024"], "held dates written as day/month/year in fit"),
         ("yes/no", ["yes", "perhaps"], "held yes and no in fit; row 1 holds 'perhaps'"),
-        ("date", [7, 8], "held dates in fit, and holds numbers now"),
-        ("yes/no", pd.to_datetime(["2024-01-31"]), "held yes and no in fit, and holds dates now"),
+        ("date", [7, 8], "held dates in fit, but holds numbers now"),
+        ("yes/no", pd.to_datetime(["2024-01-31"]), "held yes and no in fit, but holds dates now"),
     ],
 )
 def test_other_cells_than_in_fit_are_named(way: str, cells: Any, said: str) -> None:
@@ -318,15 +318,15 @@ def test_infinite_numbers_are_named() -> None:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        ("a text", "a data frame is needed, or a list of mappings"),
-        (["a text"], "and list came"),
-        (None, "and NoneType came"),
-        ([], "a data frame is needed"),
+        ("a text", "pass a data frame, or a list of mappings"),
+        (["a text"], "the input is a list"),
+        (None, "the input is a NoneType"),
+        ([], "pass a data frame"),
         (pd.DataFrame({"a": []}), "0 samples"),
         (pd.DataFrame(), "0 samples"),
         (pd.DataFrame([[1, 2]], columns=["1", 1]), "must differ"),
-        ([{"a": 1}, {"b": 1}], "row 1 names 'b', and row 0 names 'a'"),
-        ([{"a": 1}, {}], "row 1 names nothing"),
+        ([{"a": 1}, {"b": 1}], "row 1 has the columns 'b', but row 0 has 'a'"),
+        ([{"a": 1}, {}], "row 1 has the columns none"),
     ],
 )
 def test_what_is_no_table_is_refused(data: Any, said: str) -> None:
@@ -350,8 +350,8 @@ def test_few_cells_of_pandas_are_read_together_as_they_are_one_by_one(
         }
     )
     together = FrameTable.learn(frame)
-    monkeypatch.setattr("pacboost.sources.dataframe.FEW_CELLS", 0)
-    monkeypatch.setattr("pacboost.sources.frame_table.CELLS_AT_ONCE", 1)
+    monkeypatch.setattr("pacboost.sources.dataframe.MAX_CELLS_TO_COPY", 0)
+    monkeypatch.setattr("pacboost.sources.frame_table.MAX_CELLS_PER_BLOCK", 1)
     one_by_one = FrameTable.learn(frame)
     assert together.names == one_by_one.names
     np.testing.assert_array_equal(together.rows(), one_by_one.rows())

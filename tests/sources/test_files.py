@@ -159,7 +159,7 @@ def test_columns_where_not_all_cells_parse_are_categories(path: Path, cells: lis
 
 
 def test_text_columns_may_become_categories(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_rows, "ROWS_AT_ONCE", 2)  # numbers come first
+    monkeypatch.setattr(file_rows, "ROWS_PER_BLOCK", 2)  # numbers come first
     path.write_text("code,label,x,town\n7,0,1,Ulm\n 8,1,2,\nA7,0,?,Hof\n7,1,3, Ulm\n?,1,4,Aue\n")
     read = read_csv(path, "label", categories=True)
     assert read.table.levels == Levels({0: ("7", "8", "A7"), 2: ("Aue", "Hof", "Ulm")})
@@ -251,7 +251,7 @@ def test_names_that_a_json_line_leaves_out_are_missing(
     path = tmp_path / "rows.jsonl"
     path.write_text("\n".join(json.dumps(row) for row in ({"a": 1, "y": 0}, {"b": 2, "y": 1})))
     for at_once in (2, 1):
-        monkeypatch.setattr(file_rows, "ROWS_AT_ONCE", at_once)
+        monkeypatch.setattr(file_rows, "ROWS_PER_BLOCK", at_once)
         np.testing.assert_array_equal(read_csv(path, "y").table.rows(), [[1, NAN], [NAN, 2]])
 
 
@@ -259,11 +259,11 @@ def test_rows_without_labels_are_left_out_on_request(path: Path) -> None:
     path.write_text("a,label\n1,x\n2,\n3,NA\n4,y\n")
     with pytest.raises(FileError, match="line 3: has no 'label'"):
         read_csv(path, "label")
-    with pytest.warns(InputWarning, match="2 of 4 rows have no 'label' and are left out"):
+    with pytest.warns(InputWarning, match="2 of 4 rows have no 'label' and are dropped"):
         read = read_csv(DataFile(path, skip_unlabelled=True), "label")
     assert read.table.rows().tolist() == [[1], [4]]
     path.write_text("a,label\n1,\n")
-    with pytest.raises(FileError, match="holds no label in 1 rows"):
+    with pytest.raises(FileError, match="is empty in all 1 rows"):
         read_csv(DataFile(path, skip_unlabelled=True), "label")
 
 
@@ -272,8 +272,8 @@ def test_rows_without_labels_are_left_out_on_request(path: Path) -> None:
     [
         (PLAIN, "outcome", ": has no column 'outcome'; its columns are 'a', 'b', 'label'."),
         *((PLAIN, name, ": .*Did you mean 'label'") for name in ("LABEL", "lable")),
-        (f"{PLAIN}1,2\n1,2,yes\n", "label", ", line 4: has 2 cells where the header has 3"),
-        (f"{PLAIN}1,2,3,4\n", "label", ", line 4: has 4 cells where the header has 3"),
+        (f"{PLAIN}1,2\n1,2,yes\n", "label", ", line 4: has 2 cells, but the header has 3"),
+        (f"{PLAIN}1,2,3,4\n", "label", ", line 4: has 4 cells, but the header has 3"),
         ('a,label\n1,"x\ny"\n2\n', "label", ", line 4:"),
         ('a,label\n1,yes\n2,"no\n', "label", r", line \d+: "),
         ('a,label\n"1"x,yes\n', "label", ", line 2: "),
@@ -287,7 +287,7 @@ def test_rows_without_labels_are_left_out_on_request(path: Path) -> None:
             (f"a,label\n1,yes\n2,{cell}\n3,{cell}\n", "label", ", line 3: has no 'label'")
             for cell in ("", "NA", "?")
         ),
-        ("label\nx\ny\n", "label", ": holds no column but 'label' to learn from"),
+        ("label\nx\ny\n", "label", ": the only column is 'label'"),
         ("\0\1\2", "label", ": is not a text file"),
     ],
 )
@@ -306,10 +306,8 @@ def test_cells_may_be_long(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     try:
         read = read_csv(path, "label", categories=True)
         assert len(str(read.table.levels.columns[1][0])) > 10_000_000
-        monkeypatch.setattr(file_rows, "LONGEST_CELL", csv.field_size_limit(1000) and 1000)
-        message = (
-            ", line 2: a cell has more than 1,000 letters. Is a quote opened and never closed?"
-        )
+        monkeypatch.setattr(file_rows, "MAX_CELL_CHARACTERS", csv.field_size_limit(1000) and 1000)
+        message = ", line 2: a cell has more than 1,000 characters. Is a quote never closed?"
         with pytest.raises(FileError, match=re.escape(f"{path}{message}")):
             read_csv(path, "label", categories=True)
     finally:
@@ -317,7 +315,7 @@ def test_cells_may_be_long(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_text_in_a_later_chunk_is_found(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_rows, "ROWS_AT_ONCE", 3)
+    monkeypatch.setattr(file_rows, "ROWS_PER_BLOCK", 3)
     path.write_text("a,b,label\n" + "".join(f"{k},{k},{k % 2}\n" for k in range(10)))
     read = read_csv(path, "label")
     assert read.table.rows()[:, 0].tolist() == list(range(10))
@@ -358,7 +356,7 @@ def test_what_cannot_be_opened_is_told_by_name(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "rows.zip", "w") as archive:
         archive.writestr("a.csv", PLAIN)
         archive.writestr("b.csv", PLAIN)
-    with pytest.raises(FileError, match="holds 2 files; it has to hold one"):
+    with pytest.raises(FileError, match="holds 2 files"):
         read_csv(tmp_path / "rows.zip", "label")
     (tmp_path / "rows.parquet").write_bytes(b"PAR1 and nothing else")
     for name in ("", "absent.csv", "rows.parquet"):

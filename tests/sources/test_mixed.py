@@ -12,15 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacboost.errors import DataError, InputWarning, ParameterError
-from pacboost.sources.columns import Columns
-from pacboost.sources.mixed import (
-    MOST_THRESHOLDS,
+from pacboost.sources.column_conditions import (
+    MAX_THRESHOLDS,
     LevelConditions,
-    MixedFeatures,
     NumberConditions,
     read_conditions,
-    read_features,
 )
+from pacboost.sources.columns import Columns
+from pacboost.sources.mixed import MixedFeatures, read_features
 from pacboost.sources.text import TextFeatures
 from tests.frames import LIBRARIES, as_rows
 
@@ -79,7 +78,7 @@ def test_a_table_of_one_text_reads_lists_as_well() -> None:
     texts = ["card gone", "", "lost", "what rate"]
     assert features.transform(texts).words.tolist() == table.words.tolist()
     more, _ = OPTIONS.learn(frame())
-    with pytest.raises(DataError, match="a data frame is needed"):
+    with pytest.raises(DataError, match="pass a data frame"):
         more.transform(texts)
 
 
@@ -118,7 +117,7 @@ def test_bad_names_of_columns(columns: Any) -> None:
 
 
 def test_a_table_that_tells_nothing_apart_is_refused() -> None:
-    with pytest.raises(DataError, match="tells rows apart"):
+    with pytest.raises(DataError, match="varies, so there is nothing"):
         MixedFeatures(TextFeatures(), ()).learn(pd.DataFrame({"a": [1, 1], "b": [2.0, 2.0]}))
 
 
@@ -150,7 +149,7 @@ def test_thresholds_are_held_exactly_where_they_are_passed(
 ) -> None:
     found, held = NumberConditions.learn("x", column(seen), "")
     cuts = np.array(found.thresholds)
-    assert cuts.size <= MOST_THRESHOLDS
+    assert cuts.size <= MAX_THRESHOLDS
     assert found.missing == bool(np.isnan(seen).any())
     for values, table in ((seen, held), (new, found.held(column(new)))):
         with np.errstate(over="ignore"):
@@ -170,14 +169,14 @@ def test_few_values_are_all_told_apart(values: list[float]) -> None:
     with np.errstate(over="ignore"):
         distinct = np.unique(np.nan_to_num(np.array(values).astype(np.float32), nan=np.nan))
     distinct = distinct[~np.isnan(distinct)]
-    if distinct.size <= MOST_THRESHOLDS + 1:
+    if distinct.size <= MAX_THRESHOLDS + 1:
         assert len(found.thresholds) == max(0, distinct.size - 1)
     assert held.n_rows == len(values)
 
 
 def test_many_values_are_cut_at_quantiles() -> None:
     found, _ = NumberConditions.learn("x", column(np.arange(3100.0)), "")
-    assert len(found.thresholds) == MOST_THRESHOLDS
+    assert len(found.thresholds) == MAX_THRESHOLDS
     assert np.allclose(np.diff(found.thresholds), 100)
 
 
@@ -202,7 +201,7 @@ def test_rare_levels_are_dropped() -> None:
 def test_a_column_that_names_rows_is_no_category() -> None:
     many = words(*(f"text number {k}" for k in range(300)))
     with pytest.warns(
-        InputWarning, match=r"'x' holds 300 different values in 300 rows.*text_columns"
+        InputWarning, match=r"'x' holds 300 distinct values in 300 rows.*text_columns"
     ):
         found, _ = LevelConditions.learn("x", many, 1)
     assert found.levels == ()
@@ -229,7 +228,7 @@ TEXT = {"kind": "text", "name": "x", "words": 2}
         (NUMBER, {"thresholds": [float("nan")]}),
         (NUMBER, {"thresholds": [1e300]}),
         (NUMBER, {"thresholds": [[0.5], [1.5]]}),
-        (NUMBER, {"thresholds": list(range(MOST_THRESHOLDS + 1))}),
+        (NUMBER, {"thresholds": list(range(MAX_THRESHOLDS + 1))}),
         (NUMBER, {"missing": 1}),
         (NUMBER, {"name": 3}),
         (NUMBER, {"kind": "date"}),

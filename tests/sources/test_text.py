@@ -74,7 +74,7 @@ def test_unknown_words_and_empty_texts_give_empty_rows() -> None:
 
 def test_the_rarest_are_dropped_with_a_message() -> None:
     texts = ["a b", "a b", "a c", "d"]
-    with pytest.warns(PrunedWarning, match="4 distinct words and n-grams; the 2 that most"):
+    with pytest.warns(PrunedWarning, match="4 distinct words and n-grams; the 2 most frequent"):
         features, table = TextFeatures((1, 1), max_features=2).learn(texts)
     assert features.vocabulary == ("a", "b")
     assert table.rows().tolist() == [[1, 1], [1, 1], [1, 0], [0, 0]]
@@ -119,16 +119,16 @@ def test_options_survive_json(span: tuple[int, int], skips: int, lower: bool) ->
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        ("one text", r"give \[text\] for a single"),
-        (b"one text", r"give \[text\] for a single"),
+        ("one text", r"pass \[text\] for one text"),
+        (b"one text", r"pass \[text\] for one text"),
         (7, "a list of texts is needed"),
         ({"text": "a"}, "a list of texts is needed"),
         ([], "no texts"),
         (["a", None], "row 1 holds None"),
         (["a", "b", float("nan")], r"row 2 holds nan \(float\)"),
         ([b"a"], r"row 0 holds b'a' \(bytes\)"),
-        (np.array([["a"]]), "give the column"),
-        (pd.DataFrame({"text": ["a"]}), "DataFrame came; of a table give the column"),
+        (np.array([["a"]]), "a column of a table"),
+        (pd.DataFrame({"text": ["a"]}), "is a DataFrame"),
         (np.array([1.0]), "row 0 holds"),
     ],
 )
@@ -144,9 +144,9 @@ def test_what_is_no_text_is_named(texts: Any, message: str) -> None:
         ({"ngrams": 2}, "ngrams is 2"),
         ({"ngrams": None}, "both None"),
         ({"characters": (0, 3)}, "characters is"),
-        ({"ngrams": (1, 10**9)}, "at most 100"),
-        ({"characters": (3, 101)}, "at most 100"),
-        ({"ngrams": (1, 40), "skips": 4}, "Choose shorter ones"),
+        ({"ngrams": (1, 10**9)}, "from 1 to 100"),
+        ({"characters": (3, 101)}, "from 1 to 100"),
+        ({"ngrams": (1, 40), "skips": 4}, "Choose shorter n-grams"),
         ({"skips": -1}, "skips is -1"),
         ({"skips": 9}, "skips is 9"),
         ({"min_count": 0}, "min_count is 0"),
@@ -226,8 +226,8 @@ def test_rules_name_the_column() -> None:
     [
         ({"times": (1, 2)}, "times is"),
         ({"times": 2}, "times is 2"),
-        ({"times": (3, 2)}, "the least first"),
-        ({"times": (2, 2)}, "the least first"),
+        ({"times": (3, 2)}, "in ascending order"),
+        ({"times": (2, 2)}, "in ascending order"),
         ({"times": (2.0,)}, "whole numbers from 2 to 1,000"),
         ({"beginning": (0,)}, "beginning is"),
         ({"beginning": tuple(range(1, 12))}, "up to 10 whole numbers"),

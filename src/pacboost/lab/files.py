@@ -110,7 +110,7 @@ def read_file(name: str, content: bytes) -> LabFile:
     spelling, rows = Spelling(), 0
     try:
         for block in csv_blocks(
-            DataFile(Path("upload.csv"), content=content), most_columns=MOST_COLUMNS
+            DataFile(Path("upload.csv"), content=content), max_columns=MOST_COLUMNS
         ):
             rows += block.n_rows
             if rows > MOST_ROWS:

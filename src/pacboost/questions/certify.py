@@ -25,7 +25,7 @@ from pacboost.questions.scored_rows import ScoredRows
 from pacboost.samples.groups import numbered
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.explained_errors import explains_input
-from pacboost.sources.oracles.choose import is_collection
+from pacboost.sources.oracles.dask_collections import is_collection
 
 
 def by_column(model: Any, X: Any, by: Any, name: str = "by") -> tuple[Any, Any]:

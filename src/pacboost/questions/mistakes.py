@@ -20,7 +20,8 @@ from pacboost.sources.dataframe import is_frame
 from pacboost.sources.explained_errors import explains_input, odd_cell, odd_shape, shown
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.optional import collected, need
-from pacboost.sources.oracles.choose import is_collection, open_source
+from pacboost.sources.oracles.choose import open_source
+from pacboost.sources.oracles.dask_collections import is_collection
 from pacboost.sources.oracles.held import Held, split_frame
 from pacboost.sources.table import Table, refuse_infinite
 

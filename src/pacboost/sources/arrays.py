@@ -1,4 +1,4 @@
-"""Tables from NumPy arrays."""
+"""Tables from NumPy arrays, and from CuPy arrays in the memory of a GPU."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pacboost.sources.table import ColumnTable, Table, Values, refuse_infinite, 
 
 
 class ArrayTable(Table):
-    """A two-dimensional array: floats are used in place, other numbers turned column by column.
+    """A two-dimensional array; floats are used in place, other numbers converted by column.
 
-    Its categorical columns, if there are any, hold the numbers of their levels already.
+    Categorical columns, if any, already hold the numbers of their levels.
     """
 
     def __init__(
@@ -38,14 +38,14 @@ class ArrayTable(Table):
     def in_place(self) -> tuple[Any, NDArray[np.intp] | None] | None:
         return (self._array, None) if self._in_place else None
 
-    def columns(self, kept: Sequence[int]) -> Self:
-        """Copy some columns; the levels of those that have some move with them."""
-        names = None if self.names is None else tuple(self.names[j] for j in kept)
-        return type(self)(self._array[:, list(kept)], names, self.levels.of(kept))
+    def columns(self, numbers: Sequence[int]) -> Self:
+        """Copy some columns, with their names and levels."""
+        names = None if self.names is None else tuple(self.names[j] for j in numbers)
+        return type(self)(self._array[:, list(numbers)], names, self.levels.of(numbers))
 
 
 class CategorisedArray(ColumnTable):
-    """A two-dimensional array of any kind whose categorical columns hold levels as they came.
+    """A two-dimensional array of any type whose categorical columns hold unencoded levels.
 
     >>> array = np.array([["red", 1], ["blue", None]], dtype=object)
     >>> CategorisedArray(array, Levels({0: ("blue", "red")})).rows().tolist()
@@ -77,7 +77,7 @@ class CategorisedArray(ColumnTable):
             return cells.astype(np.float64)
         except (TypeError, ValueError) as problem:
             raise DataError(
-                f"column {self._shown(number)} holds what is not a number: {problem}"
+                f"column {self._shown(number)} holds a value that is not a number: {problem}"
             ) from problem
 
     def _shown(self, number: int) -> str:
@@ -85,17 +85,17 @@ class CategorisedArray(ColumnTable):
 
 
 def holds_text(cells: NDArray[Any]) -> bool:
-    """Check whether a column of an array is of text, or holds some."""
+    """Check whether a column of an array holds any text."""
     if cells.dtype.kind == "O":
         return any(isinstance(cell, str) for cell in cells)
     return cells.dtype.kind in "UT"
 
 
-# Tables from arrays in the memory of a GPU: rows come from there only where they are few.
-
-
 class GpuTable(Table):
-    """A two-dimensional CuPy array of floats, or some of its rows."""
+    """A two-dimensional CuPy array of floats, or some of its rows.
+
+    Blocks are copied to the memory of the CPU.
+    """
 
     far = True
     width = 8

@@ -1,4 +1,4 @@
-"""Columns as Arrow holds them: of text in CSV and JSON files, of their own kinds in others."""
+"""Conversions between Arrow columns, lists of text and NumPy arrays."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pacboost.sources.optional import need
 
 
 def text_column(texts: Sequence[str]) -> Any:
-    """Hold the cells of a column as they are written."""
+    """Make an Arrow column of texts."""
     return need("pyarrow").array(texts, "large_string")
 
 
 def doubles(column: Any) -> NDArray[np.float64]:
-    """Convert a column of numbers; nulls become NaN, and whole numbers beyond 2^53 are rounded."""
+    """Convert an Arrow column of numbers; nulls become NaN, integers beyond 2^53 are rounded."""
     values = memory(column.cast("double", safe=False))
     if column.null_count == 0:
         return values
@@ -25,7 +25,7 @@ def doubles(column: Any) -> NDArray[np.float64]:
 
 
 def memory(column: Any) -> NDArray[Any]:
-    """View the values of a column; Arrow's own way to do so would load pandas if it is there."""
+    """View the values of an Arrow column as an array; ``to_numpy`` would import pandas."""
     array = one_chunk(column)
     dtype = np.dtype(array.type.to_pandas_dtype())
     if len(array) == 0:
@@ -34,7 +34,7 @@ def memory(column: Any) -> NDArray[Any]:
 
 
 def one_chunk(column: Any) -> Any:
-    """Return a column of chunks as one array; it is copied only if there are several."""
+    """Return a chunked column as one Arrow array, copied only if there are several chunks."""
     if not hasattr(column, "num_chunks"):
         return column
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

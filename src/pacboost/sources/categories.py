@@ -28,21 +28,21 @@ from pacboost.sources.optional import close_names
 from pacboost.sources.table import Table
 
 FROM_DTYPE = "from_dtype"
-MOST_LEVELS = 254
-"""As many as have codes of one byte, with one left for missing values."""
+MAX_LEVELS = 254
+"""Levels that codes of one byte can number, with one code left for missing values."""
 
 
 def find_levels(
     data: Any,
     choice: str | Iterable[str | int | bool] | None = FROM_DTYPE,
-    most: int = MOST_LEVELS,
+    max_levels: int = MAX_LEVELS,
 ) -> Levels:
     """Find the levels in the categorical columns of a data frame, a 2-d array or a table.
 
-    Of a column with more than ``most`` levels those that most rows have are kept, with a warning;
-    all others are treated like levels that never occurred: together, as if they were missing.
+    A column with more than ``max_levels`` levels keeps the most frequent ones, with a warning. All
+    other levels are treated like unknown ones: together, as if they were missing.
 
-    The choice is "from_dtype" (columns of text and categories), None (no column), or a list of
+    ``choice`` is "from_dtype" (columns of text and categories), None (no column), or a list of
     column names, of column numbers, or of a boolean for every column.
 
     >>> find_levels(np.array([["red", 1], ["blue", 2], [None, 3]], dtype=object)).to_dict()
@@ -51,44 +51,45 @@ def find_levels(
     source = _open(data)
     columns = _chosen(source, choice)
     written = data.levels.written if isinstance(data, Table) else {}
-    return Levels({j: _kept(source, j, most) for j in columns}, written)
+    return Levels({j: _frequent_levels(source, j, max_levels) for j in columns}, written)
 
 
-def _kept(source: _Source, column: int, most: int) -> tuple[Level, ...]:
-    """Find the levels of a column; of too many, those that most rows have, and several rows."""
+def _frequent_levels(source: _Source, column: int, max_levels: int) -> tuple[Level, ...]:
+    """Find the levels of a column; of too many, keep the most frequent that several rows have."""
     name = source.name(column)
     levels = levels_of(source.cells(column), name)
-    if len(levels) <= most:
+    if len(levels) <= max_levels:
         return levels
     counts = Counter(cell for part in pieces(source.rows(column)) for cell in part)
     several = [level for level in levels if counts[level] > 1]
-    kept = sorted(several, key=lambda level: -counts[level])[:most]  # ties: in the order of levels
-    said = f"the {len(kept)} most frequent are kept and all others are grouped as 'other'"
-    if not kept:
-        said = "it is unique in every row, so it cannot help to predict, and is not used"
-    message = f"column {name} has {len(levels):,} levels, more than {most}: {said}"
+    by_count = sorted(several, key=lambda level: -counts[level])  # ties stay in level order
+    frequent = by_count[:max_levels]
+    treatment = f"the {len(frequent)} most frequent are kept and all others are grouped as 'other'"
+    if not frequent:
+        treatment = "it is unique in every row, so it cannot help to predict, and is not used"
+    message = f"column {name} has {len(levels):,} levels, more than {max_levels}: {treatment}"
     warn(message, InputWarning)
-    return tuple(sorted(kept))
+    return tuple(sorted(frequent))
 
 
-def all_levels(known: Levels, names: Sequence[str] | None, *data: Any) -> Levels:
-    """Add the levels that further rows hold, of whatever number, to those of each column.
+def all_levels(levels: Levels, names: Sequence[str] | None, *data: Any) -> Levels:
+    """Add the levels in further rows to those of each column, without a limit on their number.
 
-    Columns of frames are found by the names of those that they were made of in fit.
+    Columns of data frames are found by the names that they had in fit.
 
     >>> all_levels(Levels({0: ("blue",)}), None, np.array([["red"]], dtype=object)).to_dict()
     {'0': ['blue', 'red']}
     """
-    sources = known.sources(names or ())
-    found = {column: set(own) for column, own in known.columns.items()}
+    sources = levels.sources(names or ())
+    level_sets = {column: set(known_levels) for column, known_levels in levels.columns.items()}
     for source in (_open(_array(rows)) for rows in data if rows is not None):
         places = {name: j for j, name in enumerate(source.names or ())}
         framed = bool(sources) and places.keys() >= {*sources}
-        for column, own in found.items():
+        for column, level_set in level_sets.items():
             place = places[sources[column]] if framed else column
-            own |= set(levels_of(source.cells(place), source.name(place)))
-    levels = {column: _in_order(list(own), str(column)) for column, own in found.items()}
-    return Levels(levels, known.written)
+            level_set |= set(levels_of(source.cells(place), source.name(place)))
+    in_order = {j: _in_order(list(level_set), str(j)) for j, level_set in level_sets.items()}
+    return Levels(in_order, levels.written)
 
 
 def _array(rows: Any) -> Any:
@@ -96,13 +97,13 @@ def _array(rows: Any) -> Any:
 
 
 class _Source(NamedTuple):
-    """The columns of a frame, an array or a table; of a table, the distinct cells of each."""
+    """The columns of a frame, an array or a table; a table gives only the distinct cells."""
 
     n_columns: int
     names: tuple[str, ...] | None
     cells: Callable[[int], Any]
     rows: Callable[[int], Any]
-    """The cells of a column for all rows, also of a table."""
+    """Returns the cells of a column for all rows, for a table too."""
     holds_text: Callable[[int], bool]
 
     def name(self, column: int) -> str:
@@ -124,19 +125,19 @@ def _open(data: Any) -> _Source:
 
 
 def chosen_columns(choice: Any, names: Sequence[str]) -> set[str]:
-    """Return the columns that ``categorical_features`` names or numbers, if it does."""
+    """Return the names of the columns that ``categorical_features`` lists by name or number."""
     if choice is None or is_by_type(choice):
         return set()
     return {names[j] for j in _picked(choice, tuple(names), len(names))}
 
 
 def is_by_type(choice: Any) -> bool:
-    """Check whether columns of text and categories are categories."""
+    """Check whether the types of columns decide which of them are categorical."""
     return isinstance(choice, str) and choice == FROM_DTYPE
 
 
 def _chosen(source: _Source, choice: Any) -> list[int]:
-    """Return the numbers of the columns chosen, in order."""
+    """Return the numbers of the chosen columns, in ascending order."""
     if choice is None:
         return []
     if is_by_type(choice):
@@ -162,7 +163,7 @@ def _picked(choice: Any, names: tuple[str, ...] | None, columns: int) -> list[in
 
 
 def _number(pick: Any, names: tuple[str, ...] | None, columns: int) -> int:
-    """Return the number of a column named or numbered."""
+    """Return the number of a column given by its name or number."""
     if isinstance(pick, str):
         if names is None:
             raise ParameterError(
@@ -196,9 +197,9 @@ def levels_of(cells: Any, name: str) -> tuple[Level, ...]:
         values = distinct(cells)
     except TypeError as problem:
         every = [cell for part in pieces(cells) for cell in part]
-        said = odd_value(every, f"column {name}") or NUMBERS_OR_TEXT
+        reason = odd_value(every, f"column {name}") or NUMBERS_OR_TEXT
         raise DataError(
-            f"{refuse_unhashable(name, every)}. {said}; convert it or leave the column out"
+            f"{refuse_unhashable(name, every)}. {reason}; convert it or leave the column out"
         ) from problem
     return _in_order(values, name, cells)
 
@@ -206,10 +207,10 @@ def levels_of(cells: Any, name: str) -> tuple[Level, ...]:
 def _in_order(values: list[Any], name: str, cells: Any = ()) -> tuple[Level, ...]:
     """Sort the levels; 1 and 1.0 are one level, and a column holds text or numbers, not both.
 
-    The cells are those of the column, if they are at hand: then complaints name the row.
+    If ``cells`` holds the cells of the column, error messages name the row.
     """
-    plain = {cell.item() if isinstance(cell, np.generic) else cell for cell in values}
-    strange = [cell for cell in plain if not isinstance(cell, str | bool | int | float)]
+    levels = {cell.item() if isinstance(cell, np.generic) else cell for cell in values}
+    strange = [cell for cell in levels if not isinstance(cell, str | bool | int | float)]
     if strange:
         cell, where = _first(strange, cells)
         advice = "Turn them into text"
@@ -221,7 +222,7 @@ def _in_order(values: list[Any], name: str, cells: Any = ()) -> tuple[Level, ...
             f"column {name} holds {type(cell).__name__} values{where}; "
             f"categories are text, numbers or booleans. {advice}, or leave the column out."
         )
-    text = {cell for cell in plain if isinstance(cell, str)}
+    text = {cell for cell in levels if isinstance(cell, str)}
     broken = [cell for cell in text if not is_unicode(cell)]
     if broken:
         cell, where = _first(broken, cells)
@@ -229,7 +230,7 @@ def _in_order(values: list[Any], name: str, cells: Any = ()) -> tuple[Level, ...
             f"column {name} holds {cell!a}{where}, which is not valid Unicode "
             "and could not be written to a file; replace it, or leave the column out"
         )
-    numbers = plain - text
+    numbers = levels - text
     if text and numbers:
         raise DataError(
             f"column {name} mixes text and numbers, such as {min(text)!r} and {min(numbers)!r}; "
@@ -242,15 +243,15 @@ def _in_order(values: list[Any], name: str, cells: Any = ()) -> tuple[Level, ...
             f"column {name} holds infinity{where} as a category; make it missing or text"
         )
     if text or all(isinstance(cell, bool) for cell in numbers):
-        return tuple(sorted(plain))
+        return tuple(sorted(levels))
     return tuple(sorted(int(cell) if cell == int(cell) else cell for cell in numbers))
 
 
-def _first(wanted: list[Any], cells: Any) -> tuple[Any, str]:
-    """Return the first of the cells that is wanted, and its row in words, if it can be found."""
+def _first(candidates: list[Any], cells: Any) -> tuple[Any, str]:
+    """Return the first cell that is one of the candidates, and its row in words if it is there."""
     for row, cell in enumerate(cell for part in pieces(cells) for cell in part):
-        plain = cell.item() if isinstance(cell, np.generic) else cell
-        for own in wanted:
-            if plain is own or (type(plain) is type(own) and bool(plain == own)):
-                return own, f" (row {row})"
-    return wanted[0], ""
+        value = cell.item() if isinstance(cell, np.generic) else cell
+        for candidate in candidates:
+            if value is candidate or (type(value) is type(candidate) and bool(value == candidate)):
+                return candidate, f" (row {row})"
+    return candidates[0], ""

@@ -1,4 +1,4 @@
-"""Rows of a file, column by column, as a table and as labels; errors name file and line."""
+"""Rows of a file, column by column, as a table and as labels; errors name the file and line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pacboost.sources.written import Spelling
 
 
 def as_text(value: Any, file: DataFile, name: str, line: int) -> str:
-    """Write a value as a CSV file would hold it; nothing stands for what is missing.
+    """Return a value as it would stand in a CSV file; a missing value becomes an empty text.
 
     >>> from pathlib import Path
     >>> [as_text(value, DataFile(Path("rows.jsonl")), "a", 1) for value in (1.5, True, None, "x")]
@@ -32,8 +32,8 @@ def as_text(value: Any, file: DataFile, name: str, line: int) -> str:
         return "true" if value else "false"
     if isinstance(value, list | dict | set | bytes):
         raise FileError(
-            f"{file.where(line)}: {name!r} is {value!r:.40}; a cell has to be a number, a text, a "
-            "boolean or a date. Take it apart into columns, or leave the column out of the file."
+            f"{file.where(line)}: {name!r} is {value!r:.40}; a cell must be a number, a text, a "
+            "boolean or a date. Split it into columns, or remove the column from the file."
         )
     if hasattr(value, "total_seconds"):
         return repr(value.total_seconds())
@@ -42,9 +42,9 @@ def as_text(value: Any, file: DataFile, name: str, line: int) -> str:
 
 @dataclass(frozen=True)
 class Cells:
-    """Some rows of a file: columns of Arrow, and the line of each row.
+    """Some rows of a file: Arrow columns, and the line number of each row.
 
-    Every error names the file, and the line to blame.
+    Every error names the file and the line.
     """
 
     file: DataFile
@@ -61,7 +61,7 @@ class Cells:
         return Spelling(self.file.missing, self.decimal_comma, self.file.day_first)
 
     def of(self, name: str) -> list[str]:
-        """Return the cells of a column as a CSV file would hold them."""
+        """Return the cells of a column as they would stand in a CSV file."""
         column = self._column(name)
         values: list[Any] = column.to_pylist()
         if column.type == "large_string" and not column.null_count:
@@ -79,19 +79,20 @@ class Cells:
             )
         return self.columns[name]
 
-    def texts(self, name: str, known: Collection[Any] = ()) -> NDArray[Any]:
-        """Return the cells of a column as texts; None where a cell is missing.
+    def texts(self, name: str, levels: Collection[Any] = ()) -> NDArray[Any]:
+        """Return the cells of a column as texts, with None for missing cells.
 
-        A word for missing values that is one of the known levels is that level.
+        A word for missing values that is also one of ``levels`` is read as that level.
         """
         missing = self.file.missing
         stripped = [cell.strip() for cell in self.of(name)]
         return np.array(
-            [None if c.lower() in missing and c not in known else c for c in stripped], dtype=object
+            [None if c.lower() in missing and c not in levels else c for c in stripped],
+            dtype=object,
         )
 
     def first_text(self, name: str) -> str:
-        """Name the first cell of a column that is not a number, by its column and line."""
+        """Return the column name, with the line and text of its first cell that is not a number."""
         for cell, line in zip(self.of(name), self.lines, strict=True):
             if not self.spelling.is_number(cell):
                 where = self.file.where(line).removeprefix(f"{self.file}, ")
@@ -99,8 +100,8 @@ class Cells:
         return name
 
     def table(self, raw: Collection[str] = (), drop: Collection[str] = ()) -> FrameTable:
-        """Find out what the columns hold; ``raw`` ones are categories, whatever they hold."""
-        columns = {name: own for name, own in self.series.items() if name not in drop}
+        """Learn the type of each column; columns in ``raw`` are always categories."""
+        columns = {name: cells for name, cells in self.series.items() if name not in drop}
         return FrameTable.learn(columns, origin=self.origin, raw=raw)
 
     def like(self, names: Sequence[str], levels: Levels) -> FrameTable:
@@ -115,13 +116,13 @@ class Cells:
 
     @property
     def series(self) -> dict[str, Any]:
-        """The columns as data frames hold them."""
+        """The columns as narwhals series."""
         chunked = need("pyarrow").chunked_array
         return {
             name: nw.from_native(
-                own if hasattr(own, "chunks") else chunked([own]), series_only=True
+                column if hasattr(column, "chunks") else chunked([column]), series_only=True
             )
-            for name, own in self.columns.items()
+            for name, column in self.columns.items()
         }
 
     def labels(self, name: str) -> list[str]:
@@ -129,23 +130,22 @@ class Cells:
         labels = [cell.strip() for cell in self.of(name)]
         for label, line in zip(labels, self.lines, strict=True):
             if label.lower() in self.file.missing:
-                said = f" ({label!r} counts as missing; --missing changes that)" if label else ""
+                remark = f" ({label!r} counts as missing; see --missing)" if label else ""
                 raise FileError(
-                    f"{self.file.where(line)}: has no {name!r}{said}. Rows without a label cannot "
-                    "be learned from or tested on: drop them, or have them left out by "
-                    "--skip-unlabelled."
+                    f"{self.file.where(line)}: has no {name!r}{remark}. Every row needs a "
+                    "label: drop the row, or skip such rows by --skip-unlabelled."
                 )
         return labels
 
     def labelled(self, target: str) -> Cells:
-        """Leave rows without a label out, if the file is to be read so."""
+        """Drop rows without a label if the file has ``skip_unlabelled`` set."""
         if not self.file.skip_unlabelled:
             return self
-        kept = [k for k, cell in enumerate(self.of(target)) if not self.spelling.is_missing(cell)]
-        return self if len(kept) == self.n_rows else self.take(kept)
+        rows = [k for k, cell in enumerate(self.of(target)) if not self.spelling.is_missing(cell)]
+        return self if len(rows) == self.n_rows else self.take(rows)
 
-    def take(self, kept: Sequence[int]) -> Cells:
+    def take(self, numbers: Sequence[int]) -> Cells:
         """Return some of the rows."""
-        rows = need("pyarrow").array(kept, "int64")
+        rows = need("pyarrow").array(numbers, "int64")
         columns = {name: column.take(rows) for name, column in self.columns.items()}
-        return Cells(self.file, columns, [self.lines[k] for k in kept], self.decimal_comma)
+        return Cells(self.file, columns, [self.lines[k] for k in numbers], self.decimal_comma)

@@ -1,4 +1,4 @@
-"""Named columns as they came: of a data frame, of a file, or of rows that name their cells."""
+"""Named columns of a data frame, a file or a list of mappings, and checks of texts and options."""
 
 from __future__ import annotations
 
@@ -16,20 +16,19 @@ from pacboost.sources.frame_table import IN_MEMORY, CellOrigin, FrameTable
 from pacboost.sources.levels import Levels, is_missing, pieces
 from pacboost.sources.written import are_sentences, part_name
 
-# What may be given as texts and as options of reading them, and what is said of anything else.
-
-LONGEST = 100
-MOST_CUTS = 10
+MAX_SPAN = 100
+"""Largest number in a pair such as ``ngrams``."""
+MAX_CUTS = 10
+"""Most numbers in a list such as ``times``."""
 
 
 def read_texts(texts: Any, where: str = "") -> list[str]:
-    """Check that there are texts, and that each is one; ``where`` goes before the row's number."""
+    """Check that the input is a list of strings; ``where`` precedes the row number in errors."""
     table = hasattr(texts, "columns") or getattr(texts, "ndim", 1) != 1
     if table or isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Iterable):
         raise DataError(
-            f"a list of texts is needed, and {type(texts).__name__} came; of a table give the "
-            "column that holds the texts, or a data frame to TextBoostClassifier, and give [text] "
-            "for a single text"
+            f"a list of texts is needed, but the input is a {type(texts).__name__}; pass [text] "
+            "for one text, a column of a table, or a data frame to TextBoostClassifier"
         )
     rows = list(texts)
     if not rows:
@@ -37,43 +36,43 @@ def read_texts(texts: Any, where: str = "") -> list[str]:
     for number, text in enumerate(rows):
         if not isinstance(text, str):
             raise DataError(
-                f"{where}row {number} holds {text!r:.60} ({type(text).__name__}), which is no "
-                "text; give strings, and '' where there is nothing to read"
+                f"{where}row {number} holds {text!r:.60} ({type(text).__name__}), which is not "
+                "text; pass strings, and '' for a missing text"
             )
     return rows
 
 
-def span_of(name: str, given: Any) -> tuple[int, int] | None:
-    """Check a pair of the least and the most; None stands for none."""
-    if given is None:
+def span_of(name: str, value: Any) -> tuple[int, int] | None:
+    """Check a pair of a minimum and a maximum, or None."""
+    if value is None:
         return None
-    ends = tuple(given) if isinstance(given, tuple | list) else ()
-    whole = len(ends) == 2 and all(type(end) is int for end in ends)
-    if not whole or not 1 <= ends[0] <= ends[1] <= LONGEST:
+    ends = tuple(value) if isinstance(value, tuple | list) else ()
+    is_pair = len(ends) == 2 and all(type(end) is int for end in ends)
+    if not is_pair or not 1 <= ends[0] <= ends[1] <= MAX_SPAN:
         raise ParameterError(
-            f"{name} is {given!r}; it may be a pair such as (1, 2), the least and the most, at "
-            f"most {LONGEST}, or None"
+            f"{name} is {value!r}; it may be None or a pair such as (1, 2), a minimum and a "
+            f"maximum from 1 to {MAX_SPAN}"
         )
     return ends
 
 
-def cuts_of(name: str, given: Any, least: int, most: int) -> tuple[int, ...]:
-    """Check numbers that go up; None stands for none."""
-    cuts = () if given is None else given
-    whole = isinstance(cuts, tuple | list) and all(type(cut) is int for cut in cuts)
-    ordered = whole and all(one < other for one, other in pairwise(cuts))
-    if ordered and len(cuts) <= MOST_CUTS and all(least <= cut <= most for cut in cuts):
+def cuts_of(name: str, value: Any, low: int, high: int) -> tuple[int, ...]:
+    """Check a list of ascending whole numbers, or None."""
+    cuts = () if value is None else value
+    are_integers = isinstance(cuts, tuple | list) and all(type(cut) is int for cut in cuts)
+    ordered = are_integers and all(one < other for one, other in pairwise(cuts))
+    if ordered and len(cuts) <= MAX_CUTS and all(low <= cut <= high for cut in cuts):
         return tuple(cuts)
     raise ParameterError(
-        f"{name} is {given!r}; it may be up to {MOST_CUTS} whole numbers from {least} to {most:,}, "
-        "the least first, or None"
+        f"{name} is {value!r}; it may be None or up to {MAX_CUTS} whole numbers from {low} to "
+        f"{high:,}, in ascending order"
     )
 
 
-def check_whole(name: str, value: Any, least: int, most: int | None = None) -> None:
-    """Check a whole number."""
-    if type(value) is not int or value < least or (most is not None and value > most):
-        allowed = f"{least} or more" if most is None else f"{least} to {most}"
+def check_whole(name: str, value: Any, low: int, high: int | None = None) -> None:
+    """Check that a value is a whole number from ``low`` to ``high``."""
+    if type(value) is not int or value < low or (high is not None and value > high):
+        allowed = f"{low} or more" if high is None else f"{low} to {high}"
         raise ParameterError(f"{name} is {value!r}; it must be a whole number, {allowed}")
 
 
@@ -100,12 +99,12 @@ class Columns:
         return cls(cells)
 
     def table(self, text: Collection[str]) -> FrameTable:
-        """Find out what the columns but those of texts hold."""
+        """Learn the type of each column that does not hold texts."""
         others = {name: cells for name, cells in self.cells.items() if name not in text}
         return FrameTable.learn(others, origin=self.origin)
 
     def like(self, names: Sequence[str], levels: Levels) -> FrameTable:
-        """Read the columns of these names as they were read in a fit."""
+        """Read the columns of these names as in fit."""
         return FrameTable.like(self.cells, names, levels, self.origin)
 
     @property
@@ -117,41 +116,41 @@ class Columns:
         return Columns(some, self.origin)
 
     def dates_read(self) -> Columns:
-        """Replace columns of dates and times by columns of numbers."""
-        read: dict[str, Any] = {}
+        """Return the columns with dates and times replaced by numbers."""
+        cells_by_name: dict[str, Any] = {}
         for name, cells in self.cells.items():
             if kind_of(cells) == MOMENTS:
-                parts = moment_parts(cells).items()
-                read |= {part_name(name, part) if part else name: own for part, own in parts}
+                for part, values in moment_parts(cells).items():
+                    cells_by_name[part_name(name, part) if part else name] = values
             else:
-                read[name] = cells
-        return Columns(read)
+                cells_by_name[name] = cells
+        return Columns(cells_by_name)
 
     def texts(self, name: str) -> list[str]:
-        """Read a column of texts; a missing one is an empty one."""
+        """Return a column of texts, with empty texts for missing ones."""
         absent = self.origin.spelling.missing
-        held = ["" if is_missing(c) else c for part in pieces(self.cells[name]) for c in part]
-        held = ["" if isinstance(c, str) and c.strip().lower() in absent else c for c in held]
-        return read_texts(held, f"column {name!r}, ")
+        texts = ["" if is_missing(c) else c for part in pieces(self.cells[name]) for c in part]
+        texts = ["" if isinstance(c, str) and c.strip().lower() in absent else c for c in texts]
+        return read_texts(texts, f"column {name!r}, ")
 
     def sentences(self) -> list[str]:
-        """Find the columns that read like sentences.
+        """Return the names of the columns whose cells look like sentences.
 
         >>> said = [f"please block card number {i}" for i in range(60)]
         >>> Columns({"said": np.array(said), "plan": np.array(["basic", "gold"] * 30)}).sentences()
         ['said']
         """
         columns = ((name, cells) for name, cells in self.cells.items() if kind_of(cells) != NUMBERS)
-        kinds = ((name, {c for part in pieces(own) for c in part}) for name, own in columns)
+        kinds = ((name, {c for part in pieces(cells) for c in part}) for name, cells in columns)
         return [name for name, cells in kinds if are_sentences(cells)]
 
-    def levels(self, name: str, known: Sequence[Any]) -> NDArray[Any]:
-        """Return the cells of a column of categories; None where one is missing.
+    def levels(self, name: str, levels: Sequence[Any]) -> NDArray[Any]:
+        """Return the cells of a categorical column, with None for missing cells.
 
-        A word for missing values that is one of the known levels is that level.
+        A word for missing values that is also one of ``levels`` is read as that level.
         """
-        absent, words = self.origin.spelling.missing, not known or isinstance(known[0], str)
-        by_text = {} if words else {str(level).lower(): level for level in known}
+        absent, words = self.origin.spelling.missing, not levels or isinstance(levels[0], str)
+        by_text = {} if words else {str(level).lower(): level for level in levels}
 
         def level(cell: Any) -> Any:
             if is_missing(cell) or not isinstance(cell, str):
@@ -159,13 +158,13 @@ class Columns:
             cell = cell.strip()
             if by_text:
                 return by_text.get(cell.lower())
-            return None if cell.lower() in absent and cell not in known else cell
+            return None if cell.lower() in absent and cell not in levels else cell
 
         cells = [level(cell) for part in pieces(self.cells[name]) for cell in part]
         return np.array(cells, dtype=object)
 
     def lines(self, names: Iterable[str]) -> list[str]:
-        """Write the cells of these columns out, each row as one text."""
+        """Return each row as one text made of the cells of these columns."""
         columns = [[_plain(cell) for part in pieces(self.cells[n]) for cell in part] for n in names]
         return ["\x1f".join(row) for row in zip(*columns, strict=True)]
 
@@ -174,24 +173,24 @@ def _of_mappings(data: Any) -> dict[str, NDArray[Any]]:
     rows = list(data) if isinstance(data, Sequence) and not isinstance(data, str | bytes) else []
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         raise DataError(
-            f"a data frame is needed, or a list of mappings from column names to values, and "
-            f"{type(data).__name__} came"
+            f"the input is a {type(data).__name__}; pass a data frame, or a list of mappings from "
+            "column names to values"
         )
-    held = {str(name): np.empty(len(rows), dtype=object) for name in rows[0]}
+    columns = {str(name): np.empty(len(rows), dtype=object) for name in rows[0]}
     for number, row in enumerate(rows):
-        if {str(name) for name in row} != held.keys():
+        if {str(name) for name in row} != columns.keys():
             raise DataError(
-                f"row {number} names {', '.join(map(repr, row)) or 'nothing'}, and row 0 names "
-                f"{', '.join(map(repr, held))}; they must be the same, with None for what is "
-                "missing"
+                f"row {number} has the columns {', '.join(map(repr, row)) or 'none'}, but row 0 "
+                f"has {', '.join(map(repr, columns))}; give all rows the same columns, with None "
+                "for missing values"
             )
         for name, cell in row.items():
-            held[str(name)][number] = cell
-    return held
+            columns[str(name)][number] = cell
+    return columns
 
 
 def _plain(cell: Any) -> str:
-    """Write a cell so that equal ones read alike, whatever kind of frame they came in."""
+    """Return a cell as text; equal values give the same text for any kind of data frame."""
     if is_missing(cell):
         return ""
     return repr(float(cell)) if isinstance(cell, int | float | np.number) else str(cell)

@@ -1,6 +1,6 @@
-"""A file of rows as it comes: packed or not, of any kind, and the standard input.
+"""A data file, compressed or not, or the standard input: its format and its bytes.
 
-What a name does not say, the first bytes do. Nothing here looks at cells.
+The format follows from the file name, or else from the first bytes. No cells are read here.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pacboost.errors import FileError
 from pacboost.sources.optional import need
 
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "none", "null", "-", "?"})
-"""Texts that count as missing, in small or capital letters."""
+"""Texts that count as missing, in lower case."""
 UNREADABLE = (
     OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, UnicodeDecodeError
 )  # fmt: skip
-HEAD = 512
+HEAD_BYTES = 512
 
 PACKED = {
     ".gz": b"\x1f\x8b",
@@ -42,13 +42,13 @@ KINDS = {
     ".csv": TEXT, ".tsv": TEXT, ".txt": TEXT,
 }  # fmt: skip
 MAGIC = {b"PAR1": PARQUET, b"ARROW1": FEATHER, b"FEA1": FEATHER}
-LARGE_FILE, LARGE_COLUMNS = 400_000_000, 100_000_000
-"""Bytes; larger files of text, and of columns, are not read as a whole, but drawn from."""
+MAX_TEXT_BYTES, MAX_COLUMN_BYTES = 400_000_000, 100_000_000
+"""Larger text files, or Parquet and Feather files, are sampled from, not read into memory."""
 
 
 @dataclass(frozen=True)
 class DataFile:
-    """Where rows are, and what is known about how they are written.
+    """The path of a data file, and the options for reading it.
 
     >>> file = DataFile(Path("rows.tsv.gz"))
     >>> str(file), file.unpacked_name, file.where(3)
@@ -57,20 +57,20 @@ class DataFile:
 
     path: Path
     sep: str | None = None
-    """What separates cells of text files; None: it is detected."""
+    """Separator between the cells of a text file; None to detect it."""
     encoding: str | None = None
-    """None: UTF-8 or UTF-16, and Windows-1252 for what is neither."""
+    """Text encoding; None for UTF-8 or UTF-16 if the file is valid, else Windows-1252."""
     missing: frozenset[str] = MISSING
     skip_unlabelled: bool = False
-    """Whether rows without a label are left out instead of being an error."""
+    """Whether rows without a label are dropped instead of raising an error."""
     day_first: bool | None = None
-    """How to read dates such as 1/2/2024 if their column does not show it; None: as text."""
+    """Whether the day comes first in ambiguous dates such as 1/2/2024; None: read them as text."""
     content: bytes | None = None
-    """What came on the standard input."""
+    """The bytes read from the standard input; None for a file."""
 
     @classmethod
     def of(cls, file: str | Path | DataFile) -> DataFile:
-        """Take a path, or what is one of these already."""
+        """Return the file for a path; a ``DataFile`` is returned unchanged."""
         return file if isinstance(file, DataFile) else cls(Path(file))
 
     def __str__(self) -> str:
@@ -82,23 +82,23 @@ class DataFile:
 
     @property
     def unpacked_name(self) -> str:
-        """The name in small letters, without the suffix of a compressed file."""
+        """The name in lower case, without the suffix of a compressed file."""
         name = self.path.name.lower()
         packing = self._packing(b"")
         return name.removesuffix(packing) if packing else name
 
     def where(self, line: int) -> str:
-        """Name a line, or a row where a file has no lines."""
+        """Return the file name with a line number, or a row number for Parquet and Feather."""
         kind = self._kind_by_name if self.content is None else self.kind
         return f"{self}, {'row' if kind in {PARQUET, FEATHER} else 'line'} {line}"
 
     @property
     def kind(self) -> str:
-        """What the file holds: text such as CSV, JSON lines, Parquet or Feather."""
+        """The format: text such as CSV, JSON lines, Parquet or Feather."""
         if self._kind_by_name is not None:
             return self._kind_by_name
         with self.opened() as stream:
-            head = stream.read(HEAD)
+            head = stream.read(HEAD_BYTES)
         for magic, kind in MAGIC.items():
             if head.startswith(magic):
                 return kind
@@ -117,7 +117,7 @@ class DataFile:
 
     @contextmanager
     def opened(self) -> Iterator[IO[bytes]]:
-        """Read the bytes, unpacked; what cannot be read is an error that names the file."""
+        """Open the file and decompress it; read errors are raised with the name of the file."""
         try:
             content = self.content
             with self.path.open("rb") if content is None else io.BytesIO(content) as raw:
@@ -136,7 +136,7 @@ class DataFile:
 
 
 def read_as_a_whole(path: Path) -> bool:
-    """Check whether a file is of a known kind and small enough to be read into memory.
+    """Check whether a file has a known format and is small enough to read into memory.
 
     >>> read_as_a_whole(Path("rows.csv")), read_as_a_whole(Path("rows.svm"))
     (True, False)
@@ -144,11 +144,11 @@ def read_as_a_whole(path: Path) -> bool:
     file = DataFile(path)
     kind = file._kind_by_name
     if kind in {TEXT, JSON} and file.unpacked_name != path.name.lower():
-        return True  # nobody can draw from a compressed file
+        return True  # compressed files cannot be sampled from
     size = path.stat().st_size if path.is_file() else 0
     if kind in {PARQUET, FEATHER}:
-        return 0 < size <= LARGE_COLUMNS
-    return kind == JSON or (kind == TEXT and size <= LARGE_FILE)
+        return 0 < size <= MAX_COLUMN_BYTES
+    return kind == JSON or (kind == TEXT and size <= MAX_TEXT_BYTES)
 
 
 def _unzip(raw: IO[bytes]) -> Any:
@@ -156,7 +156,7 @@ def _unzip(raw: IO[bytes]) -> Any:
     names = [name for name in archive.namelist() if not name.endswith("/")]
     names = [name for name in names if not name.startswith("__MACOSX")]
     if len(names) != 1:
-        raise OSError(f"the archive holds {len(names)} files; it has to hold one")
+        raise OSError(f"the archive holds {len(names)} files; it must hold one")
     return archive.open(names[0])
 
 

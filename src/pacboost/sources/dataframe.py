@@ -1,4 +1,4 @@
-"""Data frames of any library, through narwhals: their columns, and what each of them holds."""
+"""Data frames of any library, read through narwhals: their columns and the type of each."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from pacboost.sources.written import DATE, HOUR, ORIGIN
 
 DATES = (nw.Date, nw.Datetime, nw.Duration)
 WIDE = (nw.Int128, nw.UInt128)
-"""Whole numbers that NumPy has no kind for."""
-MILLISECONDS = 86_400_000.0
-DAYS_BEFORE = (ORIGIN - datetime(1970, 1, 1)).days
-FEW_CELLS = 4_000_000
-"""So many cells of a pandas frame are copied rather than asked for column by column."""
-NUMBERS, TEXT, MOMENTS, CATEGORIES, OTHER = range(5)
+"""Integer types that NumPy lacks."""
+MILLISECONDS_PER_DAY = 86_400_000.0
+DAYS_FROM_1970 = (ORIGIN - datetime(1970, 1, 1)).days
+MAX_CELLS_TO_COPY = 4_000_000
+"""Up to this size, copying a pandas frame is faster than reading it column by column."""
+NUMBERS, TEXT, MOMENTS, CATEGORIES, UNSUPPORTED = range(5)
 
 
 def is_frame(data: object) -> bool:
-    """Check whether narwhals knows this as an eager data frame."""
+    """Check whether narwhals reads this as an eager data frame."""
     if isinstance(data, np.ndarray | list):  # asking narwhals takes a tenth of a millisecond
         return False
     if _is_plain_pandas(data):
@@ -38,7 +38,7 @@ def is_frame(data: object) -> bool:
 
 
 def open_frame(data: Any) -> nw.DataFrame[Any]:
-    """Read through narwhals; the names of columns have to differ, and to be valid Unicode."""
+    """Open a data frame with narwhals; column names must be distinct and valid Unicode."""
     try:
         frame: nw.DataFrame[Any] = nw.from_native(data, eager_only=True)
         if _is_plain_pandas(data):
@@ -53,7 +53,7 @@ def open_frame(data: Any) -> nw.DataFrame[Any]:
 
 
 def _is_plain_pandas(data: Any) -> bool:
-    """Check whether this is a pandas frame whose names differ; narwhals looks at each of them."""
+    """Check whether this is a pandas frame with distinct column names."""
     return nw.dependencies.is_pandas_dataframe(data) and data.columns.is_unique
 
 
@@ -67,20 +67,20 @@ def _refuse_names(names: Iterable[Any]) -> None:
 
 
 def _dense(data: Any) -> Any:
-    """Fill in the sparse columns of a pandas frame, which narwhals does not know."""
+    """Convert the sparse columns of a pandas frame, which narwhals cannot read, to dense ones."""
     kinds = zip(data.columns.tolist(), data.dtypes.tolist(), strict=True)
     sparse = {n: k.subtype for n, k in kinds if hasattr(k, "fill_value") and hasattr(k, "subtype")}
     return data.astype(sparse) if sparse else data
 
 
 def _refuse_doubled(problem: Exception) -> DataError:
-    said = " ".join(str(problem).split())
-    return DataError(f"column names must differ: {said}. Rename or drop the columns")
+    reason = " ".join(str(problem).split())
+    return DataError(f"column names must differ: {reason}. Rename or drop the columns")
 
 
 def columns_of(data: Any) -> dict[str, Any]:
-    """Return the columns of a data frame by their names."""
-    if _is_plain_pandas(data) and data.size <= FEW_CELLS:
+    """Return a mapping from the names of columns to their cells."""
+    if _is_plain_pandas(data) and data.size <= MAX_CELLS_TO_COPY:
         names = data.columns.tolist()
         _refuse_names(names)
         columns = _columns_of_pandas(_dense(data))
@@ -89,17 +89,17 @@ def columns_of(data: Any) -> dict[str, Any]:
         names = frame.columns
         columns = dict(zip(map(str, names), frame.iter_columns(), strict=True))
     if len(columns) < len(names):
-        raise DataError(f"column names must differ as texts: {names}")
+        raise DataError(f"column names must differ as text: {names}")
     return columns
 
 
 def _columns_of_pandas(data: Any) -> dict[str, Any]:
-    """Return the columns, those of numbers as arrays: one by one they would take longer."""
+    """Return the columns; numeric ones are converted together, which is faster than one by one."""
     kinds = data.dtypes.tolist()
     names = list(map(str, data.columns.tolist()))
     columns: dict[str, Any] = dict.fromkeys(names)
     for kind in {k for k in kinds if isinstance(k, np.dtype) and k.kind in "biuf"}:
-        places = [j for j, own in enumerate(kinds) if own == kind]
+        places = [j for j, column_kind in enumerate(kinds) if column_kind == kind]
         some = data if len(places) == len(kinds) else data.iloc[:, places]
         columns |= zip(
             (names[j] for j in places), np.array(some.to_numpy().T, order="C"), strict=True
@@ -110,20 +110,20 @@ def _columns_of_pandas(data: Any) -> dict[str, Any]:
 
 
 def kind_of(cells: Any, *, asked: bool = True) -> int:
-    """Return what a column holds, by its type, or by its cells where the type does not say it.
+    """Return the kind of a column, from its type, or from its cells if the type is too general.
 
-    Categories are not ``asked`` whether they hold anything where they are known to be categories.
+    Unless ``asked``, a categorical column is not checked for being all missing.
     """
     if isinstance(cells, nw.Series) and cells.dtype != nw.Object:
         kind = cells.dtype
-        known = not asked and isinstance(kind, nw.Categorical | nw.Enum)
-        empty = not (known or kind.is_numeric()) and cells.null_count() == len(cells)
+        is_category = not asked and isinstance(kind, nw.Categorical | nw.Enum)
+        empty = not (is_category or kind.is_numeric()) and cells.null_count() == len(cells)
         if kind.is_numeric() or kind == nw.Boolean or empty:
             return NUMBERS
-        for kinds, found in ((DATES, MOMENTS), ((nw.Categorical, nw.Enum), CATEGORIES)):
+        for kinds, constant in ((DATES, MOMENTS), ((nw.Categorical, nw.Enum), CATEGORIES)):
             if isinstance(kind, kinds):
-                return found
-        return TEXT if kind == nw.String else OTHER
+                return constant
+        return TEXT if kind == nw.String else UNSUPPORTED
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
         return NUMBERS
     types = {type(cell) for part in pieces(cells) for cell in part if not is_missing(cell)}
@@ -133,28 +133,28 @@ def kind_of(cells: Any, *, asked: bool = True) -> int:
 
 
 def are_truths(cells: Any) -> bool:
-    """Check whether a column holds nothing but true and false."""
+    """Check whether a column holds only booleans."""
     if cells.dtype in (nw.Object, np.object_):
         return {type(cell) for cell in distinct(cells)} == {bool}
     return bool(cells.dtype == (nw.Boolean if isinstance(cells, nw.Series) else np.bool_))
 
 
 def moment_parts(series: nw.Series[Any]) -> dict[str, Values]:
-    """Return what is made of dates: the day, year, month and so on; of a duration, its seconds."""
+    """Return the parts of dates (day, year, month, ...) as numbers; of durations, the seconds."""
     if isinstance(series.dtype, nw.Duration):
         return {"": numbers_of(series.dt.total_microseconds() / 1e6)}
     zoned = isinstance(series.dtype, nw.Datetime) and series.dtype.time_zone is not None
     clock = series.dt.replace_time_zone(None) if zoned else series
-    days = clock.cast(nw.Datetime("ms")).dt.timestamp("ms") / MILLISECONDS - DAYS_BEFORE
+    days = clock.cast(nw.Datetime("ms")).dt.timestamp("ms") / MILLISECONDS_PER_DAY - DAYS_FROM_1970
     parts = {DATE: days, "year": clock.dt.year(), "month": clock.dt.month()}
     parts["weekday"] = clock.dt.weekday()
     if isinstance(series.dtype, nw.Datetime):
         parts[HOUR] = clock.dt.hour()
-    return {part: numbers_of(own) for part, own in parts.items()}
+    return {part: numbers_of(values) for part, values in parts.items()}
 
 
 def numbers_of(series: Any) -> Values:
-    """Convert a column of numbers or booleans; nulls become NaN."""
+    """Convert a column of numbers or booleans to floats; nulls become NaN."""
     if isinstance(series, np.ndarray) and series.dtype.kind != "O":
         return series if series.dtype == np.float32 else series.astype(np.float64, copy=False)
     if isinstance(series, np.ndarray):
@@ -171,6 +171,6 @@ def numbers_of(series: Any) -> Values:
 
 
 def object_numbers(cells: Any) -> NDArray[np.float64]:
-    """Convert cells that are numbers, each of its own type, or missing."""
-    held = [np.nan if is_missing(cell) else cell for part in pieces(cells) for cell in part]
-    return np.array(held, dtype=np.float64)
+    """Convert a column of Python numbers of mixed types; missing cells become NaN."""
+    values = [np.nan if is_missing(cell) else cell for part in pieces(cells) for cell in part]
+    return np.array(values, dtype=np.float64)

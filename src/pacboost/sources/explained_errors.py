@@ -1,9 +1,8 @@
-"""Checks of the arguments of public functions, and the first cell of an input that is odd.
+"""Check the arguments of public functions, and name the first cell that cannot be used.
 
-Arguments are checked before the call. Cells are looked at only after a call has failed, so that
-good input costs nothing: if a cell, a label or an argument is one that cannot be used, a
-``DataError`` names it; all other errors are raised unchanged. What the error of another library
-says decides nothing.
+Arguments are checked before the call. Cells are checked only after a call has failed, so that good
+input costs nothing: a ``DataError`` names the first cell, label or argument that cannot be used;
+all other errors are raised unchanged. The messages of other libraries are never parsed.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def odd_cell(data: Any, *, text: bool = False) -> str | None:
     """
     try:
         columns = list(_columns(data))
-    except Exception as problem:  # a stranger's object may raise anything
+    except Exception as problem:  # an unknown type may raise anything
         return f"X is of type {type(data).__name__} and cannot be read ({type(problem).__name__})"
     for name, cells in columns:
         cell = _first(cells, text=text)
@@ -74,7 +73,7 @@ ROWS_OR_LABELS = {
 
 
 def refuse_text(value: Any, name: str) -> None:
-    """Raise if the name of a file or of a column came in place of rows or labels.
+    """Raise if rows or labels are a text, such as the name of a file or a column.
 
     >>> refuse_text("rows.csv", "X")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -89,7 +88,7 @@ def refuse_text(value: Any, name: str) -> None:
 
 
 def refuse_shape(data: Any) -> None:
-    """Raise unless these are rows and columns; lists within cells are left to later checks.
+    """Raise unless the input has rows and columns; lists within cells are checked later.
 
     >>> refuse_shape(np.zeros((3, 1, 1)))
     Traceback (most recent call last):
@@ -102,7 +101,7 @@ def refuse_shape(data: Any) -> None:
 
 
 def odd_shape(data: Any) -> str | None:
-    """Return why these are not rows and columns; None if they are.
+    """Return why the input does not have rows and columns, or None if it has.
 
     >>> odd_shape([[1, 2], [3]])
     'X has rows of different lengths (2 in row 0, 1 in row 1); all need the same columns'
@@ -126,7 +125,7 @@ def odd_shape(data: Any) -> str | None:
 
 
 def _odd_rows(data: Any) -> str | None:
-    """Return why the rows of a list or of a structured array are no rows of one table."""
+    """Return why a list or a structured array is not a table, if so."""
     fields = getattr(getattr(data, "dtype", None), "names", None)
     if isinstance(data, np.ndarray) and fields:
         return (
@@ -176,7 +175,7 @@ def oddity(cell: Any) -> str | None:
         number = float(cell)
     except OverflowError:
         return "a whole number too large for a float"
-    except Exception:  # whatever a stranger's object raises when it is asked for a number
+    except Exception:  # __float__ of an unknown type may raise anything
         signaling = isinstance(cell, Decimal)  # Decimal's sNaN, which older pandas cannot read
         none = is_missing(cell) and not signaling
         return None if none else _with_article(type(cell).__name__)
@@ -185,14 +184,14 @@ def oddity(cell: Any) -> str | None:
 
 
 def shown(cell: Any) -> str:
-    """Return a short text in ASCII for a cell, whatever it holds."""
+    """Return a short ASCII text for a cell of any type."""
     if isinstance(cell, int) and abs(cell) >= 10**MAX_CHARACTERS_SHOWN:
         digits = int(cell.bit_length() * math.log10(2)) + 1
         return f"{cell // 10 ** (digits - 10)}… ({digits} digits)"
     try:
         text = repr(cell)
-    except Exception:  # a stranger's object may fail at this, too
-        return "what cannot be shown"
+    except Exception:  # __repr__ of an unknown type may fail, too
+        return "a value that cannot be shown"
     text = " ".join(text.encode("ascii", "backslashreplace").decode("ascii").split())
     return text if len(text) <= MAX_CHARACTERS_SHOWN else f"{text[:MAX_CHARACTERS_SHOWN]}…"
 
@@ -211,7 +210,7 @@ def _first(cells: Iterable[Any], *, text: bool) -> str | None:
 
 
 def _columns(data: Any) -> Columns:
-    """Return the columns of anything that has some, with their names or numbers."""
+    """Yield the name or number and the cells of each column of any kind of table."""
     if isinstance(data, Table):
         return
     if is_frame(data):
@@ -233,7 +232,7 @@ def _columns(data: Any) -> Columns:
 
 
 def _ragged(data: Any) -> Columns:
-    """Return the columns of a list of rows that NumPy does not see as a table."""
+    """Yield the columns of a list of rows that NumPy does not convert to a matrix."""
     if isinstance(data, list | tuple) and all(isinstance(row, list | tuple) for row in data):
         width = min(map(len, data), default=0)
         for number in range(width):
@@ -245,7 +244,7 @@ def _cells(values: Any) -> Iterable[Any] | None:
         return None
     try:
         cells = values if isinstance(values, list | tuple) else _array(values).tolist()
-    except Exception:  # what cannot be opened has no cells to name
+    except Exception:  # nothing to name if the values cannot be read
         return None
     return cells if isinstance(cells, list | tuple) else [cells]
 
@@ -271,8 +270,8 @@ MAX_PARTS_CHECKED = 16
 def explains_input(function: Function) -> Function:
     """Check the arguments of a function, and name the first odd cell if the function fails.
 
-    The function gets frames in place of lazy ones, and labels, weights and groups in the memory of
-    the CPU; rows stay where they are.
+    Lazy frames are collected before the call, and labels, weights and groups are copied to the
+    memory of the CPU; rows are not.
     """
     signature = inspect.signature(function)
 
@@ -302,7 +301,7 @@ def explains_input(function: Function) -> Function:
 
 @contextmanager
 def checked_by_scikit_learn() -> Iterator[None]:
-    """Raise what a check of scikit-learn refuses as a ``DataError`` with the same words."""
+    """Raise the errors of scikit-learn's checks as ``DataError`` with the same message."""
     try:
         yield
     except (TypeError, ValueError) as problem:
@@ -324,7 +323,7 @@ def _says_enough(problem: Exception) -> bool:
 def _explaining_steps(
     answers: GeneratorType[Any, Any, Any], function: Callable[..., Any], arguments: dict[str, Any]
 ) -> Iterator[Any]:
-    """Yield answers one by one: the first is computed when it is asked for."""
+    """Yield the answers of a generator; explain its errors."""
     try:
         yield from answers
     except Exception as problem:
@@ -339,7 +338,7 @@ def _opened(value: Any, name: str) -> Any:
 
 
 def _refuse_huge(name: str, value: Any) -> None:
-    """Raise if an argument is, or holds, a whole number that no float can hold."""
+    """Raise if an argument is, or contains, an integer beyond the range of floats."""
     if isinstance(value, tuple | list) and len(value) <= MAX_PARTS_CHECKED:
         for part in value:
             _refuse_huge(name, part)
@@ -352,7 +351,7 @@ def _refuse_huge(name: str, value: Any) -> None:
 def _blame_input(
     problem: Exception, function: Callable[..., Any], arguments: Mapping[str, Any]
 ) -> None:
-    """Raise an error of ours if an argument is one that cannot be used."""
+    """Raise a ``PacboostError`` if an argument cannot be used."""
     kind = DataTypeError if isinstance(problem, TypeError) else DataError
     odd = (
         odd_cell(value) if name in ROWS else odd_value(value, name)
@@ -396,7 +395,7 @@ def _wrong_arguments(
     twice = [name for name in allowed[:positional] if name in named]
     if twice:
         return DataTypeError(
-            f"{where} got {twice[0]!r} twice, by its place and by its name; its arguments are "
+            f"{where} got {twice[0]!r} twice, by position and by name; its arguments are "
             f"{', '.join(allowed)}, in this order"
         )
     unknown = [] if any_name else [name for name in named if name not in parameters]
@@ -405,7 +404,7 @@ def _wrong_arguments(
         message += ", ".join(allowed)
         kind = type(args[0]) if is_method else object
         if unknown[0] in getattr(kind, "_accepted_parameters", ()):
-            message += f". Give it when the estimator is made: {kind.__name__}({unknown[0]}=...)"
+            message += f". Pass it to the constructor: {kind.__name__}({unknown[0]}=...)"
         return DataTypeError(message)
     missing = [
         name
@@ -417,10 +416,10 @@ def _wrong_arguments(
 
 
 def _quoted(problem: Exception) -> str:
-    """Return what an error says, without the rows that some print."""
+    """Return the message of an error, without the data that some messages include."""
     try:
         lines = str(problem).split("\n")
-    except Exception:  # some errors cannot show the letters that they are about
+    except Exception:  # some errors cannot print invalid Unicode
         return type(problem).__name__
     text = "\n".join(line for line in lines if not line.lstrip().startswith(("[", "array=", "<")))
     text = text if text.isascii() else text.encode("ascii", "backslashreplace").decode("ascii")

@@ -1,4 +1,4 @@
-"""Read the rows of a file some thousand at a time, whatever its kind."""
+"""Read the rows of a file of any format in blocks, or as a table with labels."""
 
 from __future__ import annotations
 
@@ -27,22 +27,23 @@ from pacboost.sources.optional import named_twice, need
 from pacboost.sources.table import refuse_text
 from pacboost.sources.written import read_labels
 
-# Text files with a header: CSV, TSV and the like; separator and encoding are detected.
-
-ROWS_AT_ONCE = 10_000
+ROWS_PER_BLOCK = 10_000
 SEPARATORS = (",", ";", "\t", "|")
-SAMPLE_ROWS, SAMPLE_LETTERS = 20, 2**16
-PIECE = 2**20
-VALUE = re.compile(r"[+-]?\d+[.,]\d+")
-"""A number with decimals; whole numbers may well be names, such as years."""
-FALLBACK = "cp1252"
-"""Windows-1252, which is what text files that are not UTF-8 mostly are."""
-LONGEST_CELL = 2**27
-"""A cell of a text file may have so many letters; Python's own limit is 2^17."""
+SAMPLE_ROWS, SAMPLE_CHARACTERS = 20, 2**16
+PIECE_BYTES = 2**20
+DECIMAL = re.compile(r"[+-]?\d+[.,]\d+")
+"""A number with decimals. Whole numbers, such as years, may be column names."""
+FALLBACK_ENCODING = "cp1252"
+"""Windows-1252, the usual encoding of text files that are not UTF-8."""
+MAX_CELL_CHARACTERS = 2**27
+"""Longest cell of a text file; Python's default limit is 2^17."""
 
 
-def csv_blocks(file: DataFile, most_columns: int | None = None) -> Iterator[Cells]:
-    """Read a file some thousand rows at a time; one with too many columns is not read at all."""
+def csv_blocks(file: DataFile, max_columns: int | None = None) -> Iterator[Cells]:
+    """Yield the rows of a text file with a header, such as CSV; detect separator and encoding.
+
+    A file with more than ``max_columns`` columns is refused.
+    """
     encoding = file.encoding or _encoding(file)
     if encoding.lower().replace("_", "-") in {"utf-8", "utf8"}:
         encoding = "utf-8-sig"
@@ -51,9 +52,11 @@ def csv_blocks(file: DataFile, most_columns: int | None = None) -> Iterator[Cell
         with file.opened() as stream, _text(stream, encoding) as text:
             rows = _rows(file, text, sep)
             header = _header(file, next(rows, (0, []))[1])
-            if most_columns is not None and len(header) > most_columns:
-                raise FileError(f"{file}: has {len(header):,} columns; it may have {most_columns}")
-            while chunk := list(islice(rows, ROWS_AT_ONCE)):
+            if max_columns is not None and len(header) > max_columns:
+                raise FileError(
+                    f"{file}: there are {len(header):,} columns; at most {max_columns} are allowed"
+                )
+            while chunk := list(islice(rows, ROWS_PER_BLOCK)):
                 lines, cells = zip(*chunk, strict=True)
                 texts = map(text_column, zip(*cells, strict=True))
                 columns = dict(zip(header, texts, strict=True))
@@ -71,10 +74,10 @@ def _text(stream: IO[bytes], encoding: str, errors: str = "strict") -> io.TextIO
 
 
 def _encoding(file: DataFile) -> str:
-    """Find the encoding: by a mark at the beginning, else UTF-8 if the whole file is."""
+    """Return the encoding: UTF-16 by its mark, else UTF-8 if the whole file is valid."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     with file.opened() as stream:
-        piece = stream.read(PIECE)
+        piece = stream.read(PIECE_BYTES)
         if piece.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             return "utf-16"
         if b"\0" in piece:
@@ -82,38 +85,38 @@ def _encoding(file: DataFile) -> str:
         try:
             while piece:
                 decoder.decode(piece)
-                piece = stream.read(PIECE)
+                piece = stream.read(PIECE_BYTES)
             decoder.decode(b"", final=True)
         except UnicodeDecodeError:
             warnings.warn(
-                f"{file}: is not UTF-8 and is read as Windows-1252; name another encoding by "
-                "--encoding, or save the file as UTF-8",
+                f"{file}: is not UTF-8 and is read as Windows-1252; name another encoding "
+                "by --encoding, or save the file as UTF-8",
                 InputWarning,
                 stacklevel=2,
             )
-            return FALLBACK
+            return FALLBACK_ENCODING
     return "utf-8-sig"
 
 
 def separator(file: DataFile, encoding: str = "utf-8-sig") -> str:
-    """Find what separates cells: it gives the most columns, and as many in the first rows."""
+    """Return the separator that gives the most columns, the same number in the first rows."""
     if file.unpacked_name.endswith(".tsv"):
         return "\t"
     with file.opened() as stream, _text(stream, encoding, "replace") as text:
-        sample = text.read(SAMPLE_LETTERS)
-    whole = len(sample) < SAMPLE_LETTERS
-    best, found = (False, 1), SEPARATORS[0]
+        sample = text.read(SAMPLE_CHARACTERS)
+    is_complete = len(sample) < SAMPLE_CHARACTERS
+    best_score, best_separator = (False, 1), SEPARATORS[0]
     for sep in SEPARATORS:
-        widths = _widths(sample, sep, whole=whole)
+        widths = _widths(sample, sep, is_complete=is_complete)
         if widths and widths[0] > 1:
             score = (len(set(widths)) == 1, widths[0])
-            if score > best:
-                best, found = score, sep
-    return found
+            if score > best_score:
+                best_score, best_separator = score, sep
+    return best_separator
 
 
-def _widths(sample: str, sep: str, *, whole: bool) -> list[int]:
-    """Count the cells of the first rows; a row that may be cut off is left out."""
+def _widths(sample: str, sep: str, *, is_complete: bool) -> list[int]:
+    """Count the cells of the first rows, without a last row that may be incomplete."""
     widths: list[int] = []
     try:
         for row in csv.reader(io.StringIO(sample, newline=""), delimiter=sep):
@@ -122,7 +125,7 @@ def _widths(sample: str, sep: str, *, whole: bool) -> list[int]:
             if len(widths) > SAMPLE_ROWS:
                 break
         else:
-            widths = widths if whole else widths[:-1] or widths
+            widths = widths if is_complete else widths[:-1] or widths
     except csv.Error:
         return widths
     return widths
@@ -131,8 +134,11 @@ def _widths(sample: str, sep: str, *, whole: bool) -> list[int]:
 def numbered_rows(
     file: object, text: Iterable[str], sep: str, before: int = 0
 ) -> Iterator[tuple[int, list[str]]]:
-    """Return the cells of lines that hold something, each with its number, after those before."""
-    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
+    """Yield the line number and the cells of each line that is not empty.
+
+    Lines are numbered from ``before + 1``.
+    """
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL_CHARACTERS))
     reader = csv.reader(text, delimiter=sep, strict=True)
     try:
         for row in reader:
@@ -142,21 +148,21 @@ def numbered_rows(
         where = f"{file}, line {before + reader.line_num}"
         if "field limit" in str(problem):
             raise FileError(
-                f"{where}: a cell has more than {LONGEST_CELL:,} letters. Is a quote opened and "
-                "never closed? Else shorten the cell, or leave its column out of the file."
+                f"{where}: a cell has more than {MAX_CELL_CHARACTERS:,} characters. Is a quote "
+                "never closed? If not, shorten the cell, or remove its column from the file."
             ) from problem
         raise FileError(f"{where}: {problem}") from problem
 
 
 def _rows(file: DataFile, text: Iterable[str], sep: str) -> Iterator[tuple[int, list[str]]]:
-    """Return the lines that hold something, each with its number; all have as many cells."""
+    """Yield the line number and the cells of each line; all must have the same number of cells."""
     width = 0
     for line, row in numbered_rows(file, text, sep):
         width = width or len(row)
         if len(row) != width:
             raise FileError(
-                f"{file}, line {line}: has {len(row)} cells where the header has {width}, "
-                f"separated by {sep!r}. Mend or remove the line, or name the separator by --sep."
+                f"{file}, line {line}: has {len(row)} cells, but the header has {width}, "
+                f"separated by {sep!r}. Correct or remove the line, or set the separator by --sep."
             )
         yield line, row
 
@@ -170,11 +176,11 @@ def _header(file: DataFile, cells: list[str]) -> list[str]:
             f"{file}: the header names {', '.join(map(repr, twice))} twice. Rename one of "
             "the columns; if the first line is a row of values, put a line of names above it"
         )
-    values = [name for name in names if VALUE.fullmatch(name)]
+    values = [name for name in names if DECIMAL.fullmatch(name)]
     if values:
         warnings.warn(
-            f"{file}: the first line is read as the names of the columns, and {values[0]!r} looks "
-            "like a value. If it is one, put a line of names above it",
+            f"{file}: the first line is read as column names, but {values[0]!r} looks like a "
+            "value. If it is one, put a line of names above it",
             InputWarning,
             stacklevel=2,
         )
@@ -183,30 +189,30 @@ def _header(file: DataFile, cells: list[str]) -> list[str]:
 
 def _undecodable(file: DataFile, encoding: str, problem: UnicodeDecodeError) -> FileError:
     shown = "UTF-8" if encoding == "utf-8-sig" else encoding
-    said = f"is not {shown} text"
-    escaped = "surrogateescape"  # which UTF-16 does not know
+    complaint = f"is not {shown} text"
+    escaped = "surrogateescape"  # not available in UTF-16
     with suppress(UnicodeDecodeError), file.opened() as s, _text(s, encoding, escaped) as text:
         for number, line in enumerate(text, start=1):
             stray = re.search("[\udc80-\udcff]", line)
             if stray is not None:
                 byte = ord(stray[0]) - 0xDC00
                 return FileError(
-                    f"{file}, line {number}: {said} (it holds the byte 0x{byte:02x}). "
+                    f"{file}, line {number}: {complaint} (it contains the byte 0x{byte:02x}). "
                     "Save the file as UTF-8, or name its encoding by --encoding."
                 )
-    return FileError(f"{file}: {said} ({problem.reason}). Name its encoding by --encoding.")
-
-
-# JSON lines: one object a line, which maps column names to values. A list of objects also does.
+    return FileError(f"{file}: {complaint} ({problem.reason}). Name its encoding by --encoding.")
 
 
 def json_blocks(file: DataFile) -> Iterator[Cells]:
-    """Read a file some thousand rows at a time; a name that a row leaves out is missing there."""
+    """Yield the rows of a file of JSON lines, or of one JSON list of objects.
+
+    Each object maps column names to values; absent names are missing values.
+    """
     names: dict[str, None] = {}
     with file.opened() as stream:
         text = io.TextIOWrapper(stream, file.encoding or "utf-8-sig")
         rows = _objects(file, text)
-        while chunk := list(islice(rows, ROWS_AT_ONCE)):
+        while chunk := list(islice(rows, ROWS_PER_BLOCK)):
             names |= dict.fromkeys(name for _, row in chunk for name in row)
             columns = {}
             for name in names:
@@ -234,8 +240,8 @@ def _objects(file: DataFile, text: IO[str]) -> Iterator[tuple[int, dict[str, Any
         raise FileError(f"{file}: is not UTF-8 text; name its encoding by --encoding") from problem
     except (ValueError, TypeError) as problem:
         raise FileError(
-            f"{file}, line {number}: is not a JSON object ({problem}). Write one object a line, "
-            'such as {"age": 37, "city": "Rome"}.'
+            f"{file}, line {number}: is not a JSON object ({problem}). Write one object per "
+            'line, such as {"age": 37, "city": "Rome"}.'
         ) from problem
 
 
@@ -245,18 +251,15 @@ def _object(row: Any) -> dict[str, Any]:
     return row
 
 
-# Parquet and Feather files: columns stay what they are, and read as they would in a CSV file.
-
-
 def arrow_blocks(file: DataFile) -> Iterator[Cells]:
-    """Read a file some thousand rows at a time; rows are numbered from 1."""
+    """Yield the rows of a Parquet or Feather file, numbered from 1."""
     before = 0
     with file.opened() as stream:
         try:
             if file.kind == PARQUET:
-                batches = need("pyarrow.parquet").ParquetFile(stream).iter_batches(ROWS_AT_ONCE)
+                batches = need("pyarrow.parquet").ParquetFile(stream).iter_batches(ROWS_PER_BLOCK)
             else:
-                batches = need("pyarrow.feather").read_table(stream).to_batches(ROWS_AT_ONCE)
+                batches = need("pyarrow.feather").read_table(stream).to_batches(ROWS_PER_BLOCK)
             for batch in batches:
                 lines = list(range(before + 1, before + batch.num_rows + 1))
                 before += batch.num_rows
@@ -264,7 +267,7 @@ def arrow_blocks(file: DataFile) -> Iterator[Cells]:
                     yield Cells(file, _columns(file, batch), lines)
         except (need("pyarrow").ArrowException, OSError) as problem:
             raise FileError(
-                f"{file}: cannot be read ({problem}). Is it a Parquet or Feather file, and whole?"
+                f"{file}: cannot be read ({problem}). Is it a complete Parquet or Feather file?"
             ) from problem
     if not before:
         raise FileError(f"{file}: has columns but no rows; at least one row is needed")
@@ -273,16 +276,18 @@ def arrow_blocks(file: DataFile) -> Iterator[Cells]:
 def _columns(file: DataFile, batch: Any) -> dict[str, Any]:
     names = [str(name).strip() for name in batch.schema.names]
     if twice := named_twice(names):
-        raise FileError(f"{file}: {', '.join(twice)} is the name of two columns")
+        raise FileError(f"{file}: {', '.join(twice)} is the name of two columns; rename one")
     columns = dict(zip(names, batch.columns, strict=True))
-    return {n: own for n, own in columns.items() if not n.startswith("__index_level_")}  # pandas'
+    return {
+        n: column for n, column in columns.items() if not n.startswith("__index_level_")
+    }  # pandas'
 
 
 def blocks(file: DataFile) -> Iterator[Cells]:
-    """Return the rows of a file in blocks; there is at least one row."""
-    read = {TEXT: csv_blocks, JSON: json_blocks}.get(file.kind, arrow_blocks)
+    """Yield the rows of a file of any format in blocks; refuse a file without rows."""
+    reader = {TEXT: csv_blocks, JSON: json_blocks}.get(file.kind, arrow_blocks)
     empty = True
-    for cells in read(file):
+    for cells in reader(file):
         empty = False
         yield cells
     if empty:
@@ -290,39 +295,39 @@ def blocks(file: DataFile) -> Iterator[Cells]:
 
 
 def labelled_blocks(file: DataFile, target: str) -> Iterator[Cells]:
-    """Return the rows that have labels; if others are left out, say how many."""
-    rows = kept = 0
+    """Yield the rows that have labels, and warn about the number of others."""
+    n_rows = n_labelled = 0
     for cells in blocks(file):
         some = cells.labelled(target)
-        rows, kept = rows + cells.n_rows, kept + some.n_rows
+        n_rows, n_labelled = n_rows + cells.n_rows, n_labelled + some.n_rows
         if some.n_rows:
             yield some
-    if not kept:
+    if not n_labelled:
         raise FileError(
-            f"{file}: column {target!r} holds no label in {rows:,} rows; name another column as "
+            f"{file}: column {target!r} is empty in all {n_rows:,} rows; name another column as "
             "the target"
         )
-    if kept < rows:
+    if n_labelled < n_rows:
         warnings.warn(
-            f"{file}: {rows - kept:,} of {rows:,} rows have no {target!r} and are left out",
+            f"{file}: {n_rows - n_labelled:,} of {n_rows:,} rows have no {target!r} and are "
+            "dropped",
             InputWarning,
             stacklevel=2,
         )
 
 
 def whole(file: DataFile, target: str | None = None) -> Cells:
-    """Read all rows of a file; those with labels, if a target is named."""
+    """Read all rows of a file, or with a target those that have labels."""
     parts = list(blocks(file) if target is None else labelled_blocks(file, target))
     columns: dict[str, Any] = {}
     for name in dict.fromkeys(name for part in parts for name in part.columns):
         empty = (text_column([""] * part.n_rows) for part in parts if name not in part.columns)
-        own = (part.columns[name] for part in parts if name in part.columns)
-        columns[name] = need("pyarrow").chunked_array([*empty, *own])  # names come, and never go
+        chunks = (part.columns[name] for part in parts if name in part.columns)
+        columns[name] = need("pyarrow").chunked_array(
+            [*empty, *chunks]
+        )  # columns may begin in a later block
     lines = np.concatenate([np.array(part.lines) for part in parts])
     return Cells(file, columns, lines, parts[0].decimal_comma)
-
-
-# Examples from a file, read into memory as a table and its labels.
 
 
 @dataclass(frozen=True)
@@ -343,15 +348,15 @@ def read_csv(
 ) -> LabelledTable:
     """Read a file whose column ``target`` holds the labels.
 
-    With ``categories``, columns of text that are neither numbers nor dates are categories, else
-    they are refused. The columns ``drop`` are left out; those named ``raw`` stay text.
+    With ``categories``, columns of text that are not numbers, booleans or dates are categorical;
+    otherwise they are refused. Columns in ``drop`` are not used, and those in ``raw`` stay text.
     """
     file = DataFile.of(file)
     cells = whole(file, target)
     labels = read_labels(cells.labels(target))
     if not any(name != target and name not in drop for name in cells.columns):
         raise FileError(
-            f"{file}: holds no column but {target!r} to learn from; at least one more is needed"
+            f"{file}: the only column is {target!r}; at least one more is needed to learn from"
         )
     table = cells.table(raw, {target, *drop})
     if table.levels and not categories:

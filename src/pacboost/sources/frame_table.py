@@ -1,7 +1,7 @@
-"""Tables from named columns: of data frames, of files, and of mappings.
+"""Tables from the named columns of data frames, files and mappings.
 
-Columns of text are read as what all of their cells are (sources/written.py), and dates become
-columns of numbers. Most other columns are not copied: they are converted one at a time.
+A column of text is read as numbers, booleans or dates if all of its cells are (sources/written.py),
+and dates become columns of numbers. Most other columns are not copied but converted one at a time.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from pacboost.sources.dataframe import (
     CATEGORIES,
     MOMENTS,
     NUMBERS,
-    OTHER,
     TEXT,
+    UNSUPPORTED,
     are_truths,
     columns_of,
     kind_of,
@@ -51,7 +51,7 @@ from pacboost.sources.written import (
 
 @dataclass(frozen=True)
 class CellOrigin:
-    """Where columns came from: how their cells are written, and how errors name a row."""
+    """The origin of columns: how their cells are written, and how errors name a row."""
 
     spelling: Spelling = field(default_factory=Spelling)
     prefix: str = ""
@@ -61,23 +61,23 @@ class CellOrigin:
 
 IN_MEMORY = CellOrigin()
 REFUSED, UNIQUE, UNCLEAR = "refused", "unique", "unclear"
-CELLS_AT_ONCE = 2**20
-"""Columns of few rows are read together, so many cells at once."""
-A_MINUTE = 0.9 / 1440
-FEWEST = 50
-"""Of fewer rows, names or numbers may all differ by chance."""
-ID = re.compile(r"(?:^|[^A-Za-z])(?i:id|nr|no|number|key|index|uid)$|[a-z]I[dD]$")
-"""How the names of columns end that hold ids: customer_id, Kunden-Nr, orderID."""
-
+MAX_CELLS_PER_BLOCK = 2**20
+"""Columns of short tables are converted together, up to this size."""
+MIN_TIME_OF_DAY = 0.9 / 1440
+"""In days: just under a minute, to allow for rounding."""
+MIN_ROWS_FOR_ID = 50
+"""In fewer rows, names or numbers may all differ by chance."""
+ID_NAME = re.compile(r"(?:^|[^A-Za-z])(?i:id|nr|no|number|key|index|uid)$|[a-z]I[dD]$")
+"""Ends of the names of id columns: customer_id, Kunden-Nr, orderID."""
 
 LEADING_ZERO = re.compile(r"-?0\d")
-"""How codes begin that are no numbers, such as 01234."""
+"""Start of codes that are not numbers, such as 01234."""
 
 
 class Coded:
-    """The cells of a column of text: its different texts, and the place of each cell's among them.
+    """A column of text as its distinct texts and, for each cell, an index into them.
 
-    Missing cells have the place after the last.
+    Missing cells have the index after the last.
     """
 
     def __init__(self, cells: Any, name: str) -> None:
@@ -96,25 +96,25 @@ class Coded:
     def present(self) -> int:
         return int(np.count_nonzero(self.places < len(self.texts)))
 
-    def known(self, spelling: Spelling) -> list[str]:
-        """Return the different texts but for those that stand for missing ones, in order."""
+    def levels(self, spelling: Spelling) -> list[str]:
+        """Return the distinct texts in order, without those that stand for missing values."""
         return sorted({text.strip() for text in self.texts if not spelling.is_missing(text)})
 
     def spread(self, of: Callable[[str], float]) -> NDArray[np.float64]:
-        """Return a number for every cell, made of its text."""
+        """Return a number for every cell, computed from its text."""
         return np.array([*map(of, self.texts), np.nan])[self.places]
 
 
 class FrameTable(ColumnTable):
-    """Named columns as numbers and as the levels of categories; what is missing becomes NaN.
+    """Named columns as numbers; categories become level numbers, and missing cells NaN.
 
-    ``learn`` finds out what the columns are; ``like`` reads them as a fit has.
+    ``learn`` finds the type of each column; ``like`` reads columns as in fit.
     """
 
     names: tuple[str, ...]
     choice: Any = None
     _whole: Values | None = None
-    """All numbers, where they are few."""
+    """All numbers of a small table."""
     _relearned: Collection[str] = ()
 
     def __init__(
@@ -128,13 +128,15 @@ class FrameTable(ColumnTable):
         self.names, self.levels, self.origin = tuple(names), levels, origin
         self._coded = dict(coded or {})
         self.n_rows, self.n_columns = len(next(iter(columns.values()), ())), len(self.names)
-        self.width = max(1, CELLS_AT_ONCE // max(1, self.n_rows))
+        self.width = max(1, MAX_CELLS_PER_BLOCK // max(1, self.n_rows))
         self._absent = origin.spelling.missing_numbers
         self._read: dict[int, Values] = {}
-        self._apart = set(names) <= columns.keys()  # months and such are there as numbers, too
+        self._apart = set(names) <= columns.keys()  # months and such are columns of the input
         self._sources = list(names) if self._apart else levels.sources(names)
         numbers = {name for j, name in enumerate(self._sources) if j not in levels}
-        self._columns = {n: _as_text(own) if n in numbers else own for n, own in columns.items()}
+        self._columns = {
+            name: _as_text(cells) if name in numbers else cells for name, cells in columns.items()
+        }
         kinds = {
             name: kind_of(self._columns[name], asked=name in numbers)
             for name in dict.fromkeys(self._sources)
@@ -163,10 +165,10 @@ class FrameTable(ColumnTable):
         quiet: bool = False,
         raw: Collection[str] = (),
     ) -> FrameTable:
-        """Find out what columns hold; ``choice`` says which are categories (categories.py).
+        """Find the type of each column; ``choice`` selects the categorical ones (categories.py).
 
-        Columns that are named ``raw`` become one column each: their texts are categories, whatever
-        they are. With ``note``, say which columns of text are read as something else.
+        A column in ``raw`` stays one column: its texts are categories even if they are dates. With
+        ``note``, warn about columns of text that are read as numbers, booleans or dates.
         """
         columns = data if isinstance(data, Mapping) else columns_of(data)
         chosen, by_type = chosen_columns(choice, list(columns)), is_by_type(choice)
@@ -178,20 +180,20 @@ class FrameTable(ColumnTable):
         for name, cells in columns.items():
             if name in chosen and kind_of(cells) == TEXT:
                 coded[name] = Coded(cells, repr(name))
-                held = ColumnKind(_levels_of_text(coded[name], origin.spelling))
+                kind = ColumnKind(_levels_of_text(coded[name], origin.spelling))
             elif name in chosen:
-                held = ColumnKind(levels_of(cells, repr(name)))
+                kind = ColumnKind(levels_of(cells, repr(name)))
             else:
-                held = _held(name, cells, origin, coded, by_type=by_type, raw=name in raw)
-            if held.levels is not None:
-                levels[len(names)] = held.levels
-            for way in held.ways:
+                kind = _kind_of_column(name, cells, origin, coded, by_type=by_type, raw=name in raw)
+            if kind.levels is not None:
+                levels[len(names)] = kind.levels
+            for way in kind.ways:
                 part = part_of(way)
                 if way:
                     written[len(names)] = way
                 names.append(name if part is None else part_name(name, part[0]))
-            roles.setdefault(held.role, []).append(name)
-        if columns and len(roles.get(UNIQUE, ())) == len(columns):  # there is nothing else
+            roles.setdefault(kind.role, []).append(name)
+        if columns and len(roles.get(UNIQUE, ())) == len(columns):  # no other column could be used
             every = [n for n in columns if n in coded or kind_of(columns[n]) != NUMBERS]
             table = cls.learn(columns, every, origin, note=note, quiet=quiet, raw=raw)
             table.choice = choice
@@ -200,9 +202,9 @@ class FrameTable(ColumnTable):
             raise refuse_text(roles[REFUSED])
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise DataError(f"two columns would be called {twice!r}; rename one of them")
+            raise DataError(f"two columns would have the name {twice!r}; rename one of them")
         if not quiet:
-            _warn_of(roles, coded, origin, read=note)
+            _warn_of(roles, coded, origin, note_readings=note)
         table = cls(columns, names, Levels(levels, written), origin, coded)
         table.choice, table._relearned = choice, raw
         return table
@@ -215,45 +217,45 @@ class FrameTable(ColumnTable):
         levels: Levels,
         origin: CellOrigin = IN_MEMORY,
     ) -> FrameTable:
-        """Read columns of these names as they were read in a fit; without names, as they stand."""
+        """Read the columns of these names as in fit; without names, all columns in their order."""
         columns = data if isinstance(data, Mapping) else columns_of(data)
         return cls(columns, list(columns) if names is None else names, levels, origin)
 
     @property
     def sources(self) -> list[str]:
-        """The columns that these are made of."""
+        """The names of the input columns that these columns are computed from."""
         return list(dict.fromkeys(self._sources))
 
     def made_of(self, source: str) -> list[int]:
-        """Return the numbers of the columns that are made of a column."""
+        """Return the numbers of the columns that are computed from an input column."""
         return [j for j, name in enumerate(self._sources) if name == source]
 
     def alone(self, rows: NDArray[np.intp]) -> FrameTable:
-        """Read some rows as if there were no others."""
+        """Learn the types of the columns again from some rows only."""
         some = {name: cells[rows] for name, cells in self._columns.items()}
         return FrameTable.learn(some, self.choice, self.origin, quiet=True, raw=self._relearned)
 
     def choosing(self, choice: Any) -> FrameTable:
-        """Return the same rows with those columns as categories that are chosen."""
+        """Return the same rows with the chosen columns as categories."""
         if choice is self.choice or (is_by_type(choice) and is_by_type(self.choice)):
             return self
         return FrameTable.learn(self.as_given, choice, self.origin, quiet=True, raw=self._relearned)
 
     @property
     def as_given(self) -> Mapping[str, Any]:
-        """The columns that these are made of, as they came."""
+        """The input columns, unmodified."""
         return {name: self._columns[name] for name in self.sources}
 
-    def columns(self, kept: Sequence[int]) -> FrameTable:
+    def columns(self, numbers: Sequence[int]) -> FrameTable:
         """Return some of the columns."""
         some = FrameTable.__new__(FrameTable)
         some.__dict__.update(self.__dict__)
-        some.names = tuple(self.names[j] for j in kept)
-        some._sources = [self._sources[j] for j in kept]
+        some.names = tuple(self.names[j] for j in numbers)
+        some._sources = [self._sources[j] for j in numbers]
         some._columns = {name: self._columns[name] for name in dict.fromkeys(some._sources)}
-        some._read = {new: self._read[old] for new, old in enumerate(kept) if old in self._read}
-        some.levels, some.n_columns = self.levels.of(kept), len(kept)
-        some._whole = None if self._whole is None else self._whole[:, list(kept)]
+        some._read = {new: self._read[old] for new, old in enumerate(numbers) if old in self._read}
+        some.levels, some.n_columns = self.levels.of(numbers), len(numbers)
+        some._whole = None if self._whole is None else self._whole[:, list(numbers)]
         return some
 
     def column(self, number: int) -> Values:
@@ -268,10 +270,12 @@ class FrameTable(ColumnTable):
         cells, part = self._columns[source], part_of(way)
         if kind == MOMENTS:
             parts = moment_parts(cells)
-            wanted = "" if part is None else part[0]
+            part_wanted = "" if part is None else part[0]
             if (part is None) != ("" in parts) or number in self.levels:
                 self._refuse(number, "dates")
-            return parts[wanted] if wanted in parts else parts[DATE] * 0  # midnight, or missing
+            return (
+                parts[part_wanted] if part_wanted in parts else parts[DATE] * 0
+            )  # midnight, or missing
         if not way and number not in self.levels:
             quick = _numbers_of_arrow(cells, self.origin.spelling)
             if quick is not None:
@@ -287,11 +291,11 @@ class FrameTable(ColumnTable):
             raise self._unreadable(number, coded) from None
 
     def _level(self, number: int) -> Callable[[str], float]:
-        """Return what finds the number of a level, which may be a number or true or false."""
-        own, spelling = self.levels.columns[number], self.origin.spelling
-        if own and not isinstance(own[0], str):
-            places = {float(level): float(k) for k, level in enumerate(own)}
-            way = TRUE_FALSE if isinstance(own[0], bool) else ""
+        """Return a function that maps a text to the number of its level."""
+        levels, spelling = self.levels.columns[number], self.origin.spelling
+        if levels and not isinstance(levels[0], str):
+            places = {float(level): float(k) for k, level in enumerate(levels)}
+            way = TRUE_FALSE if isinstance(levels[0], bool) else ""
 
             def place(text: str) -> float:
                 with suppress(ValueError):
@@ -299,8 +303,8 @@ class FrameTable(ColumnTable):
                 return np.nan
 
             return place
-        known = {str(level): float(k) for k, level in enumerate(own)}
-        return lambda text: known.get(text, known.get(text.strip(), np.nan))
+        level_numbers = {str(level): float(k) for k, level in enumerate(levels)}
+        return lambda text: level_numbers.get(text, level_numbers.get(text.strip(), np.nan))
 
     def block(self, first: int, last: int) -> Values:
         return super().block(first, last) if self._whole is None else self._whole[:, first:last]
@@ -320,34 +324,34 @@ class FrameTable(ColumnTable):
                 try:
                     read_text(text, way, spelling)
                 except ValueError:
-                    held, advice = what_it_held(way)
+                    content, advice = what_it_held(way)
                     return self.origin.error(
-                        f"{self.origin.prefix}{self._sources[number]!r} held {held} in fit; "
+                        f"{self.origin.prefix}{self._sources[number]!r} held {content} in fit; "
                         f"{self.origin.row(row)} holds {text!r:.60}. {advice}"
                     )
-        raise AssertionError("all cells can be read")
+        raise AssertionError("every cell can be read")
 
     def _refuse(self, number: int, what: str) -> None:
-        held = what_it_held(self.levels.written.get(number, ""))[0]
-        held = "categories" if number in self.levels else held
+        content = what_it_held(self.levels.written.get(number, ""))[0]
+        content = "categories" if number in self.levels else content
         raise self.origin.error(
-            f"{self.origin.prefix}{self._sources[number]!r} held {held} in fit, and holds {what} "
-            "now; hand the column in as it was in fit"
+            f"{self.origin.prefix}{self._sources[number]!r} held {content} in fit, but holds "
+            f"{what} now; pass the column as in fit"
         )
 
     def _refuse_others(self, kinds: Mapping[str, int]) -> None:
-        """Raise if a column holds what it may not hold, by its kind."""
+        """Raise if a column has a type that cannot be used, or another one than in fit."""
         if not self.levels.written and {*kinds.values()} == {NUMBERS}:
             return
         for j, source in enumerate(self._sources):
             kind, cells = kinds[source], self._columns[source]
             if j in self.levels:
                 continue
-            if kind == OTHER:
+            if kind == UNSUPPORTED:
                 raise DataError(
-                    f"column {source!r} holds {_type_of(cells)}, which is neither numbers, "
-                    "text, categories nor dates. Convert it to one of these (periods by "
-                    ".dt.to_timestamp()), or leave the column out"
+                    f"column {source!r} holds {_type_of(cells)}, not numbers, text, "
+                    "categories or dates. Convert it (periods by .dt.to_timestamp()), or drop the "
+                    "column"
                 )
             if kind == CATEGORIES:
                 self._refuse(j, "categories")
@@ -358,13 +362,13 @@ class FrameTable(ColumnTable):
 
 
 def _as_text(cells: Any) -> Any:
-    """Turn cells of which some are text and some are numbers into text."""
+    """Convert a column that mixes text and numbers to text."""
     if not isinstance(cells, nw.Series) or cells.dtype != nw.Object or kind_of(cells) != CATEGORIES:
         return cells
-    held = [cell for part in pieces(cells) for cell in part]
-    if not all(is_missing(cell) or isinstance(cell, str | int | float) for cell in held):
+    values = [cell for part in pieces(cells) for cell in part]
+    if not all(is_missing(cell) or isinstance(cell, str | int | float) for cell in values):
         return cells
-    return np.array([None if is_missing(cell) else str(cell) for cell in held], dtype=object)
+    return np.array([None if is_missing(cell) else str(cell) for cell in values], dtype=object)
 
 
 def _type_of(cells: nw.Series[Any]) -> Any:
@@ -372,7 +376,7 @@ def _type_of(cells: nw.Series[Any]) -> Any:
 
 
 def _numbers_of_arrow(cells: Any, spelling: Spelling) -> NDArray[np.float64] | None:
-    """Convert text that is plainly numbers, where Arrow holds it; None if it is not so plain."""
+    """Convert an Arrow column of text to numbers; None if it is not Arrow's or not all numbers."""
     native = cells.to_native() if isinstance(cells, nw.Series) else None
     if spelling.missing_numbers or not hasattr(native, "num_chunks"):
         return None
@@ -383,15 +387,15 @@ def _numbers_of_arrow(cells: Any, spelling: Spelling) -> NDArray[np.float64] | N
 
 
 class ColumnKind(NamedTuple):
-    """What a column holds: categories, or numbers, perhaps written in some way."""
+    """The type of a column: its levels if it is categorical, else how its numbers are written."""
 
     levels: tuple[Any, ...] | None = None
     ways: tuple[str, ...] = ("",)
     role: str = ""
-    """What is to be said of the column."""
+    """What a warning or error says about the column."""
 
 
-def _held(
+def _kind_of_column(
     name: str, cells: Any, origin: CellOrigin, coded: dict[str, Coded], *, by_type: bool, raw: bool
 ) -> ColumnKind:
     kind = kind_of(cells)
@@ -401,37 +405,37 @@ def _held(
         )
     if kind == MOMENTS:
         parts = moment_parts(cells)
-        if HOUR in parts and not (parts[DATE] % 1 >= A_MINUTE).any():
+        if HOUR in parts and not (parts[DATE] % 1 >= MIN_TIME_OF_DAY).any():
             del parts[HOUR]  # no time of day: as dates in text
         return ColumnKind(ways=(DATE,) if raw else tuple(parts))
     if kind != TEXT:
         numbers = kind == NUMBERS and by_type and not raw and _is_id(name, len(cells), cells)
         ways = (TRUE_FALSE,) if are_truths(cells) else ("",)
         return ColumnKind((), role=UNIQUE) if numbers else ColumnKind(ways=ways)
-    own = coded[name] = Coded(cells, repr(name))
-    held = _text_held(own, origin, by_type=by_type, raw=raw)
-    numbers = by_type and not raw and held.ways == ("",) and held.levels is None
-    if numbers and _is_id(name, len(cells), origin.spelling.numbers(own.texts)):
+    texts = coded[name] = Coded(cells, repr(name))
+    kind_of_text = _kind_of_text(texts, origin, by_type=by_type, raw=raw)
+    numbers = by_type and not raw and kind_of_text.ways == ("",) and kind_of_text.levels is None
+    if numbers and _is_id(name, len(cells), origin.spelling.numbers(texts.texts)):
         return ColumnKind((), role=UNIQUE)
-    return held
+    return kind_of_text
 
 
-def _text_held(own: Coded, origin: CellOrigin, *, by_type: bool, raw: bool) -> ColumnKind:
-    texts = own.known(origin.spelling)
+def _kind_of_text(coded: Coded, origin: CellOrigin, *, by_type: bool, raw: bool) -> ColumnKind:
+    texts = coded.levels(origin.spelling)
     ways = ways_of(texts, origin.spelling)
     if ways is not None and not (raw and part_of(ways[0])):
         return ColumnKind(ways=ways, role=what_it_held(ways[0])[0] if texts else "")
     if not by_type and not raw:
         return ColumnKind(role=REFUSED)
-    once = FEWEST <= len(texts) == own.present
+    once = MIN_ROWS_FOR_ID <= len(texts) == coded.present
     if once and not raw and spoilt(texts, origin.spelling) is None:
         return ColumnKind((), role=UNIQUE)
     return ColumnKind(tuple(texts), role=UNCLEAR if not raw and len(orders(texts)) > 1 else "")
 
 
-def _levels_of_text(own: Coded, spelling: Spelling) -> tuple[Any, ...]:
-    """Return the levels of text: numbers, or true and false, if data frames would hold those."""
-    texts = own.known(spelling)
+def _levels_of_text(coded: Coded, spelling: Spelling) -> tuple[Any, ...]:
+    """Return the levels of text; numbers and booleans become such, as in a data frame."""
+    texts = coded.levels(spelling)
     ways = ways_of(texts, spelling) if texts else None
     if ways == (TRUE_FALSE,):
         return tuple(sorted({text.lower() == "true" for text in texts}))
@@ -442,43 +446,46 @@ def _levels_of_text(own: Coded, spelling: Spelling) -> tuple[Any, ...]:
 
 
 def _is_id(name: str, rows: int, cells: Any) -> bool:
-    """Check whether a column is called an id, and holds another whole number in every row."""
-    if rows < FEWEST or not ID.search(name):
+    """Check whether a column has the name of an id and a different whole number in each row."""
+    if rows < MIN_ROWS_FOR_ID or not ID_NAME.search(name):
         return False
     values = numbers_of(cells)
     return bool((values == np.rint(values)).all()) and np.unique(values).size == rows
 
 
 def _warn_of(
-    roles: Mapping[str, list[str]], coded: Mapping[str, Coded], origin: CellOrigin, *, read: bool
+    roles: Mapping[str, list[str]],
+    coded: Mapping[str, Coded],
+    origin: CellOrigin,
+    *,
+    note_readings: bool,
 ) -> None:
     notes = []
     if roles.get(UNIQUE):
-        few = len(roles[UNIQUE]) == 1
+        is_or_are, it_or_they = ("is", "it") if len(roles[UNIQUE]) == 1 else ("are", "they")
         notes.append(
-            f"{', '.join(map(repr, roles[UNIQUE]))} {'is' if few else 'are'} unique in every row, "
-            f"so {'it' if few else 'they'} cannot help to predict, and {'is' if few else 'are'} "
-            "not used"
+            f"{', '.join(map(repr, roles[UNIQUE]))} {is_or_are} unique in every row, so "
+            f"{it_or_they} cannot help to predict, and {is_or_are} not used"
         )
     texts = [n for n in roles.get(UNIQUE, ()) if n in coded and are_sentences(coded[n].texts)]
     if texts:
         notes.append(
-            f"{', '.join(map(repr, texts))} reads like sentences; TextBoostClassifier and "
+            f"{', '.join(map(repr, texts))} looks like sentences; TextBoostClassifier and "
             "StrongClassifier learn from the words"
         )
     for name in roles.get(UNCLEAR, ()):
         notes.append(
-            f"column {name!r} holds dates such as {coded[name].known(origin.spelling)[0]!r}, of "
-            "which either number may be the day, so they are read as categories. Give --dayfirst "
-            "if the day comes first or --monthfirst if the month does (in Python dates='day-first' "
-            "or dates='month-first'), or write dates as in 2024-01-31"
+            f"column {name!r} holds ambiguous dates such as "
+            f"{coded[name].levels(origin.spelling)[0]!r}, so they are read as categories. Give "
+            "--dayfirst if the day comes first or --monthfirst if the month does (in Python "
+            "dates='day-first' or dates='month-first'), or write dates as in 2024-01-31"
         )
     others = [(what, names) for what, names in roles.items() if what not in ("", UNIQUE, UNCLEAR)]
-    if read and others:
-        said = "; ".join(f"{', '.join(map(repr, names))} as {what}" for what, names in others)
+    if note_readings and others:
+        readings = "; ".join(f"{', '.join(map(repr, names))} as {what}" for what, names in others)
         notes.append(
-            f"columns of text are read as what they hold: {said}. Name a column in "
-            "categorical_features to have its texts as categories"
+            f"columns of text are read by their content: {readings}. Name a column in "
+            "categorical_features to read its texts as categories"
         )
     for note in notes:
         warn(f"{origin.prefix}{note}", InputWarning)

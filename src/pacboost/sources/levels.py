@@ -1,7 +1,7 @@
-"""The levels of categorical columns, and the number of each: its place in their sorted order.
+"""The levels of categorical columns, numbered in sorted order.
 
-A cell is looked up by its value, never by a code that a data frame keeps for itself: frames of
-another library, with other levels or with levels in another order, give the same numbers.
+A cell is looked up by its value, never by the internal code of a data frame: frames of another
+library, with other levels or with levels in another order, give the same numbers.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pacboost.errors import DataError
 from pacboost.sources.written import HOUR, TRUTH_WAYS, is_way, part_name, part_of, shown
 
 Level = str | bool | int | float
-ROWS_AT_ONCE = 65_536
+CELLS_PER_PIECE = 65_536
 UNSEEN = -1.0
-FEW_CELLS = 1_000
-"""Up to so many, Python looks levels up faster than a frame's library does."""
+MAX_CELLS_FOR_PYTHON = 1_000
+"""Up to this size, a Python dictionary is faster than the data frame library."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Levels:
 
     columns: Mapping[int, tuple[Level, ...]] = field(default_factory=dict)
     written: Mapping[int, str] = field(default_factory=dict)
-    """How other columns are written, where it is not as plain numbers: see sources/written.py."""
+    """How columns that are not plain numbers or categories are written: see sources/written.py."""
 
     def __contains__(self, column: int) -> bool:
         return column in self.columns
@@ -46,28 +46,28 @@ class Levels:
         return bool(self.columns)
 
     def counts(self, n_columns: int) -> NDArray[np.int64]:
-        """How many levels each column has: 0 where it is not categorical."""
+        """Return the number of levels of each column, 0 if it is not categorical."""
         counts = np.zeros(n_columns, dtype=np.int64)
-        for column, own in self.columns.items():
-            counts[column] = len(own)
+        for column, levels in self.columns.items():
+            counts[column] = len(levels)
         return counts
 
     def numbers(self, column: int, cells: Any, name: str) -> NDArray[np.float64]:
-        """Number the cells of a column; those missing or of no known level become NaN."""
-        own = self.columns[column]
-        found = _look_up(cells, {level: float(k) for k, level in enumerate(own)}, name)
-        if own and np.isnan(found).all():
-            _refuse_other_kind(own[0], cells, name)
-        return found
+        """Return the level number of each cell, NaN for missing and unknown ones."""
+        levels = self.columns[column]
+        numbers = _look_up(cells, {level: float(k) for k, level in enumerate(levels)}, name)
+        if levels and np.isnan(numbers).all():
+            _refuse_other_kind(levels[0], cells, name)
+        return numbers
 
     def values(self, column: int, numbers: NDArray[np.floating]) -> NDArray[Any]:
-        """Turn numbers back into levels, NaN into None."""
-        own = np.array([*self.columns[column], None], dtype=object)
+        """Return the levels of level numbers, None for NaN."""
+        levels = np.array([*self.columns[column], None], dtype=object)
         places: NDArray[np.intp] = np.where(np.isnan(numbers), -1, numbers).astype(np.intp)
-        return own[places]
+        return levels[places]
 
     def of(self, columns: Iterable[int]) -> Levels:
-        """Return what is known of some columns, which are numbered anew."""
+        """Return the levels of some columns, renumbered from 0."""
         pairs = list(enumerate(columns))
         return Levels(
             {new: self.columns[old] for new, old in pairs if old in self.columns},
@@ -75,7 +75,7 @@ class Levels:
         )
 
     def sources(self, names: Sequence[str]) -> list[str]:
-        """Return the column that each column is made of: of a month, the one of dates.
+        """Return the name of the input column that each column is computed from.
 
         >>> Levels({}, {1: "month"}).sources(["price", "bought: month"])
         ['price', 'bought']
@@ -87,14 +87,14 @@ class Levels:
         ]
 
     def cell(self, column: int, value: float, names: Sequence[str]) -> str:
-        """Return a value of a column as people write it."""
+        """Return a value of a column as text for people."""
         if column in self.columns:
-            own = self.columns[column]
-            return "missing" if math.isnan(value) else str(own[int(value)])
+            levels = self.columns[column]
+            return "missing" if math.isnan(value) else str(levels[int(value)])
         return shown(value, self.written.get(column, ""), times=self._times(column, names))
 
     def condition(self, column: int, cut: float, names: Sequence[str], *, above: bool) -> str:
-        """Return in words on which side of a cut a value lies.
+        """Return the condition that a value lies above, or not above, a cut.
 
         >>> ways = Levels({}, {0: "yes/no", 1: "date"})
         >>> ways.condition(0, 0.5, ["paid", "due"], above=False)
@@ -112,16 +112,20 @@ class Levels:
         return part_name(names[column], HOUR) in names if column in self.written else False
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values that JSON can hold: a list of levels, or how a column is written."""
-        both: dict[int, Any] = {j: list(own) for j, own in self.columns.items()} | {**self.written}
+        """Return the levels of each column, or how it is written, as values for JSON."""
+        both: dict[int, Any] = {j: list(levels) for j, levels in self.columns.items()} | {
+            **self.written
+        }
         return {str(column): both[column] for column in sorted(both)}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Levels:
         written = {int(j): way for j, way in content.items() if isinstance(way, str)}
-        columns = {int(j): tuple(own) for j, own in content.items() if not isinstance(own, str)}
-        for column, own in columns.items():
-            if column < 0 or list(own) != sorted(set(own)):
+        columns = {
+            int(j): tuple(levels) for j, levels in content.items() if not isinstance(levels, str)
+        }
+        for column, levels in columns.items():
+            if column < 0 or list(levels) != sorted(set(levels)):
                 raise ValueError(f"the levels of column {column} are not in order")
         for column, way in written.items():
             if column < 0 or not is_way(way):
@@ -133,14 +137,14 @@ NO_LEVELS = Levels()
 
 
 def pieces(cells: Any) -> Iterator[list[Any]]:
-    """Return the cells of a NumPy column or narwhals series as Python values, some at a time."""
-    for first in range(0, len(cells), ROWS_AT_ONCE):
-        part = cells if len(cells) <= ROWS_AT_ONCE else cells[first : first + ROWS_AT_ONCE]
+    """Yield the cells of a NumPy column or narwhals series as lists of Python values."""
+    for first in range(0, len(cells), CELLS_PER_PIECE):
+        part = cells if len(cells) <= CELLS_PER_PIECE else cells[first : first + CELLS_PER_PIECE]
         yield part.tolist() if isinstance(part, np.ndarray) else part.to_list()
 
 
 def is_missing(cell: Any) -> bool:
-    """Check for None, NaN, and pandas' NA, which answers neither yes nor no."""
+    """Check for None, NaN, and pandas' NA, whose comparison has no truth value."""
     try:
         return cell is None or bool(cell != cell)  # noqa: PLR0124
     except (TypeError, ValueError, ArithmeticError):  # Decimal's sNaN cannot be compared
@@ -148,7 +152,7 @@ def is_missing(cell: Any) -> bool:
 
 
 def is_unicode(text: str) -> bool:
-    """Check whether text can be written to a file: it holds no half of a pair of surrogates.
+    """Check whether text can be encoded in UTF-8, that is, has no lone surrogates.
 
     >>> is_unicode("ä"), is_unicode(chr(0xD800))
     (True, False)
@@ -157,61 +161,69 @@ def is_unicode(text: str) -> bool:
 
 
 def distinct(cells: Any) -> list[Any]:
-    """Return the different cells of a column, but for missing ones."""
+    """Return the distinct cells of a column, without missing ones."""
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiub":
-        found: Iterable[Any] = np.unique(cells).tolist()
-    elif isinstance(cells, np.ndarray) or cells.dtype == nw.Object or len(cells) <= FEW_CELLS:
-        found = {cell for part in pieces(cells) for cell in set(part) if not is_missing(cell)}
+        values: Iterable[Any] = np.unique(cells).tolist()
+    elif (
+        isinstance(cells, np.ndarray)
+        or cells.dtype == nw.Object
+        or len(cells) <= MAX_CELLS_FOR_PYTHON
+    ):
+        values = {cell for part in pieces(cells) for cell in set(part) if not is_missing(cell)}
     else:
-        found = cells.drop_nulls().unique().to_list()
-    return [cell for cell in found if not is_missing(cell)]
+        values = cells.drop_nulls().unique().to_list()
+    return [cell for cell in values if not is_missing(cell)]
 
 
 def is_text(kind: nw.dtypes.DType) -> bool:
-    """Check whether a frame's column is of a kind that holds categories."""
+    """Check whether the type of a data frame column means categories."""
     return isinstance(kind, nw.String | nw.Categorical | nw.Enum | nw.Object)
 
 
-def _look_up(cells: Any, known: Mapping[Level, float], name: str) -> NDArray[np.float64]:
-    words = isinstance(next(iter(known), ""), str)  # older narwhals replace no other categories
-    many = words and isinstance(cells, nw.Series) and len(cells) > FEW_CELLS
+def _look_up(cells: Any, level_numbers: Mapping[Level, float], name: str) -> NDArray[np.float64]:
+    words = isinstance(
+        next(iter(level_numbers), ""), str
+    )  # older narwhals replace no other categories
+    many = words and isinstance(cells, nw.Series) and len(cells) > MAX_CELLS_FOR_PYTHON
     if many and is_text(cells.dtype) and cells.dtype != nw.Object:
-        return _look_up_natively(cells, known)
-    found = np.empty(len(cells))
+        return _look_up_natively(cells, level_numbers)
+    numbers = np.empty(len(cells))
     start = 0
     for part in pieces(cells):
         try:
-            places = map(known.get, part, repeat(math.nan))
-            found[start : start + len(part)] = np.fromiter(places, np.float64, len(part))
+            places = map(level_numbers.get, part, repeat(math.nan))
+            numbers[start : start + len(part)] = np.fromiter(places, np.float64, len(part))
         except TypeError as problem:
             raise refuse_unhashable(name, part) from problem
         start += len(part)
-    return found
+    return numbers
 
 
 def refuse_unhashable(name: str, cells: Iterable[Any]) -> DataError:
-    """Make the error for cells that cannot be looked up, such as lists."""
+    """Return the error for cells that cannot be looked up, such as lists."""
     kinds = [type(cell).__name__ for cell in cells if type(cell).__hash__ is None]
     return DataError(
         f"column {name} contains {kinds[0] if kinds else 'value'}s, which cannot be categories"
     )
 
 
-def _look_up_natively(cells: nw.Series[Any], known: Mapping[Level, float]) -> NDArray[np.float64]:
-    """Look the distinct values up, and let the frame's own library replace them."""
+def _look_up_natively(
+    cells: nw.Series[Any], level_numbers: Mapping[Level, float]
+) -> NDArray[np.float64]:
+    """Look up the distinct values, and let the data frame library replace them."""
     old = cells.drop_nulls().unique().to_list()
     if not old:
         return np.full(len(cells), np.nan)
-    new = [known.get(value, UNSEEN) for value in old]
+    new = [level_numbers.get(value, UNSEEN) for value in old]
     replaced = cells.replace_strict(old, new, return_dtype=nw.Float64).to_numpy()
     return np.where(replaced == UNSEEN, np.nan, replaced)
 
 
 def _refuse_other_kind(level: Level, cells: Any, name: str) -> None:
-    """Raise if text was seen and numbers came, or numbers were seen and text came."""
+    """Raise if a column held text in fit and holds numbers now, or the reverse."""
     first = next((cell for part in pieces(cells) for cell in part if not is_missing(cell)), None)
     if first is not None and isinstance(first, str) != isinstance(level, str):
         raise DataError(
-            f"column {name} holds {first!r} where its levels are like {level!r}: numbers and text "
-            "are never the same level. Hand the column in as it was in fit."
+            f"column {name} holds {first!r}, but its levels in fit were like {level!r}: numbers "
+            "and text are never the same level. Pass the column as in fit."
         )

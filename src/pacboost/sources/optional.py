@@ -1,4 +1,4 @@
-"""Libraries that not everybody needs."""
+"""Optional libraries, lazy frames, files written atomically, and similar names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pacboost.errors import FileError, PacboostError
 
 
 def need(module: str, extra: str = "") -> Any:
-    """Import a library when it is needed; ``extra`` names how to get one that may be missing.
+    """Import an optional library; ``extra`` is the extra of pacboost that installs it.
 
     >>> need("math").pi
     3.141592653589793
@@ -33,24 +33,22 @@ def need(module: str, extra: str = "") -> Any:
         ) from problem
 
 
-# Lazy frames of polars, which hold a query in the place of rows.
-
-MOST_PARTS = 16
-"""So many parts of a list are looked at: pairs of rows and labels, not labels."""
+MAX_PARTS = 16
+"""Longer lists are data, not pairs of rows and labels."""
 
 
 def collected(data: Any) -> Any:
-    """Run the query of a lazy frame; give anything else back as it is.
+    """Run the query of a polars LazyFrame; return anything else unchanged.
 
-    Pairs of rows and labels, and short lists of them, are looked into. A query is run once in each
-    call: rows may come in another order when it is run again.
+    Pairs of rows and labels, and short lists of them, are searched for lazy frames. Each query is
+    run once in a call, because a second run may return the rows in another order.
 
     >>> collected([1, 2, 3])
     [1, 2, 3]
     """
-    if isinstance(data, tuple | list) and len(data) <= MOST_PARTS:
+    if isinstance(data, tuple | list) and len(data) <= MAX_PARTS:
         parts = [collected(part) for part in data]
-        same = all(part is given for part, given in zip(parts, data, strict=True))
+        same = all(part is original for part, original in zip(parts, data, strict=True))
         return data if same else type(data)(parts)
     kind = type(data)
     if kind.__name__ == "LazyFrame" and kind.__module__.startswith("polars."):
@@ -58,11 +56,8 @@ def collected(data: Any) -> Any:
     return data
 
 
-# Write a file whole or not at all: beside its place first, then moved there.
-
-
 def place_of(path: Path) -> Path:
-    """Follow links to where a file is or will be; reject folders, devices and pipes."""
+    """Return the path of a file with links resolved; refuse folders, devices and pipes."""
     place = Path(os.path.realpath(path))
     if place.exists() and not place.is_file():
         what = "a folder" if place.is_dir() else "a device or a pipe"
@@ -71,36 +66,40 @@ def place_of(path: Path) -> Path:
 
 
 def part_of(place: Path) -> Path:
-    """Return where a file grows before it is put in its place; remove what killed processes left.
+    """Return the temporary path of a file, and remove those that killed processes left behind.
 
-    The name holds the machine and the process, since folders may be shared.
+    The name includes the machine and the process, because folders may be shared.
     """
     begin = f".{place.name}.{crc32(node().encode()):08x}."
-    for left in place.parent.glob(f"{escape(begin)}*.part"):
-        if not _lives(left.name[len(begin) : -len(".part")]):
+    for leftover in place.parent.glob(f"{escape(begin)}*.part"):
+        if not _lives(leftover.name[len(begin) : -len(".part")]):
             with suppress(OSError):
-                left.unlink()
+                leftover.unlink()
     return place.with_name(f"{begin}{os.getpid()}.part")
 
 
 def _lives(process: str) -> bool:
-    if os.name == "nt":  # where no signal asks, and files that are open cannot be removed
+    if os.name == "nt":  # no signal 0 there, and open files cannot be removed
         return False
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:
         return False
-    except (OSError, ValueError, OverflowError):  # another user's, or no file of ours
+    except (
+        OSError,
+        ValueError,
+        OverflowError,
+    ):  # another user's process, or another program's file
         return True
     return True
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Return a path to write to; at the end, the file there replaces ``path``, unless in error.
+    """Yield a temporary path to write to; without an error, that file then replaces ``path``.
 
-    A link stays a link, and what it leads to is replaced. Devices and pipes are refused: they would
-    be replaced by a file.
+    A link stays a link: its target is replaced. Devices and pipes are refused, because a file would
+    replace them.
     """
     place = place_of(path)
     part = part_of(place)
@@ -114,9 +113,6 @@ def atomic_write(path: Path) -> Iterator[Path]:
             part.unlink()
 
 
-# Names that occur twice, or are spelt almost like another one.
-
-
 def named_twice(names: Iterable[str]) -> list[str]:
     """Return the names that occur more than once, sorted.
 
@@ -126,11 +122,11 @@ def named_twice(names: Iterable[str]) -> list[str]:
     return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
-def close_names(name: str, known: Iterable[str]) -> list[str]:
-    """Return most similar of the known names, if one is similar; small or capital letters agree.
+def close_names(name: str, names: Iterable[str]) -> list[str]:
+    """Return a list with the most similar name, ignoring case, or an empty list.
 
     >>> close_names("Income", ["age", "income"]), close_names("Y", ["x", "y"])
     (['income'], ['y'])
     """
-    by_letters = {other.lower(): other for other in known}
-    return [by_letters[found] for found in get_close_matches(name.lower(), by_letters, n=1)]
+    by_letters = {other.lower(): other for other in names}
+    return [by_letters[match] for match in get_close_matches(name.lower(), by_letters, n=1)]

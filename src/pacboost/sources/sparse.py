@@ -1,4 +1,7 @@
-"""Tables from SciPy sparse matrices: memory goes with what they store."""
+"""Sparse tables: SciPy matrices, and tables of the words in each row.
+
+Memory grows with the number of stored cells, never with rows times columns.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from pacboost.sources.table import Entries, Table, Values, picked
 
 
 class SparseTable(Table):
-    """A SciPy sparse matrix, column by column; the cells that it does not store are 0.
+    """A SciPy sparse matrix by columns; cells that are not stored are 0.
 
     >>> table = SparseTable(sparse.csr_array([[0.0, 2.0], [1.5, 0.0]]))
     >>> table.entries.rows.tolist(), table.entries.values.tolist()
@@ -42,23 +45,23 @@ class SparseTable(Table):
 
     def block(self, first: int, last: int) -> Values:
         dense = np.zeros((last - first, self.n_rows))
-        own, starts = self.entries, self.entries.starts
+        entries, starts = self.entries, self.entries.starts
         for j in range(first, last):
             stored = slice(starts[j], starts[j + 1])
-            dense[j - first, own.rows[stored]] = own.values[stored]
+            dense[j - first, entries.rows[stored]] = entries.values[stored]
         return dense.T
 
     @property
     def matrix(self) -> sparse.csc_array:
-        own = self.entries
+        entries = self.entries
         shape = (self.n_rows, self.n_columns)
-        return sparse.csc_array((own.values, own.rows, own.starts), shape=shape)
+        return sparse.csc_array((entries.values, entries.rows, entries.starts), shape=shape)
 
     @property
     def as_given(self) -> Any:
-        """The table as a SciPy matrix of the class that it came in.
+        """The table as a SciPy matrix of the class of the input.
 
-        Its indices have 32 bits if that is enough, because many classifiers take no others.
+        Its indices have 32 bits if possible, because many classifiers accept no others.
         """
         matrix = self._form(self.matrix)
         if matrix.format in ("csc", "csr") and matrix.nnz < 2**31:
@@ -71,9 +74,9 @@ class SparseTable(Table):
 
 
 def _in_order(matrix: Any) -> Any:
-    """Return a matrix column by column, each in the order of its rows, and no cell twice.
+    """Return a matrix by columns, with sorted rows and without duplicate cells.
 
-    The given matrix is not changed.
+    The input is not changed.
     """
     columns = matrix.tocsc()
     if not columns.has_canonical_format:
@@ -82,18 +85,14 @@ def _in_order(matrix: Any) -> Any:
     return columns
 
 
-# Which words each row holds: presence alone, kept row by row, and word by word on demand.
-#
-# Memory goes with the number of pairs (row, word) that there are, never with rows times words.
-
 Places = NDArray[np.int64]
 Numbers = NDArray[np.int32]
 
 
 class WordTable(Table):
-    """Row i holds the words ``words[starts[i] : starts[i + 1]]``, each once and in order.
+    """The words of each row: ``words[starts[i] : starts[i + 1]]``, sorted and without duplicates.
 
-    Read as a table of numbers, a column is 1 where its word occurs, else 0.
+    As a table of numbers, a column is 1 where its word occurs, else 0.
 
     >>> table = WordTable(np.array([0, 2, 3]), np.array([0, 1, 1]), 2, ("card", "lost"))
     >>> table.rows().tolist()
@@ -118,7 +117,7 @@ class WordTable(Table):
 
     @cached_property
     def by_word(self) -> tuple[Places, Numbers]:
-        """The same pairs word by word: the rows of word j are ``rows[starts[j] : starts[j + 1]]``.
+        """The rows of each word: those of word j are ``rows[starts[j] : starts[j + 1]]``.
 
         >>> WordTable(np.array([0, 2, 3]), np.array([0, 1, 1]), 2).by_word[1].tolist()
         [0, 0, 1]
@@ -130,7 +129,7 @@ class WordTable(Table):
     @cached_property
     def entries(self) -> Entries:  # type: ignore[override]
         starts, rows = self.by_word
-        ones = np.broadcast_to(np.float32(1), rows.shape)  # which takes no memory
+        ones = np.broadcast_to(np.float32(1), rows.shape)  # takes no memory
         return Entries(self.n_rows, starts, rows, ones)
 
     def holding(self, word: int) -> Numbers:
@@ -151,7 +150,7 @@ class WordTable(Table):
 def renumbered(
     starts: Places, words: Numbers, places: Numbers, names: tuple[str, ...]
 ) -> WordTable:
-    """Return word j the number places[j], drop it if that is -1, and sort each row.
+    """Replace word j by ``places[j]``, drop it if that is -1, and sort each row.
 
     >>> places = np.array([1, -1, 0], dtype=np.int32)
     >>> table = renumbered(np.array([0, 3, 4]), np.array([0, 1, 2, 1]), places, ("a", "b"))
@@ -160,17 +159,17 @@ def renumbered(
     """
     words, shape = places[words], (starts.size - 1, len(names))
     if words.size and words.min() < 0:
-        kept = words >= 0
+        is_used = words >= 0
         before: NDArray[np.integer[Any]] = np.zeros(words.size + 1, dtype=_narrow(words.size))
-        np.cumsum(kept, out=before[1:])
-        words, starts = words[kept], before[starts].astype(np.int64)
+        np.cumsum(is_used, out=before[1:])
+        words, starts = words[is_used], before[starts].astype(np.int64)
     rows = _matrix(starts, words, shape)
     rows.sort_indices()
     return WordTable(rows.indptr, rows.indices, len(names), names)
 
 
 def beside(tables: Sequence[WordTable], names: tuple[str, ...]) -> WordTable:
-    """Put the words of several tables into the same rows; those of each come after those before.
+    """Join tables side by side: the words of each are numbered after those of the one before.
 
     >>> table = WordTable(np.array([0, 1, 1]), np.array([0]), 1)
     >>> beside([table, table], ("a", "b")).rows().tolist()
@@ -178,7 +177,7 @@ def beside(tables: Sequence[WordTable], names: tuple[str, ...]) -> WordTable:
     """
     starts = np.sum([table.starts for table in tables], axis=0)
     words = np.empty(int(starts[-1]), dtype=np.int32)
-    free, before = starts[:-1].copy(), 0  # where each row goes on, and how many words came before
+    free, before = starts[:-1].copy(), 0  # next free index of each row, and number of words so far
     for table in tables:
         shifts = (free - table.starts[:-1]).astype(_narrow(words.size))
         places = np.repeat(shifts, np.diff(table.starts))
@@ -190,19 +189,19 @@ def beside(tables: Sequence[WordTable], names: tuple[str, ...]) -> WordTable:
 
 
 def _narrow(size: int) -> type[np.integer[Any]]:
-    """Return the smaller kind of whole numbers that can count so many."""
+    """Return the narrowest integer type that can count to ``size``."""
     return np.int32 if size < 2**31 else np.int64
 
 
 def _matrix(starts: NDArray[np.integer], words: Numbers, shape: tuple[int, int]) -> Any:
-    """Return rows of words as a matrix; SciPy would widen all numbers to the widest."""
+    """Return rows of words as a SciPy matrix without widening the indices."""
     ones = np.ones(words.size, dtype=np.int8)
     narrow = starts.astype(_narrow(words.size), copy=False)
     return sparse.csr_array((ones, words, narrow), shape=shape)
 
 
 def words_of(table: Table) -> WordTable:
-    """Read any table as one of words: a column occurs where it is neither 0 nor missing.
+    """Convert any table to a table of words: a column occurs where it is neither 0 nor missing.
 
     >>> from pacboost.sources.arrays import ArrayTable
     >>> words_of(ArrayTable(np.array([[0.0, 2.0], [np.nan, 0.0]]))).words.tolist()

@@ -1,7 +1,7 @@
-"""A table of numbers that can be read a few columns at a time.
+"""Tables of numbers that are read a few columns at a time.
 
-Everything downstream reads through ``block``, so a source never has to be copied into one matrix:
-an array gives views, a data frame converts one column at a time.
+All other code reads through ``block``, so no source has to be copied into one matrix: an array
+gives views, a data frame converts one column at a time.
 """
 
 from __future__ import annotations
@@ -18,21 +18,18 @@ from pacboost.errors import DataError
 from pacboost.sources.levels import NO_LEVELS, Levels
 
 FINITE = (
-    "values have to be finite, or NaN where they are missing. Clip the infinite ones or make them "
-    "missing."
+    "values must be finite, or NaN if they are missing. Clip infinite values or make them missing."
 )
-
-# What a sparse table stores: the cells that are not zero, column by column.
 
 Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """The stored cells of a table; all others are 0.
+    """The stored cells of a sparse table by columns; all others are 0.
 
-    Those of column j lie from ``starts[j]`` to ``starts[j + 1]``, in the order of their rows, no
-    row twice.
+    Those of column j lie from ``starts[j]`` to ``starts[j + 1]``, sorted by row, without
+    duplicates.
     """
 
     n_rows: int
@@ -65,7 +62,7 @@ class Entries:
 
 
 def picked(starts: Places, lines: NDArray[np.integer]) -> tuple[Places, Places]:
-    """Return where some lines of lists would begin on their own, and which places they hold now.
+    """Select some lists: return their new start indices, and the indices of their elements.
 
     >>> [numbers.tolist() for numbers in picked(np.array([0, 2, 2, 5]), np.array([2, 0]))]
     [[0, 3, 5], [2, 3, 4, 0, 1]]
@@ -77,7 +74,7 @@ def picked(starts: Places, lines: NDArray[np.integer]) -> tuple[Places, Places]:
 
 
 def starts_of(sizes: NDArray[Any]) -> Places:
-    """Return where lists of these sizes begin if they lie one after the other, and where all end.
+    """Return the start index of each of several consecutive lists, and the end of the last.
 
     >>> starts_of(np.array([2, 0, 3])).tolist()
     [0, 2, 2, 5]
@@ -89,68 +86,68 @@ Values = NDArray[np.float32] | NDArray[np.float64]
 
 
 class Table(ABC):
-    """Rows of numbers under (perhaps) named columns; NaN means missing.
+    """Rows of numbers in columns that may have names; NaN means missing.
 
-    A categorical column holds the numbers of its levels, and ``levels`` says which those are.
+    A categorical column holds the numbers of its levels, which are listed in ``levels``.
     """
 
     n_rows: int
     n_columns: int
     names: tuple[str, ...] | None = None
     width: int
-    """How many columns ``blocks`` gives at once."""
+    """Number of columns in each block of ``blocks``."""
     levels: Levels = NO_LEVELS
     far: bool = False
-    """Whether the numbers are in other memory, so that a few rows are copied sooner than all."""
+    """Whether the numbers are in the memory of a GPU, so that copying few rows is faster."""
     entries: Entries | None = None
-    """What a sparse table stores; any other has none."""
+    """The stored cells of a sparse table; None for other tables."""
 
     @abstractmethod
     def block(self, first: int, last: int) -> Values:
-        """Columns first to last as a (rows, columns) array of float32 or float64."""
+        """Return columns ``first`` to ``last - 1`` as a float array of shape (rows, columns)."""
 
     def column(self, number: int) -> Values:
         return self.block(number, number + 1)[:, 0]
 
     def blocks(self) -> Iterator[tuple[int, Values]]:
-        """All columns in order, as (number of the first, block)."""
+        """Yield all columns in order, as pairs (number of the first, block)."""
         for first in range(0, self.n_columns, self.width):
             yield first, self.block(first, min(first + self.width, self.n_columns))
 
     def blocks_of(self, columns: Iterable[int]) -> Iterator[tuple[int, Values]]:
-        """Those of the blocks that hold some of these columns."""
+        """Yield the blocks that contain at least one of these columns."""
         for first in sorted({j // self.width * self.width for j in columns}):
             yield first, self.block(first, min(first + self.width, self.n_columns))
 
     def rows(self) -> Values:
-        """The whole table as one array, for learners that want rows."""
+        """Return the table as one array, for learners that read rows."""
         return self.block(0, self.n_columns)
 
     def in_place(self) -> tuple[Any, NDArray[np.intp] | None] | None:
-        """One array of floats whose rows these are, and which of them (None: all); else None."""
+        """Return an array of floats and the rows of it that form the table (None: all), if any."""
         return None
 
     def take(self, rows: NDArray[np.intp]) -> Table:
-        """Some of the rows, in this order."""
+        """Return some of the rows, in this order."""
         return SomeRows(self, rows)
 
     def alone(self, rows: NDArray[np.intp]) -> Table:
-        """Some of the rows, read as if there were no others."""
+        """Return some of the rows, with the types of columns learned from them alone."""
         return self.take(rows)
 
     def name(self, column: int) -> str:
-        """What to call a column in words."""
+        """Return the name of a column, such as x0 if it has none."""
         return f"x{column}" if self.names is None else self.names[column]
 
     def cells(self, column: int) -> NDArray[Any]:
-        """A column as it came: its levels if it is categorical, None where they are missing."""
-        return self._as_it_came(column, self.column(column))
+        """Return a column with levels in place of their numbers, None for missing ones."""
+        return self._decoded(column, self.column(column))
 
     def distinct(self, column: int) -> NDArray[Any]:
-        """The different cells of a column, as they came."""
-        return self._as_it_came(column, np.unique(self.column(column)))
+        """Return the distinct values of a column, levels if it is categorical."""
+        return self._decoded(column, np.unique(self.column(column)))
 
-    def _as_it_came(self, column: int, values: NDArray[Any]) -> NDArray[Any]:
+    def _decoded(self, column: int, values: NDArray[Any]) -> NDArray[Any]:
         return self.levels.values(column, values) if column in self.levels else values
 
 
@@ -184,18 +181,18 @@ class SomeRows(Table):
         return self._table.block(first, last)[self._chosen]
 
     def in_place(self) -> tuple[Any, NDArray[np.intp] | None] | None:
-        found = self._table.in_place()
-        if found is None:
+        source = self._table.in_place()
+        if source is None:
             return None
-        array, rows = found
+        array, rows = source
         return array, self._chosen if rows is None else rows[self._chosen]
 
 
 class RecodedTable(ColumnTable):
-    """Another table with the levels of a fit: its categorical columns are numbered by these."""
+    """Another table whose categorical columns are renumbered by the levels of fit."""
 
     def __init__(self, table: Table, levels: Levels) -> None:
-        text = [j for j, own in table.levels.columns.items() if j not in levels and own]
+        text = [j for j in table.levels.columns if j not in levels and table.levels.columns[j]]
         if text:
             raise refuse_text([table.name(j) for j in text])
         self._table = table
@@ -206,13 +203,13 @@ class RecodedTable(ColumnTable):
         values = self._table.column(number)
         if number not in self.levels:
             return values
-        known, name = self._table.levels.columns.get(number), self.name(number)
-        if known is None:
+        old_levels, name = self._table.levels.columns.get(number), self.name(number)
+        if old_levels is None:
             return self.levels.numbers(number, values, name)
         present = ~np.isnan(values)
         numbers = np.full(values.size, np.nan)
-        if present.any():  # from the number of a level there to its number here
-            there = np.array(known, dtype=object)
+        if present.any():  # from old to new level numbers
+            there = np.array(old_levels, dtype=object)
             numbers[present] = self.levels.numbers(number, there, name)[values[present].astype(int)]
         return numbers
 
@@ -226,10 +223,10 @@ def refuse_infinite(values: Values, column: str) -> None:
 
 
 def refuse_text(columns: Sequence[str]) -> DataError:
-    """Make the error for columns that hold text."""
+    """Return the error for columns that hold text."""
     shown = ", ".join(columns[:5]) + (", …" if len(columns) > 5 else "")
     return DataError(
-        f"these columns hold text, not numbers: {shown}. Encode them as numbers "
-        "(for example with scikit-learn's OrdinalEncoder or OneHotEncoder), drop them, or have "
-        "them taken as categories (categorical_features)."
+        f"these columns hold text, not numbers: {shown}. Encode them as numbers (for example with "
+        "scikit-learn's OrdinalEncoder or OneHotEncoder), drop them, or name them in "
+        "categorical_features."
     )

@@ -1,7 +1,7 @@
-"""Small data of our own: the ten points that explain AdaBoost, and parcels that arrive late.
+"""Small example data: ten points that explain AdaBoost, and parcels that arrive late.
 
-Of the ten points, three rules that each look at one coordinate suffice, and their errors are 3/10,
-3/14 and 3/22 whichever way ties are broken.
+Three decision stumps classify the ten points, with weighted errors 3/10, 3/14 and 3/22 however ties
+are broken.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def ten_points() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 
 def lecture_points() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return ten other points, whose rules look at x, x and y, in the order of the slides.
+    """Return ten other points, whose stumps split on x, x and y, as in the lecture slides.
 
     Their errors are 3/10, 3/14 and 3/22 as well.
 
@@ -59,9 +59,9 @@ def _labelled(plus: Pairs, minus: Pairs) -> tuple[NDArray[np.float64], NDArray[n
 
 
 def cycling_matrix() -> NDArray[np.int8]:
-    """Return y·h(x) of eight rules (columns) on eight rows, on which AdaBoost need not end well.
+    """Return y·h(x) of eight rules (columns) on eight rows, for which AdaBoost may cycle.
 
-    Some vote has margin 3/8 on every row, yet AdaBoost may cycle among rules and come to 1/3 only
+    Some vote has margin 3/8 on every row, but AdaBoost may cycle among rules and reach only 1/3
     (Rudin, Daubechies and Schapire 2004).
 
     >>> best = np.array([2, 3, 4, 1, 2, 2, 1, 1]) / 16
@@ -71,20 +71,21 @@ def cycling_matrix() -> NDArray[np.int8]:
     return np.array([[1 if sign == "+" else -1 for sign in row] for row in CYCLING], dtype=np.int8)
 
 
-# Parcels that arrived late or not, in a world of our own. Whether a parcel is late depends on the
-# carrier, the distance, the day on which it was shipped and whether it crosses a border; one parcel
-# in twenty is late or in time by chance alone. Some cells are empty, as in real files.
-
 COLUMNS = (
     "shipped", "carrier", "service", "weight_kg", "distance_km", "items", "border", "fragile",
     "value", "late",
 )  # fmt: skip
 CARRIERS = ("Alba", "Boreal", "Corvo", "Delta Post", "Ember")
-BY_CHANCE = 0.05
-EMPTY = 0.02
+NOISE_SHARE = 0.05
+EMPTY_SHARE = 0.02
 
 
 def _parcel(draw: np.random.Generator) -> list[str]:
+    """Return the cells of a random parcel.
+
+    Whether it is late depends on the carrier, the distance, the day of shipping and whether it
+    crosses a border; a share of labels is flipped at random, and a share of cells is empty.
+    """
     shipped = date(2025, 1, 1) + timedelta(days=int(draw.integers(365)))
     carrier = int(draw.choice(len(CARRIERS), p=[0.35, 0.25, 0.2, 0.15, 0.05]))
     express = draw.random() < 0.3
@@ -99,17 +100,19 @@ def _parcel(draw: np.random.Generator) -> list[str]:
         + 0.8 * (weight > 10)
         - 1.5 * express
     )
-    late = (trouble > 3.2) != (draw.random() < BY_CHANCE)
+    late = (trouble > 3.2) != (draw.random() < NOISE_SHARE)
     cells = [
         shipped.isoformat(), CARRIERS[carrier], "express" if express else "standard",
         f"{weight:.2f}", f"{distance:.0f}", str(1 + draw.poisson(1.5)), "yes" if border else "no",
         "yes" if draw.random() < 0.1 else "no", f"{draw.lognormal(3.5, 1.0):.2f}",
     ]  # fmt: skip
-    return ["" if draw.random() < EMPTY else cell for cell in cells] + ["yes" if late else "no"]
+    return ["" if draw.random() < EMPTY_SHARE else cell for cell in cells] + [
+        "yes" if late else "no"
+    ]
 
 
 def write_parcels(folder: Path) -> None:
-    """Write 3,000 parcels to learn from and 1,000 new ones, as the files of the examples."""
+    """Write the example files: 3,000 parcels to learn from and 1,000 new ones."""
     draw = np.random.default_rng(2025)
     for name, rows in (("parcels.csv", 3000), ("parcels_new.csv", 1000)):
         with (folder / name).open("w", newline="", encoding="utf-8") as file:

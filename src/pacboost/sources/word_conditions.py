@@ -1,4 +1,4 @@
-"""Conditions on single words beyond whether they occur: how often, where, and how they begin.
+"""Conditions on single words besides presence: how often, where, and how they begin.
 
 Each condition is an entry of the vocabulary with a mark that no word contains:
 
@@ -19,33 +19,33 @@ MARKED = re.compile(r"(\w+)(?: ([×@])(\d+)|\*)")
 
 
 def repeated(tokens: list[str], times: tuple[int, ...]) -> Iterator[str]:
-    """Return the conditions on how often words occur.
+    """Yield the conditions on how often words occur.
 
     >>> list(repeated("to be or not to be to".split(), (2, 3)))
     ['to ×2', 'to ×3', 'be ×2']
     """
     for word, count in Counter(tokens).items() if times else ():
-        for least in times:
-            if count < least:
+        for threshold in times:
+            if count < threshold:
                 break
-            yield f"{word}{TIMES}{least}"
+            yield f"{word}{TIMES}{threshold}"
 
 
 def placed(tokens: list[str], beginning: tuple[int, ...]) -> Iterator[str]:
-    """Return the conditions on words near the beginning.
+    """Yield the conditions on words near the beginning of a text.
 
     >>> list(placed("how many cards".split(), (1, 2)))
     ['how @1', 'how @2', 'many @2']
     """
-    for most in beginning:
-        mark = f"{PLACE}{most}"
-        for word in tokens[:most]:
+    for size in beginning:
+        mark = f"{PLACE}{size}"
+        for word in tokens[:size]:
             yield word + mark
 
 
 @lru_cache(maxsize=100_000)
 def prefixes_of(token: str, sizes: tuple[int, int]) -> tuple[str, ...]:
-    """Return the beginnings of a word that are shorter than it.
+    """Return the proper prefixes of a word, with lengths from ``sizes[0]`` to ``sizes[1]``.
 
     >>> prefixes_of("cards", (3, 6))
     ('car*', 'card*')
@@ -53,12 +53,12 @@ def prefixes_of(token: str, sizes: tuple[int, int]) -> tuple[str, ...]:
     return tuple(token[:size] + PREFIX for size in range(sizes[0], min(sizes[1] + 1, len(token))))
 
 
-def said(entry: str, subject: str = "it") -> str:
-    """Return what an entry of a vocabulary asks of a text.
+def sentence(entry: str, subject: str = "it") -> str:
+    """Return the condition that an entry of a vocabulary states about a text.
 
-    >>> said("profit ×3"), said("profit @10")
+    >>> sentence("profit ×3"), sentence("profit @10")
     ("it contains 'profit' at least 3 times", "it contains 'profit' within its first 10 words")
-    >>> said("how @1", "the body"), said("profi*"), said("my card")
+    >>> sentence("how @1", "the body"), sentence("profi*"), sentence("my card")
     ("the body begins with 'how'", "it contains a word that begins with 'profi'", \
 "it contains 'my card'")
     """

@@ -1,8 +1,9 @@
-"""What text stands for, in files and in data frames alike: numbers, yes and no, dates.
+"""Read columns of text, in files and data frames, as numbers, booleans, dates or categories.
 
-A column of text is read as what all of its cells are, and else as categories: the rules look at
-nothing but its cells. How a column was read goes into the model (``Levels.written``), so that new
-rows are read in the same way, whatever they come in.
+A column is of a type if all of its cells are, else it is categorical. A number may have commas
+between thousands ("1,234.5"). In columns with numbers such as "1,5", and in files separated by
+semicolons, a comma is a decimal comma. How a column is written is saved in the model
+(``Levels.written``), so that new rows are read in the same way from any source.
 """
 
 from __future__ import annotations
@@ -21,9 +22,6 @@ from numpy.typing import NDArray
 
 from pacboost.sources.data_file import MISSING
 
-# A number may have commas between thousands ("1,234.5"). Where a column has numbers such as "1,5",
-# and in files separated by semicolons, a comma is a decimal comma.
-
 THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 DECIMALS = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+")
 COMMA = "decimal comma"
@@ -33,7 +31,7 @@ TRUTH_WAYS = YES_NO, TRUE_FALSE = "yes/no", "true/false"
 
 @dataclass(frozen=True)
 class Spelling:
-    """How cells are written: the words for missing ones, the decimal comma, and the order of dates.
+    """How cells are written: words for missing values, decimal comma, and order of dates.
 
     >>> Spelling().number("1,234.5"), Spelling(decimal_comma=True).number("1,5")
     (1234.5, 1.5)
@@ -42,14 +40,14 @@ class Spelling:
     missing: frozenset[str] = MISSING
     decimal_comma: bool = False
     day_first: bool | None = None
-    """How to read dates such as 1/2/2024 if their column does not show it; None: as text."""
+    """Whether the day comes first in ambiguous dates such as 1/2/2024; None: read them as text."""
 
     def is_missing(self, cell: str) -> bool:
         """Check whether a cell counts as missing."""
         return cell.strip().lower() in self.missing
 
     def number(self, cell: str) -> float:
-        """Read a cell as a number, NaN if it is missing; raise ValueError if it is text.
+        """Return the number in a cell, NaN if it is missing; raise ValueError if it is text.
 
         >>> Spelling().number(" 1.5"), Spelling().number("?")
         (1.5, nan)
@@ -62,41 +60,43 @@ class Spelling:
                 return float(cell.replace(".", "").replace(",", "."))
             if THOUSANDS.fullmatch(cell):
                 return float(cell.replace(",", ""))
-        return float("text" if "_" in cell else cell)  # Python reads 1_000 as 1000: no table does
+        return float("text" if "_" in cell else cell)  # Python reads 1_000 as 1000, tables do not
 
     def numbers(self, cells: Iterable[str]) -> NDArray[np.float64] | None:
-        """Read cells of which each is a number or missing; None if one is neither."""
+        """Return the numbers in cells, NaN for missing ones; None if a cell is text."""
         with suppress(ValueError):
             return np.array([self.number(cell) for cell in cells], dtype=np.float64)
         return None
 
     def is_number(self, cell: str) -> bool:
-        """Check whether a cell is a number, or missing."""
+        """Check whether a cell is a number or missing."""
         return self.numbers([cell]) is not None
 
     @property
     def missing_numbers(self) -> list[float]:
         """The words for missing values that would be read as numbers, such as -999."""
-        found = []
+        numbers = []
         for word in self.missing - {"nan", "-nan", "+nan"}:
             with suppress(ValueError):
-                found.append(float(word))
-        return found
+                numbers.append(float(word))
+        return numbers
 
 
-WORDS_OF_A_TEXT, FEW_TEXTS = 3, 50
-"""Cells of at least so many words on average, and of more than so many kinds, are texts."""
+MIN_WORDS_PER_TEXT = 3
+"""Mean number of words in the cells of a column of sentences."""
+MIN_DISTINCT_TEXTS = 51
+"""Distinct cells of a column of sentences; columns with fewer may be categorical."""
 
 
 def are_sentences(kinds: Collection[Any]) -> bool:
-    """Check whether the different cells of a column read like sentences."""
+    """Check whether the distinct cells of a column look like sentences."""
     texts = [cell for cell in kinds if isinstance(cell, str)]
     words = sum(len(text.split()) for text in texts)
-    return len(texts) > FEW_TEXTS and words >= WORDS_OF_A_TEXT * len(texts)
+    return len(texts) >= MIN_DISTINCT_TEXTS and words >= MIN_WORDS_PER_TEXT * len(texts)
 
 
 def label_kind(texts: Iterable[str]) -> type:
-    """Check whether labels are all whole numbers, all numbers, or text.
+    """Return the type of labels: int or float if all are such numbers, else str.
 
     >>> [label_kind(texts).__name__ for texts in (["1", "-1"], ["1", "0.5"], ["1", "x"])]
     ['int', 'float', 'str']
@@ -110,7 +110,7 @@ def label_kind(texts: Iterable[str]) -> type:
 
 
 def read_labels(texts: Sequence[str], kind: type | None = None) -> NDArray[Any]:
-    """Read labels of a kind, by default the one that all of them are; else raise ValueError.
+    """Convert labels to a type, by default that of ``label_kind``; else raise ValueError.
 
     >>> read_labels(["1", "0"]).tolist(), read_labels(["1_000", "1"]).tolist()
     ([1, 0], ['1_000', '1'])
@@ -122,13 +122,13 @@ def read_labels(texts: Sequence[str], kind: type | None = None) -> NDArray[Any]:
     return np.array([kind(text) for text in texts])
 
 
-FEWEST_NUMBERS = 10
-"""Of fewer different numbers, such as 1, 2, 3 and "4 or more", categories may be meant."""
+MIN_NUMBERS = 10
+"""A column with fewer distinct numbers, such as 1, 2, 3 and "4 or more", may be categorical."""
 SIGNS = "%'’ \u00a0\u202f"
 
 
 def spoilt(texts: Sequence[str], spelling: Spelling) -> str | None:
-    """Return the first text that is not a number where most are, but for signs such as $ and %.
+    """Return the first text that is not a number if most are, ignoring signs such as $ and %.
 
     >>> spoilt([*map(str, range(20)), "unknown"], Spelling())
     'unknown'
@@ -137,23 +137,22 @@ def spoilt(texts: Sequence[str], spelling: Spelling) -> str | None:
     >>> spoilt(["red", "green", "1"], Spelling()) is None
     True
     """
-    plain = ("".join(c for c in text if c not in SIGNS and category(c) != "Sc") for text in texts)
-    if sum(map(spelling.is_number, plain)) < max(FEWEST_NUMBERS, (len(texts) + 1) // 2):
+    stripped = (
+        "".join(c for c in text if c not in SIGNS and category(c) != "Sc") for text in texts
+    )
+    if sum(map(spelling.is_number, stripped)) < max(MIN_NUMBERS, (len(texts) + 1) // 2):
         return None
     return next((text for text in texts if not spelling.is_number(text)), None)
 
 
-# Dates and times, and the columns of numbers made of them: of "bought" the day itself, "bought",
-# and "bought: month" and so on. Clocks are taken as written, without regard to time zones.
-
 ORIGIN = datetime(2000, 1, 1)
-"""Days are counted from here: the first day in the rows would be learned from all of them."""
+"""Day 0 of dates as numbers: fixed, so that it does not depend on the rows."""
 CLOCK = r"(?:[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?\s*(?:Z|[+-]\d{2}:?\d{2})?)?"
 YEAR_FIRST = re.compile(r"(\d{4})([-/])(\d{1,2})\2(\d{1,2})" + CLOCK)
 DAY_FIRST = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})" + CLOCK)
 SLASHES = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})" + CLOCK)
 DAY_MONTH, MONTH_DAY = "day/month/year", "month/day/year"
-"""The orders in which dates with slashes are written."""
+"""Orders of day and month in dates with slashes."""
 DATE, HOUR = "date", "hour"
 PARTS: dict[str, Callable[[datetime], float]] = {
     DATE: lambda moment: (moment - ORIGIN).total_seconds() / 86_400,
@@ -162,14 +161,14 @@ PARTS: dict[str, Callable[[datetime], float]] = {
     "weekday": lambda moment: moment.isoweekday(),
     HOUR: lambda moment: moment.hour,
 }
-"""Weekdays are counted from 1, a Monday, to 7."""
+"""The columns of numbers made of dates. Weekdays count from Monday, 1. Time zones are ignored."""
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 def read_date(text: str, order: str = "") -> datetime | None:
-    """Read a date, perhaps with a time, such as 2024-01-31, 2024-01-31T08:30 or 31.1.2024.
+    """Return the date, and time if any, in a text such as 2024-01-31T08:30 or 31.1.2024.
 
-    Dates with slashes and the year at the end are read only if their order is given.
+    Dates with slashes and the year at the end are read only if ``order`` is given.
 
     >>> read_date("2024-01-31 08:30"), read_date("31.1.2024"), read_date("1/2/2024")
     (datetime.datetime(2024, 1, 31, 8, 30), datetime.datetime(2024, 1, 31, 0, 0), None)
@@ -193,7 +192,7 @@ def read_date(text: str, order: str = "") -> datetime | None:
 
 
 def read_dates(texts: Sequence[str], order: str = "") -> list[datetime] | None:
-    """Read texts of which each is a date; None if one is not, or if there are none."""
+    """Return the dates in texts; None if one is not a date, or if there are no texts."""
     moments = []
     for text in texts:
         moment = read_date(text, order)
@@ -204,7 +203,7 @@ def read_dates(texts: Sequence[str], order: str = "") -> list[datetime] | None:
 
 
 def orders(texts: Sequence[str]) -> list[str]:
-    """Return the orders by which all texts are dates: "" if no slashes have to be understood.
+    """Return the orders of day and month in which all texts are dates; "" if none is needed.
 
     >>> orders(["2024-01-31"]), orders(["31/12/2024", "1/2/2024"]), orders(["12/31/2024"])
     ([''], ['day/month/year'], ['month/day/year'])
@@ -217,7 +216,7 @@ def orders(texts: Sequence[str]) -> list[str]:
 
 
 def part_name(column: str, part: str) -> str:
-    """Return what a column made of dates is called.
+    """Return the name of the column for a part of dates.
 
     >>> part_name("bought", "month"), part_name("bought", "date")
     ('bought: month', 'bought')
@@ -226,7 +225,7 @@ def part_name(column: str, part: str) -> str:
 
 
 def part_of(way: str) -> tuple[str, str] | None:
-    """Return which part of dates a column holds, and their order; None if it holds none.
+    """Return the part of dates that a column holds, and the order of day and month, or None.
 
     >>> part_of("month"), part_of("date; day/month/year"), part_of("yes/no")
     (('month', ''), ('date', 'day/month/year'), None)
@@ -236,48 +235,50 @@ def part_of(way: str) -> tuple[str, str] | None:
 
 
 def is_way(way: Any) -> bool:
-    """Check whether this is a way in which columns are written."""
+    """Check whether a value is a valid entry of ``Levels.written``."""
     if way in (COMMA, *TRUTH_WAYS):
         return True
-    found = part_of(way) if isinstance(way, str) else None
+    part = part_of(way) if isinstance(way, str) else None
     return (
-        found is not None
-        and way == "; ".join(filter(None, found))
-        and (found[1] in ("", DAY_MONTH, MONTH_DAY))
+        part is not None
+        and way == "; ".join(filter(None, part))
+        and (part[1] in ("", DAY_MONTH, MONTH_DAY))
     )
 
 
 def ways_of(texts: Sequence[str], spelling: Spelling) -> tuple[str, ...] | None:
-    """Return the way in which texts are written: "" for numbers, None for categories.
+    """Return how texts are written: ("",) for plain numbers, None for categories.
 
-    Of dates there is a way for each column that is made of them; hours only if there are times.
+    Dates give one entry for each column made of them, with hours only if there are times.
 
     >>> ways = [["1", "2.5"], ["yes", "No"], ["1,5"], ["red", "1"], ["2024-01-31"]]
     >>> [ways_of(texts, Spelling()) for texts in ways]
     [('',), ('yes/no',), ('decimal comma',), None, ('date', 'year', 'month', 'weekday')]
     """
-    plain = replace(spelling, decimal_comma=False).numbers(texts)
-    comma = replace(spelling, decimal_comma=True).numbers(texts)
-    if comma is not None:
-        same = plain is not None and (not spelling.decimal_comma or np.array_equal(plain, comma))
+    with_point = replace(spelling, decimal_comma=False).numbers(texts)
+    with_comma = replace(spelling, decimal_comma=True).numbers(texts)
+    if with_comma is not None:
+        same = with_point is not None and (
+            not spelling.decimal_comma or np.array_equal(with_point, with_comma)
+        )
         return ("",) if same else (COMMA,)
     words = {text.lower() for text in texts}
     if words <= TRUTHS.keys():
         return (TRUE_FALSE if words <= {"true", "false"} else YES_NO,)
-    found = orders(texts)
-    if len(found) == 2 and spelling.day_first is not None:
-        found = [DAY_MONTH if spelling.day_first else MONTH_DAY]
-    if len(found) != 1:
+    date_orders = orders(texts)
+    if len(date_orders) == 2 and spelling.day_first is not None:
+        date_orders = [DAY_MONTH if spelling.day_first else MONTH_DAY]
+    if len(date_orders) != 1:
         return None
-    moments = read_dates(texts, found[0]) or []
+    moments = read_dates(texts, date_orders[0]) or []
     times = any(moment.hour or moment.minute for moment in moments)
     return tuple(
-        "; ".join(filter(None, (part, found[0]))) for part in PARTS if times or part != HOUR
+        "; ".join(filter(None, (part, date_orders[0]))) for part in PARTS if times or part != HOUR
     )
 
 
 def read_text(text: str, way: str, spelling: Spelling) -> float:
-    """Read one text in a way; NaN if it is missing, and ValueError if it is not written so.
+    """Convert one text to a number, NaN if it is missing; raise ValueError if it is not valid.
 
     >>> read_text("31/1/2024", "month; day/month/year", Spelling()), read_text("No", "", Spelling())
     (1, 0.0)
@@ -297,20 +298,20 @@ def read_text(text: str, way: str, spelling: Spelling) -> float:
 
 
 def what_it_held(way: str) -> tuple[str, str]:
-    """Return what a column held in fit, and what to do about other cells, for errors."""
+    """Return what a column held in fit, and advice for other cells, for error messages."""
     part = part_of(way)
     if part is not None:
         order = f" written as {part[1]}" if part[1] else ""
         return f"dates{order}", "Write it as in 2024-01-31, or leave the cell empty"
     if way in TRUTH_WAYS:
-        return f"{way.replace('/', ' and ')}", "Mend it, or leave the cell empty"
-    return "numbers", "Mend it, or leave the cell empty"
+        return f"{way.replace('/', ' and ')}", "Correct it, or leave the cell empty"
+    return "numbers", "Correct it, or leave the cell empty"
 
 
 def shown(value: float, way: str, *, times: bool = False) -> str:
-    """Return a number of a column as it is written there.
+    """Return a number as it is written in its column.
 
-    A number between two dates is shown as the earlier one.
+    A number between two dates is shown as the earlier date.
 
     >>> shown(8796.5, "date"), shown(1.0, "yes/no"), shown(3.0, "weekday"), shown(0.25, "")
     ('2024-01-31', 'yes', 'Wednesday', '0.25')

@@ -15,8 +15,8 @@ from scipy.special import ndtri
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import positive_whole, whole
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.oracles.blocks import key
 from pacboost.sources.oracles.oracle import INDEPENDENT, AbstractOracle, Batch, read_position
+from pacboost.sources.oracles.shuffle import key
 from pacboost.theory.worlds import Rows, Seed, Signs, World, check_noise
 from pacboost.theory.worlds import signs as as_signs
 

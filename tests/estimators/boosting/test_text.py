@@ -366,12 +366,12 @@ def test_texts_may_come_in_many_ways(rows: Any) -> None:
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ({"said": "lost"}, "a list of texts is needed, and dict came"),
-        (None, "a list of texts is needed, and NoneType came"),
+        ({"said": "lost"}, "a list of texts is needed, but the input is a dict"),
+        (None, "a list of texts is needed, but the input is a NoneType"),
         (pd.Series(["a", pd.NA], dtype="string"), "row 1 holds <NA>"),
         ([["lost"], ["card"]], r"row 0 holds \['lost'\] \(list\)"),
         ([b"lost"], r"row 0 holds b'lost' \(bytes\)"),
-        (np.eye(2), "a list of texts is needed, and ndarray came"),
+        (np.eye(2), "a list of texts is needed, but the input is a ndarray"),
     ],
 )
 def test_what_is_no_text_is_refused_with_a_way_out(rows: Any, said: str) -> None:

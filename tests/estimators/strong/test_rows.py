@@ -84,7 +84,7 @@ def test_a_file_of_columns_is_read_as_its_frame(tmp_path: Path, kind: str) -> No
 def test_a_large_file_is_drawn_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "rows.csv"
     FRAME.drop(columns="city").to_csv(path, index=False)
-    monkeypatch.setattr(data_file, "LARGE_FILE", 1000)
+    monkeypatch.setattr(data_file, "MAX_TEXT_BYTES", 1000)
     model = StrongClassifier(n_estimators=3, random_state=0).fit(path, "label")
     assert isinstance(model.estimator_, FilterBoostClassifier)
     assert 0 < model.certificate_.size < 100

@@ -15,9 +15,11 @@ from pacboost.errors import FileError, ParameterError
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.arrow import ParquetOracle
 from pacboost.sources.oracles.choose import as_oracle
-from pacboost.sources.oracles.lines import CsvOracle, SvmlightOracle
+from pacboost.sources.oracles.csv_lines import CsvOracle
 from pacboost.sources.oracles.oracle import REPLACED
-from pacboost.sources.oracles.stream import QueryOracle, StreamOracle, TableOracle
+from pacboost.sources.oracles.sql import QueryOracle, TableOracle
+from pacboost.sources.oracles.stream import StreamOracle
+from pacboost.sources.oracles.svmlight import SvmlightOracle
 from pacboost.theory.sampling import WorldOracle
 from pacboost.theory.worlds import hastie
 
@@ -102,12 +104,12 @@ def test_an_open_connection() -> None:
 def test_compressed_files_are_refused_with_advice(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"")
     for source in (tmp_path / name, tmp_path):
-        with pytest.raises(FileError, match=r"cannot be read from the middle\. Unpack it"):
+        with pytest.raises(FileError, match=r"cannot be drawn from a compressed file"):
             as_oracle(source, "y")
 
 
 def test_files_of_different_kinds(folder: Path) -> None:
-    with pytest.raises(FileError, match=r"a\.parquet and .*b\.csv are files of different kinds"):
+    with pytest.raises(FileError, match=r"a\.parquet and .*b\.csv have different formats"):
         as_oracle(folder, "y")
 
 
@@ -119,7 +121,7 @@ def test_two_databases(folder: Path) -> None:
 
 def test_a_file_of_no_known_kind(tmp_path: Path) -> None:
     (tmp_path / "a.xlsx").write_bytes(b"")
-    with pytest.raises(FileError, match=r"end in '\.xlsx' are not known; known are \.parquet"):
+    with pytest.raises(FileError, match=r"end in '\.xlsx' are not supported; use one of \.parquet"):
         as_oracle(tmp_path / "a.xlsx", "y")
     with pytest.raises(FileError, match="holds no file that ends in"):
         as_oracle(tmp_path, "y")

@@ -17,7 +17,9 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from pacboost.errors import DataError, FileError, PacboostError, ParameterError
 from pacboost.sources.file_rows import read_csv
 from pacboost.sources.oracles import lines
-from pacboost.sources.oracles.lines import CsvOracle, Lines, SvmlightOracle, cut, read_lines
+from pacboost.sources.oracles.csv_lines import CsvOracle
+from pacboost.sources.oracles.lines import Lines, cut, read_lines
+from pacboost.sources.oracles.svmlight import SvmlightOracle
 from tests.sources.oracles.passes import BytesHeld, check_draws, check_passes, of_size, sequence
 
 
@@ -31,7 +33,7 @@ def write(path: Path, n: int, first: int = 0) -> Path:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Three files, in blocks of few lines."""
-    monkeypatch.setattr(lines, "BLOCK", 64)
+    monkeypatch.setattr(lines, "BLOCK_BYTES", 64)
     for name, n, first in [("p1", 35, 0), ("p2", 20, 35), ("p3", 41, 55)]:
         write(tmp_path / f"{name}.csv", n, first)
     return tmp_path
@@ -84,7 +86,7 @@ def test_arrow_and_the_small_reader_agree(rows: list[tuple[str, str, str]]) -> N
     with pytest.MonkeyPatch.context() as patch:
         import tempfile
 
-        patch.setattr(lines, "BLOCK", 40)
+        patch.setattr(lines, "BLOCK_BYTES", 40)
         with tempfile.TemporaryDirectory() as home:
             path = Path(home) / "a.csv"
             path.write_text("\n".join(["a,b,y", *map(",".join, rows)]))
@@ -105,7 +107,7 @@ def test_line_ends_and_a_byte_order_mark(tmp_path: Path, end: str) -> None:
 
 
 def test_quoted_line_ends_cut_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "BLOCK", 16)
+    monkeypatch.setattr(lines, "BLOCK_BYTES", 16)
     path = tmp_path / "q.csv"
     rows = [f'{i},"line {i}\nand ""more""\n"' for i in range(30)]
     path.write_text("\n".join(["a,y", *rows, ""]))
@@ -144,14 +146,14 @@ GOOD = "a,b,y\n" + "1,2,0\n" * 20
         ("", ": is empty; a header line and at least one row are needed"),
         ("\n\n", ": is empty"),
         ("a,b,y\n", ": there are no rows"),
-        ("a,a,y\n1,2,3\n", ": names these columns twice: a"),
+        ("a,a,y\n1,2,3\n", ": has duplicate columns: a"),
         ("a,b\n1,2\n", ": has no column 'y'; its columns are 'a', 'b'"),
-        ("y\n1\n", ": has no column but 'y': no feature"),
-        (GOOD + "1,2\n", ", line 22: has 2 cells where the header has 3. Mend or remove the line"),
-        (GOOD + "1,2,3,4\n" + GOOD[6:], ", line 22: has 4 cells where the header has 3"),
+        ("y\n1\n", ": has no features, only 'y'"),
+        (GOOD + "1,2\n", ", line 22: has 2 cells, but the header has 3. Correct"),
+        (GOOD + "1,2,3,4\n" + GOOD[6:], ", line 22: has 4 cells, but the header has 3"),
         (GOOD + "1,red,0\n", ", line 22: these columns hold text, not numbers: b ('red')"),
         (GOOD + "1_0,2,0\n", ", line 22: these columns hold text, not numbers: a ('1_0')"),
-        (GOOD + "1,-inf,0\n", ", line 22: column 'b' holds -inf; values have to be finite"),
+        (GOOD + "1,-inf,0\n", ", line 22: column 'b' holds -inf"),
         (GOOD + "1,2,\n", ", line 22: has no label"),
         (GOOD.replace(",0", ",no") + "1,2,NA\n", ", line 22: has no label"),
         (GOOD + '1,"2"x,0\n', ", line 22: "),
@@ -166,7 +168,7 @@ def test_what_is_said_of_broken_files(
 ) -> None:
     whole = complaint(tmp_path / "bad.csv", text)
     assert whole.startswith(said), whole
-    monkeypatch.setattr(lines, "BLOCK", 16)  # blocks have no part in what is said
+    monkeypatch.setattr(lines, "BLOCK_BYTES", 16)  # blocks have no part in what is said
     assert complaint(tmp_path / "bad.csv", text) == whole
 
 
@@ -179,14 +181,14 @@ def test_blank_lines_are_no_rows(tmp_path: Path) -> None:
 def test_labels_of_another_kind_than_at_the_beginning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "BLOCK", 64)
+    monkeypatch.setattr(lines, "BLOCK_BYTES", 64)
     said = complaint(tmp_path / "bad.csv", GOOD + "1,2,x\n")
-    assert said.startswith(", line 22: the label is 'x', where those at the beginning of ")
+    assert said.startswith(", line 22: the label is 'x', but those at the beginning of ")
 
 
 def test_files_with_different_columns(folder: Path) -> None:
     (folder / "p2.csv").write_text("a,c,y\n1,2,3\n")
-    with pytest.raises(DataError, match=r"p2\.csv: has other .* it lacks 'b' and has besides 'c'"):
+    with pytest.raises(DataError, match=r"p2\.csv: has other .* it lacks 'b' and also has 'c'"):
         CsvOracle(folder, "y")
     (folder / "p2.csv").write_text("a,b\n1,2\n")
     with pytest.raises(DataError, match=r"p2\.csv: has no column 'y'"):
@@ -228,7 +230,7 @@ def test_blocks_are_whole_rows_for_any_size(rows: list[list[str]], size: int) ->
     text = io.StringIO(newline="")
     python_csv.writer(text, lineterminator="\n", quoting=python_csv.QUOTE_ALL).writerows(rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines, "BLOCK", size)
+        patch.setattr(lines, "BLOCK_BYTES", size)
         path = Path("unused")
         content = text.getvalue().encode()
         patch.setattr(Path, "open", lambda self, mode: io.BytesIO(content))
@@ -249,7 +251,7 @@ def test_a_file_that_shrinks_or_vanishes(tmp_path: Path) -> None:
     path.write_bytes(b"1\n2\n")
     (block,) = cut(path, 0, quotes=False)
     path.write_bytes(b"1\n")
-    with pytest.raises(FileError, match=r"a\.txt: was cut short while"):
+    with pytest.raises(FileError, match=r"a\.txt: was changed while"):
         read_lines(path, block)
     path.unlink()
     with pytest.raises(FileError, match=r"a\.txt: cannot be read \(No such file"):
@@ -277,7 +279,7 @@ ROWS = 60
 @pytest.fixture
 def svmlight_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two files, in blocks of few lines."""
-    monkeypatch.setattr(lines, "BLOCK", 200)
+    monkeypatch.setattr(lines, "BLOCK_BYTES", 200)
     generator = np.random.default_rng(0)
     X = generator.normal(size=(ROWS, 9)) * (generator.random((ROWS, 9)) < 0.3)
     X[0, 8] = 1.0
@@ -328,7 +330,7 @@ GOOD_LINES = "1 1:0.5 3:1\n" * 30
         ("", ": there are no rows"),
         (
             GOOD_LINES + "1 2\n",
-            ", line 31: '2' is not a feature; those are written as number:value",
+            ", line 31: '2' is not a feature; write features as number:value",
         ),
         (GOOD_LINES + "1 2 3:4:5\n", ", line 31: '2' is not a feature"),
         (GOOD_LINES + "1 2:3:4\n", ", line 31: '3:4' is not a number"),
@@ -338,13 +340,13 @@ GOOD_LINES = "1 1:0.5 3:1\n" * 30
         (GOOD_LINES + "yes 1:1\n", ", line 31: 'yes' is not a number"),
         (
             GOOD_LINES + "1 3:1 2:1\n",
-            ", line 31: feature 2 follows feature 3; numbers have to ascend",
+            ", line 31: feature 2 follows feature 3; numbers must ascend",
         ),
         (
             GOOD_LINES + "1 0:1\n",
-            ", line 31: feature 0 follows feature 0; numbers have to ascend, from 1",
+            ", line 31: feature 0 follows feature 0; numbers must ascend from 1",
         ),
-        (GOOD_LINES + "1 2:inf\n", ", line 31: column 1 holds inf; values have to be finite"),
+        (GOOD_LINES + "1 2:inf\n", ", line 31: column 1 holds inf"),
         (GOOD_LINES + "nan 2:1\n", ", line 31: has no label"),
     ],
 )
@@ -354,7 +356,7 @@ def test_what_is_said_of_broken_svmlight_files(
     path = tmp_path / "bad.svm"
     path.write_text(text)
     for size in (2**23, 50):
-        monkeypatch.setattr(lines, "BLOCK", size)
+        monkeypatch.setattr(lines, "BLOCK_BYTES", size)
         with pytest.raises(PacboostError) as caught:
             sequence(SvmlightOracle(path), of_size(10))
         assert str(caught.value).startswith(f"{path}{said}")

@@ -85,7 +85,7 @@ def test_an_iterator_can_be_skipped_ahead_but_not_gone_back_in() -> None:
     oracle.seek({"lap": 0, "turn": 2, "row": 0})  # still in hand
     assert oracle.draw(3).rows.tolist() == rows[5:8]
     oracle.seek({"lap": 0, "turn": 0, "row": 0})
-    with pytest.raises(DataError, match="stands at batch 3 and cannot go back to 0"):
+    with pytest.raises(DataError, match="is at batch 3 and cannot go back to 0"):
         oracle.draw(1)
 
 
@@ -111,7 +111,7 @@ def test_one_batch_is_held_at_a_time() -> None:
 
 class TestBadInput:
     def test_a_stream_without_a_batch(self) -> None:
-        with pytest.raises(DataError, match="gave no batch at all"):
+        with pytest.raises(DataError, match="is empty; at least one batch"):
             StreamOracle(iter([]))
 
     def test_a_stream_without_a_row_has_ended(self) -> None:
@@ -148,16 +148,16 @@ class TestBadInput:
     def test_a_pass_that_ends_early(self) -> None:
         lengths = iter([3, 2])
         oracle = StreamOracle(lambda: [numbered(k, 1) for k in range(next(lengths))])
-        with pytest.raises(DataError, match="ended after 2 batches, and after 3 on an earlier"):
+        with pytest.raises(DataError, match="ended after 2 batches, but after 3 on an earlier"):
             sequence(oracle, of_size(3), laps=3)
 
     @pytest.mark.parametrize(
         ("batch", "complaint"),
         [
-            ((np.zeros((2, 3)), [0, 1]), "has 3 columns where the first had 2"),
+            ((np.zeros((2, 3)), [0, 1]), "has 3 columns, but the first batch had 2"),
             ((np.zeros((2, 2)), [0]), "there are 2 rows but 1 labels"),
-            (np.zeros((2, 2)), "is a ndarray; it has to be a pair"),
-            (None, "is None; end the stream instead"),
+            (np.zeros((2, 2)), "is a ndarray; it must be a pair"),
+            (None, "is None; end the iterator"),
             ((np.array([["a", "b"]]), [0]), "an array of text"),
             ((np.full((1, 2), np.inf), [0]), "row 0: column 0 holds inf"),
             ((np.zeros((1, 2)), [np.nan]), "row 0: has no label"),
@@ -186,7 +186,7 @@ class TestBadInput:
             oracle.draw(5)
 
     def test_a_frame_without_a_target(self) -> None:
-        with pytest.raises(DataError, match="whose column of labels is named as the target"):
+        with pytest.raises(DataError, match="column of labels as target"):
             StreamOracle([pl.DataFrame({"a": [1]})])
 
     def test_no_stream(self) -> None:

@@ -31,8 +31,10 @@ from pacboost.reports.text import refills_table, summary
 from pacboost.sources.data_file import read_as_a_whole
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.choose import COMPRESSED, DATABASES, KINDS
-from pacboost.sources.oracles.files import File, address_of, find_files, is_remote
-from pacboost.sources.oracles.lines import CsvOracle, SvmlightOracle
+from pacboost.sources.oracles.csv_lines import CsvOracle
+from pacboost.sources.oracles.files import File, find_files
+from pacboost.sources.oracles.remote_files import address_of, is_remote
+from pacboost.sources.oracles.svmlight import SvmlightOracle
 from pacboost.sources.written import read_labels
 
 # The cluster that ``pacboost fit --cluster`` names: workers on this machine, or a scheduler.

@@ -15,7 +15,7 @@ from pacboost.reports.text import counted
 from pacboost.sources.columns import Columns
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.file_rows import LabelledTable, blocks, read_csv
-from pacboost.sources.frame_table import FEWEST, FrameTable
+from pacboost.sources.frame_table import MIN_ROWS_FOR_ID, FrameTable
 from pacboost.sources.table import Table, refuse_text
 from pacboost.sources.written import TRUTH_WAYS, orders, part_of, spoilt
 
@@ -204,7 +204,7 @@ def _note_numbered(data: DataFile, table: FrameTable, kept: Collection[str]) -> 
     for j, name in enumerate(table.names):
         values = table.column(j)
         known = j in table.levels or j in table.levels.written or name in kept
-        if not known and values.size >= FEWEST and (values == np.rint(values)).all():
+        if not known and values.size >= MIN_ROWS_FOR_ID and (values == np.rint(values)).all():
             counted_up = bool(np.ptp(values) == values.size - 1)
             found += [name] if counted_up and np.unique(values).size == values.size else []
     if found:

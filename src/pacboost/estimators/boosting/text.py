@@ -35,7 +35,7 @@ from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
-from pacboost.sources.text import MOST_FEATURES, TextFeatures
+from pacboost.sources.text import MAX_FEATURES, TextFeatures
 from pacboost.training.run.linear_words import LinearWords
 
 # How texts are read: by a vocabulary that is learned from the training rows alone.
@@ -140,7 +140,7 @@ class TextBoostClassifier(Boosting):
     characters: tuple[int, int] | None = None
     min_count: int = 1
     _: KW_ONLY
-    max_features: int = MOST_FEATURES
+    max_features: int = MAX_FEATURES
     lowercase: bool = True
     text_columns: Sequence[str] | None = None
     times: Sequence[int] | None = (2, 3, 5, 8)

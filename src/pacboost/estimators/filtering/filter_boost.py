@@ -29,7 +29,8 @@ from pacboost.estimators.inputs.tables import open_table, set_features, warn_of_
 from pacboost.kernels.runtime.threads import using
 from pacboost.samples.same_example import check_copies
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.choose import is_collection, open_source
+from pacboost.sources.oracles.choose import open_source
+from pacboost.sources.oracles.dask_collections import is_collection
 from pacboost.sources.oracles.oracle import OUT_OF_TIME, AbstractOracle, reading_until
 from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.sources.oracles.stream import PushedOracle

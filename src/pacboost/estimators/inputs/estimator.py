@@ -28,7 +28,7 @@ from pacboost.kernels.device import gpu_in_use
 from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.explained_errors import checked_by_scikit_learn, explains_input
 from pacboost.sources.optional import need
-from pacboost.sources.oracles.choose import is_collection
+from pacboost.sources.oracles.dask_collections import is_collection
 from pacboost.sources.table import Table
 
 Method = TypeVar("Method", bound=Callable[..., Any])

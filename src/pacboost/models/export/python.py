@@ -21,13 +21,13 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.word_list import GRID, WordIndex
 from pacboost.models.export.program import Output, Program
 from pacboost.numerics.exact import VOTE_UNIT
-from pacboost.sources.mixed import (
+from pacboost.sources.column_conditions import (
     Conditions,
     LevelConditions,
-    MixedFeatures,
     NumberConditions,
     TextConditions,
 )
+from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.text import TextFeatures
 
 WIDTH = 100

@@ -1,1 +1,1 @@
-"""Oracles: sources that are asked for examples, a few at a time, and never held as a whole."""
+"""Oracles: sources of examples that are drawn in batches and need not fit in memory."""

@@ -1,7 +1,7 @@
 """Draw from arrays, sparse matrices and data frames in memory.
 
-Any row can be reached, so the order is a random one over all rows, and only drawn rows are
-converted and checked: the cost of a draw does not grow with the number of rows.
+Rows come in a random order over the whole source. Only drawn rows are converted and checked, so the
+cost of a draw does not grow with the number of rows.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.numerics.checks import whole
-from pacboost.sources.oracles.blocks import Shuffle, key
 from pacboost.sources.oracles.held import BadCell, distinct, hold
 from pacboost.sources.oracles.oracle import (
     REPLACED,
@@ -26,15 +25,16 @@ from pacboost.sources.oracles.oracle import (
     Unread,
     read_position,
 )
+from pacboost.sources.oracles.shuffle import Shuffle, key
 
 ROWS_PER_KEY = 2**12
-LABELS_AT_ONCE = 2**18
-ROWS_LOOKED_AT = 64
-"""A fingerprint looks at so many rows."""
+LABELS_PER_PIECE = 2**18
+FINGERPRINT_ROWS = 64
+"""Number of rows that are hashed for a fingerprint."""
 
 
 class ArrayOracle(AbstractOracle):
-    """Every row once a pass in an order keyed by the seed, or drawn with replacement.
+    """Rows in memory, each once per pass in an order keyed by the seed, or with replacement.
 
     The identity of a row is its number.
 
@@ -59,10 +59,10 @@ class ArrayOracle(AbstractOracle):
         self._lap = self._row = 0
         self._shuffle: Shuffle | None = None
         self._only: NDArray[np.int64] | None = None
-        """The rows there are, of those that are held; None for all."""
+        """Numbers of the rows to draw from; None for all."""
 
     def only(self, rows: NDArray[np.intp]) -> ArrayOracle:
-        """Return an oracle of some rows, which are numbered anew; nothing is copied.
+        """Return an oracle of some rows, renumbered from 0, without copying them.
 
         >>> ArrayOracle(np.eye(3), [0, 1, 2]).only(np.array([2, 0])).take(np.array([0])).labels
         array([2])
@@ -88,12 +88,12 @@ class ArrayOracle(AbstractOracle):
         return self.unread(rows).read()
 
     def unread(self, rows: NDArray[np.int64]) -> Unread:
-        """Return these very rows, unread."""
-        held = rows if self._only is None else self._only[rows]
-        return Unread(self._held, held, rows.astype(np.uint64), self._lap, self.place)
+        """Return the rows of these numbers, to be read later."""
+        numbers = rows if self._only is None else self._only[rows]
+        return Unread(self._held, numbers, rows.astype(np.uint64), self._lap, self.place)
 
     def _replaced(self, first: int, last: int) -> NDArray[np.int64]:
-        """Draw row numbers; each few thousand have a key of their own, so that n has no part."""
+        """Draw row numbers in blocks with separate keys, so that batch sizes do not matter."""
         blocks = range(first // ROWS_PER_KEY, (last - 1) // ROWS_PER_KEY + 1)
         drawn = [
             np.random.default_rng(key(self._seed, block)).integers(self.n_rows, size=ROWS_PER_KEY)
@@ -117,24 +117,24 @@ class ArrayOracle(AbstractOracle):
         numbers = np.empty(self.n_rows, dtype=np.uint8)
         first = 0
         for labels in self._labels():
-            own = numbers[first : first + labels.size]
-            if classes.size == 2:  # comparing takes a tenth of the time of searching
-                np.equal(labels, classes[1], out=own.view(np.bool_))
+            part = numbers[first : first + labels.size]
+            if classes.size == 2:  # ten times faster than searching
+                np.equal(labels, classes[1], out=part.view(np.bool_))
             else:
-                np.minimum(np.searchsorted(classes, labels), 255, out=own, casting="unsafe")
+                np.minimum(np.searchsorted(classes, labels), 255, out=part, casting="unsafe")
             first += labels.size
         return numbers
 
     def _labels(self) -> Iterator[NDArray[Any]]:
-        for first in range(0, self.n_rows, LABELS_AT_ONCE):
-            own = slice(first, first + LABELS_AT_ONCE)
+        for first in range(0, self.n_rows, LABELS_PER_PIECE):
+            part = slice(first, first + LABELS_PER_PIECE)
             try:
-                yield self._held.labels(own if self._only is None else self._only[own])
+                yield self._held.labels(part if self._only is None else self._only[part])
             except BadCell as bad:
                 raise DataError(f"{self.place(first + bad.row)}: {bad}") from None
 
     def fingerprint(self) -> str:
-        some = np.unique(np.linspace(0, self.n_rows - 1, ROWS_LOOKED_AT).astype(np.int64))
+        some = np.unique(np.linspace(0, self.n_rows - 1, FINGERPRINT_ROWS).astype(np.int64))
         batch = self.take(some)
         content = sha256(repr((self.n_rows, self.n_columns, self.names)).encode())
         content.update(np.ascontiguousarray(batch.table.rows(), dtype=np.float64).tobytes())

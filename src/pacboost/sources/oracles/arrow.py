@@ -1,7 +1,7 @@
-"""Draw from Parquet files: a row group at a time, in random order.
+"""Draw from Parquet files, one row group at a time, in random order.
 
-A row group is decoded column by column through a small buffer. Reading all columns at once takes as
-long, but holds compressed and half-decoded pages besides: up to four times what is kept.
+A row group is decoded column by column through a small buffer. Reading all columns at once takes
+the same time, but up to four times the memory of the result for compressed and half-decoded pages.
 """
 
 from __future__ import annotations
@@ -37,11 +37,12 @@ from pacboost.sources.oracles.held import (
     plain_labels,
 )
 from pacboost.sources.oracles.remote import SpreadOracle
+from pacboost.sources.oracles.remote_files import CHANGED
 from pacboost.sources.table import refuse_text
 
 
 def number_columns(schema: Any, target: str, drop: Collection[str], where: str) -> tuple[str, ...]:
-    """Return the features of a schema; refuse those that are no numbers."""
+    """Return the feature names of a schema; refuse columns that are not numeric."""
     names = features(schema.names, target, drop, where)
     kinds = [(name, schema.field(name).type) for name in names]
     text = [f"{name} ({kind})" for name, kind in kinds if not is_number(kind)]
@@ -51,31 +52,31 @@ def number_columns(schema: Any, target: str, drop: Collection[str], where: str) 
 
 
 def row_bits(kinds: Sequence[Any]) -> int:
-    """Return the bits a row takes: its values, and for each a bit that says whether it is there.
+    """Return the bits of a row: its values, and one validity bit for each.
 
     >>> pa = need("pyarrow")
     >>> row_bits([pa.float32(), pa.bool_(), pa.null()])
     36
     """
     widths = (kind.bit_width if is_number(kind) else 32 for kind in kinds if str(kind) != "null")
-    return sum(widths) + len(kinds)  # text is held as numbers of a dictionary
+    return sum(widths) + len(kinds)  # text is stored as dictionary indices
 
 
 def release_memory() -> None:
-    """Return to the system what Arrow keeps of blocks that were let go."""
+    """Return unused memory of Arrow to the operating system."""
     need("pyarrow").default_memory_pool().release_unused()
 
 
 SUFFIXES = (".parquet", ".pq")
-BUFFER = 2**18
+BUFFER_BYTES = 2**18
 
 
 @dataclass(frozen=True)
 class RowGroup:
-    """Where a row group lies, and which of its columns are read: by this process or another."""
+    """A row group and the columns to read; it can be sent to another process."""
 
     file: File
-    """The whole path: a worker may have another working folder."""
+    """The absolute path, because a worker may have another working folder."""
     number: int
     rows: int
     names: tuple[str, ...]
@@ -92,7 +93,7 @@ class RowGroup:
         return hold_arrow(table, self.target)
 
     def labels(self) -> NDArray[Any]:
-        """Decode the target column, refuse a missing label, and return every label once."""
+        """Return the distinct labels of the row group; refuse missing ones."""
         labels = plain_labels(self._columns([self.target]).column(0))
         missing = first_missing(labels)
         if missing is not None:
@@ -101,7 +102,7 @@ class RowGroup:
 
     def _columns(self, names: list[str]) -> Any:
         pa = need("pyarrow")
-        # Labels that are text are kept as numbers of a dictionary.
+        # Text labels are stored as dictionary indices to save memory.
         with parquet_file(self.file, self.place, [self.target]) as parquet:
             table = pa.table(
                 {
@@ -112,35 +113,34 @@ class RowGroup:
                 }
             )
         if table.num_rows != self.rows:
-            raise FileError(f"{self.file_shown}: was changed while it was being read")
+            raise FileError(f"{self.file_shown}: {CHANGED}")
         return table
 
 
 @contextmanager
 def parquet_file(file: File, shown: str, encoded: Sequence[str] = ()) -> Iterator[Any]:
-    """Open a Parquet file; ``shown`` names it in complaints."""
+    """Open a Parquet file; error messages call it ``shown``."""
     pq, pa = need("pyarrow.parquet"), need("pyarrow")
     try:
         with (
             opened(file) as source,
             pq.ParquetFile(
-                source, buffer_size=BUFFER, pre_buffer=False, read_dictionary=list(encoded)
+                source, buffer_size=BUFFER_BYTES, pre_buffer=False, read_dictionary=list(encoded)
             ) as parquet,
         ):
             yield parquet
     except (OSError, IndexError, KeyError, pa.ArrowException) as problem:
         raise FileError(
-            f"{shown}: cannot be read ({problem}). Is it a Parquet file, and whole? Write "
-            "it again, or leave it out."
+            f"{shown}: cannot be read ({problem}). Is it a complete Parquet file? Write it "
+            "again, or remove it."
         ) from problem
 
 
 class ParquetOracle(SpreadOracle):
-    """The rows of files, folders and patterns; all columns but the target are numbers.
+    """The rows of Parquet files; all columns but the target are numbers.
 
-    Files are known by their paths, sorted, so the order in which they are listed has no part. Their
-    columns may stand in any order, but have to be the same. Text columns are refused, or left out
-    by ``drop``.
+    Files are sorted by path, so the order of listing does not matter. All files must have the same
+    columns, in any order. Text columns are refused, unless they are named in ``drop``.
     """
 
     n_rows: int
@@ -172,8 +172,8 @@ class ParquetOracle(SpreadOracle):
         refuse_other(names, where, self.names, str(self._files[0]))
         if is_number(kind) != is_number(self._kind):
             raise DataError(
-                f"{where}: the target {self._target!r} is {kind} where {self._files[0]} has "
-                f"{self._kind}; make them the same"
+                f"{where}: the target {self._target!r} is {kind}, but in {self._files[0]} it is "
+                f"{self._kind}; make the types the same"
             )
         per_row = row_bits([schema.field(name).type for name in (*names, self._target)])
         for number in range(parquet.num_row_groups):
@@ -186,9 +186,9 @@ class ParquetOracle(SpreadOracle):
                 self.largest_block_place = f"{where}, row group {number}"
 
     def read(self, block: int) -> Held:
-        held = self._groups[block].read()
+        rows = self._groups[block].read()
         self.check_block(block)
-        return held
+        return rows
 
     def check_block(self, block: int) -> None:
         group = self._groups[block]

@@ -1,15 +1,14 @@
-"""Sources made of blocks: one is used while the next one is read, and no more are held.
+"""Sources that are read in blocks: one block is in use while the next one is read.
 
-With several threads and no limit of memory, some more are read ahead (``read_ahead_on``).
+With several threads and no memory limit, more blocks are read ahead (``read_ahead_on``).
 
-A source that knows its blocks (row groups of a file, ranges of lines) is read in an order keyed by
-the seed and the pass: the blocks in random order, and the rows of each in random order. A source
-that does not know them (a query, a stream) gives them one after the other until it ends. Either way
-rows that lie together come near each other, so the rows that come first are a cluster sample: what
-tests or certifies a classifier has to be drawn from all blocks (``select``).
+If the blocks are known (row groups of a file, ranges of lines), the blocks and the rows of each are
+read in a random order keyed by the seed and the pass. If not (a query, a stream), blocks are read
+in sequence until the end. In both cases rows of a block come together, so the first rows are a
+cluster sample: rows that test or certify a classifier must be drawn from all blocks (``select``).
 
-A row's identity is the number of its block and its number in there, so it has no part in it how
-many rows are asked for, nor when a block happened to be read.
+The identity of a row is the number of its block and its number within the block, so it depends
+neither on batch sizes nor on the time of reading.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.numerics.checks import whole
@@ -40,111 +38,39 @@ from pacboost.sources.oracles.oracle import (
     in_time,
     read_position,
 )
-
-# Orders that only a key tells: the numbers below n, each once, any part of which can be asked for.
-#
-# Few numbers are shuffled and kept. Many are not: each is split into two halves, and either half is
-# moved in turn by a keyed hash of the other (a Feistel network), so that every step can be undone
-# and no two numbers meet. The halves count to 2^k and to a, with a·2^k the next number above n that
-# k divides so; the few numbers that leave [0, n) go through again until they are back, which is a
-# permutation of [0, n) (Black and Rogaway 2002). So an array of any length is read in a random
-# order that is stored nowhere: 65,536 places of it take 2 ms, a third of the time of copying such
-# rows.
-
-FEW = 2**16
-STEPS = 8
-
-
-def key(seed: int, *place: int) -> np.random.SeedSequence:
-    """Return the key of one place (a pass, a block) under a seed: numbers below 2^32."""
-    return np.random.SeedSequence(seed, spawn_key=place)
-
-
-class Shuffle:
-    """The numbers 0 to n - 1 in a random order.
-
-    >>> Shuffle(5, key(0)).part(0, 5).tolist()
-    [2, 4, 3, 0, 1]
-    >>> Shuffle(10**12, key(0)).part(7, 8).tolist()
-    [309027869473]
-    """
-
-    def __init__(self, n: int, key: np.random.SeedSequence) -> None:
-        self._n = n
-        self._all: NDArray[np.int64] | None = None
-        if n <= FEW:
-            self._all = np.random.default_rng(key).permutation(n)
-            return
-        self._bits = (n - 1).bit_length() // 2
-        self._high = -(-n // 2**self._bits)
-        keys = key.generate_state(2 * STEPS, np.uint32).reshape(STEPS, 2)
-        self._keys = [(word, factor | np.uint32(1)) for word, factor in keys]
-
-    def part(self, first: int, last: int) -> NDArray[np.int64]:
-        """Return the numbers at these places of the order."""
-        if self._all is not None:
-            return self._all[first:last]
-        numbers = self._permute(np.arange(first, last, dtype=np.uint64))
-        outside = np.flatnonzero(numbers >= self._n)
-        while outside.size:
-            numbers[outside] = self._permute(numbers[outside])
-            outside = outside[numbers[outside] >= self._n]
-        return numbers.astype(np.int64)
-
-    def _permute(self, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        high = (numbers >> np.uint64(self._bits)).astype(np.uint32)
-        low = (numbers & np.uint64(2**self._bits - 1)).astype(np.uint32)
-        for step, (word, factor) in enumerate(self._keys):
-            if step % 2:
-                low ^= _hash(high, word, factor) >> np.uint32(32 - self._bits)
-                continue
-            share = _hash(low, word, factor) * np.uint64(self._high)
-            high += (share >> np.uint64(32)).astype(np.uint32)
-            np.minimum(high, high - np.uint32(self._high), out=high)  # below 0 it wraps around
-        return (high.astype(np.uint64) << np.uint64(self._bits)) | low
-
-
-def _hash(half: NDArray[np.uint32], word: np.uint32, factor: np.uint32) -> NDArray[np.uint32]:
-    """Spread bits over the whole word by odd factors, one of which is keyed."""
-    x = half ^ word
-    x *= factor
-    x ^= x >> np.uint32(15)
-    x *= np.uint32(0x85EBCA6B)
-    x ^= x >> np.uint32(16)
-    return x
-
+from pacboost.sources.oracles.shuffle import Shuffle, key
 
 BLOCKS, ROWS = 0, 1
-"""What a key is for: the order of blocks, or of the rows in one."""
+"""First number of a key: the order of blocks, or of the rows in a block."""
 BYTES_PER_THREAD = 2**20
-"""Blocks that are read ahead besides the usual one take no more than this for every thread."""
+"""Memory per thread for blocks read ahead in addition to the next one."""
 
 
 @lru_cache(maxsize=8)
 def _shuffle(n: int, seed: int, *place: int) -> Shuffle:
-    """Make an order once for the many draws that ask for a part of it."""
+    """Return a cached order, because many draws read a part of it."""
     return Shuffle(n, key(seed, *place))
 
 
 @cache
 def trim() -> Callable[[int], object]:
-    """Return what gives back memory that the C library keeps, which only Linux has."""
+    """Return ``malloc_trim`` of the C library (Linux only), else a function without effect."""
     try:
-        found: Callable[[int], object] = ctypes.CDLL(None).malloc_trim
-        return found
+        malloc_trim: Callable[[int], object] = ctypes.CDLL(None).malloc_trim
+        return malloc_trim
     except (AttributeError, OSError, TypeError):
         return lambda keep: None
 
 
 class Spot(NamedTuple):
-    """A pass, and how many of its blocks came before."""
+    """A pass, and the number of its blocks that have been read before."""
 
     lap: int
     turn: int
 
 
 class Span(NamedTuple):
-    """Some of the rows of a block, in the order in which a pass gives them."""
+    """A range of the rows of a block, in the order of a pass."""
 
     seed: int
     lap: int
@@ -154,30 +80,30 @@ class Span(NamedTuple):
     last: int
     shuffled: bool
     ticket: int = 0
-    """The number of the first row among all that a refill draws."""
+    """Number of the first row among all rows that a refill draws."""
 
-    def of(self, held: Held, place: Callable[[int], str]) -> Unread:
+    def of(self, data: Held, place: Callable[[int], str]) -> Unread:
         picked = np.arange(self.first, self.last)
         if self.shuffled:
             order = _shuffle(self.block_rows, self.seed, ROWS, self.lap, self.block)
             picked = order.part(self.first, self.last)
         rows = picked.astype(np.uint64) | np.uint64(self.block << 32)
-        return Unread(held, picked, rows, self.lap, place)
+        return Unread(data, picked, rows, self.lap, place)
 
 
 class BlockOracle(AbstractOracle):
-    """Rows block by block; a subclass says how many blocks there are, and reads one.
+    """An oracle that reads blocks of rows; a subclass reads one block.
 
-    Blocks whose number is not known (``n_blocks`` is None) come in order until there are none.
+    If the number of blocks is unknown (``n_blocks`` is None), they are read in order to the end.
     """
 
     shuffles_rows: bool = True
     reads_ahead: bool = True
-    """Whether the next block is read, by a thread of its own, while this one is used."""
+    """Whether another thread reads the next block while this one is in use."""
     blocks_ahead: int = 1
-    """How many blocks are read while one is used, each by a thread; one if they come in order."""
+    """Number of blocks read ahead, each by a thread; one if blocks come in sequence."""
     repeats: bool = True
-    """Whether a source whose blocks are not known can be read again."""
+    """Whether a source of unknown blocks can be read again."""
 
     def __init__(self, seed: int, n_blocks: int | None) -> None:
         self.order = STREAM if n_blocks is None else SHUFFLED
@@ -193,18 +119,18 @@ class BlockOracle(AbstractOracle):
 
     @abstractmethod
     def read(self, block: int) -> Held | None:
-        """Read a block; None says that there is none, where their number is not known."""
+        """Read a block; None after the last one, if the number of blocks is unknown."""
 
     def _upcoming(self, n: int) -> Drawn:
         n = whole("n", n, 1)
-        held = self._open()
-        if held is None:
+        data = self._open()
+        if data is None:
             return self._no_rows(self._spot.lap)
-        last = min(self._row + n, held.n_rows)
-        return self.span(self._spot, held.n_rows, self._row, last).of(held, self.place)
+        last = min(self._row + n, data.n_rows)
+        return self.span(self._spot, data.n_rows, self._row, last).of(data, self.place)
 
     def span(self, spot: Spot, block_rows: int, first: int, last: int) -> Span:
-        """Return some of the rows of the block whose turn it is."""
+        """Return a range of the rows of the block at a spot."""
         block, shuffled = self._block(spot), self.shuffles_rows
         return Span(self._seed, spot.lap, block, block_rows, first, last, shuffled)
 
@@ -216,22 +142,22 @@ class BlockOracle(AbstractOracle):
     def select(self, choose: Chooser) -> Iterator[Batch]:
         self._forget()
         block = -1
-        for held in self._in_order(self._read_block, range(self._n_blocks or 0)):
-            block += 1  # enumerate would hold on to blocks
+        for data in self._in_order(self._read_block, range(self._n_blocks or 0)):
+            block += 1  # enumerate would keep a reference to the block
             batch = (
-                self._no_rows() if held is None else chosen_rows(held, block, choose, self.place)
+                self._no_rows() if data is None else chosen_rows(data, block, choose, self.place)
             )
-            del held  # before the next one is asked for
+            del data  # free the memory before the next block is read
             if batch.n_rows:
                 yield batch
 
     def read_ahead_on(self, threads: int) -> None:
         if self._n_blocks is not None and self.largest_block:
-            more = min(threads - 1, threads * BYTES_PER_THREAD // self.largest_block)
-            self.blocks_ahead = 1 + min(more, self._n_blocks - 1)
+            extra_blocks = min(threads - 1, threads * BYTES_PER_THREAD // self.largest_block)
+            self.blocks_ahead = 1 + min(extra_blocks, self._n_blocks - 1)
 
     def _in_order(self, task: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:
-        """Read blocks one after the other: no more are held than when rows are drawn."""
+        """Apply a task to blocks in order, with as many in memory as when rows are drawn."""
         ahead, blocks = self.blocks_ahead, in_time(blocks)
         return in_order(task, blocks, ahead, ahead + 1) if self.reads_ahead else map(task, blocks)
 
@@ -261,15 +187,15 @@ class BlockOracle(AbstractOracle):
         return Spot(spot.lap + 1, 0) if ends else Spot(spot.lap, spot.turn + 1)
 
     def _again(self, spot: Spot) -> bool:
-        """Check whether the next block is the same: the last of a pass, then the first."""
+        """Check whether the next pass begins with the block that ends this one."""
         return self._block(self._after(spot)) == self._block(spot)
 
     def _open(self) -> Held | None:
-        """Return the block that holds the next row; None if the source has ended."""
+        """Return the block of the next row; None if the source has ended."""
         while True:
             if self._held is None:
                 self._held = self._fetch()
-            if self._held is None:  # only where the number of blocks is not known
+            if self._held is None:  # only if the number of blocks is unknown
                 if not (self.repeats and self._lap_has_rows):
                     return None
                 self._enter(Spot(self._spot.lap + 1, 0))
@@ -280,7 +206,7 @@ class BlockOracle(AbstractOracle):
                 self._leave()
 
     def _leave(self) -> None:
-        """Go on to the next block, and forget this one before that one's successor is read."""
+        """Go to the next block, and free this one before the next but one is read."""
         after = self._after(self._spot)
         if not self._again(self._spot):
             self._held = None
@@ -294,7 +220,7 @@ class BlockOracle(AbstractOracle):
         self._spot, self._row = spot, 0
 
     def _fetch(self) -> Held | None:
-        """Read the block whose turn it is, or wait for it, and have the next ones read."""
+        """Return the current block, and start to read the next ones."""
         (block,) = in_time([self._block(self._spot)])
         if not self.reads_ahead:
             return self._read_block(block)
@@ -303,15 +229,15 @@ class BlockOracle(AbstractOracle):
         wait([self._ahead[0]])
         future = self._ahead.popleft()
         if future.exception() is not None:
-            self._forget()  # so that the block can be asked for again
-        held, spot = future.result(), self._spot
-        for k in range(self.blocks_ahead if held is not None else 0):
+            self._forget()  # so that the block can be read again
+        data, spot = future.result(), self._spot
+        for k in range(self.blocks_ahead if data is not None else 0):
             if self._again(spot):
                 break
             spot = self._after(spot)
             if k == len(self._ahead):
                 self._ahead.append(self._read_ahead(spot))
-        return held
+        return data
 
     def _read_ahead(self, spot: Spot) -> Future[Held | None]:
         if self._reader is None:
@@ -321,7 +247,7 @@ class BlockOracle(AbstractOracle):
         return self._reader.submit(self._read_block, self._block(spot))
 
     def check_memory(self, limit: int) -> None:
-        """Raise if blocks do not fit; from now on, memory is given back before each is read."""
+        """Raise if blocks do not fit; from now on, free unused memory before each read."""
         super().check_memory(limit)
         self._spares_memory = True
 
@@ -331,15 +257,15 @@ class BlockOracle(AbstractOracle):
         return self.read(block)
 
     def _forget(self) -> None:
-        """Let go of all blocks; a read under way is waited for."""
+        """Free all blocks; wait for reads in progress."""
         pending = [future for future in self._ahead if not future.cancel()]
         self._ahead.clear()
         wait(pending)
         self._held = None
 
 
-def chosen_rows(held: Held, block: int, choose: Chooser, place: Callable[[int], str]) -> Batch:
-    """Return the rows of a block that are chosen."""
-    rows = np.arange(held.n_rows, dtype=np.uint64) | np.uint64(block << 32)
-    chosen = np.flatnonzero(choose(rows, held))
-    return Unread(held, chosen, rows[chosen], 0, place).read()
+def chosen_rows(data: Held, block: int, choose: Chooser, place: Callable[[int], str]) -> Batch:
+    """Return the chosen rows of a block."""
+    rows = np.arange(data.n_rows, dtype=np.uint64) | np.uint64(block << 32)
+    chosen = np.flatnonzero(choose(rows, data))
+    return Unread(data, chosen, rows[chosen], 0, place).read()

@@ -1,253 +1,53 @@
-"""Find the files of a source: paths, folders and patterns, in any order and listed as often."""
+"""Find the files of a source: paths, folders, patterns, and addresses such as s3://bucket/data."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager
 from glob import glob, has_magic
 from hashlib import file_digest, sha256
-from importlib.util import find_spec
-from pathlib import Path, PurePosixPath
-from types import SimpleNamespace
+from pathlib import Path
 from typing import Any
 
 from pacboost.errors import DataError, FileError
-from pacboost.sources.optional import named_twice, need
-
-# Files at addresses such as s3://bucket/data/*.parquet, through fsspec.
-#
-# fsspec loads what an address needs (s3fs for s3://, gcsfs for gs://). Credentials are found as
-# those libraries find them, by every worker for itself: none is sent.
-
-# Errors of storage behind addresses such as s3://…: each says what to do.
-#
-# The libraries that fsspec loads raise errors of their own, of many kinds. They become a
-# ``FileError``, so that another worker of a cluster may try, too.
-
-CHANGED = "was changed while it was being read; fit again when nothing writes to it"
-LEFT_AS_THEY_ARE = ("builtins", "pacboost", "pyarrow")
-"""Errors from these modules are about the content of a file, and are raised as they are, ..."""
-OF_STORAGE = (FileNotFoundError, PermissionError, ConnectionError, TimeoutError)
-"""... except for these, which say that the file cannot be reached."""
-CREDENTIALS = {
-    "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or for a public bucket "
-    "FSSPEC_S3_ANON=true",
-    "gs": "GOOGLE_APPLICATION_CREDENTIALS",
-    "abfs": "AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
-}
-
-
-def file_system(url: str) -> tuple[Any, str]:
-    """Return the file system of an address, and the path on it."""
-    fsspec = need("fsspec", "dask")
-    try:
-        with storage_errors(url):
-            system, path = fsspec.core.url_to_fs(url)
-    except ImportError as problem:
-        known = need("fsspec.registry", "dask").known_implementations
-        classes = [known[scheme]["class"] for scheme in _schemes(url) if scheme in known]
-        lacking = [
-            own for own in (each.partition(".")[0] for each in classes) if not find_spec(own)
-        ]
-        remedy = f"; here and on every worker: pip install {' '.join(lacking)}" if lacking else ""
-        raise FileError(f"{url}: cannot be opened ({problem}){remedy}") from problem
-    except (ValueError, OSError) as problem:
-        raise FileError(f"{url}: cannot be opened ({problem})") from problem
-    return system, str(path)
-
-
-@contextmanager
-def storage_errors(url: str) -> Iterator[None]:
-    """Raise a ``FileError`` in place of what a library says of an address.
-
-    >>> with storage_errors("s3://bucket/data"):
-    ...     raise PermissionError("Forbidden")
-    Traceback (most recent call last):
-    pacboost.errors.FileError: s3://bucket/data: access is refused (Forbidden). Set ...
-    """
-    try:
-        yield
-    except Exception as problem:  # libraries have kinds of their own
-        ours = type(problem).__module__.partition(".")[0] in LEFT_AS_THEY_ARE
-        if ours and not isinstance(problem, OF_STORAGE):
-            raise
-        fsspec = need("fsspec", "dask")
-        for scheme in _schemes(url):  # what was wrong may be mended by the next time
-            with suppress(ImportError, ValueError):
-                fsspec.get_filesystem_class(scheme).clear_instance_cache()
-        raise FileError(f"{url}: {_explained(problem, url)}") from problem
-
-
-def _explained(problem: Exception, url: str) -> str:
-    kind, said = type(problem).__name__, str(problem) or type(problem).__name__
-    if isinstance(problem, FileNotFoundError):
-        return "there is no such file or folder" + ("" if said in url else f" ({said})")
-    if kind == "FileExpired":  # s3fs asks for the version that it has seen
-        return CHANGED
-    if isinstance(problem, PermissionError) or "Credential" in kind:
-        known = CREDENTIALS.get(_schemes(url)[-1], "what its library in fsspec asks for")
-        return (
-            f"access is refused ({said}). Set {known} in the environment of this process, and of "
-            "every worker of a cluster"
-        )
-    server = " and is AWS_ENDPOINT_URL right" if _schemes(url)[-1] == "s3" else ""
-    return f"the storage cannot be reached ({kind}: {said}). Is it running{server}?"
-
-
-def _schemes(url: str) -> list[str]:
-    """Return the schemes of an address: of a file in an archive, the archive's is the last.
-
-    >>> _schemes("zip://*.parquet::s3://bucket/archive.zip")
-    ['zip', 's3']
-    """
-    return [link.partition("://")[0].lower() for link in url.split("::")]
-
-
-SCHEME = re.compile("[a-z][a-z0-9+.-]+", re.IGNORECASE)
-ADDRESS = re.compile("[a-z][a-z0-9+.-]+(::|://)", re.IGNORECASE)
-VERSIONS = ("ETag", "generation", "mtime")
-"""What file systems say of a file that is different once it is written again."""
-
-
-def is_remote(source: object) -> bool:
-    """Check whether a source is an address for fsspec rather than a path.
-
-    >>> is_remote("s3://bucket/data"), is_remote("data/a.parquet"), is_remote("C:/data")
-    (True, False, False)
-    """
-    if isinstance(source, RemoteFile):
-        return True
-    return isinstance(source, str) and ADDRESS.match(source) is not None
-
-
-def address_of(path: Path) -> str:
-    """Return an address that was read as a path in full again; a path as it is.
-
-    >>> [address_of(Path(one)) for one in ("s3://bucket/data", "file:///data", "a")]
-    ['s3://bucket/data', 'file:///data', 'a']
-    """
-    scheme, colon, rest = path.as_posix().partition(":/")
-    if not colon or not SCHEME.fullmatch(scheme):
-        return str(path)
-    return f"{scheme}:///{rest}" if scheme.lower() in {"file", "local"} else f"{scheme}://{rest}"
-
-
-@dataclass(frozen=True)
-class RemoteFile:
-    """A file at an address; it is used as a path is."""
-
-    url: str
-    size: int
-    version: str = ""
-    """What its file system says of it, with the name of that; "" where it says nothing."""
-
-    @property
-    def name(self) -> str:
-        return self._path.name
-
-    @property
-    def suffix(self) -> str:
-        return self._path.suffix
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        return (self.url,)
-
-    @property
-    def _path(self) -> PurePosixPath:
-        """The path of the file itself; an archive in which it lies may follow it in the address."""
-        return PurePosixPath(self.url.partition("::")[0])
-
-    def absolute(self) -> RemoteFile:
-        """Return the file itself: an address is the same everywhere."""
-        return self
-
-    def stat(self) -> Any:
-        """Return the size as it was when the file was found, as ``Path.stat`` would."""
-        return SimpleNamespace(st_size=self.size)
-
-    def open(self, mode: str = "rb") -> Any:
-        """Open the file; refuse one that is no longer as it was."""
-        system, path = file_system(self.url)
-        with storage_errors(self.url):
-            opened = system.open(path, mode)
-        name, _, value = self.version.partition("=")
-        now = getattr(opened, "details", {}).get(name)
-        if now is not None and str(now) != value:
-            opened.close()
-            raise FileError(f"{self.url}: {CHANGED}")
-        opened.file_system = system  # which closes an archive when nothing refers to it
-        return opened
-
-    def __str__(self) -> str:
-        return self.url
-
-
-def find_remote(url: str, suffixes: tuple[str, ...]) -> list[RemoteFile]:
-    """Return the files at an address: one, those that match a pattern, or those of a folder."""
-    system, path = file_system(url)
-    _, link, rest = url.partition("::")  # zip://*.parquet::s3://bucket/archive.zip
-    with storage_errors(url):
-        system.invalidate_cache()  # files may have been written since they were last listed
-        pattern = has_magic(path)
-        first = system.glob(path, detail=True) if pattern else {path: system.info(path)}
-        found = {name: facts for name, facts in first.items() if facts.get("type") == "file"}
-        for folder in first.keys() - found.keys():
-            found |= {
-                name: facts
-                for name, facts in system.find(folder, detail=True).items()
-                if _belongs(name.removeprefix(folder.rstrip("/")), suffixes)
-            }
-    if not found:
-        raise FileError(
-            f"{url}: no file matches this pattern; are bucket and folder right?"
-            if pattern
-            else f"{url}: this folder holds no file that ends in {' or '.join(suffixes)}"
-        )
-    return [
-        RemoteFile(
-            f"{system.unstrip_protocol(name)}{link}{rest}",
-            int(facts["size"]),
-            next((f"{version}={facts[version]}" for version in VERSIONS if facts.get(version)), ""),
-        )
-        for name, facts in found.items()
-    ]
-
-
-def _belongs(below: str | Path, suffixes: tuple[str, ...]) -> bool:
-    """Check whether a file of a folder has one of the suffixes and is not hidden."""
-    hidden = any(part.startswith((".", "_")) for part in Path(below).parts)
-    return str(below).lower().endswith(suffixes) and not hidden
-
+from pacboost.sources.optional import named_twice
+from pacboost.sources.oracles.remote_files import (
+    CHANGED,
+    RemoteFile,
+    find_remote,
+    is_data_file,
+    is_remote,
+    storage_errors,
+)
 
 File = Path | RemoteFile
 Source = str | Path | Iterable[str | File]
 
 
 def find_files(source: Source, suffixes: tuple[str, ...]) -> list[Any]:
-    """Return each file once, sorted by its path, so that the order of listing has no part.
+    """Return each file once, sorted by path, so that the order of listing does not matter.
 
-    A folder stands for the files in it and below that have one of the suffixes, except hidden ones
-    and those that begin with an underscore, which other programs write for themselves.
+    A folder stands for all files in it and its subfolders with one of the suffixes, except hidden
+    ones and those that begin with an underscore, which are internal files of other programs.
     """
     listed: list[str | File] = [source] if isinstance(source, str | Path) else list(source)
     local = [one for one in listed if not is_remote(one)]
     if local and len(local) < len(listed):
-        raise FileError(f"{local[0]} is a path and {listed[0]} an address; name one kind of them")
+        raise FileError(
+            f"{local[0]} is a path but {listed[0]} an address; name only paths or only addresses"
+        )
     expand: Callable[..., list[Any]] = _expand if local else find_remote
-    found = {file.absolute(): file for one in listed for file in expand(str(one), suffixes)}
-    if not found:
+    by_path = {file.absolute(): file for one in listed for file in expand(str(one), suffixes)}
+    if not by_path:
         raise FileError("no file was named; name a file, a folder or a pattern such as 'data/*'")
-    files = [found[place] for place in sorted(found, key=lambda place: place.parts)]
+    files = [by_path[place] for place in sorted(by_path, key=lambda place: place.parts)]
     _refuse_equal(files)
     return files
 
 
 @contextmanager
 def opened(file: File) -> Iterator[Any]:
-    """Return what Arrow reads a file from: its path, or an open file."""
+    """Yield the path of a local file, or an open remote file, for Arrow."""
     if isinstance(file, RemoteFile):
         with storage_errors(file.url), file.open("rb") as content:
             yield content
@@ -256,20 +56,20 @@ def opened(file: File) -> Iterator[Any]:
 
 
 def _refuse_equal(files: Sequence[File]) -> None:
-    """Raise if two files hold the same bytes: rows that come twice would certify themselves."""
+    """Raise if two files have the same content: duplicate rows would invalidate certificates."""
     sizes: dict[int, list[File]] = {}
     for file in files:
         sizes.setdefault(file.stat().st_size, []).append(file)
     for alike in sizes.values():
-        seen: dict[bytes, File] = {}
+        by_content: dict[bytes, File] = {}
         for file in alike if len(alike) > 1 else ():
-            other = seen.setdefault(_content(file), file)
+            other = by_content.setdefault(_content(file), file)
             if other is not file and file.stat().st_size:
                 raise FileError(f"{file}: holds the same bytes as {other}; name each file once")
 
 
 def _content(file: File) -> bytes:
-    """Return a hash of what a file holds; that of a bucket, if any, saves reading it."""
+    """Return a hash of the content of a file; use the ETag of a bucket if there is one."""
     if isinstance(file, RemoteFile) and file.version.startswith("ETag="):
         return file.version.encode()
     with file.open("rb") as opened:
@@ -282,7 +82,7 @@ def _expand(one: str | Path, suffixes: tuple[str, ...]) -> list[Path]:
         files = [
             file
             for file in path.rglob("*")
-            if _belongs(file.relative_to(path), suffixes) and file.is_file()
+            if is_data_file(file.relative_to(path), suffixes) and file.is_file()
         ]
         if not files:
             raise FileError(
@@ -300,75 +100,69 @@ def _expand(one: str | Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 def fingerprint(files: Iterable[File], *content: object) -> str:
-    """Hash the names and sizes of files, and what is known of their content."""
-    known = [(file.name, file.stat().st_size) for file in files]
-    return sha256(repr((known, content)).encode()).hexdigest()
-
-
-# Files that have to stay as they are while rows are drawn from them, again and again.
-#
-# Rows are set apart by their place. If another program writes the file meanwhile, a row that was
-# learned from may come to a place that certifies, so the fit ends with an error that names the
-# file.
+    """Hash the names and sizes of files, and further values."""
+    sizes = [(file.name, file.stat().st_size) for file in files]
+    return sha256(repr((sizes, content)).encode()).hexdigest()
 
 
 def check_unchanged(stamps: dict[File, tuple[int, int]], path: File, shown: str = "") -> None:
-    """Raise if a file is no longer as it was."""
+    """Raise if a file has changed since its stamp was taken.
+
+    Held-out rows are chosen by position: in a changed file, a training row might certify.
+    """
     if stamp(path) != stamps[path]:
         raise FileError(f"{shown or path}: {CHANGED}")
 
 
 def stamp(path: File) -> tuple[int, int]:
-    """Return the size of a file, and when it was written last."""
+    """Return the size of a file and the time of its last change."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError as problem:
         raise FileError(f"{path}: cannot be read ({problem.strerror})") from problem
-    return found.st_size, getattr(found, "st_mtime_ns", 0)  # remote files may not know
+    return status.st_size, getattr(status, "st_mtime_ns", 0)  # remote files may lack it
 
-
-# Which columns of a source are features, and whether several files agree on them.
 
 INDEX = "__index_level_"
-"""How pandas names the columns in which it stores the index of a frame: they are no features."""
+"""Prefix of the columns in which pandas stores the index of a frame; they are not features."""
 
 
 def features(
     names: Sequence[str], target: str, drop: Collection[str] = (), where: str = "the source"
 ) -> tuple[str, ...]:
-    """Return the columns that are neither the target nor dropped.
+    """Return the names of the columns other than the target and dropped ones.
 
     >>> features(["id", "a", "y", "b"], "y", drop=["id"])
     ('a', 'b')
     """
     if twice := named_twice(names):
-        raise DataError(f"{where}: names these columns twice: {', '.join(twice)}")
+        raise DataError(f"{where}: has duplicate columns: {', '.join(twice)}")
     for name in (target, *drop):
         if name not in names:
             raise DataError(
                 f"{where}: has no column {name!r}; its columns are {', '.join(map(repr, names))}"
             )
-    left = {target, *drop}
-    kept = tuple(name for name in names if name not in left and not name.startswith(INDEX))
-    if not kept:
-        raise DataError(f"{where}: has no column but {', '.join(map(repr, names))}: no feature")
-    return kept
+    excluded = {target, *drop}
+    columns = tuple(name for name in names if name not in excluded and not name.startswith(INDEX))
+    if not columns:
+        raise DataError(f"{where}: has no features, only {', '.join(map(repr, names))}")
+    return columns
 
 
 def refuse_other(
     names: Collection[str], where: str, expected: Collection[str], elsewhere: str
 ) -> None:
-    """Raise if a file has other features than another; their order has no part in it."""
-    present, wanted = set(names), set(expected)
+    """Raise if the features of a file differ from those of another, ignoring their order."""
+    present, expected_names = set(names), set(expected)
     lacking = [name for name in expected if name not in present]
-    besides = [name for name in names if name not in wanted]
+    besides = [name for name in names if name not in expected_names]
     if lacking or besides:
         differences = [
             f"{word} {', '.join(map(repr, some[:5]))}{', …' if len(some) > 5 else ''}"
-            for word, some in (("lacks", lacking), ("has besides", besides))
+            for word, some in (("lacks", lacking), ("also has", besides))
             if some
         ]
         raise DataError(
             f"{where}: has other columns than {elsewhere}: it {' and '.join(differences)}. All "
-            "files of a source have the same columns; drop those that some lack."
+            "files of a source must have the same columns; drop those that some lack."
         )

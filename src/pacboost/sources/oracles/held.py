@@ -1,7 +1,7 @@
-"""Rows that lie in memory, and how some of them are picked out: arrays, sparse matrices, frames.
+"""Rows in memory with their labels: arrays, sparse matrices, data frames and Arrow tables.
 
-Only the rows that are picked are converted and checked. What is picked is always a copy: a batch
-that somebody keeps does not keep the block it came from.
+Only selected rows are converted and checked. They are always copied, so that a batch does not keep
+its block in memory.
 """
 
 from __future__ import annotations
@@ -23,35 +23,33 @@ from pacboost.sources.oracles.files import features
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import FINITE, Table, Values, refuse_text
 
-# Labels: which there are, found a piece at a time, and which are missing.
-
-NO_LABEL = "has no label. Rows without one teach nothing: drop them."
+NO_LABEL = "has no label. Drop rows without a label."
 
 
 def distinct(pieces: Iterable[NDArray[Any]]) -> NDArray[Any]:
-    """Return the distinct labels, sorted.
+    """Return the sorted distinct labels.
 
-    Labels already known are passed over by comparing, which for few classes takes a small part of
-    the time of sorting.
+    Labels that are already in the result are skipped before sorting, which is faster for few
+    classes.
 
     >>> distinct([np.array([2, 1, 2]), np.array([0, 1])]).tolist()
     [0, 1, 2]
     """
-    known = np.empty(0)
+    labels = np.empty(0)
     for piece in pieces:
-        new = piece[~np.isin(piece, known)] if known.size else piece
+        new = piece[~np.isin(piece, labels)] if labels.size else piece
         try:
-            known = np.unique(np.concatenate([known, new]) if known.size else new)
+            labels = np.unique(np.concatenate([labels, new]) if labels.size else new)
         except TypeError as problem:
             raise DataError(
-                f"the labels are of kinds that cannot be compared ({problem}). Make them all "
+                f"the labels have types that cannot be compared ({problem}). Make them all "
                 "numbers, or all text."
             ) from problem
-    return known
+    return labels
 
 
 def first_missing(labels: NDArray[Any]) -> int | None:
-    """Return the place of the first label that is missing.
+    """Return the index of the first missing label, or None.
 
     >>> first_missing(np.array([1.0, np.nan]))
     1
@@ -68,17 +66,17 @@ def first_missing(labels: NDArray[Any]) -> int | None:
 Rows = NDArray[np.int64]
 FLOATS = (np.float32, np.float64)
 NARROW = ("float", "float32", "halffloat", "bool", "boolean", "int8", "uint8", "int16", "uint16")
-"""Names of Arrow, NumPy and narwhals for the types whose values are all 32-bit floats."""
+"""Names in Arrow, NumPy and narwhals of types whose values fit into 32-bit floats."""
 NUMBERS = (*NARROW, "double", "int32", "uint32", "int64", "uint64", "null")
 
 
 def is_number(kind: Any) -> bool:
-    """Check whether a column of this Arrow type is one of numbers, or of nothing but nulls."""
+    """Check whether an Arrow type is numeric, or null."""
     return str(kind) in NUMBERS or str(kind).startswith("decimal")
 
 
-class BadCell(Exception):  # noqa: N818 - for the oracle, which knows the place and raises the error
-    """A cell of a picked row cannot be used; ``row`` counts the rows picked."""
+class BadCell(Exception):  # noqa: N818 - an oracle adds the position and raises DataError
+    """A cell that cannot be used; ``row`` is an index into the selected rows."""
 
     def __init__(self, row: int, complaint: str) -> None:
         super().__init__(complaint)
@@ -86,11 +84,11 @@ class BadCell(Exception):  # noqa: N818 - for the oracle, which knows the place 
 
 
 class Held:
-    """Rows with their labels: a matrix of numbers, a sparse one, or columns by their names.
+    """Rows with their labels: a matrix, a sparse matrix, or a mapping of named columns.
 
-    Columns are arrays, or those of frames or of Arrow, which are converted for the picked rows
-    alone. Rows come as float32 if all values are such by their kind, else as float64; those of a
-    sparse matrix stay sparse.
+    Columns are NumPy arrays, narwhals series or Arrow columns; only selected rows are converted.
+    Rows are float32 if the types of all columns fit into it, else float64; rows of a sparse matrix
+    stay sparse.
 
     >>> held = Held(np.array([[1, 2], [3, 4], [5, 6]]), np.array(["a", "b", "c"]))
     >>> held.take(np.array([2, 0]))[0].rows().tolist()
@@ -126,10 +124,10 @@ class Held:
 
     @property
     def in_place(self) -> Values | None:
-        """The examples as a matrix of floats, a row after the other, if they are held as one."""
+        """The examples, if they are stored as a C-contiguous matrix of floats."""
         array = self._array
-        plain = array is not None and array.dtype in FLOATS and array.flags.c_contiguous
-        return array if plain else None
+        is_direct = array is not None and array.dtype in FLOATS and array.flags.c_contiguous
+        return array if is_direct else None
 
     def table(self, rows: Rows) -> Table:
         """Copy some rows; raise BadCell if one cannot be used."""
@@ -157,12 +155,12 @@ class Held:
             return values.T
         picked: Any
         if array.flags.f_contiguous and not array.flags.c_contiguous:
-            picked = np.take(array.T, rows, axis=1).T  # as it lies in memory
+            picked = np.take(array.T, rows, axis=1).T  # in memory order
         else:
             picked = np.take(array, rows, axis=0)
         if picked.dtype.kind != "O":
-            plain: Values = picked if picked.dtype in FLOATS else picked.astype(np.float64)
-            return plain
+            floats: Values = picked if picked.dtype in FLOATS else picked.astype(np.float64)
+            return floats
         values = np.empty(picked.shape)
         for place, cell in np.ndenumerate(picked):
             try:
@@ -191,7 +189,7 @@ class Held:
 
 
 def _some(column: Any, rows: Rows | slice) -> Any:
-    """Pick cells of a column of any kind."""
+    """Select cells of a column of any type."""
     if isinstance(column, np.ndarray | nw.Series) or isinstance(rows, slice):
         return column[rows]
     pa = need("pyarrow")
@@ -199,66 +197,70 @@ def _some(column: Any, rows: Rows | slice) -> Any:
 
 
 def _values(column: Any) -> NDArray[Any]:
-    """Return a column as an array of numbers."""
+    """Convert a column to an array of numbers."""
     if isinstance(column, np.ndarray):
         return column
     return numbers_of(column) if isinstance(column, nw.Series) else doubles(column)
 
 
 def hold_arrow(table: Any, target: str, labels: NDArray[Any] | None = None) -> Held:
-    """Hold a table of Arrow, with its column of labels or with labels that were read from it.
+    """Make rows of an Arrow table with a column of labels, or with labels converted before.
 
-    A column of numbers without missing ones is read in place, through a view.
+    A numeric column without missing values is not copied.
     """
-    own = encoded(table.column(target)) if labels is None else labels
+    label_column = encoded(table.column(target)) if labels is None else labels
     features = table.drop_columns([target])
     columns = dict(zip(features.column_names, map(_in_place, features.columns), strict=True))
-    return Held(columns, own, nbytes=features.nbytes + own.nbytes)
+    return Held(columns, label_column, nbytes=features.nbytes + label_column.nbytes)
 
 
 def _in_place(column: Any) -> Any:
     kind = str(column.type)
-    plain = kind in NUMBERS and kind not in {"bool", "null"} and column.null_count == 0
-    return memory(column) if plain else column
+    is_direct = kind in NUMBERS and kind not in {"bool", "null"} and column.null_count == 0
+    return memory(column) if is_direct else column
 
 
-def plain_labels(column: Any, read: Callable[[list[str]], NDArray[Any]] = np.array) -> NDArray[Any]:
-    """Turn labels into an array; text of Arrow is read once for each distinct value."""
+def plain_labels(
+    column: Any, reader: Callable[[list[str]], NDArray[Any]] = np.array
+) -> NDArray[Any]:
+    """Convert labels to an array; Arrow text is converted once for each distinct value."""
     if isinstance(column, np.ndarray):
         return column
     series = isinstance(column, nw.Series)
-    if column.null_count() if series else column.null_count:  # for the complaint about it
+    if column.null_count() if series else column.null_count:  # for the error message
         return np.array(column.to_list() if series else column.to_pylist(), dtype=object)
     if series:
-        plain = column.dtype.is_numeric() or column.dtype == nw.Boolean
-        return np.asarray(column.to_numpy()) if plain else np.array(column.to_list())
+        is_number_column = column.dtype.is_numeric() or column.dtype == nw.Boolean
+        return np.asarray(column.to_numpy()) if is_number_column else np.array(column.to_list())
     if str(column.type) == "bool":
         return memory(column.cast("uint8")).astype(np.bool_)
     if str(column.type) in NUMBERS:
         return memory(column).copy()
     parts = one_chunk(encoded(column))
-    labels: NDArray[Any] = read(parts.dictionary.to_pylist())[memory(parts.indices)]
+    labels: NDArray[Any] = reader(parts.dictionary.to_pylist())[memory(parts.indices)]
     return labels
 
 
 def encoded(column: Any) -> Any:
-    """Return a column that is not one of numbers as numbers of a dictionary."""
+    """Return a column dictionary-encoded, unless it is numeric."""
     if is_number(column.type) or str(column.type).startswith("dictionary"):
         return column
     return column.dictionary_encode()
 
 
 def hold(X: Any, y: Any) -> Held:
-    """Hold examples and their labels as they came."""
+    """Make rows of examples and labels of any type, without converting them."""
     is_series = isinstance(nw.from_native(y, pass_through=True, series_only=True), nw.Series)
     labels = nw.from_native(y, series_only=True) if is_series else np.asarray(y)
     by_columns = is_frame(X)
     if not (by_columns or hasattr(X, "tocsr")):
         X = _matrix(X)
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
-        raise DataError(f"the labels have shape {labels.shape}; one label for each row is needed")
+        raise DataError(f"the labels have shape {labels.shape}; give one label for each row")
     if len(labels) != X.shape[0]:
-        raise DataError(f"there are {X.shape[0]} rows but {len(labels)} labels; give one for each")
+        raise DataError(
+            f"there are {X.shape[0]} rows but {len(labels)} labels; give one label for each row"
+        )
     return _hold_columns(X, labels) if by_columns else Held(X, labels)
 
 
@@ -275,20 +277,20 @@ def _matrix(X: Any) -> NDArray[Any]:
     if array.dtype.kind not in "fiubO":
         kind = "text" if array.dtype.kind in "UTS" else str(array.dtype)
         raise DataError(
-            f"the examples are an array of {kind}; they have to be numbers. Encode text as "
+            f"the examples are an array of {kind}; they must be numbers. Encode text as "
             "numbers (for example with scikit-learn's OrdinalEncoder or OneHotEncoder)."
         )
     return array
 
 
 def hold_frame(frame: Any, target: str, drop: Collection[str], where: str) -> Held:
-    """Hold a data frame, one of whose columns is the labels."""
+    """Make rows of a data frame with a column of labels."""
     X, y = split_frame(frame, target, drop, where)
     return _hold_columns(X, y, int(open_frame(frame).estimated_size()))
 
 
 def _hold_columns(X: Any, labels: Any, nbytes: int = 0) -> Held:
-    """Hold a data frame of numbers and booleans: pandas, polars or Arrow."""
+    """Make rows of a data frame of numbers and booleans: pandas, polars or Arrow."""
     frame = open_frame(X)
     names, kinds = [str(name) for name in frame.columns], frame.schema.values()
     numbers = [kind.is_numeric() or kind == nw.Boolean for kind in kinds]
@@ -296,10 +298,10 @@ def _hold_columns(X: Any, labels: Any, nbytes: int = 0) -> Held:
         raise refuse_text([name for name, number in zip(names, numbers, strict=True) if not number])
     columns: dict[str, Any] = {name: frame[:, j] for j, name in enumerate(names)}
     for name, series in columns.items():
-        native, plain = series.to_native(), series.dtype not in WIDE
+        native, has_numpy_type = series.to_native(), series.dtype not in WIDE
         if isinstance(getattr(native, "dtype", None), np.dtype):  # pandas
             columns[name] = series.to_numpy()
-        elif plain and getattr(native, "n_chunks", lambda: 2)() == 1:  # polars
+        elif has_numpy_type and getattr(native, "n_chunks", lambda: 2)() == 1:  # polars
             columns[name] = _in_place(series.to_arrow())
         elif getattr(native, "num_chunks", 2) == 1:  # Arrow
             columns[name] = _in_place(native)
@@ -311,7 +313,7 @@ def split_frame(
 ) -> tuple[Any, nw.Series[Any]]:
     """Split a data frame into features and labels."""
     opened = open_frame(frame)
-    every = [str(name) for name in opened.columns]  # those of pandas may be numbers
+    every = [str(name) for name in opened.columns]  # pandas allows numbers as names
     names, places = features(every, target, drop, where), {name: j for j, name in enumerate(every)}
-    kept = opened[:, [places[name] for name in names]]
-    return kept.to_native(), opened[:, places[target]]
+    columns = opened[:, [places[name] for name in names]]
+    return columns.to_native(), opened[:, places[target]]

@@ -1,56 +1,30 @@
-"""Cut text files into blocks of whole lines, in one scan that parses nothing.
+"""Draw from text files of any size, in blocks of complete lines.
 
-A line end within quotes is no end of a row: it is one after which an odd number of quotes has been
-seen. So cells that hold line ends cut nowhere, as long as quotes come in pairs (in a quoted cell a
-quote is written twice).
+One scan finds where blocks begin, without parsing. A line feed within quotes, that is, after an odd
+number of quotes, does not end a row. This is correct as long as quotes come in pairs (within a
+quoted cell, a quote is written twice).
 """
 
 from __future__ import annotations
 
-import io
 from abc import abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
-
 from pacboost.errors import DataError, FileError
-from pacboost.numerics.checks import whole
-from pacboost.sources.data_file import MISSING, DataFile
-from pacboost.sources.file_rows import numbered_rows, separator
-from pacboost.sources.optional import need
-from pacboost.sources.oracles.arrow import release_memory
 from pacboost.sources.oracles.blocks import BlockOracle
-from pacboost.sources.oracles.files import (
-    Source,
-    check_unchanged,
-    features,
-    find_files,
-    fingerprint,
-    refuse_other,
-    stamp,
-)
-from pacboost.sources.oracles.held import (
-    NO_LABEL,
-    Held,
-    hold_arrow,
-    plain_labels,
-)
+from pacboost.sources.oracles.files import Source, check_unchanged, find_files, stamp
 from pacboost.sources.oracles.oracle import in_time
-from pacboost.sources.table import refuse_text
-from pacboost.sources.written import Spelling, label_kind, read_labels
+from pacboost.sources.oracles.remote_files import CHANGED
 
-BLOCK = 2**23
-"""About so many bytes make a block."""
+BLOCK_BYTES = 2**23
+"""Approximate size of a block."""
 
 
 class Lines(NamedTuple):
-    """Whole lines: the number of their file, their bytes, the number of the first, how many."""
+    """A block of complete lines: number of the file, byte range, first line, number of lines."""
 
     file: int
     start: int
@@ -60,12 +34,12 @@ class Lines(NamedTuple):
 
 
 def cut(path: Path, file: int, start: int = 0, line: int = 1, *, quotes: bool) -> Iterator[Lines]:
-    """Return the blocks of a file, from a byte on that begins the line of this number."""
+    """Yield the blocks of a file from byte ``start``, where line number ``line`` begins."""
     inside = False
     here, stop, ends = start, start, 0
     with path.open("rb") as content:
         content.seek(start)
-        for chunk in in_time(iter(partial(content.read, BLOCK), b"")):
+        for chunk in in_time(iter(partial(content.read, BLOCK_BYTES), b"")):
             last = last_end(chunk, inside, quotes=quotes) + 1
             if last:
                 ends += chunk.count(b"\n", 0, last)
@@ -77,15 +51,15 @@ def cut(path: Path, file: int, start: int = 0, line: int = 1, *, quotes: bool) -
             stop += len(chunk)
     if inside:
         raise FileError(
-            f"{path}, line {line}: a quote is opened here or later and never closed. Write quotes "
-            "within a cell twice, and the cell in quotes."
+            f"{path}, line {line}: a quote is opened here or later and never closed. Write a "
+            "quote within a cell twice, and put the cell in quotes."
         )
     if here < stop:
         yield Lines(file, here, stop, line, ends + 1)
 
 
 def last_end(chunk: bytes, inside: bool = False, *, quotes: bool = True) -> int:
-    r"""Find the last line end that ends a row; -1 if there is none.
+    r"""Return the index of the last line feed that ends a row; -1 if there is none.
 
     >>> last_end(b'1,"a\nb"\n2,"c\n')
     7
@@ -100,7 +74,7 @@ def last_end(chunk: bytes, inside: bool = False, *, quotes: bool = True) -> int:
 
 
 def read_lines(path: Path, lines: Lines) -> bytes:
-    """Read a block as it is."""
+    """Read the bytes of a block."""
     try:
         with path.open("rb") as content:
             content.seek(lines.start)
@@ -108,12 +82,12 @@ def read_lines(path: Path, lines: Lines) -> bytes:
     except OSError as problem:
         raise FileError(f"{path}: cannot be read ({problem.strerror})") from problem
     if len(block) != lines.stop - lines.start:
-        raise FileError(f"{path}: was cut short while it was being read")
+        raise FileError(f"{path}: {CHANGED}")
     return block
 
 
 class LineOracle(BlockOracle):
-    """The rows of text files, in blocks of whole lines."""
+    """The rows of text files, in blocks of complete lines."""
 
     suffixes: tuple[str, ...]
     quotes = False
@@ -138,7 +112,7 @@ class LineOracle(BlockOracle):
         return 0, 1
 
     def _bytes(self, lines: Lines) -> int:
-        """Return how many bytes a block may take in memory."""
+        """Return an upper estimate of the bytes of a block in memory."""
         return 10 * (lines.stop - lines.start)
 
     def _content(self, lines: Lines) -> bytes:
@@ -148,10 +122,10 @@ class LineOracle(BlockOracle):
 
     @abstractmethod
     def _rows(self, lines: Lines) -> Iterator[tuple[int, list[Any]]]:
-        """Return the cells of every row of a block, with the number of its line."""
+        """Yield the line number and the cells of every row of a block."""
 
     def _estimate(self, rows: int) -> None:
-        """Estimate how many rows there are, from how many the first block holds."""
+        """Estimate the number of rows from that of the first block."""
         sizes = [lines.stop - lines.start for lines in self._blocks]
         self.estimated_rows = max(1, round(rows * sum(sizes) / sizes[0]))
 
@@ -159,286 +133,3 @@ class LineOracle(BlockOracle):
         lines = self._blocks[row >> 32]
         numbers = [line for line, _ in self._rows(lines)]
         return f"{self._files[lines.file]}, line {numbers[row & 0xFFFFFFFF]}"
-
-
-# The header of a CSV file, and where its rows begin.
-
-
-def header_of(path: Path, sep: str) -> tuple[list[str], int, int]:
-    """Return the names of the columns, and the byte and the line where rows begin."""
-    head, line = b"", 1
-    try:
-        with path.open("rb") as content:
-            while len(head) < BLOCK and (piece := content.readline(BLOCK)):
-                head, line = (head + piece).lstrip(b"\r\n"), line + 1
-                if head and head.count(b'"') % 2 == 0:
-                    break
-            start = content.tell()
-        text = io.StringIO(head.decode("utf-8-sig"), newline="")
-        _, names = next(numbered_rows(path, text, sep), (0, []))
-    except OSError as problem:
-        raise FileError(f"{path}: cannot be read ({problem.strerror})") from problem
-    except UnicodeDecodeError as problem:
-        raise FileError(f"{path}: the header cannot be read ({problem})") from problem
-    if not names:
-        raise FileError(f"{path}: is empty; a header line and at least one row are needed")
-    if b"\r" in head.rstrip(b"\r\n") or len(head) >= BLOCK:
-        raise FileError(f"{path}: has no lines that end in a line feed; is it a CSV file?")
-    return [name.strip() for name in names], start, line
-
-
-# Draw from CSV files of any size: some megabytes of whole lines at a time, in random order.
-#
-# One scan finds where blocks of lines begin, and parses nothing; Arrow parses a block when its turn
-# comes. What Arrow refuses is read again cell by cell, either to find the line to blame or because
-# it is only written unusually.
-
-LONG = 8
-
-
-class CsvOracle(LineOracle):
-    """The rows of CSV files with a header; all columns but the target are numbers.
-
-    Cells that hold one of the words ``missing`` are missing, by default empty cells, NA, N/A, #N/A,
-    NaN, None, null, - and ?. The separator is detected in the first file, or is ``sep``. Labels are
-    whole numbers or numbers if those of the first block are, else text. Files are known by their
-    paths, sorted.
-    """
-
-    names: tuple[str, ...]
-    suffixes = (".csv", ".tsv")
-    quotes = True
-
-    def __init__(
-        self,
-        source: Source,
-        target: str,
-        seed: int = 0,
-        *,
-        drop: Collection[str] = (),
-        missing: Collection[str] = MISSING,
-        sep: str | None = None,
-    ) -> None:
-        self._pa, self._csv = need("pyarrow"), need("pyarrow.csv")
-        self._target, self._left_out, self._sep = target, drop, sep or ""
-        self._headers: list[list[str]] = []
-        super().__init__(source, seed)
-        words = frozenset(word.strip().lower() for word in missing)
-        self._spelling = Spelling(words, decimal_comma=self._sep == ";")
-        self._nulls = sorted(text for word in words for text in _cases(word))
-        self.n_columns = len(self.names)
-        self._kind: type = str
-        first = self.read(0)
-        self._kind = label_kind(first.labels())
-        self._estimate(first.n_rows)
-
-    def _beginning(self, path: Path) -> tuple[int, int]:
-        self._sep = self._sep or separator(DataFile(path))
-        header, start, line = header_of(path, self._sep)
-        names = features(header, self._target, self._left_out, str(path))
-        self.names = names if not self._headers else self.names
-        refuse_other(names, str(path), self.names, str(self._files[0]))
-        self._headers.append(header)
-        return start, line
-
-    def _bytes(self, lines: Lines) -> int:
-        """Return about half of what two blocks take, one in use while Arrow parses the other.
-
-        Arrow holds the text twice, and the place of every cell beside its number.
-        """
-        return lines.stop - lines.start + 10 * lines.lines * len(self._headers[lines.file])
-
-    def read(self, block: int) -> Held:
-        release_memory()
-        lines = self._blocks[block]
-        content = self._content(lines)
-        try:
-            return self._parse(lines, content)
-        except ValueError:  # Arrow's complaints are such, too
-            return self._parse_cells(lines, content)
-
-    def _parse(self, lines: Lines, content: bytes) -> Held:
-        """Have Arrow parse a block; text among numbers raises an error without a line."""
-        kinds = dict.fromkeys(self.names, self._pa.float64())
-        kinds[self._target] = self._pa.dictionary(self._pa.int32(), self._pa.string())
-        table = self._csv.read_csv(
-            self._pa.BufferReader(content),
-            read_options=self._csv.ReadOptions(
-                use_threads=False,
-                block_size=min(len(content) + 1, 2**30),
-                column_names=self._headers[lines.file],
-            ),
-            parse_options=self._csv.ParseOptions(delimiter=self._sep, newlines_in_values=True),
-            convert_options=self._csv.ConvertOptions(
-                include_columns=[*self.names, self._target],
-                column_types=kinds,
-                null_values=self._nulls,
-            ),
-        )
-
-        labels = plain_labels(table.column(self._target), self._labels)
-        return hold_arrow(table, self._target, labels)
-
-    def _labels(self, texts: Sequence[str]) -> NDArray[Any]:
-        stripped = [text.strip() for text in texts]
-        if any(map(self._spelling.is_missing, stripped)):
-            raise ValueError("a label is missing")
-        return read_labels(stripped, self._kind)
-
-    def _parse_cells(self, lines: Lines, content: bytes) -> Held:
-        """Read a block cell by cell, and name the line of the first that cannot be read."""
-        header, spelling = self._headers[lines.file], self._spelling
-        rows: list[NDArray[np.float64]] = []
-        labels: list[Any] = []
-        for line, cells in self._rows(lines, content):
-            where = f"{self._files[lines.file]}, line {line}"
-            if len(cells) != len(header):
-                raise FileError(
-                    f"{where}: has {len(cells)} cells where the header has {len(header)}. Mend or "
-                    "remove the line."
-                )
-            cell = dict(zip(header, cells, strict=True))
-            numbers, label = (
-                spelling.numbers(cell[name] for name in self.names),
-                cell[self._target].strip(),
-            )
-            if numbers is None:
-                name = next(name for name in self.names if not spelling.is_number(cell[name]))
-                raise FileError(f"{where}: {refuse_text([f'{name} ({cell[name]!r})'])}")
-            if spelling.is_missing(label):
-                raise DataError(f"{where}: {NO_LABEL}")
-            try:
-                labels.append(read_labels([label], self._kind)[0])
-            except ValueError as problem:
-                raise DataError(
-                    f"{where}: the label is {label!r}, where those at the beginning of "
-                    f"{self._files[0]} are all of type {self._kind.__name__}. Write them all alike."
-                ) from problem
-            rows.append(numbers)
-        values = np.array(rows, dtype=np.float64).reshape(len(rows), self.n_columns)
-        return Held(values, np.array(labels), self.names)
-
-    def _rows(self, lines: Lines, content: bytes | None = None) -> Iterator[tuple[int, list[str]]]:
-        """Return the rows of a block as text, each with the number of its last line."""
-        path = self._files[lines.file]
-        content = self._content(lines) if content is None else content
-        try:
-            text = content.decode()
-        except UnicodeDecodeError as problem:
-            line = lines.line + content.count(b"\n", 0, problem.start)
-            raise FileError(
-                f"{path}, line {line}: is not UTF-8 text ({problem.reason})"
-            ) from problem
-        yield from numbered_rows(path, io.StringIO(text, newline=""), self._sep, lines.line - 1)
-
-    def fingerprint(self) -> str:
-        return fingerprint(self._files, self.names, self._target)
-
-
-def _cases(word: str) -> Iterator[str]:
-    """Return a word in every mixture of small and capital letters, if it is short."""
-    if len(word) > LONG:
-        return iter((word, word.upper(), word.capitalize(), word.title()))
-    return map("".join, product(*({letter, letter.upper()} for letter in word)))
-
-
-# Draw from svmlight files (also called libsvm): sparse rows.
-#
-# A line is a label and the features that are not 0, as number:value with ascending numbers. What
-# follows a # is a remark, and qid:… says to which query a row belongs; neither is used.
-
-
-class SvmlightOracle(LineOracle):
-    """The rows of svmlight files; labels are numbers.
-
-    Features are numbered from 1, or from 0 if ``zero_based``. How many there are is said by
-    ``n_features``, or found in a scan of all lines.
-    """
-
-    suffixes = (".svm", ".svmlight", ".libsvm")
-    sparse = True
-
-    def __init__(
-        self,
-        source: Source,
-        seed: int = 0,
-        *,
-        n_features: int | None = None,
-        zero_based: bool = False,
-    ) -> None:
-        self._first = 0 if zero_based else 1
-        super().__init__(source, seed)
-        counted = self._count_features() if n_features is None else n_features
-        self.n_columns = whole("n_features", counted, 1)
-        self._estimate(sum(1 for _ in self._rows(self._blocks[0])))
-
-    def read(self, block: int) -> Held:
-        lines = self._blocks[block]
-        labels: list[float] = []
-        numbers: list[int] = []
-        values: list[float] = []
-        ends = [0]
-        for line, cells in self._rows(lines):
-            try:
-                labels.append(_number(cells[0]))
-                self._read_features(cells[1:], numbers, values)
-            except ValueError as problem:
-                raise FileError(f"{self._files[lines.file]}, line {line}: {problem}") from None
-            ends.append(len(numbers))
-        columns = np.array(numbers, dtype=np.int64) - self._first
-        stored = np.array(values, dtype=np.float64), columns, ends
-        matrix = sparse.csr_array(stored, shape=(len(labels), self.n_columns))
-        return Held(matrix, np.array(labels))
-
-    def _read_features(self, cells: list[bytes], numbers: list[int], values: list[float]) -> None:
-        """Add the features of a line to those before."""
-        before, last = self._first - 1, self._first + self.n_columns - 1
-        for cell in cells:
-            text, colon, value = cell.partition(b":")
-            if text == b"qid":
-                continue
-            if not (colon and text.isdigit()):
-                raise ValueError(_no_feature(cell))
-            number = int(text)
-            if not before < number <= last:
-                raise ValueError(
-                    f"feature {number} follows feature {before}; numbers have to ascend, from "
-                    f"{self._first} to {last}. Sort them, or set n_features or zero_based."
-                )
-            numbers.append(number)
-            values.append(_number(value))
-            before = number
-
-    def _rows(self, lines: Lines) -> Iterator[tuple[int, list[bytes]]]:
-        """Return the cells of each line that is not empty, with its number."""
-        for line, text in enumerate(self._content(lines).split(b"\n"), lines.line):
-            cells = text.partition(b"#")[0].split()
-            if cells:
-                yield line, cells
-
-    def _count_features(self) -> int:
-        """Find the largest number of a feature: numbers ascend, so it is the last of its line."""
-        largest = self._first
-        for lines in self._blocks:
-            for line, cells in self._rows(lines):
-                number, colon, _ = cells[-1].partition(b":")
-                if colon and number != b"qid":
-                    if not number.isdigit():
-                        where = f"{self._files[lines.file]}, line {line}"
-                        raise FileError(f"{where}: {_no_feature(cells[-1])}")
-                    largest = max(largest, int(number))
-        return largest + 1 - self._first
-
-    def fingerprint(self) -> str:
-        return fingerprint(self._files, self.n_columns, self._first)
-
-
-def _number(text: bytes) -> float:
-    try:
-        return float(b"text" if b"_" in text else text)  # Python reads 1_000 as 1000
-    except ValueError:
-        raise ValueError(f"{text.decode(errors='replace')!r} is not a number") from None
-
-
-def _no_feature(cell: bytes) -> str:
-    return f"{cell.decode(errors='replace')!r} is not a feature; those are written as number:value"

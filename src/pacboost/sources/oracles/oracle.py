@@ -1,8 +1,8 @@
-"""An oracle gives examples when asked, and says in what order: a booster needs no more than that.
+"""The interface of oracles: draw batches of examples in a known order.
 
-The sequence of rows depends on the source and the seed alone, never on how many rows are asked for
-at once. Every row has an identity that is the same on every pass, so choices about a row can be
-keyed by it instead of by its arrival.
+The sequence of rows depends only on the source and the seed, never on the sizes of batches. Every
+row has an identity that is the same on every pass, so random choices about a row can be keyed by
+its identity rather than its position in the sequence.
 """
 
 from __future__ import annotations
@@ -25,15 +25,13 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import BadCell, Held
 from pacboost.sources.table import Table
 
-# Reading a source before the first round may take longer than a fit has.
-
 _end: ContextVar[float] = ContextVar("end", default=math.inf)
 Item = TypeVar("Item")
 
 
 @contextmanager
 def reading_until(end: float) -> Iterator[None]:
-    """Have reads of sources raise ``OutOfTime`` after a moment of the monotonic clock."""
+    """Make reads of sources raise ``OutOfTime`` after this time of the monotonic clock."""
     token = _end.set(end)
     try:
         yield
@@ -42,7 +40,7 @@ def reading_until(end: float) -> Iterator[None]:
 
 
 def in_time(items: Iterable[Item]) -> Iterator[Item]:
-    """Return the items one by one, as long as there is time."""
+    """Yield the items; raise ``OutOfTime`` after the end set by ``reading_until``."""
     for item in items:
         if time.monotonic() >= _end.get():
             raise OutOfTime(OUT_OF_TIME.format("while the source was read"))
@@ -56,7 +54,7 @@ OUT_OF_TIME = (
 
 @dataclass(frozen=True)
 class Order:
-    """In what order rows come, and what a certificate about future examples has to assume."""
+    """The order of rows, and what a certificate about future examples assumes."""
 
     name: str
     assumes: str
@@ -84,20 +82,20 @@ STREAM = Order(
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some rows: their values, their labels as they came, and which rows of the source they are."""
+    """Some rows: their values, their unmodified labels, and their identities in the source."""
 
     table: Table
     labels: NDArray[Any]
     rows: NDArray[np.uint64]
-    """The identity of each row: the same on every pass, and for any size of batch."""
+    """Identity of each row, the same on every pass and for any batch size."""
     lap: int = 0
-    """How many passes over the source came before this one."""
+    """Number of passes over the source before this one."""
     place: Callable[[int], str] = "row {}".format
-    """Says where the row of an identity lies."""
+    """Returns a description of the position of a row, given its identity."""
 
     @property
     def n_rows(self) -> int:
-        """The number of rows; 0 says that a stream has ended."""
+        """The number of rows; 0 if a stream has ended."""
         return self.rows.size
 
     def take(self, chosen: NDArray[np.intp]) -> Batch:
@@ -110,11 +108,11 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Unread:
-    """Rows still to be copied out of the block that holds them, by any thread."""
+    """Rows that have not been copied out of their block yet; any thread may copy them."""
 
     held: Held
     picked: NDArray[np.int64]
-    """The numbers of the rows in the block."""
+    """Row numbers within the block."""
     rows: NDArray[np.uint64]
     lap: int
     place: Callable[[int], str]
@@ -128,7 +126,7 @@ class Unread:
         return Unread(self.held, picked, rows, self.lap, self.place)
 
     def read(self) -> Batch:
-        """Copy and check the rows; a cell that cannot be used is named by its place."""
+        """Copy and check the rows; errors name the position of a bad cell."""
         try:
             table, labels = self.held.take(self.picked)
         except BadCell as bad:
@@ -139,102 +137,102 @@ class Unread:
 Drawn = Batch | Unread
 
 Chooser = Callable[[NDArray[np.uint64], Held], NDArray[np.bool_]]
-"""Tells which rows of a block are chosen, given their identities and the block."""
+"""Function from the identities of the rows of a block, and the block, to a boolean mask."""
 
 
 class AbstractOracle(ABC):
-    """A source of examples that can be asked for more, told where to go on, and recognised."""
+    """A source of examples with draws, a position to resume from, and a fingerprint."""
 
     names: tuple[str, ...] | None = None
     n_columns: int
     n_rows: int | None = None
-    """How many rows a pass has; None where that is not known, or rows never end."""
+    """Number of rows in a pass; None if it is unknown or infinite."""
     estimated_rows: int | None = None
-    """About how many rows a pass has, where they were not counted."""
+    """Estimated number of rows in a pass, if they were not counted."""
     in_blocks: bool = False
-    """Whether the source is made of blocks that are all known: ``select`` then reads any rows."""
+    """Whether the source has a known list of blocks, so that ``select`` can read any rows."""
     order: Order
     sparse: bool = False
-    """Whether rows hold few of the columns, so that their number says nothing about memory."""
+    """Whether rows are sparse, so that the number of columns does not determine memory."""
     largest_block: int = 0
-    """How many bytes the largest block takes in memory; 0 where nothing is read in blocks."""
+    """Bytes of the largest block in memory; 0 if the source has no blocks."""
     largest_block_place: str = ""
     bytes_besides: int = 0
-    """What reading takes besides blocks."""
+    """Bytes that reading takes in addition to blocks."""
 
     def draw(self, n: int) -> Batch:
-        """Return the next rows of one pass: at most n, none where a stream has ended."""
+        """Return the next rows of a pass: at most n, and none if a stream has ended."""
         batch = self._upcoming(n).read()
-        self._advance(batch.n_rows)  # not where a row cannot be read
+        self._advance(batch.n_rows)  # not reached if a row cannot be read
         return batch
 
     def draw_unread(self, n: int) -> Drawn:
-        """Do what ``draw`` does, but leave it to the caller when and where the rows are read."""
+        """Return the next rows like ``draw``, but let the caller read them later."""
         drawn = self._upcoming(n)
         self._advance(drawn.n_rows)
         return drawn
 
     @abstractmethod
     def _upcoming(self, n: int) -> Drawn:
-        """Return the rows that ``draw`` gives next."""
+        """Return the rows of the next ``draw``."""
 
-    def _advance(self, count: int) -> None:  # noqa: B027 - not all oracles have a place
-        """Go on by so many rows."""
+    def _advance(self, count: int) -> None:  # noqa: B027 - optional
+        """Advance the position by ``count`` rows."""
 
     @abstractmethod
     def position(self) -> dict[str, Any]:
-        """Return where the next row comes from, in values that JSON can hold."""
+        """Return the position of the next row as values for JSON."""
 
     @abstractmethod
     def seek(self, position: Mapping[str, Any]) -> None:
-        """Go on from a position, with the very rows that would have come then."""
+        """Continue from a position with the same rows as then."""
 
     @abstractmethod
     def fingerprint(self) -> str:
-        """Return what tells one source from another; the seed has no part in it."""
+        """Return a hash that identifies the source; it does not depend on the seed."""
 
     @abstractmethod
     def place(self, row: int) -> str:
-        """Return in words where the row of this identity lies."""
+        """Return a description of the position of a row, given its identity."""
 
     def classes(self) -> NDArray[Any] | None:
-        """Return the distinct labels, sorted; None where finding them would cost a pass."""
+        """Return the sorted distinct labels; None if that would take a pass over the source."""
         return None
 
     @property
     def about_rows(self) -> int | None:
-        """How many rows a pass has, counted or estimated; None where nothing is known of it."""
+        """Number of rows in a pass, counted or estimated; None if it is unknown."""
         return self.estimated_rows if self.n_rows is None else self.n_rows
 
     def select(self, choose: Chooser) -> Iterator[Batch]:
-        """Read the whole source once for the rows that are chosen; ``draw`` goes on as before."""
-        raise NotImplementedError(f"{type(self).__name__} cannot be asked for chosen rows")
+        """Yield the chosen rows of the whole source, without changing the position."""
+        raise NotImplementedError(f"{type(self).__name__} cannot select rows")
 
     @property
     def bytes_needed(self) -> int:
-        """How many bytes reading takes at most: two blocks, the one in use and the next."""
+        """Bytes that reading takes at most: the block in use, the next one, and the rest."""
         return 2 * self.largest_block + self.bytes_besides
 
     def _no_rows(self, lap: int = 0) -> Batch:
-        """Return a batch that says that the source has ended."""
+        """Return an empty batch, which means that the source has ended."""
         nothing = ArrayTable(np.empty((0, self.n_columns)), self.names)
         return Batch(nothing, np.empty(0), np.empty(0, np.uint64), lap)
 
     def check_memory(self, limit: int) -> None:
-        """Raise if what reading takes does not fit into so many bytes."""
+        """Raise if reading takes more than ``limit`` bytes."""
         if self.bytes_needed > limit:
             raise DataError(
-                f"{self.largest_block_place}: takes {self.largest_block / 1e6:,.0f} MB in memory, "
-                f"and two such have to be held at once: with all that is needed to read them "
-                f"{self.bytes_needed / 1e6:,.0f} MB, where the limit leaves {limit / 1e6:,.0f} MB. "
-                "Raise the limit, or write the source again in smaller blocks."
+                f"{self.largest_block_place}: takes {self.largest_block / 1e6:,.0f} MB in memory. "
+                f"Reading two such blocks takes {self.bytes_needed / 1e6:,.0f} MB, but only "
+                f"{limit / 1e6:,.0f} MB are available. Raise the memory limit, or write the source "
+                "in smaller blocks."
             )
 
-    def read_ahead_on(self, threads: int) -> None:  # noqa: B027 - many oracles read nothing ahead
-        """Keep so many threads busy with reading, where that takes little more memory."""
+    def read_ahead_on(self, threads: int) -> None:  # noqa: B027 - optional
+        """Read blocks ahead on up to this many threads, if that takes little more memory."""
 
-    def close(self) -> None:  # noqa: B027 - many oracles have nothing open
-        """Let go of what is held and open."""
+    def close(self) -> None:  # noqa: B027 - optional
+        """Release memory, and close files and connections."""
 
     def __enter__(self) -> Self:
         return self
@@ -244,10 +242,10 @@ class AbstractOracle(ABC):
 
 
 def read_position(position: Mapping[str, Any], *names: str) -> tuple[int, ...]:
-    """Read the numbers of a position, and refuse one that is of another kind of oracle."""
+    """Return the numbers of a position; refuse one of another kind of oracle."""
     if set(position) != set(names):
         raise ParameterError(
-            f"a position of this oracle holds {', '.join(names)}; this one holds "
-            f"{', '.join(map(str, position)) or 'nothing'}. Go on with the kind of source it is of."
+            f"the position has the fields {', '.join(map(str, position)) or 'none'}, but this kind "
+            f"of source needs {', '.join(names)}. Resume with the kind of source that was saved."
         )
     return tuple(whole(name, position[name]) for name in names)

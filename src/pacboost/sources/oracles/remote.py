@@ -1,8 +1,7 @@
-"""Blocks that workers of a cluster read: the client knows how many rows each has, and no values.
+"""Draw from blocks that the workers of a cluster read; the client knows only their numbers of rows.
 
-The order of rows is that of the same source without a cluster, and so is every row's identity. Rows
-leave a worker only when they are asked for: the few that bins are made of, those that certify or
-test, and those that a filter keeps.
+The order and the identities of rows are the same as without a cluster. Only some rows are sent to
+the client: those for bins, those that certify or test, and those that a filter accepts.
 """
 
 from __future__ import annotations
@@ -22,39 +21,39 @@ from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot, chosen_rows
 from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import Batch, Chooser, Drawn, Unread, in_time
 
-SHARE_OF_MEMORY = 0.25
-"""Blocks that are read ahead take no more than this share of what workers may use."""
+MAX_READ_AHEAD_SHARE = 0.25
+"""Largest share of the memory of workers for blocks that are read ahead."""
 
 
 def place_in(where: str, row: int) -> str:
-    """Name a row of one block: a worker does not know the others."""
+    """Return the position of a row as the place of its block and a row number."""
     return f"{where}, row {row & 0xFFFFFFFF}"
 
 
 class SpreadOracle(BlockOracle):
-    """A source whose blocks can be read on any machine that has access to it."""
+    """A source whose blocks can be read on any machine with access to it."""
 
     reads_in_tasks = True
-    """Whether a task reads its blocks itself, one after the other, rather than being given them."""
+    """Whether a task reads its own blocks, rather than receiving them."""
 
     @abstractmethod
     def block_rows(self, block: int) -> int:
-        """How many rows a block has."""
+        """Return the number of rows of a block."""
 
     @abstractmethod
     def reading(self, block: int, cluster: Cluster) -> tuple[Any, ...]:
-        """Return how a worker reads a block: a pure function, and what it is called with."""
+        """Return a pure function with which a worker reads a block, and its arguments."""
 
     @abstractmethod
     def block_place(self, block: int) -> str:
-        """Return in words where a block lies."""
+        """Return a description of the position of a block."""
 
     @abstractmethod
     def classes(self, cluster: Cluster | None = None) -> NDArray[Any]:
-        """Find the distinct labels, on a cluster if there is one."""
+        """Return the distinct labels, computed on a cluster if one is given."""
 
     def check_block(self, block: int) -> None:
-        """Raise if the files of the source are no longer as they were."""
+        """Raise if the file of a block has changed."""
 
     def place(self, row: int) -> str:
         return place_in(self.block_place(row >> 32), row)
@@ -71,50 +70,52 @@ class RemoteOracle(BlockOracle):
         self.names, self.n_columns, self.n_rows = source.names, source.n_columns, source.n_rows
         self.shuffles_rows = source.shuffles_rows
         self.row_seconds = 0.0
-        """How long looking at a row took the last time."""
+        """Seconds per row of the last filtering."""
         self.last_counted: tuple[int, int] | None = None
-        """The pass and number of the block that was last counted as read."""
+        """Pass and number of the block that was last counted as read."""
         self._blocks: dict[Spot, Shared[Held]] = {}
         limits, largest = cluster.memory_limits(), source.largest_block
         for worker, limit in limits.items():
             if limit and 2 * largest > limit:
                 raise ClusterError(
-                    f"{source.largest_block_place}: takes {largest / 1e6:,.0f} MB in memory, and a "
-                    f"worker holds two such at times; worker {worker} may use "
-                    f"{limit / 1e6:,.0f} MB. Give workers more memory, or write the source again "
-                    "in smaller blocks."
+                    f"{source.largest_block_place}: takes {largest / 1e6:,.0f} MB in memory. A "
+                    f"worker needs room for two such blocks, but worker {worker} may use only "
+                    f"{limit / 1e6:,.0f} MB. Give workers more memory, or write the source in "
+                    "smaller blocks."
                 )
-        room = SHARE_OF_MEMORY * sum(limits.values()) / largest if all(limits.values()) else 2**31
+        room = (
+            MAX_READ_AHEAD_SHARE * sum(limits.values()) / largest if all(limits.values()) else 2**31
+        )
         self._most_blocks = max(1, min(2 * cluster.threads, int(room)))
 
     def read(self, block: int) -> Held:
-        """Return as many rows as a block has, which only workers can read."""
+        """Return the number of rows of a block as empty rows; only workers read the values."""
         return Held({}, range(self.source.block_rows(block)))
 
     def draw(self, n: int) -> Batch:
         span = self._next_span(n)
-        given = self.shared(self._spot), self.source.block_place(span.block), span
-        batch = self.cluster.submit(_read_span, *given).result()
+        arguments = self.shared(self._spot), self.source.block_place(span.block), span
+        batch = self.cluster.submit(_read_span, *arguments).result()
         self._advance(batch.n_rows)
         return batch
 
     def draw_unread(self, n: int) -> Drawn:
         span = self._next_span(n)
         self._advance(span.last - span.first)
-        unknown = np.zeros(span.last - span.first, dtype=np.uint64)  # which rows, workers know
-        held = self.read(span.block)
-        return Unread(held, unknown.view(np.int64), unknown, span.lap, self.place)
+        unknown = np.zeros(span.last - span.first, dtype=np.uint64)  # only workers know which rows
+        data = self.read(span.block)
+        return Unread(data, unknown.view(np.int64), unknown, span.lap, self.place)
 
     def _next_span(self, n: int) -> Span:
-        """Return the rows that come next: at most n, and at most to the end of the block."""
-        held = self._open()
-        if held is None:
+        """Return the next rows: at most n, up to the end of the block."""
+        data = self._open()
+        if data is None:
             raise TypeError("a source in blocks does not end")
-        return self.span(self._spot, held.n_rows, self._row, min(self._row + n, held.n_rows))
+        return self.span(self._spot, data.n_rows, self._row, min(self._row + n, data.n_rows))
 
     def shared(self, spot: Spot) -> Shared[Held]:
-        """Return the block whose turn it is then, as workers have it; those before are let go."""
-        for other in [own for own in self._blocks if own < self._spot]:
+        """Return the shared block at a spot, and release the blocks before the current one."""
+        for other in [key for key in self._blocks if key < self._spot]:
             del self._blocks[other]
         if spot not in self._blocks:
             self.source.check_block(self._block(spot))
@@ -123,14 +124,14 @@ class RemoteOracle(BlockOracle):
         return self._blocks[spot]
 
     def spots(self) -> Iterator[tuple[Spot, int, int]]:
-        """Return the turns from here on, how many rows of each have come, and how many it has."""
+        """Yield the coming spots, each with its number of rows drawn so far and in total."""
         spot, row = self._spot, self._row
         while True:
             yield spot, row, self.source.block_rows(self._block(spot))
             spot, row = self._after(spot), 0
 
     def read_next_blocks(self) -> None:
-        """Have workers read what comes next, while the client does something else."""
+        """Start reading the next blocks on the workers."""
         turns = self.spots()
         for _ in range(min(self._most_blocks, self._n_blocks or 1)):
             self.shared(next(turns)[0]).future()
@@ -144,7 +145,7 @@ class RemoteOracle(BlockOracle):
         return (batch for batch in batches if batch.n_rows)
 
     def _read(self, block: int) -> tuple[Any, ...]:
-        """Return what a worker needs to read a block in the same task as it uses it."""
+        """Return the arguments with which a task reads a block and selects its rows."""
         return self.source.block_place(block), block, *self.source.reading(block, self.cluster)
 
     def classes(self) -> NDArray[Any]:
@@ -162,11 +163,11 @@ class RemoteOracle(BlockOracle):
         self.source.close()
 
 
-def _read_span(held: Held, where: str, span: Span) -> Batch:
-    return span.of(held, partial(place_in, where)).read()
+def _read_span(data: Held, where: str, span: Span) -> Batch:
+    return span.of(data, partial(place_in, where)).read()
 
 
 def _select(
-    choose: Chooser, where: str, block: int, read: Callable[..., Held], *given: Any
+    choose: Chooser, where: str, block: int, reader: Callable[..., Held], *arguments: Any
 ) -> Batch:
-    return chosen_rows(read(*given), block, choose, partial(place_in, where))
+    return chosen_rows(reader(*arguments), block, choose, partial(place_in, where))

@@ -1,36 +1,28 @@
-"""Draw from a stream: batches that somebody else makes, one after the other.
+"""Draw from streams of batches, and from batches that the caller pushes.
 
-Batches are pairs (X, y), or data frames and Arrow batches with a column of labels. A stream that
-can be begun again (a list, or a function that gives a fresh iterator) can be read in several passes
-and gone back in; an iterator is read once. It is always asked by the thread that draws: a generator
-may hold things that belong to one thread.
+Batches are pairs (X, y), or data frames and Arrow batches with a column of labels. A list, or a
+function that returns a new iterator, can be read in several passes; an iterator is read once. Only
+the thread that draws reads the stream, because a generator may use objects bound to one thread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import DataError, FileError, ParameterError
+from pacboost.errors import DataError, ParameterError
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.optional import need
-from pacboost.sources.oracles.arrow import number_columns, row_bits
 from pacboost.sources.oracles.blocks import BlockOracle
 from pacboost.sources.oracles.files import refuse_other
 from pacboost.sources.oracles.held import (
-    NO_LABEL,
     Held,
-    distinct,
     hold,
-    hold_arrow,
     hold_frame,
-    plain_labels,
 )
 from pacboost.sources.oracles.oracle import STREAM, AbstractOracle, Batch
 from pacboost.sources.table import Table
@@ -39,7 +31,7 @@ Batches = Iterable[Any] | Callable[[], Iterable[Any]]
 
 
 class StreamOracle(BlockOracle):
-    """The rows of a stream in the order in which they come.
+    """The rows of a stream in their order.
 
     >>> stream = StreamOracle([([[1.0], [2.0]], [0, 1]), ([[3.0]], [0])])
     >>> [stream.draw(10).table.rows().ravel().tolist() for _ in range(3)]
@@ -63,24 +55,24 @@ class StreamOracle(BlockOracle):
         self._begin, self.repeats = _beginning(batches)
         self._begun: Iterator[Any] = self._begin()
         self._number = 0
-        """The number of the batch that comes next."""
+        """Number of the next batch."""
         self._last: Held | None = None
         self._length: int | None = None
         self._problem: Exception | None = None
         first = self._next()
         if first is None:
-            raise DataError(f"{self.called} gave no batch at all; at least one is needed")
+            raise DataError(f"{self.called} is empty; at least one batch is needed")
         self.largest_block, self.largest_block_place = first.nbytes, f"batch 0 of {self.called}"
 
     def read(self, block: int) -> Held | None:
         if self._last is not None and block == self._number - 1:
             return self._last
-        self._last = None  # which is held no longer than the next one is asked for
+        self._last = None  # free the memory before the next batch is read
         if block < self._number:
             if not self.repeats:
                 raise DataError(
-                    f"{self.called} stands at batch {self._number} and cannot go back to {block}. "
-                    "Give a function that returns a fresh iterator instead of an iterator."
+                    f"{self.called} is at batch {self._number} and cannot go back to {block}. "
+                    "Pass a function that returns a new iterator instead of an iterator."
                 )
             self._begun, self._number, self._problem = self._begin(), 0, None
         while self._number < block:
@@ -89,43 +81,43 @@ class StreamOracle(BlockOracle):
         return self._next()
 
     def _next(self) -> Held | None:
-        """Hold the next batch, whose columns have to be those of the first; None at the end."""
+        """Return the rows of the next batch, or None at the end; check its columns."""
         batch = self._ask()
         if batch is None:
             return None
-        held, where = self.hold(batch), f"batch {self._number - 1} of {self.called}"
+        data, where = self.hold(batch), f"batch {self._number - 1} of {self.called}"
         if self._number == 1:
-            self.names, self.n_columns = held.names, held.n_columns
-        if self.names is not None and held.names is not None and held.names != self.names:
-            refuse_other(held.names, where, self.names, "the first")
-            raise DataError(f"{where}: has its columns in another order than the first")
-        if held.n_columns != self.n_columns:
+            self.names, self.n_columns = data.names, data.n_columns
+        if self.names is not None and data.names is not None and data.names != self.names:
+            refuse_other(data.names, where, self.names, "the first")
+            raise DataError(f"{where}: has its columns in another order than the first batch")
+        if data.n_columns != self.n_columns:
             raise DataError(
-                f"{where}: has {held.n_columns} columns where the first had {self.n_columns}"
+                f"{where}: has {data.n_columns} columns, but the first batch had {self.n_columns}"
             )
-        self._last = held
-        return held
+        self._last = data
+        return data
 
     def _ask(self) -> Any:
-        """Return the next batch as it comes; None at the end."""
+        """Return the next batch, unconverted; None at the end."""
         try:
             batch = next(self._begun) if self._problem is None else None
         except StopIteration:
             if self._length not in {None, self._number}:
                 raise DataError(
-                    f"{self.called} ended after {self._number} batches, and after {self._length} "
-                    "on an earlier pass. Every pass has to give the same batches."
+                    f"{self.called} ended after {self._number} batches, but after {self._length} "
+                    "on an earlier pass. Every pass must give the same batches."
                 ) from None
             self._length = self._number
             return None
         except Exception as problem:
-            self._problem = problem  # a generator that raised would just seem to have ended
+            self._problem = problem  # a generator that raised would seem to have ended
         where, raised = f"batch {self._number} of {self.called}", self._problem
         if raised is not None:
-            complaint = f"{where} could not be had: {type(raised).__name__}: {raised}"
+            complaint = f"{where} cannot be read: {type(raised).__name__}: {raised}"
             raise DataError(complaint) from raised
         if batch is None:
-            raise DataError(f"{where} is None; end the stream instead")
+            raise DataError(f"{where} is None; end the iterator instead")
         self._number += 1
         return batch
 
@@ -141,8 +133,8 @@ class StreamOracle(BlockOracle):
         except DataError as problem:
             raise DataError(f"{where}: {str(problem).removeprefix(f'{where}: ')}") from problem
         raise DataError(
-            f"{where} is a {type(batch).__name__}; it has to be a pair (X, y), or a data frame "
-            "whose column of labels is named as the target"
+            f"{where} is a {type(batch).__name__}; it must be a pair (X, y), or a data frame with "
+            "the name of its column of labels as target"
         )
 
     def fingerprint(self) -> str:
@@ -153,7 +145,7 @@ class StreamOracle(BlockOracle):
 
 
 def _beginning(batches: Batches) -> tuple[Callable[[], Iterator[Any]], bool]:
-    """Return what begins the stream, and whether it can be begun again."""
+    """Return a function that starts the stream, and whether it can be started again."""
     if isinstance(batches, Iterator):
         return lambda: batches, False
     if isinstance(batches, Iterable):
@@ -161,16 +153,13 @@ def _beginning(batches: Batches) -> tuple[Callable[[], Iterator[Any]], bool]:
     if callable(batches):
         return lambda: iter(batches()), True
     raise ParameterError(
-        f"batches is a {type(batches).__name__}; it has to be an iterator, a list, or a function "
-        "that returns a fresh iterator"
+        f"batches is a {type(batches).__name__}; it must be an iterator, a list, or a function "
+        "that returns a new iterator"
     )
 
 
-# An oracle that has what it was given: for those who bring their examples batch by batch.
-
-
 class PushedOracle(AbstractOracle):
-    """Rows come in the order in which they were pushed, once.
+    """Rows that the caller pushes batch by batch; each is drawn once, in order.
 
     >>> from pacboost.sources.arrays import ArrayTable
     >>> oracle = PushedOracle(n_columns=1)
@@ -198,186 +187,10 @@ class PushedOracle(AbstractOracle):
         return {"count": self._count}
 
     def seek(self, position: Mapping[str, Any]) -> None:
-        raise ParameterError("a stream that was brought batch by batch cannot be asked again")
+        raise ParameterError("batches that were pushed cannot be read again")
 
     def fingerprint(self) -> str:
         return "pushed"
 
     def place(self, row: int) -> str:
-        return f"row {row} of all that came"
-
-
-# Draw from DuckDB: a table in random order, or a query in its own.
-#
-# A table is read by ranges of its row numbers, each as large as one of its row groups, in random
-# order. A query can only be read from its beginning: its rows come in its order, shuffled within
-# chunks, and it is run again for every pass. One thread runs it, so that it always gives the same
-# order; where it has an ORDER BY random() or the like, it does not.
-
-ROWS = 122_880
-"""What DuckDB keeps together as a row group."""
-CACHE = 128_000_000
-"""DuckDB keeps what it has read until it holds so much; by default, most of the memory."""
-
-
-def sql(
-    database: Any,
-    target: str,
-    seed: int = 0,
-    *,
-    table: str | None = None,
-    query: str | None = None,
-    drop: Collection[str] = (),
-) -> AbstractOracle:
-    """Draw from a table or a query of a database: a file, or a connection that is open.
-
-    Close the oracle before such a connection: the next block is read while this one is used.
-
-    >>> connection = need("duckdb", "sql").connect()
-    >>> _ = connection.execute("CREATE TABLE t AS SELECT range AS a, range % 2 AS y FROM range(9)")
-    >>> sql(connection, "y", table="t").draw(100).table.rows().sum()
-    np.float64(36.0)
-    """
-    if (table is None) == (query is None):
-        raise ParameterError("name either a table or a query of the database")
-    if table is not None:
-        return TableOracle(database, table, target, seed, drop=drop)
-    return QueryOracle(database, str(query), target, seed, drop=drop)
-
-
-class TableOracle(BlockOracle):
-    """The rows of a table, by ranges of their numbers."""
-
-    bytes_besides = CACHE
-    names: tuple[str, ...]
-    n_rows: int
-
-    def __init__(
-        self, database: Any, table: str, target: str, seed: int = 0, *, drop: Collection[str] = ()
-    ) -> None:
-        self._target = target
-        self._from = f"FROM {'.'.join(map(_quoted, table.split('.')))}"
-        self._where = f"table {table} of {_name(database)}"
-        self._connection = _connect(database)
-        schema = self._fetch_arrow(f"SELECT * {self._from} LIMIT 0").schema
-        self.names = number_columns(schema, target, drop, self._where)
-        rows, last = self._fetch_one(f"SELECT count(*), max(rowid) {self._from}")
-        if not rows:
-            raise DataError(f"{self._where}: there are no rows; at least one is needed")
-        super().__init__(seed, last // ROWS + 1)
-        self.n_rows, self.n_columns = rows, len(self.names)
-        bits = row_bits([schema.field(name).type for name in (*self.names, target)])
-        self.largest_block = min(rows, ROWS) * bits // 8
-        self.largest_block_place = self._where
-
-    def read(self, block: int) -> Held:
-        columns = ", ".join(map(_quoted, [*self.names, self._target]))
-        table = self._fetch_arrow(f"SELECT {columns} {self._from} {_range(block)}")
-        return hold_arrow(table, self._target)
-
-    def _fetch_arrow(self, query: str) -> Any:
-        with self._complaints():
-            return _arrow_reader(self._connection.cursor(), query).read_all()
-
-    def _fetch_one(self, query: str) -> Any:
-        with self._complaints():
-            return self._connection.cursor().execute(query).fetchone()
-
-    @contextmanager
-    def _complaints(self) -> Iterator[None]:
-        try:
-            yield
-        except need("duckdb", "sql").Error as problem:
-            raise DataError(f"{self._where}: {problem}") from problem
-
-    def classes(self) -> NDArray[Any]:
-        target = _quoted(self._target)
-        found = self._fetch_arrow(f"SELECT DISTINCT {target} {self._from}").column(0)
-        if found.null_count:
-            missing = f"SELECT min(rowid) {self._from} WHERE {target} IS NULL"
-            raise DataError(f"{self._where}, row {self._fetch_one(missing)[0]}: {NO_LABEL}")
-        return distinct([plain_labels(found)])
-
-    def fingerprint(self) -> str:
-        known = (self._from, self.names, self._target, self.n_rows, self._n_blocks)
-        return sha256(repr(known).encode()).hexdigest()
-
-    def place(self, row: int) -> str:
-        here = f"{_range(row >> 32)} ORDER BY rowid LIMIT 1 OFFSET {row & 0xFFFFFFFF}"
-        (number,) = self._fetch_one(f"SELECT rowid {self._from} {here}")
-        return f"{self._where}, row {number}"
-
-    def close(self) -> None:
-        super().close()
-        self._connection.close()
-
-
-class QueryOracle(StreamOracle):
-    """The rows of a query, in its order but shuffled within chunks."""
-
-    shuffles_rows = True
-    reads_ahead = True
-    bytes_besides = CACHE
-
-    def __init__(
-        self, database: Any, query: str, target: str, seed: int = 0, *, drop: Collection[str] = ()
-    ) -> None:
-        self.called = f"the query of {_name(database)}"
-        self._query = query
-        self._connection = _connect(database)
-        super().__init__(self._run, target, seed, drop=drop)
-
-    def _run(self) -> Iterator[Any]:
-        with self._connection.cursor() as cursor:
-            yield from _arrow_reader(cursor, self._query)
-
-    def hold(self, batch: Any) -> Held:
-        names = number_columns(batch.schema, str(self._target), self._left_out, self.called)
-        table = need("pyarrow").Table.from_batches([batch])
-        return hold_arrow(table.select([*names, self._target]), str(self._target))
-
-    def fingerprint(self) -> str:
-        return sha256(repr((self._query, self.names, self._target)).encode()).hexdigest()
-
-    def close(self) -> None:
-        super().close()
-        if isinstance(self._begun, Generator):
-            self._begun.close()  # with a result still open, nobody else could open the file
-        self._connection.close()
-
-
-def _connect(database: Any) -> Any:
-    """Open a file, for reading alone, or share a connection that is open."""
-    duckdb = need("duckdb", "sql")
-    if hasattr(database, "cursor"):
-        return database.cursor()
-    if not Path(database).exists():
-        raise FileError(f"{database}: there is no such file")
-    settings = {"threads": 1, "memory_limit": f"{CACHE}B"}
-    try:
-        return duckdb.connect(str(database), read_only=True, config=settings)
-    except duckdb.Error as problem:
-        raise FileError(
-            f"{database}: cannot be opened ({problem}). If this program has it open already, "
-            "hand that connection in instead of the name."
-        ) from problem
-
-
-def _arrow_reader(cursor: Any, query: str) -> Any:
-    """Run a query whose result comes in chunks as it is asked for."""
-    relation = cursor.sql(query)
-    # DuckDB 2 renamed this.
-    return (getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader)(ROWS)
-
-
-def _range(block: int) -> str:
-    return f"WHERE rowid >= {block * ROWS} AND rowid < {(block + 1) * ROWS}"
-
-
-def _quoted(name: str) -> str:
-    doubled = name.replace('"', '""')
-    return f'"{doubled}"'
-
-
-def _name(database: Any) -> str:
-    return "the database" if hasattr(database, "cursor") else str(database)
+        return f"row {row} of all batches"
