@@ -27,6 +27,8 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table, Values
+from pacboost.sources.text import TextFeatures
+from pacboost.sources.word_conditions import condition_words
 from pacboost.sources.written import TRUE_FALSE, WEEKDAYS, YES_NO
 from pacboost.training.metrics import Metric
 
@@ -275,10 +277,17 @@ def _words(model: Model, table: WordTable) -> list[Ground]:
     """Return which words of a table's only row spoke, and what is said of a text without words."""
     wordless = WordTable(np.zeros(2, dtype=np.int64), table.words[:0], table.n_columns)
     silent = model.vote.scores(wordless).reshape(-1)
-    say = model.say().holds
     added = spoken(model.vote, set(table.words.tolist()))
-    grounds = [(say(word).removeprefix("it "), *ground) for word, ground in added.items()]
+    grounds = [(_condition(model, word), *ground) for word, ground in added.items()]
     return [*grounds, (PRIOR if grounds else NO_KNOWN_WORD, silent, 1)]
+
+
+def _condition(model: Model, word: int) -> str:
+    """Return the condition that a word stands for, without a subject if it is about the text."""
+    text = model.text
+    if isinstance(text, TextFeatures):
+        return condition_words(text.vocabulary[word])
+    return f"contains {model.column_names[word]!r}" if text is None else text.say(word)
 
 
 # Permutation importances: how much worse a vote gets when one column is shuffled.
