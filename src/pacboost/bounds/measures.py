@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import (
-    KNOWN,
+    FIXED_BEFOREHAND,
     clopper_pearson,
     clopper_pearson_lower,
     counted,
@@ -82,7 +82,7 @@ def certificate(
         sample=sample + _sharing(int(inputs["claims"])),
         size=size,
         independent_of="every choice made in training the model",
-        assumptions=(ASSUMED.get(str(details.get("unit", "")), DRAWN), KNOWN),
+        assumptions=(ASSUMED.get(str(details.get("unit", "")), DRAWN), FIXED_BEFOREHAND),
         of_what=measure,
         details=details,
     )

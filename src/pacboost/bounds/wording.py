@@ -315,7 +315,7 @@ groups=
 
 
 def _on_condition(certificate: Certificate, statement: Statement, grounds: str) -> Statement:
-    """Add the conditions of a claim: of which examples it holds, and whether the rows are new."""
+    """Add the conditions of a claim: its examples, and whether the rows are new."""
     details = certificate.details
     statement = statement.ending(f"{_move(certificate)}{grounds}")
     if "ratio_bound" in details:
