@@ -16,7 +16,8 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitted.explaining import margins_after, refuse_half, staged_errors, vote_of
 from pacboost.hypotheses.shapes import Shapes
 from pacboost.kernels.runtime.threads import using
-from pacboost.models.explain.explanation import Importances, class_number
+from pacboost.models.explain.explanation import class_number
+from pacboost.models.explain.importances import Importances
 from pacboost.reports import plots as draw
 
 __all__ = [

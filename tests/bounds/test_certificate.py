@@ -131,7 +131,7 @@ def test_every_claim_is_a_sentence_with_its_number(of_what: str, checked: bool) 
         assert text.endswith(".")
         assert said.number.endswith(" %") or of_what in PLAIN_NUMBERS
         assert said.number in text
-        assert text.startswith(wording.IF_NEW) is not checked
+        assert text.lower().startswith(wording.IF_NEW) is not checked
     assert "(99 % confidence" in str(wording.sentence(made, 0.01))
 
 

@@ -41,7 +41,7 @@ def test_all_thresholds_at_once() -> None:
     assert deciding.curve_upper(2, 1000, 0.05, 3) == pytest.approx(0.0121, abs=5e-5)
     assert clopper_pearson(2, 1000, 0.05, 3000) == pytest.approx(0.0159, abs=5e-5)
     assert deciding.curve_upper(1000, 1000, 0.05) == 1.0
-    many = deciding.MOST_ROWS + 1
+    many = deciding.MAX_ROWS_FOR_CHAIN + 1
     assert deciding.curve_upper(7, many, 0.05) == clopper_pearson(7, many, 0.05, many)
 
 

@@ -86,7 +86,7 @@ def test_what_a_file_holds_is_read_again_or_refused() -> None:
     assert again.matrix(2).tolist() == whole.matrix(2).tolist() == [[70, 0], [10, 20]]
     wrong = {"rows": 99, "baseline_wrong": 101, "count": -whole.count, "own": whole.own[1:]}
     for name, value in wrong.items():
-        with pytest.raises(ValueError, match=r"have to be|there are|as many"):
+        with pytest.raises(ValueError, match=r"have to be|there are|do not sum"):
             HeldOut.from_dict({**whole.to_dict(), name: value})
 
 

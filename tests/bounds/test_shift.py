@@ -65,7 +65,7 @@ def test_no_event_becomes_likelier_than_the_maps_say(
 
 @EVERY
 def test_maps_rise_and_their_inverses_are_inverses(move: str) -> None:
-    none, most = MOVES[move].none, min(MOVES[move].most, 4.0)
+    none, most = MOVES[move].none, min(MOVES[move].upper_end, 4.0)
     errors = [0.0, 1e-9, 0.001, 0.05, 0.3, 0.5, 0.9, 0.999, 1.0]
     steps = [none, *(none + (most - none) * part for part in (1e-9, 0.01, 0.2, 0.5, 1))]
     table = np.array([[largest_error(error, move, by) for by in steps] for error in errors])

@@ -1,7 +1,7 @@
-"""What held-out rows say about answering only where confident: counts, and bounds made of them.
+"""Answering only where confident: counts of held-out rows at thresholds, and bounds from them.
 
-No threshold stands on a score: a row that is scored alone, or among others, may differ in the last
-bits of its score (docs/proofs/thresholds.md, "Where thresholds stand").
+No threshold equals a score: the last bits of a score may depend on which rows are scored together
+(docs/proofs/thresholds.md, "Where thresholds stand").
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pacboost.numerics.percent import percent_above, percent_below
 
 @dataclass(frozen=True)
 class Answering:
-    """For every threshold, a bound on the error among the answered; and the one that was chosen.
+    """A bound on the error among the answered for every threshold, and the chosen threshold.
 
     All bounds on errors hold together except with probability ``delta``; so do the intervals for
     the share of new examples that are answered. Only counts are kept: bounds are made from them.
@@ -56,27 +56,27 @@ class Answering:
     rows: int
     delta: float
     thresholds: int
-    """How many were planned: each has its share of delta."""
+    """Number of planned thresholds: each has its share of delta."""
     points: tuple[Point, ...]
     chosen: int | None = None
     target_error: float | None = None
     """The error that was asked for."""
     tested: float | None = None
-    """A target error that was fixed before the rows were looked at: bounds/selective.py."""
+    """A target error that was fixed before the rows were seen (bounds/selective.py)."""
     model_digest: str = field(default="", compare=False)
     """A digest of the model and of this table, set when both are written to a file."""
     rows_checked: bool = True
     """False where the rows could not be compared with those of the fit."""
     models: int = 1
-    """How many models are tried on these rows and share delta."""
+    """Number of models that are tried on these rows and share delta."""
     assumptions: tuple[str, ...] = ()
-    """What is assumed of rows that are equal, if some are."""
+    """Assumptions about equal rows, if there are any."""
 
     def within(self, target_error: float) -> Answering:
         """Choose the smallest threshold whose certified error is at most ``target_error``."""
-        wanted = probability("target_error", target_error)
-        good = (j for j, error in enumerate(self.errors) if error <= wanted)
-        return replace(self, chosen=next(good, None), target_error=wanted)
+        target = probability("target_error", target_error)
+        good = (j for j, error in enumerate(self.errors) if error <= target)
+        return replace(self, chosen=next(good, None), target_error=target)
 
     def at(self, number: int) -> Answering:
         """Choose a threshold by its place in ``points``."""
@@ -95,7 +95,7 @@ class Answering:
 
     @property
     def _delta(self) -> float:
-        """What the bounds at all thresholds share; the tests of a target have the rest."""
+        """The part of delta for the bounds at all thresholds; tests of a target have the rest."""
         return self._share_of_delta if self.tested is None else (1 - TESTS) * self._share_of_delta
 
     @property
@@ -104,7 +104,7 @@ class Answering:
 
     @property
     def _passed(self) -> frozenset[int]:
-        """The thresholds at which the error is known to be within the target that was tested."""
+        """Places of the thresholds whose error passed the test of the target."""
         if self.tested is None:
             return frozenset()
         level = TESTS * self._share_of_delta
@@ -112,7 +112,7 @@ class Answering:
 
     @property
     def shares(self) -> tuple[tuple[float, float], ...]:
-        """Between what the share of new examples lies that are answered, for every threshold."""
+        """Lower and upper end of the share of new examples answered, for every threshold."""
         return tuple(map(self._share, self.points))
 
     @property
@@ -127,7 +127,7 @@ class Answering:
 
     @property
     def share(self) -> tuple[float, float]:
-        """Between what the share of new examples lies that are answered."""
+        """Lower and upper end of the share of new examples answered."""
         return self.shares[self._chosen]
 
     @property
@@ -135,7 +135,7 @@ class Answering:
         """The bound for the threshold that was chosen, with its grounds."""
         point, error = self.point, self.error
         if self.tested is not None and error == self.tested:
-            found = passed_certificate(
+            chosen = passed_certificate(
                 point.mistakes,
                 point.answered,
                 TESTS * self._share_of_delta,
@@ -144,12 +144,12 @@ class Answering:
                 of=self.delta,
             )
         else:
-            found = certificate(
+            chosen = certificate(
                 point.mistakes, point.answered, self._delta, self.thresholds, point.threshold
             )
-            found = replace(found, delta=self.delta)
-        found = found.assuming(*self.assumptions)
-        return found if self.rows_checked else found.unchecked()
+            chosen = replace(chosen, delta=self.delta)
+        chosen = chosen.assuming(*self.assumptions)
+        return chosen if self.rows_checked else chosen.unchecked()
 
     @property
     def _chosen(self) -> int:
@@ -188,8 +188,10 @@ class Answering:
         return "\n".join([*lines, "", f"  {self._note()}"])
 
     def answers(self) -> str:
-        """Return what share of new examples is answered at the threshold that was chosen."""
-        return f"It answers {_between(*self.share)} of new examples."
+        """State the share of new examples that is answered at the chosen threshold."""
+        low, high = self.share
+        share = "all" if low >= 1 else f"between {' and '.join(_percentages(low, high))}"
+        return f"It answers {share} of new examples."
 
     def _head(self) -> list[str]:
         if self.chosen is None:
@@ -198,9 +200,9 @@ class Answering:
 
     def _lines(self) -> Iterator[tuple[bool, list[str]]]:
         """Return for every threshold whether it is the chosen one, and its numbers."""
-        known = zip(self.points, self.errors, self.shares, strict=True)
-        for j, (p, error, share) in enumerate(known):
-            of_new = _between(*share).removeprefix("between ").replace("and", "to")
+        columns = zip(self.points, self.errors, self.shares, strict=True)
+        for j, (p, error, (low, high)) in enumerate(columns):
+            of_new = "all" if low >= 1 else " to ".join(_percentages(low, high))
             numbers = [f"{p.threshold:.4g}", f"{p.answered:,}", f"{p.mistakes:,}"]
             yield j == self.chosen, [*numbers, percent_above(error, 2), of_new]
 
@@ -221,9 +223,9 @@ class Answering:
         """Return everything as plain values."""
         content = {**asdict(self), "points": [list(asdict(p).values()) for p in self.points]}
         content["assumptions"] = list(self.assumptions)
-        usual: dict[str, Any] = {"tested": None, "model_digest": "", "rows_checked": True}
-        usual |= {"models": 1, "assumptions": []}
-        return {k: v for k, v in content.items() if k not in usual or v != usual[k]}
+        defaults: dict[str, Any] = {"tested": None, "model_digest": "", "rows_checked": True}
+        defaults |= {"models": 1, "assumptions": []}
+        return {k: v for k, v in content.items() if k not in defaults or v != defaults[k]}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Answering:
@@ -263,10 +265,8 @@ class Answering:
         return self
 
 
-def _between(low: float, high: float) -> str:
-    if low >= 1:
-        return "all"
-    return f"between {percent_below(low)} and {percent_above(high, 2)}"
+def _percentages(low: float, high: float) -> tuple[str, str]:
+    return percent_below(low), percent_above(high, 2)
 
 
 def _number(value: object) -> float:
@@ -276,7 +276,7 @@ def _number(value: object) -> float:
 
 
 RANKS = 20
-"""The default number of thresholds: at each, a twentieth more of the rows is answered."""
+"""Default number of thresholds: each answers a twentieth of the rows more than the one before."""
 
 
 def by_ranks(
@@ -286,11 +286,11 @@ def by_ranks(
     ranks: int = RANKS,
     target: float | None = None,
 ) -> Answering:
-    """Take for thresholds what lets 1/ranks, 2/ranks, … of the held-out rows be answered.
+    """Choose the thresholds at which 1/ranks, 2/ranks, … of the held-out rows are answered.
 
-    A ``target`` error that was fixed before the rows were looked at is tested at these thresholds
-    (bounds/selective.py), which allows more to be answered than the bounds for all of them do.
-    The type of confidences says how many of their bits are certain.
+    A ``target`` error that was fixed before the rows were seen is tested at these thresholds
+    (bounds/selective.py), which lets more rows be answered than the bounds for all of them do.
+    The dtype of the confidences decides how many of their bits count.
 
     >>> confidence = np.linspace(0, 1, 1000)
     >>> answering = by_ranks(confidence, confidence < 0.1, delta=0.05)
@@ -298,16 +298,16 @@ def by_ranks(
     >>> chosen.point.answered, chosen.point.mistakes, round(chosen.error, 4)
     (900, 0, 0.0066)
     """
-    own, mistaken = _read(confidence, wrong)
+    confidences, mistaken = _read(confidence, wrong)
     borders = Borders.of(np.asarray(confidence))
-    rows = own.size
-    falling = np.sort(own)[::-1]
+    rows = confidences.size
+    falling = np.sort(confidences)[::-1]
     parts = positive_whole("ranks", ranks)
     planned = sorted({math.ceil(rows * j / parts) for j in range(1, parts + 1)})
     points: dict[float, Point] = {}
     for rank in planned:
         threshold = borders.above(float(falling[rank])) if rank < rows else 0.0
-        answered = own >= threshold
+        answered = confidences >= threshold
         n = int(np.count_nonzero(answered))
         if n == 0:  # more rows have the largest confidence than were to be answered
             continue
@@ -322,23 +322,23 @@ def by_ranks(
 def at_thresholds(
     confidence: ArrayLike, wrong: ArrayLike, delta: float, thresholds: Iterable[float]
 ) -> Answering:
-    """Take thresholds that were fixed before anything was known of the rows.
+    """Use thresholds that were fixed before the rows were seen.
 
     >>> confidence = np.linspace(0, 1, 1000)
     >>> answering = at_thresholds(confidence, confidence < 0.1, 0.05, [0.8])
     >>> answering.points[0].answered, round(answering.errors[0], 4)
     (200, 0.0149)
     """
-    own, mistaken = _read(confidence, wrong)
+    confidences, mistaken = _read(confidence, wrong)
     fixed = [check_threshold("a threshold", value) for value in thresholds]
     if not fixed:
         raise ParameterError("there are no thresholds; give at least one, from 0 to 1")
     points = []
     for threshold in set(fixed):
-        answered = own >= threshold
+        answered = confidences >= threshold
         n, k = int(np.count_nonzero(answered)), int(np.count_nonzero(mistaken[answered]))
         points.append(Point(threshold, n, k, n, n))
-    return Answering(own.size, probability("delta", delta), len(points), _in_order(points))
+    return Answering(confidences.size, probability("delta", delta), len(points), _in_order(points))
 
 
 def _in_order(points: Iterable[Point]) -> tuple[Point, ...]:
@@ -346,20 +346,20 @@ def _in_order(points: Iterable[Point]) -> tuple[Point, ...]:
 
 
 def check_threshold(name: str, value: object) -> float:
-    """Check the least confidence with which a row is answered."""
+    """Check the smallest confidence with which a row is answered."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise ParameterError(f"{name} is {value!r}; a confidence lies between 0 and 1")
     return float(value)
 
 
 def _read(confidence: ArrayLike, wrong: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    own = np.asarray(confidence, dtype=np.float64)
+    confidences = np.asarray(confidence, dtype=np.float64)
     mistaken = np.asarray(wrong, dtype=np.bool_)
-    if own.ndim != 1 or own.size == 0 or mistaken.shape != own.shape:
+    if confidences.ndim != 1 or confidences.size == 0 or mistaken.shape != confidences.shape:
         raise DataError(
-            f"confidence has shape {own.shape} and wrong {mistaken.shape}; one of each is needed "
-            "for every row, and at least one row"
+            f"confidence has shape {confidences.shape} and wrong {mistaken.shape}; one of each is "
+            "needed for every row, and at least one row"
         )
-    if not ((own >= 0) & (own <= 1)).all():
+    if not ((confidences >= 0) & (confidences <= 1)).all():
         raise DataError("a confidence is missing or not between 0 and 1")
-    return own, mistaken
+    return confidences, mistaken

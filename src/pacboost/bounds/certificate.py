@@ -22,16 +22,16 @@ GROUNDS = (
     "theorem", "reference", "sample", "independent_of", "assumptions", "valid_after_looking",
     "of_what",
 )  # fmt: skip
-"""What a certificate has from its bound, unless it says otherwise."""
+"""Fields that a certificate takes from its bound by default."""
 P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is claimed, on which grounds, and what was assumed.
+    """A claim with its value, its grounds and its assumptions.
 
     ``delta`` is the probability that the claim fails; 0 for a theorem that always holds. The claim
-    is not stored: it is made from ``of_what``, the value and the details (bounds/wording.py).
+    is not stored: it is written from ``of_what``, the value and the details (bounds/wording.py).
     """
 
     value: float
@@ -48,11 +48,11 @@ class Certificate:
     bound: str = ""
     """The name under which the bound is registered."""
     of_what: str = wording.NEW_EXAMPLES
-    """What the number speaks of, one of ``bounds.wording.OF_WHAT``."""
+    """The subject of the number, one of ``bounds.wording.OF_WHAT``."""
     details: Mapping[str, float | int | str] = field(default_factory=dict)
-    """What the claim names besides its value: rounds, members, a threshold, a class, a group."""
+    """Other values in the claim: rounds, members, a threshold, a class, a group."""
     rows_checked: bool = True
-    """False where the rows could not be compared with those of the fit; the claim then says so."""
+    """False if the rows could not be compared with those of the fit; the claim then says so."""
     model_digest: str = field(default="", compare=False)
     """A digest of the model and of this certificate, set when both are written to a file."""
 
@@ -68,24 +68,24 @@ class Certificate:
     def by(
         cls, name: str, inputs: Mapping[str, Any], *, delta: float | None = None, **grounds: Any
     ) -> Certificate:
-        """Certify what a registered bound gives for its inputs, on its grounds or on other ones.
+        """Certify the value of a registered bound; ``grounds`` override those of the bound.
 
-        ``delta`` is that of the inputs, unless the certificate is one of several that share more.
+        ``delta`` is that of the inputs, unless several certificates share a larger one.
         """
         if name not in BOUNDS:
-            family, _, own = name.partition(".")
-            known = (other.partition(".") for other in BOUNDS)
-            names = ", ".join(other for start, _, other in known if start == family)
-            raise ParameterError(f"bound is {own!r}; there are {names}")
+            family, _, function = name.partition(".")
+            parts = (other.partition(".") for other in BOUNDS)
+            names = ", ".join(other for start, _, other in parts if start == family)
+            raise ParameterError(f"bound is {function!r}; there are {names}")
         bound = BOUNDS[name]
         value = bound.compute(**inputs)
-        usual = {ground: getattr(bound, ground) for ground in GROUNDS if ground not in grounds}
-        if "sample" in usual:
-            usual["sample"] = bound.sample.format_map(inputs)
+        defaults = {ground: getattr(bound, ground) for ground in GROUNDS if ground not in grounds}
+        if "sample" in defaults:
+            defaults["sample"] = bound.sample.format_map(inputs)
         if "size" not in grounds:
-            usual["size"] = int(inputs[bound.size])
+            defaults["size"] = int(inputs[bound.size])
         chance = float(inputs["delta"]) if delta is None else delta
-        return cls(value, chance, inputs=dict(inputs), bound=name, **usual, **grounds)
+        return cls(value, chance, inputs=dict(inputs), bound=name, **defaults, **grounds)
 
     def of(self, ledger_digest: str) -> Certificate:
         """Return the same certificate, tied to a ledger."""
@@ -95,19 +95,21 @@ class Certificate:
         """Return the same certificate with further assumptions; those it has are not repeated.
 
         >>> from pacboost.bounds import holdout
-        >>> made = holdout.certificate(3, 100, 0.05).assuming("all classes are known")
-        >>> made.assumptions[-1], made.assuming("all classes are known") == made
-        ('all classes are known', True)
+        >>> certificate = holdout.certificate(3, 100, 0.05).assuming("all classes are known")
+        >>> certificate.assumptions[-1]
+        'all classes are known'
+        >>> certificate.assuming("all classes are known") == certificate
+        True
         """
-        new = tuple(more for more in assumptions if more not in self.assumptions)
+        new = tuple(text for text in assumptions if text not in self.assumptions)
         return replace(self, assumptions=(*self.assumptions, *new))
 
     def adding(self, words: str) -> Certificate:
-        """Return the same certificate with more said of its sample."""
+        """Return the same certificate with more words about its sample."""
         return replace(self, sample=f"{self.sample}{words}")
 
     def of_distinct_rows(self) -> Certificate:
-        """Return the same certificate by rows of which each is another example.
+        """Return the same certificate for rows that are all distinct.
 
         >>> from pacboost.bounds import holdout
         >>> print(holdout.certificate(3, 100, 0.05).of_distinct_rows().claim)
@@ -116,7 +118,7 @@ class Certificate:
         return self.detailed({wording.DISTINCT_ROWS: 1})
 
     def repeating_learned(self, share: float) -> Certificate:
-        """Return the same certificate that also says how many rows equal rows learned from.
+        """Return the same certificate that also states the share of rows equal to training rows.
 
         >>> from pacboost.bounds import holdout
         >>> print(holdout.certificate(3, 100, 0.05).repeating_learned(0.085).claim)
@@ -137,7 +139,7 @@ it learned from; if they are copies, pass copies='distinct' or groups=.
         return self.detailed({wording.WITHOUT_WEIGHTS: 1})
 
     def detailed(self, details: Mapping[str, float | int | str]) -> Certificate:
-        """Return the same certificate whose claim names more."""
+        """Return the same certificate with more details in its claim."""
         return replace(self, details={**self.details, **details})
 
     def unchecked(self) -> Certificate:
@@ -150,12 +152,12 @@ it learned from; if they are copies, pass copies='distinct' or groups=.
         return replace(self, rows_checked=False)
 
     def under(self, **move: float) -> Certificate:
-        """Return what is certified of an error or a rate if the world moves in one of these ways.
+        """Certify an error or a rate after the distribution of examples has moved in one way.
 
         ``contamination=r``: a share r of new examples comes from anywhere. ``total_variation=r``:
         no event gains or loses more than r. ``ratio=B``: none becomes more than B times as likely.
-        ``kl=r`` and ``chi2=r``: the divergence of the new distribution from that of the rows. Of a
-        rate among some examples (recall, precision, a group) all of this is said of those.
+        ``kl=r`` and ``chi2=r``: the divergence of the new distribution from that of the rows. For
+        a rate among some examples (recall, precision, a group) the move is among those examples.
 
         >>> from pacboost.bounds import holdout
         >>> print(holdout.certificate(3, 100, 0.05).under(contamination=0.02).claim)
@@ -167,7 +169,7 @@ come from elsewhere.
         return shift.under(self, **move)
 
     def holds_until(self, goal: float) -> HoldsUntil:
-        """Return how far the world may move, in each way, until the bound is worse than a goal.
+        """Return how far the distribution may move, in each way, before the bound misses a goal.
 
         >>> from pacboost.bounds import holdout
         >>> until = holdout.certificate(3, 100, 0.05).holds_until(0.1)
@@ -179,9 +181,9 @@ come from elsewhere.
         return shift.holds_until(self, goal)
 
     def filtered(self, details: Mapping[str, Any]) -> Certificate:
-        """Return the same certificate by rows that coins have chosen by a ratio of densities.
+        """Return the same certificate for rows accepted at random, by a ratio of densities.
 
-        Of ``details`` those of the coins are taken; if there are none, nothing changes.
+        Only the details named in ``wording.BY_RATIO`` are used; without them nothing changes.
 
         >>> from pacboost.bounds import holdout
         >>> coins = {"ratio_bound": 5.0, "offered": 431, "seed": 0}
@@ -192,17 +194,19 @@ new examples.
         coins = {name: value for name, value in details.items() if name in wording.BY_RATIO}
         if not coins:
             return self
-        said = (wording.FILTERED if own == wording.DRAWN else own for own in self.assumptions)
-        return replace(self, details={**self.details, **coins}, assumptions=tuple(said))
+        assumptions = tuple(
+            wording.FILTERED if text == wording.DRAWN else text for text in self.assumptions
+        )
+        return replace(self, details={**self.details, **coins}, assumptions=assumptions)
 
     @property
     def claim(self) -> str:
-        """What is claimed, in one sentence made from the numbers."""
+        """The claim, in one sentence written from the numbers."""
         return str(wording.claim(self))
 
     @property
     def vacuous(self) -> bool:
-        """Whether the number says nothing, because no error exceeds it anyway."""
+        """True if the number says nothing, because no error exceeds it anyway."""
         if self.of_what in wording.OF_MEASURES:
             return wording.says_nothing(self)
         return self.value >= 1
@@ -247,7 +251,7 @@ new examples.
         return {"claim": self.claim, **self.stored()}
 
     def stored(self) -> dict[str, Any]:
-        """Everything that a file keeps, which is all but the claim."""
+        """Everything that a file stores, which is all but the claim."""
         return {**asdict(self), "assumptions": list(self.assumptions)}
 
     @classmethod
@@ -257,23 +261,23 @@ new examples.
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Certificate:
-        """Read what ``to_dict`` or ``stored`` gave; a claim is not read but made again."""
-        known = {name: value for name, value in content.items() if name != "claim"}
-        return cls(**{**known, "assumptions": tuple(content["assumptions"])})
+        """Read what ``to_dict`` or ``stored`` gave; a claim is not read but written anew."""
+        fields = {name: value for name, value in content.items() if name != "claim"}
+        return cls(**{**fields, "assumptions": tuple(content["assumptions"])})
 
 
 def certified(bound: Callable[P, float]) -> Callable[P, Certificate]:
-    """Return the function that certifies by a registered bound, from the numbers it takes."""
-    name = next(name for name, known in BOUNDS.items() if known.compute is bound)
+    """Return a function that takes the numbers of a registered bound and certifies by it."""
+    name = next(name for name, registered in BOUNDS.items() if registered.compute is bound)
 
     def certificate(*args: P.args, **kwargs: P.kwargs) -> Certificate:
         numbers = signature(bound).bind(*args, **kwargs)
         numbers.apply_defaults()
-        return Certificate.by(name, {own: plain(v) for own, v in numbers.arguments.items()})
+        return Certificate.by(name, {key: plain(v) for key, v in numbers.arguments.items()})
 
     return certificate
 
 
-def from_inputs(given: Certificate, _: Ledger) -> Certificate:
-    """Make a certificate again from its inputs, on the grounds of its bound."""
-    return Certificate.by(given.bound, given.inputs)
+def from_inputs(stored: Certificate, _: Ledger) -> Certificate:
+    """Recompute a certificate from its inputs, on the grounds of its bound."""
+    return Certificate.by(stored.bound, stored.inputs)

@@ -1,7 +1,7 @@
 """Prediction sets and intervals: their scores, and the share of new examples that they cover.
 
 A score s(x, y) says how badly y fits the prediction for x; it is fixed before the calibration rows
-are looked at. The set of x holds every y with s(x, y) ≤ s₍ₖ₎, the k-th smallest score of n rows.
+are seen. The set of x holds every y with s(x, y) ≤ s₍ₖ₎, the k-th smallest score of n rows.
 Its coverage is at least p, except with probability P[Bin(n, p) ≥ k] (docs/proofs/sets.md).
 """
 
@@ -49,11 +49,11 @@ def rows_to_cover(coverage: float, delta: float, excess: float) -> int:
     >>> rows_to_cover(0.9, 0.05, 0.02)
     638
     """
-    most, missed = probability("excess", excess) + coverage, 1 - probability("coverage", coverage)
+    upper, missed = probability("excess", excess) + coverage, 1 - probability("coverage", coverage)
     below = kl(max(0.0, missed - 0.9 * excess), missed)
-    enough = max(-math.log(probability("delta", delta)) / below, 10 * (1 - most) / excess)
+    enough = max(-math.log(probability("delta", delta)) / below, 10 * (1 - upper) / excess)
     return rows_from_tooth_on(
-        lambda c, n: n - c <= most * (n + 1), math.ceil(enough * (1 + 1e-12)), missed, delta
+        lambda c, n: n - c <= upper * (n + 1), math.ceil(enough * (1 + 1e-12)), missed, delta
     )
 
 
@@ -82,17 +82,18 @@ def covered_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
     return clopper_pearson_lower(positive_whole("rank", rank), n, delta, claims)
 
 
-# Scores of labels: ``lac`` is 1 - p(y); ``aps`` the probability of all labels before y, the most
-# probable first, and a share u of p(y), made from the values of the row; ``raps`` adds a penalty
-# for every label beyond the first few. The most probable label has the score 0, so no set is empty.
-
 Doubles = NDArray[np.float64]
 SET_METHODS = ("lac", "aps", "raps")
 
 
 @dataclass(frozen=True)
 class LabelScore:
-    """A score of labels; all of it is fixed before calibration rows are looked at."""
+    """A score of labels, fixed before calibration rows are seen.
+
+    ``lac`` is 1 - p(y). ``aps`` is the probability of all labels more probable than y, plus a share
+    u of p(y), where u is computed from the values of the row. ``raps`` adds a penalty for every
+    label beyond the first few. The most probable label has the score 0, so no set is empty.
+    """
 
     method: str = "lac"
     penalty: float = 0.05
@@ -109,20 +110,20 @@ class LabelScore:
 
     @property
     def by_row(self) -> bool:
-        """Whether a number made from every row is needed."""
+        """True if the score needs the share u of every row."""
         return self.method != "lac"
 
     def __call__(self, chances: Doubles, u: Doubles | None) -> Doubles:
         """Score all labels of all rows: (rows, classes), the lower the better.
 
-        >>> some = LabelScore("aps")(np.array([[0.7, 0.2, 0.1]]), np.array([0.5]))
-        >>> some.round(3).tolist()
+        >>> scores = LabelScore("aps")(np.array([[0.7, 0.2, 0.1]]), np.array([0.5]))
+        >>> scores.round(3).tolist()
         [[0.0, 0.8, 0.95]]
         """
-        found = 1 - chances if u is None else self._cumulated(chances, u)
-        if len(found):
-            found[np.arange(len(found)), chances.argmax(axis=1)] = 0.0
-        return found
+        scores = 1 - chances if u is None else self._cumulated(chances, u)
+        if len(scores):
+            scores[np.arange(len(scores)), chances.argmax(axis=1)] = 0.0
+        return scores
 
     def _cumulated(self, chances: Doubles, u: Doubles) -> Doubles:
         order = np.argsort(-chances, axis=1, kind="stable")
@@ -131,14 +132,14 @@ class LabelScore:
         if self.method == "raps":
             places = np.arange(1, chances.shape[1] + 1)
             scores += self.penalty * np.maximum(0, places - self.free_labels)
-        found = np.empty_like(scores)
-        np.put_along_axis(found, order, scores, axis=1)
-        return found
+        in_place = np.empty_like(scores)
+        np.put_along_axis(in_place, order, scores, axis=1)
+        return in_place
 
 
 @dataclass(frozen=True)
 class SetRule:
-    """Which labels a set holds: those whose score is at most the cutoff; and what is certified."""
+    """Sets of the labels whose score is at most a cutoff, with their certificate."""
 
     score: LabelScore
     coverage: float
@@ -146,9 +147,9 @@ class SetRule:
     """One for all labels, or one for each class."""
     certificate: Certificate | Family
     mean_size: float = float("nan")
-    """How many labels the sets of the calibration rows hold on average: an estimate."""
+    """Mean number of labels in the sets of the calibration rows: an estimate."""
     groups: tuple[str, ...] = ()
-    """Where every group has a cutoff of its own: their names, in the order of the cutoffs."""
+    """Names of the groups in the order of the cutoffs, if each group has a cutoff."""
     by: str = ""
     """The column that holds the groups, if one was named."""
     model_digest: str = field(default="", compare=False)
@@ -156,36 +157,38 @@ class SetRule:
 
     @property
     def certificates(self) -> tuple[Certificate, ...]:
-        """What is certified, one by one."""
-        found = self.certificate
-        return (found,) if isinstance(found, Certificate) else found.certificates
+        """The certificates, one by one."""
+        certificate = self.certificate
+        return (certificate,) if isinstance(certificate, Certificate) else certificate.certificates
 
     def holds(
         self, chances: Any, u: Doubles | None, place: NDArray[np.intp] | None = None
     ) -> NDArray[np.bool_]:
-        """Return which labels are in the set of each row; the most probable one always is.
+        """Return a mask of the labels in the set of each row; the most probable is always in.
 
-        With groups, ``place`` says for every row which of them it is in.
+        With groups, ``place`` holds the number of the group of every row.
 
         >>> from pacboost.bounds.family import Family
         >>> rule = SetRule(LabelScore(), 0.9, (0.75,), Family((), 0.05))
         >>> rule.holds([[0.6, 0.3, 0.1], [0.2, 0.2, 0.6]], None).tolist()
         [[True, True, False], [False, False, True]]
         """
-        known = np.asarray(chances, dtype=np.float64)
-        most = np.asarray(self.cutoffs)
-        return np.asarray(self.score(known, u) <= (most if place is None else most[place, None]))
+        probabilities = np.asarray(chances, dtype=np.float64)
+        cutoffs = np.asarray(self.cutoffs)
+        return np.asarray(
+            self.score(probabilities, u) <= (cutoffs if place is None else cutoffs[place, None])
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for a file."""
-        found = self.certificate
+        certificate = self.certificate
         content = {
             "kind": "sets",
             "score": [self.score.method, float(self.score.penalty), int(self.score.free_labels)],
             "coverage": self.coverage,
             "cutoffs": list(self.cutoffs),
-            "certificates": [own.stored() for own in self.certificates],
-            "delta": None if isinstance(found, Certificate) else found.delta,
+            "certificates": [one.stored() for one in self.certificates],
+            "delta": None if isinstance(certificate, Certificate) else certificate.delta,
             "mean_size": self.mean_size,
             "groups": list(self.groups),
             "by": self.by,
@@ -196,40 +199,45 @@ class SetRule:
     def from_dict(cls, content: Mapping[str, Any]) -> SetRule:
         """Read what ``to_dict`` gave, and refuse what no calibration could have written."""
         method, penalty, free = content["score"]
-        made = tuple(map(Certificate.from_dict, content["certificates"]))
+        certificates = tuple(map(Certificate.from_dict, content["certificates"]))
         delta, groups = content["delta"], tuple(content["groups"])
-        cutoffs = tuple(float(own) for own in content["cutoffs"])
+        cutoffs = tuple(float(value) for value in content["cutoffs"])
         words = [*groups, content["by"], content.get("model_digest", "")]
-        if not all(type(own) is str for own in words) or len(made) != len(cutoffs) or not made:
+        if (
+            not all(type(value) is str for value in words)
+            or len(certificates) != len(cutoffs)
+            or not certificates
+        ):
             raise ValueError("the sets do not have one claim for each cutoff")
         if groups and len(groups) != len(cutoffs):
             raise ValueError(f"the sets have {len(groups)} groups and {len(cutoffs)} cutoffs")
-        if (delta is None) != (len(made) == 1 and not groups):
+        if (delta is None) != (len(certificates) == 1 and not groups):
             raise ValueError("the claims of the sets do not share a delta")
-        found = made[0] if delta is None else Family(made, probability("delta", delta))
+        certificate = (
+            certificates[0] if delta is None else Family(certificates, probability("delta", delta))
+        )
         return cls(
             LabelScore(method, penalty, free), probability("coverage", content["coverage"]),
-            cutoffs, found, float(content["mean_size"]), groups, content["by"],
+            cutoffs, certificate, float(content["mean_size"]), groups, content["by"],
             content.get("model_digest", ""),
         )  # fmt: skip
 
 
-def coverage_words(found: Certificate | Family) -> str:
-    """State what is certified; several claims one after the other."""
-    if isinstance(found, Certificate):
-        return str(sentence(found))
-    return " ".join([*found.claims, found.note])
+def coverage_words(certificate: Certificate | Family) -> str:
+    """State the claims of a certificate, or of several."""
+    if isinstance(certificate, Certificate):
+        return str(sentence(certificate))
+    return " ".join([*certificate.claims, certificate.note])
 
-
-# Scores of numbers: ``residual`` is |y - f(x)|; ``scaled`` divides it by a model of how large
-# errors are; ``quantiles`` is max(l(x) - y, y - h(x)) for two models of quantiles.
 
 INTERVAL_METHODS = ("residual", "scaled", "quantiles")
+"""Scores of numbers: ``residual`` is |y - f(x)|; ``scaled`` divides it by a model of the size of
+errors; ``quantiles`` is max(l(x) - y, y - h(x)) for two models of quantiles."""
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """What models say of rows: the ends of an interval before calibration, and its scale."""
+    """The ends of the interval of each row before calibration, and its scale."""
 
     low: Doubles
     high: Doubles
@@ -237,15 +245,15 @@ class Forecast:
 
     @classmethod
     def of(cls, low: Doubles, high: Doubles, scale: Doubles | None = None) -> Forecast:
-        """Put quantiles that cross in their order; without a scale all rows have 1."""
+        """Sort quantiles that cross; without a scale all rows have 1."""
         unit = np.ones(low.size) if scale is None else scale
         return cls(np.minimum(low, high), np.maximum(low, high), unit)
 
     def score(self, y: Doubles) -> Doubles:
         """Return how far numbers lie outside, in units of the scale; negative if inside.
 
-        >>> one = Forecast.of(np.array([1.0]), np.array([3.0]))
-        >>> one.score(np.array([2.0])).tolist(), one.score(np.array([5.0])).tolist()
+        >>> forecast = Forecast.of(np.array([1.0]), np.array([3.0]))
+        >>> forecast.score(np.array([2.0])).tolist(), forecast.score(np.array([5.0])).tolist()
         ([-1.0], [2.0])
         """
         return np.maximum(self.low - y, y - self.high) / self.scale
@@ -253,15 +261,14 @@ class Forecast:
     def interval(self, cutoff: float) -> Doubles:
         """Return all numbers whose score is at most the cutoff: (rows, 2).
 
-        Ends are rounded outward. Where nothing is left between two quantiles, the interval is the
-        point in their middle.
+        Ends are rounded outward. Where the ends cross, the interval is the point in their middle.
 
         >>> Forecast.of(np.array([1.0]), np.array([3.0])).interval(0.5).round(6).tolist()
         [[0.5, 3.5]]
         """
-        more = cutoff * self.scale
-        low = np.nextafter(self.low - more, -np.inf)
-        high = np.nextafter(self.high + more, np.inf)
+        reach = cutoff * self.scale
+        low = np.nextafter(self.low - reach, -np.inf)
+        high = np.nextafter(self.high + reach, np.inf)
         middle = (self.low + self.high) / 2
         crossed = low > high
         return np.column_stack([np.where(crossed, middle, low), np.where(crossed, middle, high)])
@@ -269,7 +276,7 @@ class Forecast:
 
 @dataclass(frozen=True)
 class IntervalRule:
-    """How wide intervals are, and what is certified."""
+    """The cutoff that sets the width of intervals, with their certificate."""
 
     method: str
     coverage: float
@@ -277,18 +284,18 @@ class IntervalRule:
     floor: float
     certificate: Certificate
     mean_width: float
-    """How wide the intervals of the calibration rows are on average: an estimate."""
+    """Mean width of the intervals of the calibration rows: an estimate."""
     model_digest: str = field(default="", compare=False)
     """A digest of the model and of this rule, set when both are written to a file."""
 
     @property
     def certificates(self) -> tuple[Certificate, ...]:
-        """What is certified."""
+        """The certificate, as the only one."""
         return (self.certificate,)
 
     @property
     def cutoffs(self) -> tuple[float, ...]:
-        """How far intervals reach beyond the prediction."""
+        """Distance from the prediction to the ends of intervals, in units of their scale."""
         return (self.cutoff,)
 
     def to_dict(self) -> dict[str, Any]:
@@ -307,7 +314,7 @@ class IntervalRule:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> IntervalRule:
         """Read what ``to_dict`` gave, and refuse what no calibration could have written."""
-        (made,) = content["certificates"]
+        (certificate,) = content["certificates"]
         floor, cutoff = float(content["floor"]), float(content["cutoff"])
         if content["method"] not in ("residual", "scaled") or not floor > 0:
             raise ValueError(f"the method {content['method']!r:.40} or its floor is not known")
@@ -315,7 +322,7 @@ class IntervalRule:
             raise ValueError("the digest of the model is not text")
         return cls(
             content["method"], probability("coverage", content["coverage"]), cutoff, floor,
-            Certificate.from_dict(made), float(content["mean_width"]),
+            Certificate.from_dict(certificate), float(content["mean_width"]),
             content.get("model_digest", ""),
         )  # fmt: skip
 
@@ -325,7 +332,7 @@ def coverage_rule(content: Mapping[str, Any]) -> SetRule | IntervalRule:
     kinds: dict[Any, Any] = {"sets": SetRule, "intervals": IntervalRule}
     if content["kind"] not in kinds:
         raise ValueError(f"{content['kind']!r:.40} are neither sets nor intervals")
-    found: SetRule | IntervalRule = kinds[content["kind"]].from_dict(content)
-    for own in found.certificates:
-        str(own)  # what cannot be said of it is noticed here
-    return found
+    rule: SetRule | IntervalRule = kinds[content["kind"]].from_dict(content)
+    for certificate in rule.certificates:
+        str(certificate)  # raises if the claim cannot be written
+    return rule

@@ -1,6 +1,6 @@
 """Thresholds chosen on the rows that certify them, without paying for every threshold.
 
-A row is said to be positive if its score is at least t. Recall and false alarms are kept by an
+A row is predicted positive if its score is at least t. Recall and false alarms are bounded by an
 order statistic of the scores of one class, whose rank depends on no score; precision by tests of
 ranks in a fixed order, until the first fails; costs by bounds that hold for all thresholds at once
 (docs/proofs/thresholds.md).
@@ -23,37 +23,26 @@ from pacboost.bounds.rounding import SLACK, downward
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.same_bits import exp
 
-# How many claims all order statistics of a sample count as, when each has the same level.
-#
-# U₍₁₎ < … < U₍ₙ₎ are uniform order statistics, and u_k has P[U₍ₖ₎ > u_k] = delta/N. Boole's
-# inequality holds all U₍ₖ₎ ≤ u_k together with N = n; but neighbours fail together, and a far
-# smaller N is enough. Here it is computed: the number of points below u_k is a Poisson process of
-# rate n, given that it has n points at the end. So the probability that at least k points lie below
-# u_k, for every rank k of a list, is a chain of convolutions (Moscovich and Nadler 2017).
-# Everything added is 0 or more, and what is left out only makes that probability smaller.
-#
-# For ranks between those of the list, the next one speaks. docs/proofs/thresholds.md.
-
 Floats = NDArray[np.float64]
 
-MOST_ROWS = 100_000
-"""With more rows Boole's inequality takes the place of the chain."""
+MAX_ROWS_FOR_CHAIN = 100_000
+"""With more rows Boole's inequality replaces the chain of convolutions."""
 SPACING = 4
-"""From a rank to the next it is its root, divided by this: a small part of what chance moves."""
+"""A rank k of the list is followed by k + √k/SPACING: a step much smaller than chance moves."""
 CHAIN_SLACK = 1e-9
 
 
 @lru_cache(64)
 def ranks(n: int) -> tuple[int, ...]:
-    """List the ranks of n order statistics that are looked at: the first ones, others, and n.
+    """List the ranks of n order statistics that the chain checks, with growing steps up to n.
 
     >>> ranks(70)[61:], len(ranks(1000))
     ((62, 63, 64, 66, 68, 70), 279)
     """
-    found = [1]
-    while found[-1] < n:
-        found.append(min(n, found[-1] + max(1, math.isqrt(found[-1]) // SPACING)))
-    return tuple(found)
+    chosen = [1]
+    while chosen[-1] < n:
+        chosen.append(min(n, chosen[-1] + max(1, math.isqrt(chosen[-1]) // SPACING)))
+    return tuple(chosen)
 
 
 def next_rank(rank: int, n: int) -> int:
@@ -62,7 +51,7 @@ def next_rank(rank: int, n: int) -> int:
     >>> next_rank(3, 1000), next_rank(500, 1000), next_rank(997, 1000)
     (3, 502, 997)
     """
-    if n > MOST_ROWS:
+    if n > MAX_ROWS_FOR_CHAIN:
         return rank
     places = ranks(n)
     return places[bisect_left(places, rank)]
@@ -70,12 +59,20 @@ def next_rank(rank: int, n: int) -> int:
 
 @lru_cache(1024)
 def claims_at_once(n: int, delta: float) -> int:
-    """Count the claims that all ranks together count as: the least N, and n for very many rows.
+    """Return the smallest N such that all ranks hold at once with delta/N each; n for many rows.
+
+    U₍₁₎ < … < U₍ₙ₎ are uniform order statistics, and u_k has P[U₍ₖ₎ > u_k] = delta/N. By Boole's
+    inequality all U₍ₖ₎ ≤ u_k hold together with N = n; but neighbours fail together, and a far
+    smaller N is enough. The number of points below u_k is a Poisson process of rate n, given that
+    it has n points at the end. So the probability that at least k points lie below u_k, for every
+    rank k of a list, is a chain of convolutions (Moscovich and Nadler 2017), whose terms are 0 or
+    more; omitted terms only make it smaller. A rank between two of the list has the bound of the
+    next one (docs/proofs/thresholds.md).
 
     >>> claims_at_once(1, 0.05), claims_at_once(10, 0.05), claims_at_once(1000, 0.025)
     (1, 7, 35)
     """
-    if n > MOST_ROWS:
+    if n > MAX_ROWS_FOR_CHAIN:
         return n
     low, high = 0, n  # N = n is enough by Boole's inequality
     trial = min(n, math.ceil(6 * math.log(n + 1)))
@@ -95,27 +92,27 @@ def _all_hold(n: int, nats: float) -> float:
     """P[U₍ₖ₎ ≤ u_k for all ranks of the list], where each fails with probability exp(-nats)."""
     from scipy.special import betainccinv
 
-    law, least, before, places = np.ones(1), 0, 0.0, np.array(ranks(n))
-    # They are rounded down, and so is the probability.
+    law, n_points, before, places = np.ones(1), 0, 0.0, np.array(ranks(n))
+    # Ends are rounded down, and so is the probability.
     ends = betainccinv(places, n - places + 1, math.exp(-nats)) * (1 - CHAIN_SLACK)
     for rank, end in zip(places.tolist(), ends.tolist(), strict=True):
-        first, more = _poisson(n * (end - before))
-        law, least, before = np.convolve(law, more), least + first, end
-        start = max(0, rank - least)
-        law = law[start : max(start, n - least + 1)]
-        least += start
+        n_first, step = _poisson(n * (end - before))
+        law, n_points, before = np.convolve(law, step), n_points + n_first, end
+        start = max(0, rank - n_points)
+        law = law[start : max(start, n - n_points + 1)]
+        n_points += start
         if not law.size:
             return 0.0
         heavy = np.flatnonzero(law > 1e-22)
-        law, least = law[heavy[0] : heavy[-1] + 1], least + int(heavy[0])
-    rest = n - least - np.arange(law.size)
-    whole = _log_poisson(np.array([n]), n)[0]
-    last = exp(_log_poisson(rest, n * (1 - before)) - whole)
+        law, n_points = law[heavy[0] : heavy[-1] + 1], n_points + int(heavy[0])
+    rest = n - n_points - np.arange(law.size)
+    log_total = _log_poisson(np.array([n]), n)[0]
+    last = exp(_log_poisson(rest, n * (1 - before)) - log_total)
     return float((law * last).sum()) * (1 - CHAIN_SLACK)
 
 
 def _poisson(mean: float) -> tuple[int, Floats]:
-    """Return the first number that counts, and the probabilities from there on."""
+    """Return the first number that is not negligible, and the probabilities from there on."""
     reach = 9 * math.sqrt(mean) + 40
     numbers = np.arange(max(0, math.floor(mean - reach)), math.ceil(mean + reach) + 1)
     return int(numbers[0]), exp(_log_poisson(numbers, mean))
@@ -130,16 +127,16 @@ def _log_poisson(numbers: NDArray[np.int64], mean: float) -> Floats:
 
 TONG = "Tong, Feng and Li 2018; docs/proofs/thresholds.md"
 EQUAL = "Berk and Jones 1979; Moscovich and Nadler 2017; docs/proofs/thresholds.md"
-STEP = 1.1
+RANK_FACTOR = 1.1
 """Ranks at which precision is tested grow by this factor."""
-APART = 3
-"""Ranks at which sequences of tests begin are so many times as large as those before: chance in a
-few rows does not end all of them, nor do equal scores of many rows."""
+SEQUENCE_FACTOR = 3
+"""Sequences of tests start at ranks that differ by this factor, so that neither chance in a few
+rows nor equal scores of many rows end all of them."""
 
 
 @plain_numbers
 def rank_for(n: int, rate: float, delta: float) -> int:
-    """Return largest rank k of n scores below which at most ``rate`` of new ones lie; 0 if none.
+    """Return the largest rank k of n scores below which at most ``rate`` of new scores lie, or 0.
 
     P[Bin(n, rate) ≤ k - 1] ≤ delta.
 
@@ -151,7 +148,7 @@ def rank_for(n: int, rate: float, delta: float) -> int:
 
 @plain_numbers
 def fewest_rows(rate: float, delta: float) -> int:
-    """Count the rows of one class without which no threshold keeps a rate.
+    """Return the smallest number of rows of a class for which some threshold keeps a rate.
 
     >>> fewest_rows(0.1, 0.05), fewest_rows(0.05, 0.05), fewest_rows(0.01, 0.05)
     (29, 59, 299)
@@ -215,7 +212,7 @@ def curve_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     "Clopper and Pearson 1934; Angelopoulos et al. 2021; docs/proofs/selective.md",
 )
 def passed_lower(k: int, n: int, delta: float, target: float, claims: int = 1) -> float:
-    """Return precision that was aimed at if k of n rows said to be positive pass its test, or 0.
+    """Return the target precision if k of n rows predicted positive pass its test, else 0.
 
     >>> passed_lower(990, 1000, 0.05, 0.98), passed_lower(980, 1000, 0.05, 0.98)
     (0.98, 0.0)
@@ -226,7 +223,7 @@ def passed_lower(k: int, n: int, delta: float, target: float, claims: int = 1) -
 
 
 def passes(mistakes: int, n: int, rate: float, delta: float) -> bool:
-    """Check whether so many mistakes among n rows show that their rate is at most this."""
+    """Check whether ``mistakes`` among n rows certify that their rate is at most ``rate``."""
     return n > 0 and clopper_pearson(mistakes, n, delta) <= rate
 
 
@@ -242,10 +239,10 @@ def planned_ranks(rows: int, rate: float, delta: float) -> tuple[tuple[int, ...]
     >>> [ranks[:3] for ranks in planned_ranks(2000, 0.1, 0.05)]
     [(62, 69, 76), (1334, 1468, 1615), (445, 490, 539), (149, 164, 181)]
     """
-    later, start = [], 2 * rows / APART
-    while start >= APART * rows_to_pass(rate, delta):
+    later, start = [], 2 * rows / SEQUENCE_FACTOR
+    while start >= SEQUENCE_FACTOR * rows_to_pass(rate, delta):
         later.append(math.ceil(start))
-        start /= APART
+        start /= SEQUENCE_FACTOR
     share = delta / (1 + len(later))
     if allowed_mistakes(rows, rate, share) < 0:
         return ()
@@ -258,7 +255,7 @@ def planned_ranks(rows: int, rate: float, delta: float) -> tuple[tuple[int, ...]
 def _grown(rank: int, rows: int) -> Iterator[int]:
     while rank < rows:
         yield rank
-        rank = max(rank + 1, math.ceil(rank * STEP))
+        rank = max(rank + 1, math.ceil(rank * RANK_FACTOR))
     yield rows
 
 

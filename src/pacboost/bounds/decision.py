@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pacboost.bounds import wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.deciding import curve_lower, curve_upper
 from pacboost.bounds.family import Family
 from pacboost.bounds.rounding import confidence
-from pacboost.bounds.wording import sentence
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.markup import bold, table
 
@@ -43,17 +43,18 @@ class ThresholdCurve:
 
     @cached_property
     def columns(self) -> dict[str, list[float]]:
-        """Return what was seen at each threshold and what is certified, as columns."""
+        """The observed and the certified rates at each threshold, as columns."""
         lines = [self._line(*point) for point in self.points]
         return {name: [line[j] for line in lines] for j, name in enumerate(HEADS)}
 
     def _line(self, threshold: float, missed: int, alarms: int) -> tuple[float, ...]:
         n, m = self.positives, self.negatives
-        found = n - missed
-        least = curve_lower(found, n, self.delta, 2)
-        most = curve_upper(alarms, m, self.delta, 2)
-        said = found + alarms
-        return threshold, found / n, least, alarms / m, most, found / said if said else math.nan
+        hits = n - missed
+        recall_lower = curve_lower(hits, n, self.delta, 2)
+        alarms_upper = curve_upper(alarms, m, self.delta, 2)
+        predicted = hits + alarms
+        precision = hits / predicted if predicted else math.nan
+        return threshold, hits / n, recall_lower, alarms / m, alarms_upper, precision
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the curve as a data frame of pandas, polars or pyarrow."""
@@ -64,35 +65,37 @@ class ThresholdCurve:
 
 @dataclass(frozen=True)
 class ThresholdDecision:
-    """Which threshold was chosen, why, and what is certified for it."""
+    """A chosen threshold, the wish behind it, and the certificates for it."""
 
     threshold: float
     positive: Any
-    """The class that is said where the score is at least the threshold."""
+    """The class that is predicted where the score is at least the threshold."""
     wish: str
-    """What was asked for, one of ``WISHES``."""
+    """The rate that was asked for, one of ``WISHES``."""
     certificate: Certificate
     others: Family
-    """What is certified on the other side; all of it holds together, apart from the guarantee."""
+    """Certificates of the other rates, which hold together, but apart from the guarantee."""
     curve: ThresholdCurve
     model_digest: str = field(default="", compare=False)
     """A digest of the model and of this decision, set when both are written to a file."""
 
     @property
     def sentence(self) -> str:
-        """What is guaranteed, and at which threshold, with the price on the other side."""
-        said = f"{sentence(self.certificate)} The threshold is {self.threshold:.4g} for class "
-        said += f"'{self.positive}'."
+        """The guarantee and its threshold, with the price on the other side."""
+        guarantee = (
+            f"{wording.sentence(self.certificate)} The threshold is {self.threshold:.4g} for class "
+            f"'{self.positive}'."
+        )
         if not len(self.others):
-            return said
-        others = "; ".join(f"{own.claim[:1].lower()}{own.claim[1:-1]}" for own in self.others)
+            return guarantee
+        others = "; ".join(str(wording.clause(certificate)) for certificate in self.others)
         same = self.others.delta == self.certificate.delta
         sure = "the same" if same else confidence(self.others.delta)
-        return f"{said} With {sure} confidence, {others}."
+        return f"{guarantee} With {sure} confidence, {others}."
 
     @property
     def claims(self) -> Family:
-        """The guarantee and what is certified on the other side, which may fail one by one."""
+        """The guarantee and the certificates of the other rates, with the sum of both deltas."""
         delta = self.certificate.delta + self.others.delta
         return Family((self.certificate, *self.others), delta)
 
@@ -111,7 +114,7 @@ class ThresholdDecision:
             "positive": self.positive,
             "wish": self.wish,
             "certificate": self.certificate.stored(),
-            "others": [own.stored() for own in self.others],
+            "others": [certificate.stored() for certificate in self.others],
             "others_delta": self.others.delta,
             "positives": curve.positives,
             "negatives": curve.negatives,
@@ -138,9 +141,9 @@ class ThresholdDecision:
             counts(missed, curve.positives)
             counts(alarms, curve.negatives)
         others = tuple(map(Certificate.from_dict, content["others"]))
-        known = set(content) - set(cls._NAMES)
-        if known or type(content.get("model_digest", "")) is not str:
-            raise ValueError(f"the decision holds {sorted(known)}, which no choice writes")
+        unexpected = set(content) - set(cls._NAMES)
+        if unexpected or type(content.get("model_digest", "")) is not str:
+            raise ValueError(f"the decision holds {sorted(unexpected)}, which no choice writes")
         return cls(
             threshold, positive, content["wish"], Certificate.from_dict(content["certificate"]),
             Family(others, probability("others_delta", content["others_delta"])), curve,
@@ -174,21 +177,22 @@ class Borders:
 
     @classmethod
     def of(cls, scores: NDArray[Any]) -> Borders:
-        """Return those for scores of this type; 32-bit floats differ in earlier bits."""
+        """Return the borders for scores of this dtype; 32-bit floats differ in earlier bits."""
         return cls(20 if scores.dtype.itemsize >= 8 else 38)
 
     def below(self, scores: ArrayLike) -> NDArray[np.float64]:
         """Return the largest border that is at most each score; infinities stay."""
-        own = np.array(scores, dtype=np.float64)
-        found = _floats(np.maximum(self._floor(_places(own)), -_LAST))
-        found = np.where(own >= 0, np.maximum(found, 0.0), found)
-        return np.where(np.isfinite(own), found, own)
+        values = np.array(scores, dtype=np.float64)
+        borders = _floats(np.maximum(self._floor(_places(values)), -_LAST))
+        borders = np.where(values >= 0, np.maximum(borders, 0.0), borders)
+        return np.where(np.isfinite(values), borders, values)
 
     def above(self, score: float) -> float:
         """Return the smallest border that is larger than a score."""
         place = np.maximum(_places(np.array([score])), -_LAST - 1)
-        found = np.minimum(self._floor(place) + (1 << self.bits), _LAST + 1)
-        return float(_floats(found)[0]) if score >= 0 else float(min(_floats(found)[0], 0.0))
+        next_place = np.minimum(self._floor(place) + (1 << self.bits), _LAST + 1)
+        border = float(_floats(next_place)[0])
+        return border if score >= 0 else min(border, 0.0)
 
     def _floor(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         start = int(0.6180339887498949 * 2**self.bits)

@@ -1,14 +1,16 @@
-"""What is said beside a claim: how wrong a constant answer would be, rare classes, what to do next.
+"""Notes beside a claim: the error of a constant answer, rare classes, and what to do next.
 
-The number in a claim is proved. What stands here was counted on the certifying rows and is called
-an estimate, unless it says its confidence: the share that is missed of rare classes is bounded by
-itself, with classes that the labels alone have chosen (docs/proofs/rates.md).
+The number in a claim is proved. The numbers here were counted on the certifying rows and are called
+estimates, unless they state a confidence: the share missed of rare classes has a separate bound,
+valid because the labels alone decide which classes are rare (docs/proofs/rates.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from pacboost.bounds import holdout, wording
 from pacboost.bounds.certificate import Certificate
@@ -19,12 +21,9 @@ from pacboost.bounds.search import expected_mistakes
 from pacboost.bounds.wording import Statement
 from pacboost.numerics.percent import percent, percent_above
 
-# Only the number of mistakes in the certificate is sure to count ties. Mistakes that the table of
-# classes does not show could be rows of any class, so they count as missed in each.
-
-CLASSES_NAMED = 3
-USEFUL = 0.9
-"""A bound from here on says less than the share that was found on these rows."""
+MAX_CLASSES_NAMED = 3
+MAX_USEFUL_BOUND = 0.9
+"""A larger bound on the share missed says less than the share observed on these rows."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +46,13 @@ def missed_classes(
     >>> import numpy as np
     >>> from pacboost.bounds import holdout
     >>> labels = np.repeat([0, 1], [20, 180])
-    >>> seen = HeldOut.of(labels, np.where(np.arange(200) < 5, 1, labels), np.arange(2))
-    >>> [found] = missed_classes(holdout.certificate(5, 200, 0.05), seen, 2)
-    >>> found.rows, found.missed, round(found.bound, 3)
+    >>> held_out = HeldOut.of(labels, np.where(np.arange(200) < 5, 1, labels), np.arange(2))
+    >>> [rare] = missed_classes(holdout.certificate(5, 200, 0.05), held_out, 2)
+    >>> rare.rows, rare.missed, round(rare.bound, 3)
     (20, 5, 0.456)
     """
+    # Only the certificate's number of mistakes is sure to count ties. Mistakes that the confusion
+    # matrix does not show could be rows of any class, so they count as missed in each.
     inputs = certificate.inputs
     counted = certificate.bound == "holdout.clopper_pearson" and inputs.get("n") == held_out.rows
     if not counted or certificate.of_what != wording.NEW_EXAMPLES:
@@ -60,35 +61,35 @@ def missed_classes(
     hidden = int(inputs["k"]) - (held_out.rows - right)
     if hidden < 0:
         return ()
-    named = held_out.rare(classes)[:CLASSES_NAMED]
-    models = int(inputs.get("models", 1)) * max(1, len(named))
+    rare = held_out.rare(classes)[:MAX_CLASSES_NAMED]
+    models = int(inputs.get("models", 1)) * max(1, len(rare))
     look = int(inputs.get("look", 0))
-    found = []
-    for number, rows, own in named:
-        missed = min(rows, rows - own + hidden)
+    bounded = []
+    for number, rows, right_rows in rare:
+        missed = min(rows, rows - right_rows + hidden)
         bound = clopper_pearson(missed, rows, certificate.delta, models, look)
-        found.append(MissedClass(number, rows, missed, bound))
-    return tuple(found)
+        bounded.append(MissedClass(number, rows, missed, bound))
+    return tuple(bounded)
 
 
 def missed_in_words(certificate: Certificate, held_out: HeldOut, names: Sequence[str]) -> str:
-    """State the bounds that are of use, in a sentence; "" if there is none.
+    """State the useful bounds on rare classes in a sentence; "" if there are none.
 
     >>> import numpy as np
     >>> from pacboost.bounds import holdout
     >>> labels = np.repeat([0, 1], [20, 180])
-    >>> seen = HeldOut.of(labels, np.where(np.arange(200) < 5, 1, labels), np.arange(2))
-    >>> print(missed_in_words(holdout.certificate(5, 200, 0.05), seen, ["ill", "well"]))
+    >>> held_out = HeldOut.of(labels, np.where(np.arange(200) < 5, 1, labels), np.arange(2))
+    >>> print(missed_in_words(holdout.certificate(5, 200, 0.05), held_out, ["ill", "well"]))
     It misses at most 45.6 % of the rare class 'ill' (95 % confidence for this by itself; 5 of 20 \
 rows missed).
     """
-    found = missed_classes(certificate, held_out, len(names))
-    if all(each.bound >= USEFUL for each in found):
+    missed = missed_classes(certificate, held_out, len(names))
+    if all(each.bound >= MAX_USEFUL_BOUND for each in missed):
         return ""
     sure = confidence(certificate.delta)
     start = "It misses" if certificate.rows_checked else "If these rows are new, it misses"
-    if len(found) == 1:
-        [only] = found
+    if len(missed) == 1:
+        [only] = missed
         counted = f"{only.missed:,} of {only.rows:,} rows missed"
         return (
             f"{start} at most {percent_above(only.bound)} of the rare class "
@@ -97,19 +98,20 @@ rows missed).
     listed = [
         f"{percent_above(each.bound)} of '{names[each.number]}' ({each.missed:,} of {each.rows:,} "
         f"row{'s' if each.rows > 1 else ''})"
-        for each in found
+        for each in missed
     ]
-    more = len(held_out.rare(len(names))) - len(found)
-    rest = f"; {more:,} more {'are' if more > 1 else 'is'} rare" if more else ""
+    n_unnamed = len(held_out.rare(len(names))) - len(missed)
+    rest = f"; {n_unnamed:,} more {'are' if n_unnamed > 1 else 'is'} rare" if n_unnamed else ""
     return (
         f"{start} at most {', '.join(listed[:-1])} and {listed[-1]} of its rare classes ({sure} "
         f"confidence for these together, by themselves{rest})."
     )
 
 
-LOOSE = 1.5
-"""A bound that exceeds the share of mistakes by this factor is mostly for want of rows."""
-TIMES_MORE = 3
+LOOSE_FACTOR = 1.5
+"""A bound of at least this multiple of the observed error is loose because rows are few."""
+ROWS_FACTOR = 3
+"""The advice for a loose bound is to certify on this multiple of the rows."""
 BETTER_MODEL = "Next: train on more rows, or add columns that say more about the label."
 TRAINED_ONLY = (
     "Nothing is proved about new examples yet. Next: certify it on rows that it was not trained "
@@ -133,29 +135,29 @@ def in_full(
     names: Sequence[str] = (),
     delta: float | None = None,
 ) -> tuple[Statement, str]:
-    """Return a claim, and what is known beside it with a next step.
+    """Return a claim, and a note with estimates and a next step.
 
     >>> import numpy as np
-    >>> labels = np.repeat(["0", "1"], [20, 180])
-    >>> seen = HeldOut.of(labels, np.where(np.arange(200) < 5, "1", labels), np.array(["0", "1"]))
-    >>> claim, note = in_full(holdout.certificate(5, 200, 0.05), seen, ["0", "1"])
+    >>> labels, classes = np.repeat(["0", "1"], [20, 180]), np.array(["0", "1"])
+    >>> held_out = HeldOut.of(labels, np.where(np.arange(200) < 5, "1", labels), classes)
+    >>> claim, note = in_full(holdout.certificate(5, 200, 0.05), held_out, ["0", "1"])
     >>> print(claim)
     At most 5.2 % wrong on future examples like these (95 % confidence; 200 held-out rows, 5 wrong).
-    >>> for said in note.split(". "):
-    ...     print(said)
+    >>> for sentence in note.split(". "):
+    ...     print(sentence)
     Always saying '1' would be 10.0 % wrong on these rows (an estimate)
     It misses at most 45.6 % of the rare class '0' (95 % confidence for this by itself; 5 of 20 \
 rows missed)
     Next: certify it on about 600 new rows; if mistakes stay as rare, this lowers it to 3.9 %.
     """
-    said = [*beside(certificate, held_out, names), next_step(certificate, held_out)]
-    return wording.sentence(certificate, delta), " ".join(part for part in said if part)
+    sentences = [*beside(certificate, held_out, names), next_step(certificate, held_out)]
+    return wording.sentence(certificate, delta), " ".join(part for part in sentences if part)
 
 
 def in_words(
     certificate: Certificate, held_out: HeldOut | None = None, names: Sequence[object] = ()
 ) -> str:
-    """Return a claim and everything that is said beside it, as one text for readers.
+    """Return a claim with its estimates and next step, as one text for readers.
 
     >>> print(in_words(holdout.certificate(0, 20, 0.05)))
     At most 14 % wrong on future examples like these (95 % confidence; 20 held-out rows, 0 wrong). \
@@ -173,17 +175,17 @@ def beside(
         return []
     answer, wrong = named(held_out, names), f"{percent(held_out.baseline)} wrong on these rows"
     if useless(certificate, held_out):
-        found = [f"This is not better than always saying {answer}: {wrong} (an estimate)."]
+        sentences = [f"This is not better than always saying {answer}: {wrong} (an estimate)."]
     else:
-        found = [f"Always saying {answer} would be {wrong} (an estimate)."]
+        sentences = [f"Always saying {answer} would be {wrong} (an estimate)."]
     if held_out.labels:
-        found.append(f"A row is wrong if any of its {held_out.labels:,} labels is.")
+        sentences.append(f"A row is wrong if any of its {held_out.labels:,} labels is.")
     rare = missed_in_words(certificate, held_out, names) or _rare(held_out, names)
-    return [*found, rare] if rare else found
+    return [*sentences, rare] if rare else sentences
 
 
 def useless(certificate: Certificate, held_out: HeldOut | None) -> bool:
-    """Whether the bound is not below the error of a constant answer, as estimated."""
+    """Check whether the bound is not below the estimated error of a constant answer."""
     comparable = (wording.NEW_EXAMPLES, wording.PERIOD, wording.ANSWERED, *wording.SOURCES)
     rows = certificate.of_what in comparable
     baseline = held_out is not None and rows and certificate.value >= held_out.baseline
@@ -191,12 +193,12 @@ def useless(certificate: Certificate, held_out: HeldOut | None) -> bool:
 
 
 def next_step(certificate: Certificate, held_out: HeldOut | None = None) -> str:
-    """Return what would help most, in a sentence or two; "" where nothing is known to help."""
+    """Advise what would lower the bound most; "" if no advice applies."""
     if certificate.of_what in (wording.TRAINING_ROWS, wording.TRAINING_LABELS):
         return TRAINED_ONLY
     if held_out is not None:
-        own, said = (len(set(part.tolist())) for part in (held_out.own, held_out.said))
-        if said == 1 < own:
+        n_labels, n_predicted = len(np.unique(held_out.own)), len(np.unique(held_out.said))
+        if n_predicted == 1 < n_labels:
             return ONE_ANSWER
     if certificate.of_what == wording.ANSWERED:
         return BETTER_MODEL if useless(certificate, held_out) else ANSWER_MORE
@@ -204,28 +206,30 @@ def next_step(certificate: Certificate, held_out: HeldOut | None = None) -> str:
         return ""
     k, n = int(certificate.inputs["k"]), int(certificate.inputs["n"])
     share = certificate.delta / int(certificate.inputs.get("models", 1))
-    later = holdout.clopper_pearson(expected_mistakes(k / n, TIMES_MORE * n), TIMES_MORE * n, share)
+    rows = ROWS_FACTOR * n
+    later = holdout.clopper_pearson(expected_mistakes(k / n, rows), rows, share)
     baseline = 1.0 if held_out is None else held_out.baseline
-    if certificate.value >= LOOSE * k / n and later < baseline:
+    if certificate.value >= LOOSE_FACTOR * k / n and later < baseline:
         return (
-            f"Next: certify it on about {TIMES_MORE * n:,} new rows; if mistakes stay "
+            f"Next: certify it on about {rows:,} new rows; if mistakes stay "
             f"as rare, this lowers it to {percent_above(later)}."
         )
     return BETTER_MODEL if useless(certificate, held_out) else ABSTAIN
 
 
 def _rare(held_out: HeldOut, names: Sequence[str]) -> str:
-    """Name the rare classes and the share of their rows that was found."""
-    found = held_out.rare(len(names))
+    """State the estimated share of rows found of each rare class; "" if no class is rare."""
+    rare = held_out.rare(len(names))
+    if not rare:
+        return ""
     shown = [
-        f"{percent(right / rows)} of {{}}'{names[k]}' ({{}}{rows:,} row{'s' if rows > 1 else ''})"
-        for k, rows, right in found[:CLASSES_NAMED]
+        (percent(right / rows), names[k], f"{rows:,} row{'s' if rows > 1 else ''}")
+        for k, rows, right in rare[:MAX_CLASSES_NAMED]
     ]
     if len(shown) == 1:
-        return f"It finds {shown[0].format('the rare class ', 'an estimate from ')}."
-    if not shown:
-        return ""
-    more = len(found) - len(shown)
-    rest = f", and {more:,} more {'are' if more > 1 else 'is'} rare" if more else ""
-    listed = ", ".join(part.format("", "") for part in shown)
+        [(share, name, counted)] = shown
+        return f"It finds {share} of the rare class '{name}' (an estimate from {counted})."
+    n_unnamed = len(rare) - len(shown)
+    rest = f", and {n_unnamed:,} more {'are' if n_unnamed > 1 else 'is'} rare" if n_unnamed else ""
+    listed = ", ".join(f"{share} of '{name}' ({counted})" for share, name, counted in shown)
     return f"Of rare classes it finds, as estimated on these rows, {listed}{rest}."

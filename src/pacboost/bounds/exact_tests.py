@@ -17,21 +17,21 @@ from pacboost.numerics.binomial import difference_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.markup import bold, facts
 
-MOST_ROWS_OF_PAIRS = 20_000
+MAX_ROWS_FOR_BUEHLER = 20_000
 """With more rows the two chances have Clopper and Pearson's ends, at half the level each."""
 
 
 @plain_numbers
 def sign_test_p(b: int, c: int) -> float:
-    """Return the chance that b + c fair coins divide at least so unevenly.
+    """Return the probability that b + c fair coins split at least as unevenly as b and c.
 
     >>> round(sign_test_p(1, 9), 6)
     0.021484
     """
     from scipy.special import bdtr
 
-    fewer, more = sorted((b, c))
-    return min(1.0, 2 * float(bdtr(fewer, fewer + more, 0.5)))
+    fewer, larger = sorted((b, c))
+    return min(1.0, 2 * float(bdtr(fewer, fewer + larger, 0.5)))
 
 
 @plain_numbers
@@ -52,10 +52,10 @@ def difference_interval(
 @lru_cache(1024)
 def _upper(b: int, c: int, n: int, level: float) -> float:
     """Bound P[only the first errs] - P[only the second errs] from above."""
-    if n > MOST_ROWS_OF_PAIRS:
+    if n > MAX_ROWS_FOR_BUEHLER:
         return clopper_pearson(b, n, level, 2) - clopper_pearson_lower(c, n, level, 2)
-    most = clopper_pearson(b + c, n, level / 10)
-    return difference_upper(b, c, n, most, 0.9 * level)
+    either_upper = clopper_pearson(b + c, n, level / 10)
+    return difference_upper(b, c, n, either_upper, 0.9 * level)
 
 
 @dataclass(frozen=True)
@@ -69,30 +69,30 @@ class Difference:
     rows: int
     delta: float
     pairs: int = 1
-    """How many differences share delta."""
+    """Number of differences that share delta."""
     assumptions: tuple[str, ...] = ()
-    """What is assumed of rows that are equal, if some are."""
+    """Assumptions about equal rows, if there are any."""
 
     @property
     def p_value(self) -> float:
-        """How likely the rows on which they differ would divide so unevenly if both were equal."""
+        """Probability of a split at least as uneven if both classifiers were equally good."""
         return sign_test_p(self.only_one_wrong, self.only_other_wrong)
 
     @property
     def significant(self) -> bool:
-        """Whether one is surely better, with all pairs paid for."""
+        """True if one is better at this delta, divided among all pairs."""
         return self.p_value < self.delta / self.pairs
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Between what the risk of the first less that of the second lies."""
+        """Lower and upper end of the risk of the first minus that of the second."""
         return difference_interval(
             self.only_one_wrong, self.only_other_wrong, self.rows, self.delta, self.pairs
         )
 
     @property
     def sentence(self) -> str:
-        """Return which is better, and by how much.
+        """The better classifier and the size of the difference, in a sentence.
 
         >>> print(Difference("a", "b", 40, 10, 1000, 0.05).sentence[:74])
         The error of 'a' is larger than that of 'b' by 1.32 to 4.62 percentage poi
@@ -101,15 +101,15 @@ class Difference:
         if low > 0 or high < 0:
             first, second = (self.one, self.other) if low > 0 else (self.other, self.one)
             ends = _percentage_points(low, high) if low > 0 else _percentage_points(-high, -low)
-            said = f"The error of '{first}' is larger than that of '{second}' by {ends}"
+            comparison = f"The error of '{first}' is larger than that of '{second}' by {ends}"
         else:
             ends = _percentage_points(low, high)
-            said = f"The error of '{self.one}' less that of '{self.other}' lies within {ends}"
+            comparison = f"The error of '{self.one}' less that of '{self.other}' lies within {ends}"
         assumed = "".join(f"; {words}" for words in self.assumptions)
         counted = f"{self.only_one_wrong:,} and {self.only_other_wrong:,} are wrong for one of them"
         return (
-            f"{said} ({confidence(self.delta)} confidence; {self.rows:,} held-out rows, of which "
-            f"{counted} only; exact sign test p = {self.p_value:.2g}{assumed})."
+            f"{comparison} ({confidence(self.delta)} confidence; {self.rows:,} held-out rows, "
+            f"of which {counted} only; exact sign test p = {self.p_value:.2g}{assumed})."
         )
 
     def __str__(self) -> str:
@@ -118,7 +118,7 @@ class Difference:
     def _repr_html_(self) -> str:
         counts = [(self.one, self.only_one_wrong), (self.other, self.only_other_wrong)]
         return bold(self.sentence) + facts(
-            (f"only {own} is wrong", f"{k:,} rows") for own, k in counts
+            (f"only {name} is wrong", f"{k:,} rows") for name, k in counts
         )
 
     def to_dict(self) -> dict[str, object]:

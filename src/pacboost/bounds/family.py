@@ -23,8 +23,8 @@ HEADS = ["measure", "class", "group", "end", "certified", "seen", "rows"]
 class Family:
     """Certificates that hold together, except with probability ``delta``.
 
-    ``family["recall"]`` gives the one certificate of a measure, and ``family.of(...)`` all that
-    have a certain measure, class, group or end. With groups, ``worst`` is the certificate of the
+    ``family["recall"]`` is the only certificate of a measure, and ``family.of(...)`` lists those
+    of a measure, class, group or end. With groups, ``worst`` is the certificate of the
     worst group, and ``gap`` bounds the largest difference between two groups.
     """
 
@@ -38,14 +38,14 @@ class Family:
         return len(self.certificates)
 
     def __getitem__(self, measure: str) -> Certificate:
-        found = self.of(measure=measure)
-        if len(found) == 1:
-            return found[0]
-        if not found:
-            names = ", ".join(dict.fromkeys(repr(own.of_what) for own in self))
+        certificates = self.of(measure=measure)
+        if len(certificates) == 1:
+            return certificates[0]
+        if not certificates:
+            names = ", ".join(dict.fromkeys(repr(certificate.of_what) for certificate in self))
             raise KeyError(f"{measure!r} was not certified; {names} were")
         raise ParameterError(
-            f"there are {len(found)} certificates for {measure!r}; say which one by "
+            f"there are {len(certificates)} certificates for {measure!r}; say which one by "
             f"of({measure!r}, positive=…, group=…, end=…)"
         )
 
@@ -58,13 +58,15 @@ class Family:
         end: str | None = None,
     ) -> list[Certificate]:
         """Return certificates of a measure, a class, a group, or one end, "lower" or "upper"."""
-        wanted = {"class": positive, "group": group}
+        names = {"class": positive, "group": group}
         return [
-            own
-            for own in self
-            if measure in (None, own.of_what)
-            and all(v is None or own.details.get(name) == str(v) for name, v in wanted.items())
-            and end in (None, _end(own))
+            certificate
+            for certificate in self
+            if measure in (None, certificate.of_what)
+            and all(
+                v is None or certificate.details.get(name) == str(v) for name, v in names.items()
+            )
+            and end in (None, _end(certificate))
         ]
 
     @property
@@ -73,35 +75,43 @@ class Family:
         one = self._one_measure("the worst of them")
         higher = KINDS[one].higher_is_better
         end = "lower" if higher else "upper"
-        found = self.of(one, end=end)
-        if not found:
+        certificates = self.of(one, end=end)
+        if not certificates:
             raise NotCertified(f"the {end} ends were not certified; leave end out, or set 'both'")
-        return (min if higher else max)(found, key=lambda own: own.value)
+        return (min if higher else max)(certificates, key=lambda certificate: certificate.value)
 
     @property
     def worst_group(self) -> str:
         """The group whose certificate is the worst."""
-        found = self.worst.details.get("group")
-        if found is None:
+        group = self.worst.details.get("group")
+        if group is None:
             raise NotCertified("no groups were given; name them by by=")
-        return str(found)
+        return str(group)
 
     @property
     def gap(self) -> Certificate:
         """A bound on the largest difference between two groups, from both ends of all of them."""
         one = self._one_measure("a gap")
-        upper = [own for own in self.of(one, end="upper") if "group" in own.details]
+        upper = [
+            certificate
+            for certificate in self.of(one, end="upper")
+            if "group" in certificate.details
+        ]
         lower = self.of(one, end="lower")
         if len(upper) < 2 or len(lower) != len(upper):
             raise NotCertified("a gap needs both ends of at least two groups: set end='both'")
-        classes = {own.details.get("class") for own in upper}
+        classes = {certificate.details.get("class") for certificate in upper}
         if upper[0].bound != "rates.rate_upper" or len(classes) > 1:
             raise NotCertified(f"no gap is certified for {one!r} of {len(classes)} classes")
         return self._gap(one, upper, lower)
 
     def _gap(self, one: str, upper: list[Certificate], lower: list[Certificate]) -> Certificate:
-        pairs = [(int(own.inputs["k"]), int(own.inputs["n"])) for own in upper]
-        if [(int(own.inputs["k"]), int(own.inputs["n"])) for own in lower] != pairs:
+        pairs = [
+            (int(certificate.inputs["k"]), int(certificate.inputs["n"])) for certificate in upper
+        ]
+        if [
+            (int(certificate.inputs["k"]), int(certificate.inputs["n"])) for certificate in lower
+        ] != pairs:
             raise NotCertified(
                 "the two ends count rows in different ways, because votes of some rows are tied; "
                 "drop those rows"
@@ -114,14 +124,14 @@ class Family:
             for name, v in upper[0].details.items()
             if name in ("class", *wording.UNANSWERED)
         }
-        found = measures.certificate(
+        gap = measures.certificate(
             GAP, "rates.gap_upper", inputs, size=sum(n for _, n in pairs), of=one, **details
         )
-        found = found.filtered(upper[0].details).assuming(*upper[0].assumptions)
-        return found if upper[0].rows_checked else found.unchecked()
+        gap = gap.filtered(upper[0].details).assuming(*upper[0].assumptions)
+        return gap if upper[0].rows_checked else gap.unchecked()
 
     def _one_measure(self, what: str) -> str:
-        names = {own.of_what for own in self}
+        names = {certificate.of_what for certificate in self}
         if len(names) > 1:
             raise ParameterError(f"{what} is of one measure; of={sorted(names)} has several")
         return names.pop()
@@ -130,7 +140,7 @@ class Family:
         return "\n".join([self.table(), "", self.note])
 
     def table(self) -> str:
-        """Return the claims as lines of text, without columns that hold nothing."""
+        """Return the claims as lines of text, without empty columns."""
         lines = self.lines()
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
@@ -142,30 +152,36 @@ class Family:
     @property
     def claims(self) -> list[str]:
         """Every claim as a sentence."""
-        return [own.claim for own in self]
+        return [certificate.claim for certificate in self]
 
     def lines(self) -> list[tuple[str, ...]]:
-        """Return heads and cells of a table of the claims, without columns that hold nothing."""
+        """Return heads and cells of a table of the claims, without empty columns."""
         rows = [
             [
-                own.of_what,
-                str(own.details.get("class", "")),
-                str(own.details.get("group", "")),
-                _end(own),
-                wording.number_of(own, KINDS[own.of_what].rate),
-                _seen(own),
-                f"{own.size:,}",
+                certificate.of_what,
+                str(certificate.details.get("class", "")),
+                str(certificate.details.get("group", "")),
+                _end(certificate),
+                wording.number_of(certificate, KINDS[certificate.of_what].rate),
+                _seen(certificate),
+                f"{certificate.size:,}",
             ]
-            for own in self
+            for certificate in self
         ]
         columns = [column for column in zip(HEADS, *rows, strict=True) if any(column[1:])]
         return list(zip(*columns, strict=True))
 
     @property
     def note(self) -> str:
-        """How delta is shared, and that all claims hold together."""
-        new = "" if all(own.rows_checked for own in self) else ", if these rows are new"
-        what = dict.fromkeys(words for own in self for words in wording.unanswered(own.details))
+        """A sentence on the shared delta, with which all claims hold together."""
+        new = (
+            ""
+            if all(certificate.rows_checked for certificate in self)
+            else ", if these rows are new"
+        )
+        what = dict.fromkeys(
+            words for certificate in self for words in wording.unanswered(certificate.details)
+        )
         return (
             f"All {len(self)} claims hold together with {confidence(self.delta)} confidence{new}: "
             f"delta is {self.delta:g}, and each has its share of it."
@@ -174,7 +190,10 @@ class Family:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain objects that JSON knows."""
-        return {"delta": self.delta, "certificates": [own.to_dict() for own in self]}
+        return {
+            "delta": self.delta,
+            "certificates": [certificate.to_dict() for certificate in self],
+        }
 
     def to_json(self) -> str:
         """Everything as JSON text."""
@@ -187,11 +206,11 @@ class Family:
 
 
 def _seen(certificate: Certificate) -> str:
-    """Return what was counted, in the unit of what is certified."""
+    """Return the observed value, in the unit of the certified one."""
     if "seen" not in certificate.details:
         return ""
-    seen = float(certificate.details["seen"])
-    return percent(seen, 2) if KINDS[certificate.of_what].rate else f"{seen:.4g}"
+    value = float(certificate.details["seen"])
+    return percent(value, 2) if KINDS[certificate.of_what].rate else f"{value:.4g}"
 
 
 def _end(certificate: Certificate) -> str:

@@ -27,7 +27,7 @@ ROUNDING = 1 + 1e-12
 
 @plain_numbers
 def error_by_weight(mean: float, draws: int, delta: float, factor: float) -> float:
-    """Bound the error by the mean weight of so many fresh draws.
+    """Bound the error by the mean weight of fresh draws.
 
     ``factor`` is that of the booster: rows on which its vote errs weigh at least 1/factor, and no
     row weighs more than 1, so it is 1 or more.
@@ -44,21 +44,21 @@ def error_by_weight(mean: float, draws: int, delta: float, factor: float) -> flo
     return min(1.0, factor * kt_upper(total, draws, delta) * ROUNDING)
 
 
-def _again(given: Certificate, ledger: Ledger) -> Certificate:
+def _again(stored: Certificate, ledger: Ledger) -> Certificate:
     """Certify the last refill again; all tests of the run share the failure probability."""
     last = ledger.refills[-1]
     if last.rounds != len(ledger):
         raise ValueError("rounds came after the draws that were tested")
-    if math.fsum(refill.delta for refill in ledger.refills) > given.delta:
-        raise ValueError(f"the tests together may fail with more than {given.delta}")
+    if math.fsum(refill.delta for refill in ledger.refills) > stored.delta:
+        raise ValueError(f"the tests together may fail with more than {stored.delta}")
     booster = BOOSTERS.get(ledger.booster)
     if booster is not None:
         factor = booster.error_factor
-    else:  # a booster of the user's own is believed
-        factor = 0.0 if ledger.potential == "projected" else float(given.inputs["factor"])
-    of = "" if given.of_what == NEW_EXAMPLES else given.of_what
-    made = certificate(last, given.delta, factor, given.assumptions[0], of=of)
-    return replace(made, sample=given.sample)
+    else:  # the factor of a user-defined booster cannot be checked
+        factor = 0.0 if ledger.potential == "projected" else float(stored.inputs["factor"])
+    of = "" if stored.of_what == NEW_EXAMPLES else stored.of_what
+    certified = certificate(last, stored.delta, factor, stored.assumptions[0], of=of)
+    return replace(certified, sample=stored.sample)
 
 
 @bound(
@@ -71,9 +71,9 @@ def _again(given: Certificate, ledger: Ledger) -> Certificate:
     again=_again,
 )
 def error_by_draws(mean: float, mistakes: int, draws: int, delta: float, factor: float) -> float:
-    """Bound the error by mean weight and mistakes of so many fresh draws, half of delta for each.
+    """Bound the error by mean weight and mistakes of fresh draws, half of delta for each.
 
-    ``factor`` 0 says that the weights tell nothing of the error; mistakes count alone then.
+    ``factor`` is 0 if the weights do not bound the error; then only mistakes count.
 
     >>> round(error_by_draws(0.12, 550, 10_000, delta=0.01, factor=2.0), 4)
     0.0659
@@ -101,9 +101,9 @@ def certificate(
 ) -> Certificate:
     """Certify the vote that filtered a refill.
 
-    ``delta`` is what all tests of the run share. ``factor`` is that of the booster; 0 where weights
-    say nothing of the error, and the draws' own mistakes are counted alone. ``of`` names the source
-    that draws which came before speak of; without it the draws have to be fresh.
+    All tests of the run share ``delta``. ``factor`` is that of the booster; 0 if weights do not
+    bound the error, so that only mistakes count. ``of`` names the source of draws that have been
+    seen before; without it the draws have to be fresh.
     """
     draws = refill.draws if of else refill.fresh
     if draws == 0:
@@ -129,11 +129,8 @@ def certificate(
     )
 
 
-# Schapire's recursion: error ≤ g(g(… g(α) …)), g(x) = 3x² - 2x³, for weak rules that were tested to
-# have an error of at most α, each under its own distribution (docs/proofs/three_way.md).
-
-MOST_LEVELS = 2000
-"""Further levels change nothing that a float can hold, and without them the error is no smaller."""
+MAX_LEVELS = 2000
+"""Further levels do not change a float, and omitting them never lowers the bound."""
 
 
 @bound(
@@ -144,12 +141,15 @@ MOST_LEVELS = 2000
     sample="examples drawn for the tests, each of them once; rules that say nothing are wrong",
     independent_of="the rule that is tested: every test has draws of its own",
     valid_after_looking=True,
-    again=lambda given, _: recursive_certificate(  # type: ignore[has-type]
-        **given.inputs, delta=given.delta, draws=given.size, assumes=given.assumptions[0]
+    again=lambda stored, _: recursive_certificate(  # type: ignore[has-type]
+        **stored.inputs, delta=stored.delta, draws=stored.size, assumes=stored.assumptions[0]
     ),
 )
 def recursive_error(part: float, levels: int) -> float:
-    """Apply g so many times to what the weak rules may err on.
+    """Apply g(x) = 3x² - 2x³ ``levels`` times to the error of weak rules (Schapire's recursion).
+
+    The rules were tested to have an error of at most ``part``, each under the distribution of its
+    test (docs/proofs/three_way.md).
 
     >>> [round(recursive_error(0.4, levels), 4) for levels in (1, 2, 3, 4, 5, 6, 7)]
     [0.352, 0.2845, 0.1967, 0.1009, 0.0285, 0.0024, 0.0]
@@ -159,7 +159,7 @@ def recursive_error(part: float, levels: int) -> float:
             f"the error of weak rules is at most {part:g}; a majority of three is better than its "
             "parts only below 1/2"
         )
-    for _ in range(min(whole("levels", levels), MOST_LEVELS)):
+    for _ in range(min(whole("levels", levels), MAX_LEVELS)):
         part = majority_error(part)
     return outward(part)
 

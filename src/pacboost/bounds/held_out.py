@@ -1,7 +1,7 @@
-"""What the certifying rows show besides the number of mistakes, counted and kept with the model.
+"""Counts of the certifying rows that are stored with the model, besides the number of mistakes.
 
-How wrong a constant answer would have been, which classes are missed, and how well the scores rank
-the rows (the points of ROC curves). All are estimates.
+They give the error of a constant answer, the confusion matrix, and the ROC curves of the scores.
+All are estimates.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ Counts = NDArray[np.int64]
 Doubles = NDArray[np.float64]
 
 POINTS = 100
-"""Between two points of a curve lies about this fraction of the rows of the class, or of others."""
-MOST_CLASSES = 50
-"""If there are more classes, the most frequent ones have curves."""
-MOST_ROWS = 200_000
-"""If there are more rows, so many of them are counted, evenly spaced."""
+"""Between two points of a curve lies about 1/POINTS of the rows of the class, or of others."""
+MAX_CLASSES_WITH_CURVES = 50
+"""If there are more classes, only the most frequent have curves."""
+MAX_ROWS_COUNTED = 200_000
+"""If there are more rows, at most this many are counted, evenly spaced."""
 
 
 @dataclass(frozen=True, eq=False)
 class RankCounts:
     """Rows of one class and of the others, counted by falling scores of the class.
 
-    >>> found = RankCounts.of([True, False, True, False], [0.9, 0.8, 0.8, 0.1])
-    >>> found.positive.tolist(), found.negative.tolist(), found.auc
+    >>> counts = RankCounts.of([True, False, True, False], [0.9, 0.8, 0.8, 0.1])
+    >>> counts.positive.tolist(), counts.negative.tolist(), counts.auc
     ([1, 1, 0], [0, 1, 1], 0.875)
     """
 
@@ -46,9 +46,9 @@ class RankCounts:
 
     @classmethod
     def of(cls, own: ArrayLike, scores: ArrayLike) -> RankCounts | None:
-        """Count rows, ``own`` says which belong to the class; None without rows of both kinds."""
+        """Count rows by score; ``own`` marks rows of the class. None without rows of both kinds."""
         is_own, values = np.asarray(own, dtype=np.bool_), np.asarray(scores, dtype=np.float64)
-        step = -(-is_own.size // MOST_ROWS) or 1
+        step = -(-is_own.size // MAX_ROWS_COUNTED) or 1
         is_own, values = is_own[::step], values[::step]
         if is_own.all() or not is_own.any() or np.isnan(values).any():
             return None
@@ -60,8 +60,8 @@ class RankCounts:
         widths, heights = np.diff(misses, prepend=0), np.diff(hits, prepend=0)
         area = float((widths * (hits - heights / 2)).sum() / (hits[-1] * misses[-1]))
         precise = total(heights * hits / ends) / float(hits[-1])
-        kept = _places(hits, misses)
-        positive, negative = (np.diff(part[kept], prepend=0) for part in (hits, misses))
+        places = _places(hits, misses)
+        positive, negative = (np.diff(part[places], prepend=0) for part in (hits, misses))
         return cls(positive.astype(np.int64), negative.astype(np.int64), area, precise)
 
     @property
@@ -91,33 +91,33 @@ class RankCounts:
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> RankCounts:
         """Read what ``to_dict`` gave, and refuse counts that no rows could have given."""
-        made = cls(**content)
-        counts = (made.positive, made.negative)
+        counted = cls(**content)
+        counts = (counted.positive, counted.negative)
         if not all(isinstance(part, np.ndarray) and part.dtype == np.int64 for part in counts):
             raise ValueError("positive and negative have to be arrays of int64")
-        if made.positive.ndim != 1 or made.positive.shape != made.negative.shape:
+        if counted.positive.ndim != 1 or counted.positive.shape != counted.negative.shape:
             raise ValueError("positive and negative have to be of one length")
         if any((part < 0).any() or not part.any() for part in counts):
             raise ValueError("positive and negative have to be 0 or more, and not all of them 0")
-        for area in (made.auc, made.average_precision):
+        for area in (counted.auc, counted.average_precision):
             if not isinstance(area, float) or not 0 <= area <= 1:
                 raise ValueError("areas have to be between 0 and 1")
-        return made
+        return counted
 
 
 def _places(hits: Counts, misses: Counts) -> NDArray[np.intp]:
     """Choose the points to keep: evenly among the rows of the class and among the others."""
-    wanted = [np.linspace(0, part[-1], POINTS + 1)[1:] for part in (hits, misses)]
-    found = [np.searchsorted(part, at) for part, at in zip((hits, misses), wanted, strict=True)]
-    return np.unique(np.concatenate([[0], *found, [hits.size - 1]]))
+    targets = [np.linspace(0, part[-1], POINTS + 1)[1:] for part in (hits, misses)]
+    places = [np.searchsorted(part, at) for part, at in zip((hits, misses), targets, strict=True)]
+    return np.unique(np.concatenate([[0], *places, [hits.size - 1]]))
 
 
 def rank_counts(
-    own: NDArray[Any], probabilities: Doubles | None, classes: int
+    labels: NDArray[Any], probabilities: Doubles | None, classes: int
 ) -> dict[int, RankCounts]:
     """Count for each class, by its number; of two classes for the second one.
 
-    ``own`` holds the number of the class of each row, or with several labels (rows, labels) of 0
+    ``labels`` holds the number of the class of each row, or with several labels (rows, labels) of 0
     and 1; ``probabilities`` has a column for each class or label.
 
     >>> sorted(rank_counts(np.array([0, 1, 2]), np.eye(3), 3))
@@ -125,17 +125,17 @@ def rank_counts(
     """
     if probabilities is None or probabilities.ndim != 2 or probabilities.shape[1] != classes:
         return {}
-    several = own.ndim == 2
-    sizes = own.sum(axis=0) if several else np.bincount(own, minlength=classes)[:classes]
-    numbers: Sequence[int] = np.argsort(-sizes, kind="stable")[:MOST_CLASSES].tolist()
+    several = labels.ndim == 2
+    sizes = labels.sum(axis=0) if several else np.bincount(labels, minlength=classes)[:classes]
+    numbers: Sequence[int] = np.argsort(-sizes, kind="stable")[:MAX_CLASSES_WITH_CURVES].tolist()
     if classes <= 2 and not several:
         numbers = [classes - 1]
-    found = {}
+    counts_of = {}
     for k in sorted(numbers):
-        counted = RankCounts.of(own[:, k] > 0 if several else own == k, probabilities[:, k])
+        counted = RankCounts.of(labels[:, k] > 0 if several else labels == k, probabilities[:, k])
         if counted is not None:
-            found[k] = counted
-    return found
+            counts_of[k] = counted
+    return counts_of
 
 
 RARE = 0.4
@@ -146,23 +146,23 @@ RARE = 0.4
 class HeldOut:
     """The classes of the certifying rows and what was predicted for them, counted.
 
-    ``own``, ``said`` and ``count`` list how many rows of one class were given which class, by the
-    numbers of the classes; a label that is not a class has the number after the last. They are
-    empty where a row may have several labels.
+    ``count[k]`` rows of class number ``own[k]`` were predicted to be of class number ``said[k]``; a
+    label that is not a class has the number after the last. All three are empty if a row may have
+    several labels.
     """
 
     rows: int
     labels: int
-    """How many labels a row may have at once; 0 where it has exactly one."""
+    """Number of labels that a row may have at once; 0 if it has exactly one."""
     commonest: tuple[int, ...]
     """The most frequent class of the rows; with several labels, the most frequent set of them."""
     baseline_wrong: int
-    """On how many rows the commonest answer would be wrong."""
+    """Number of rows on which the commonest answer is wrong."""
     own: Counts
     said: Counts
     count: Counts
     ranks: Mapping[int, RankCounts] = field(default_factory=dict)
-    """By the number of a class, the points of its ROC curve; empty where scores are not known."""
+    """The points of the ROC curve of each class, by its number; empty without scores."""
 
     @classmethod
     def of(
@@ -176,23 +176,25 @@ class HeldOut:
 
         ``probabilities`` has a column for each class; only its order matters.
 
-        >>> found = HeldOut.of(["b", "a", "b", "b"], ["b", "b", "b", "a"], np.array(["a", "b"]))
-        >>> found.commonest, found.baseline_wrong, found.matrix(2).tolist()
+        >>> counts = HeldOut.of(["b", "a", "b", "b"], ["b", "b", "b", "a"], np.array(["a", "b"]))
+        >>> counts.commonest, counts.baseline_wrong, counts.matrix(2).tolist()
         ((1,), 1, [[0, 1], [1, 2]])
         """
         labels, said = np.asarray(labels), np.asarray(said)
         if labels.ndim == 2:
             return _of_several(labels, probabilities)
         pairs = np.column_stack([_numbers(labels, classes), _numbers(said, classes)])
-        known = np.bincount(pairs[pairs[:, 0] < classes.size, 0], minlength=1)
-        if not known.any():
+        class_sizes = np.bincount(pairs[pairs[:, 0] < classes.size, 0], minlength=1)
+        if not class_sizes.any():
             return None
         cells, count = np.unique(pairs, axis=0, return_counts=True)
-        most = int(known.argmax())
-        wrong = labels.size - int(known[most])
-        own, answered = (np.ascontiguousarray(cells[:, k], dtype=np.int64) for k in (0, 1))
+        commonest = int(class_sizes.argmax())
+        wrong = labels.size - int(class_sizes[commonest])
+        true_class, answered = (np.ascontiguousarray(cells[:, k], dtype=np.int64) for k in (0, 1))
         ranks = rank_counts(pairs[:, 0], probabilities, classes.size)
-        return cls(labels.size, 0, (most,), wrong, own, answered, count.astype(np.int64), ranks)
+        return cls(
+            labels.size, 0, (commonest,), wrong, true_class, answered, count.astype(np.int64), ranks
+        )
 
     @property
     def baseline(self) -> float:
@@ -201,91 +203,97 @@ class HeldOut:
 
     def matrix(self, classes: int) -> Counts:
         """Return the confusion matrix: a row for each class, a column for each prediction."""
-        found = np.zeros((classes, classes), dtype=np.int64)
-        known = (self.own < classes) & (self.said < classes)
-        found[self.own[known], self.said[known]] = self.count[known]
-        return found
+        matrix = np.zeros((classes, classes), dtype=np.int64)
+        valid = (self.own < classes) & (self.said < classes)
+        matrix[self.own[valid], self.said[valid]] = self.count[valid]
+        return matrix
 
     def rare(self, classes: int) -> list[tuple[int, int, int]]:
         """Return number, rows and rightly predicted rows of each rare class, the rarest first.
 
         Which classes are rare follows from the labels alone.
         """
-        own = np.zeros(classes + 1, dtype=np.int64)
-        np.add.at(own, np.minimum(self.own, classes), self.count)
-        rows, right = own[:classes], np.diag(self.matrix(classes))
+        sizes = np.zeros(classes + 1, dtype=np.int64)
+        np.add.at(sizes, np.minimum(self.own, classes), self.count)
+        rows, right = sizes[:classes], np.diag(self.matrix(classes))
         limit = RARE * self.rows / classes if classes else 0.0
-        found = [k for k in np.argsort(rows, kind="stable").tolist() if 0 < rows[k] < limit]
-        return [(k, int(rows[k]), int(right[k])) for k in found]
+        rare = [k for k in np.argsort(rows, kind="stable").tolist() if 0 < rows[k] < limit]
+        return [(k, int(rows[k]), int(right[k])) for k in rare]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, for a file."""
         names = ("rows", "labels", "commonest", "baseline_wrong", "own", "said", "count")
-        found = {name: getattr(self, name) for name in names} | {"commonest": list(self.commonest)}
+        content = {name: getattr(self, name) for name in names} | {
+            "commonest": list(self.commonest)
+        }
         if self.ranks:
-            found["ranks"] = [{"class": k, **own.to_dict()} for k, own in self.ranks.items()]
-        return found
+            content["ranks"] = [
+                {"class": k, **counts.to_dict()} for k, counts in self.ranks.items()
+            ]
+        return content
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> HeldOut:
         """Read what ``to_dict`` gave, and refuse counts that do not agree with each other."""
         ranks = _ranks_read(content.get("ranks", ()))
-        made = cls(**{**content, "commonest": tuple(content["commonest"]), "ranks": ranks})
-        numbers = (made.rows, made.labels, made.baseline_wrong, *made.commonest)
+        held_out = cls(**{**content, "commonest": tuple(content["commonest"]), "ranks": ranks})
+        numbers = (held_out.rows, held_out.labels, held_out.baseline_wrong, *held_out.commonest)
         if not all(type(number) is int and number >= 0 for number in numbers):
             raise ValueError("counts have to be whole numbers, 0 or more")
-        cells = (made.own, made.said, made.count)
+        cells = (held_out.own, held_out.said, held_out.count)
         if not all(isinstance(part, np.ndarray) and part.dtype == np.int64 for part in cells):
             raise ValueError("own, said and count have to be arrays of int64")
         if len({part.shape for part in cells}) > 1 or any((part < 0).any() for part in cells):
             raise ValueError("own, said and count have to be of one length, and 0 or more")
-        if not 0 <= made.baseline_wrong <= made.rows or made.rows == 0:
+        if not 0 <= held_out.baseline_wrong <= held_out.rows or held_out.rows == 0:
             raise ValueError("more rows are wrong than there are")
-        if not made.labels and (len(made.commonest) != 1 or int(made.count.sum()) != made.rows):
-            raise ValueError("the counts are not those of as many rows")
-        return made
+        if not held_out.labels and (
+            len(held_out.commonest) != 1 or int(held_out.count.sum()) != held_out.rows
+        ):
+            raise ValueError("the counts do not sum to the number of rows")
+        return held_out
 
 
 def _ranks_read(content: Sequence[dict[str, Any]]) -> dict[int, RankCounts]:
-    found = {}
+    counts = {}
     for part in content:
         number = part["class"]
         if type(number) is not int or number < 0:
             raise ValueError("a class has to be a whole number, 0 or more")
         rest = {name: value for name, value in part.items() if name != "class"}
-        found[number] = RankCounts.from_dict(rest)
-    return found
+        counts[number] = RankCounts.from_dict(rest)
+    return counts
 
 
 def _of_several(labels: NDArray[Any], probabilities: NDArray[np.float64] | None) -> HeldOut | None:
     if not len(labels):
         return None
     sets, counts = np.unique(labels != 0, axis=0, return_counts=True)
-    most = int(counts.argmax())
-    commonest = tuple(np.flatnonzero(sets[most]).tolist())
+    commonest_set = int(counts.argmax())
+    commonest = tuple(np.flatnonzero(sets[commonest_set]).tolist())
     none = np.empty(0, dtype=np.int64)
-    wrong = len(labels) - int(counts[most])
-    own = (labels != 0).astype(np.int64)
-    ranks = rank_counts(own, probabilities, labels.shape[1])
+    wrong = len(labels) - int(counts[commonest_set])
+    indicators = (labels != 0).astype(np.int64)
+    ranks = rank_counts(indicators, probabilities, labels.shape[1])
     return HeldOut(len(labels), labels.shape[1], commonest, wrong, none, none, none, ranks)
 
 
 def _numbers(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the number of the class of each label; the number of classes where it is none."""
+    """Return the class number of each label; the number of classes for a label of no class."""
     if labels.dtype.kind == classes.dtype.kind and labels.dtype.kind in "biu" and classes.size:
         order = np.argsort(classes, kind="stable")
         at = np.searchsorted(classes, labels, side="right", sorter=order) - 1
         return np.where(classes[order[at]] == labels, order[at], classes.size)
     places = {name: number for number, name in enumerate(classes.tolist())}
-    return np.array([places.get(own, classes.size) for own in labels.tolist()], dtype=np.intp)
+    return np.array([places.get(label, classes.size) for label in labels.tolist()], dtype=np.intp)
 
 
 def named(held_out: HeldOut, names: Sequence[str]) -> str:
     """Name the commonest answer.
 
-    >>> found = HeldOut.of([[1, 0, 1], [1, 0, 1], [0, 0, 0]], None, np.arange(3))
-    >>> named(found, ["red", "round", "ripe"])
+    >>> counts = HeldOut.of([[1, 0, 1], [1, 0, 1], [0, 0, 0]], None, np.arange(3))
+    >>> named(counts, ["red", "round", "ripe"])
     "'red' and 'ripe'"
     """
-    said = [f"'{names[k]}'" for k in held_out.commonest if k < len(names)]
-    return " and ".join(said) if said else "no label"
+    quoted = [f"'{names[k]}'" for k in held_out.commonest if k < len(names)]
+    return " and ".join(quoted) if quoted else "no label"

@@ -8,8 +8,12 @@ random one. Then with probability at least 1 - delta
       ≤ k/n + √(ln(1/delta)/(2n))          Hoeffding 1963
 
 Where ``models`` classifiers are scored on the same rows each gets delta/models, and the look with
-number ``look`` gets delta/(look·(look+1)). Groups of rows that depend on each other, and rows in
-the order of time, have bounds of their own (docs/proofs/dependent.md).
+number ``look`` gets delta/(look·(look+1)).
+
+If groups of rows are independent, R is the risk on a row of a new group, and ``group_bets`` is
+never above Chernoff's ``groups_bound``. If rows come in the order of time and each may depend on
+those before, ``ordered_mixture`` bounds the mean over the period of the chances to err given the
+past (docs/proofs/dependent.md).
 """
 
 from __future__ import annotations
@@ -31,12 +35,12 @@ from pacboost.numerics.binomial import binomial_lower, binomial_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper, mean_risk_upper, mean_share_upper
 
-KNOWN = (
+FIXED_BEFOREHAND = (
     "columns, their names and types are known beforehand; levels, words and bins were learned "
     "without these rows, and so were the classes unless it is said that they are known; no step "
     "before the fit has used the labels of these rows"
 )
-"""What a certificate by held-out rows takes as known, and what it does not."""
+"""Assumption of a certificate by held-out rows: what was fixed without them."""
 PLANNED = (
     "the earlier looks had a say in whether to go on, but not in after how many rounds to look"
 )
@@ -46,7 +50,7 @@ PLANNED = (
     "holdout.clopper_pearson",
     reference="Clopper and Pearson 1934; Langford 2005",
     held_out=True,
-    again=lambda given, _: replace(certificate(**given.inputs), sample=given.sample),  # type: ignore[has-type]
+    again=lambda stored, _: replace(certificate(**stored.inputs), sample=stored.sample),  # type: ignore[has-type]
     of=("model", "forest"),
 )
 def clopper_pearson(k: int, n: int, delta: float, models: int = 1, look: int = 0) -> float:
@@ -66,7 +70,7 @@ def clopper_pearson(k: int, n: int, delta: float, models: int = 1, look: int = 0
 
 @plain_numbers
 def share_of_delta(delta: float, look: int) -> float:
-    """Return the part of delta that a look pays; 0 stands for a single look, which pays all.
+    """Return the part of delta for one look; number 0 is a single look, which gets all of it.
 
     >>> share_of_delta(0.06, 0), share_of_delta(0.06, 1), round(share_of_delta(0.06, 2), 9)
     (0.06, 0.03, 0.01)
@@ -118,7 +122,7 @@ def hoeffding(k: int, n: int, delta: float, models: int = 1) -> float:
 def examples_for(
     bound: Callable[..., float], epsilon: float, delta: float, rate: float = 0.0, models: int = 1
 ) -> int:
-    """Count the rows to hold out so that a classifier wrong on ``rate`` of them is certified.
+    """Return the number of rows to hold out to certify a classifier wrong on ``rate`` of them.
 
     The n at which ⌈rate·n⌉ mistakes give a bound of at most epsilon, while n - 1 rows do not.
 
@@ -139,19 +143,19 @@ def certificate(
     """
     several = f" and of the other {models - 1} scored on them" if models > 1 else ""
     spent = "delta/(look·(look+1))" if look else "delta/models"
-    more = {"look": look} if look else {}
+    numbered = {"look": look} if look else {}
     paid = f"; look number {look} at these rows, which pays 1/{look * (look + 1)} of delta"
     paid = paid if look else ""
     return Certificate.by(
         "holdout.clopper_pearson",
-        {"k": k, "n": n, "delta": delta, "models": models, **more},
+        {"k": k, "n": n, "delta": delta, "models": models, **numbered},
         theorem=f"R ≤ BinInv(k, n, {spent}), exact binomial inversion",
         sample=(sample or "held-out rows, ties counted as errors") + paid,
         size=n,
         independent_of=f"every choice made in training the classifier{several}",
         assumptions=(
             DRAWN,
-            KNOWN,
+            FIXED_BEFOREHAND,
             *([PLANNED] if look > 1 else []),
         ),
     )
@@ -161,13 +165,8 @@ def _log_inverse(delta: float, models: int) -> float:
     return math.log(positive_whole("models", models)) - math.log(probability("delta", delta))
 
 
-# Groups are independent, and R is the risk on a row of a new group: ``group_bets`` is never above
-# ``groups_bound``, Chernoff's. In the order of time each row may depend on those before:
-# ``ordered_mixture`` bounds the mean, over the period watched, of the chances to err given the
-# past.
-
 PARTS = 4096
-"""Shares of mistakes are kept in multiples of 1/4096, rounded up."""
+"""Shares of mistakes are rounded up to multiples of 1/4096."""
 
 
 @plain_numbers
@@ -188,10 +187,10 @@ def groups_bound(mean: float, groups: int, delta: float) -> float:
     independent_of="every choice made in training the classifier",
     assumptions=("groups are drawn independently", "rows within a group may depend on others"),
     of_what=NEW_GROUPS,
-    again=lambda given, _: certificate_of_shares(**given.inputs),  # type: ignore[has-type]
+    again=lambda stored, _: certificate_of_shares(**stored.inputs),  # type: ignore[has-type]
 )
 def group_bets(shares: str, delta: float) -> float:
-    """Bound the risk by the shares of mistakes of all groups, in the form that ``counted`` gives.
+    """Bound the risk by the shares of mistakes of all groups, as written by ``counted``.
 
     >>> round(group_bets("40x0 20x2048", 0.05), 4), round(groups_bound(10 / 60, 60, 0.05), 4)
     (0.262, 0.304)
@@ -209,10 +208,10 @@ def group_bets(shares: str, delta: float) -> float:
     assumptions=("the number of rows was fixed beforehand",),
     of_what=PERIOD,
     held_out=True,
-    again=lambda given, _: replace(ordered_certificate(**given.inputs), sample=given.sample),  # type: ignore[has-type]
+    again=lambda stored, _: replace(ordered_certificate(**stored.inputs), sample=stored.sample),  # type: ignore[has-type]
 )
 def ordered_mixture(k: int, n: int, delta: float) -> float:
-    """Bound the mean risk over a period by the mistakes made in it, whatever rows depend on.
+    """Bound the mean risk over a period by its mistakes; each row may depend on those before.
 
     >>> round(ordered_mixture(5, 1000, 0.05), 4)
     0.015
@@ -221,7 +220,7 @@ def ordered_mixture(k: int, n: int, delta: float) -> float:
 
 
 def counted(shares: Sequence[float]) -> str:
-    """Count equal shares of mistakes, rounded up to multiples of 1/4096, in a text.
+    """Write counts of equal shares of mistakes, rounded up to multiples of 1/4096, as text.
 
     "40x0 20x2048" are 40 groups without a mistake and 20 with a half of their rows wrong.
 
@@ -273,8 +272,9 @@ ordered_certificate = certified(ordered_mixture)
 
 
 def _nats(delta: float) -> float:
-    """ln(1/δ). Near 1 the quotient would lose digits; elsewhere files hold what it gives."""
+    """Return ln(1/δ)."""
     probability("delta", delta)
+    # Near 1 the quotient loses digits; below, stored certificates hold its exact bits.
     return math.log(1 / delta) if delta < 0.9 else -math.log(delta)
 
 

@@ -3,6 +3,11 @@
 Fix which rows fall into an event A ("is of class c", "is said to be c"). Of m such rows the number
 that also falls into B is Bin(m, P[B | A]), so Clopper and Pearson's bounds hold for every m. Each
 of ``claims`` many claims has delta/claims, and all hold together (docs/proofs/rates.md).
+
+Losses in [0, C] are bounded by bets on 4096ths, rounded to the side that makes the claim weaker:
+in one block if they are rare and large, else in several, in an order fixed by the number of rows.
+The AUC has Chernoff's bound for min(n₊, n₋) pairs (Hoeffding 1963, section 5); if one side has far
+more rows, bets on ranks among them (Massart 1990) are better.
 """
 
 from __future__ import annotations
@@ -18,7 +23,7 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import (
-    KNOWN,
+    FIXED_BEFOREHAND,
     clopper_pearson,
     clopper_pearson_lower,
     counted,
@@ -46,8 +51,8 @@ def measure_bound(
     name: str, theorem: str, reference: str
 ) -> Callable[[Callable[P, float]], Callable[P, float]]:
     """Register a bound on a measure; its certificates are made again from their inputs."""
-    known: dict[str, Any] = {"again": lambda given, _: made_again(given), "of": ("measure",)}
-    return bound(name, theorem=theorem, reference=reference, **known)
+    facts: dict[str, Any] = {"again": lambda stored, _: made_again(stored), "of": ("measure",)}
+    return bound(name, theorem=theorem, reference=reference, **facts)
 
 
 def certificate(
@@ -62,50 +67,62 @@ def certificate(
     """Certify a measure by counts; ``inputs`` go to the bound, ``details`` into the claim.
 
     >>> inputs = {"k": 97, "n": 100, "delta": 0.05, "claims": 1}
-    >>> found = certificate("recall", "rates.rate_lower", inputs, size=100, **{"class": "1"})
-    >>> print(found.claim)
+    >>> recall = certificate("recall", "rates.rate_lower", inputs, size=100, **{"class": "1"})
+    >>> print(recall.claim)
     Of the new examples of class '1', the classifier finds at least 92.42 %.
     """
     if measure not in KINDS and measure != GAP:
         allowed = ", ".join(map(repr, KINDS))
         raise ParameterError(f"measure is {measure!r}; it may be {allowed}")
-    if bound not in (known := makers("measure")):
-        raise ParameterError(f"bound is {bound!r}; it may be {', '.join(map(repr, known))}")
+    if bound not in (bounds := makers("measure")):
+        raise ParameterError(f"bound is {bound!r}; it may be {', '.join(map(repr, bounds))}")
     return Certificate.by(
         bound,
         inputs,
-        sample=sample + sharing(int(inputs["claims"])),
+        sample=sample + _sharing(int(inputs["claims"])),
         size=size,
         independent_of="every choice made in training the model",
-        assumptions=(ASSUMED.get(str(details.get("unit", "")), DRAWN), KNOWN),
+        assumptions=(ASSUMED.get(str(details.get("unit", "")), DRAWN), FIXED_BEFOREHAND),
         of_what=measure,
         details=details,
     )
 
 
-def made_again(given: Certificate) -> Certificate:
-    """Make a certificate again from its inputs, with its words about rows.
+def made_again(stored: Certificate) -> Certificate:
+    """Recompute a certificate from its inputs; only the words about its rows are copied.
 
     >>> inputs = {"k": 80, "n": 110, "delta": 0.05, "claims": 1}
     >>> first = certificate("f1", "rates.f1_lower", inputs, size=110, **{"class": "1"})
     >>> made_again(first) == first
     True
     """
-    sample = given.sample.removesuffix(sharing(int(given.inputs["claims"])))
     return certificate(
-        given.of_what, given.bound, given.inputs, size=given.size, sample=sample, **given.details
+        stored.of_what,
+        stored.bound,
+        stored.inputs,
+        size=stored.size,
+        sample=sample_of(stored),
+        **stored.details,
     )
 
 
-def sharing(claims: int) -> str:
-    """Return what is said of a sample by which several claims are made."""
+def sample_of(certificate: Certificate) -> str:
+    """Return the sample of a certificate without the words about shared delta.
+
+    Files hold both in one text. The words are written anew from the number of claims, so that a
+    file that omits them does not verify.
+    """
+    return certificate.sample.removesuffix(_sharing(int(certificate.inputs["claims"])))
+
+
+def _sharing(claims: int) -> str:
     return f"; {claims} claims share delta, each has delta/{claims}" if claims > 1 else ""
 
 
 BUEHLER = "Buehler 1957; Clopper and Pearson 1934; docs/proofs/rates.md"
-MOST_PARTS = 100_000
-MOST_ROWS_OF_TWO = 5_000
-"""With more rows in the smaller of two classes, each has a bound of its own, as is faster."""
+MAX_PARTS = 100_000
+MAX_ROWS_FOR_BUEHLER = 5_000
+"""Rows of the smaller of two classes; above, a bound for each class is much faster."""
 
 
 @measure_bound("rates.rate_upper", "P[B | A] ≤ BinInv(k, n, delta/claims), n rows in A", CLOPPER)
@@ -132,7 +149,7 @@ def rate_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
 
 @measure_bound("rates.f1_lower", "F1 = 2J/(1 + J), J binomial in the union", CLOPPER)
 def f1_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound F1 from below; k rows of n are of the class and said to be, n are one or the other.
+    """Bound F1 from below; of n rows in the class or predicted to be, k are both.
 
     >>> round(rate_lower(80, 110, delta=0.05), 6), round(f1_lower(80, 110, delta=0.05), 6)
     (0.648749, 0.786959)
@@ -156,18 +173,18 @@ def f1_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
 def balanced_upper(parts: str, delta: float, claims: int = 1) -> float:
     """Bound the mean over classes of their error rates; ``parts`` counts mistakes and rows of each.
 
-    Two classes have Buehler's limit, ordered by the mean that is seen, unless both have very many
-    rows; more classes have a bound each, with the same share of delta.
+    Two classes have Buehler's limit, ordered by the observed mean, unless both have very many
+    rows; otherwise each class has a bound, with the same share of delta.
 
     >>> round(balanced_upper("3/100 5/50", delta=0.05), 4)
     0.1128
     """
-    known = read_parts(parts)
-    few, many = min(known, key=itemgetter(1)), max(reversed(known), key=itemgetter(1))
-    if len(known) == 2 and few[1] <= MOST_ROWS_OF_TWO:
-        return outward(mean_of_two_upper(few, many, _level(delta, claims)))
-    uppers = [rate_upper(k, n, delta, claims * len(known)) for k, n in known]
-    return outward(sum(uppers) / len(known))
+    pairs = read_parts(parts)
+    smaller, larger = min(pairs, key=itemgetter(1)), max(reversed(pairs), key=itemgetter(1))
+    if len(pairs) == 2 and smaller[1] <= MAX_ROWS_FOR_BUEHLER:
+        return outward(mean_of_two_upper(smaller, larger, _level(delta, claims)))
+    uppers = [rate_upper(k, n, delta, claims * len(pairs)) for k, n in pairs]
+    return outward(sum(uppers) / len(pairs))
 
 
 @measure_bound(
@@ -196,10 +213,10 @@ def gap_upper(parts: str, delta: float, claims: int = 1) -> float:
     >>> round(gap_upper("3/100 5/50", delta=0.05, claims=4), 6)
     0.231257
     """
-    known = read_parts(parts)
-    if len(known) < 2:
+    pairs = read_parts(parts)
+    if len(pairs) < 2:
         raise ParameterError(f"parts is {parts!r}; a difference needs at least two groups")
-    ends = [(rate_lower(k, n, delta, claims), rate_upper(k, n, delta, claims)) for k, n in known]
+    ends = [(rate_lower(k, n, delta, claims), rate_upper(k, n, delta, claims)) for k, n in pairs]
     widest = max(upper - lower for (_, upper), (lower, _) in permutations(ends, 2))
     # A difference of numbers below 1 is off by no more than their own rounding.
     return min(1.0, max(widest, 0.0) + SLACK)
@@ -234,7 +251,7 @@ def read_parts(parts: str) -> list[tuple[int, int]]:
     [(3, 100), (5, 50)]
     """
     pairs = [word.partition("/")[::2] for word in str(parts).split()]
-    if not 0 < len(pairs) <= MOST_PARTS or not all(
+    if not 0 < len(pairs) <= MAX_PARTS or not all(
         a.isdecimal() and b.isdecimal() for a, b in pairs
     ):
         raise ParameterError(
@@ -248,16 +265,10 @@ def _f1(jaccard: float) -> float:
     return 2 * jaccard / (1 + jaccard)
 
 
-# Losses in [0, C] are bounded by bets on numbers of 4096ths, rounded to the side that makes the
-# claim weaker: in one block where they are rare and large, else in several, in an order that the
-# number of rows decides. The AUC has Chernoff's bound for min(n₊, n₋) pairs (Hoeffding 1963,
-# section 5); with MANY_TIMES the rows on one side, bets on ranks among them (Massart 1990) are
-# better.
-
 HOEFFDING = "Hoeffding 1963; Maurer 2004; Waudby-Smith and Ramdas 2024; docs/proofs/rates.md"
 MASSART = "Massart 1990; Waudby-Smith and Ramdas 2024; docs/proofs/rates.md"
-MANY_TIMES = 40
-"""From so many rows of one side for each of the other, the AUC is bounded by ranks."""
+MIN_RATIO_FOR_RANKS = 40
+"""The AUC is bounded by ranks if one side has at least this many times the rows of the other."""
 
 
 @measure_bound("losses.mean_upper", "bet on independent numbers in [0, 1]", HOEFFDING)
@@ -272,7 +283,7 @@ def mean_upper(losses: str, scale: float, delta: float, claims: int = 1) -> floa
 
 @measure_bound("losses.mean_lower", "bet on independent numbers in [0, 1]", HOEFFDING)
 def mean_lower(savings: str, scale: float, delta: float, claims: int = 1) -> float:
-    """Bound a mean loss from below; ``savings`` counts what each loss is below the largest.
+    """Bound a mean loss from below; ``savings`` counts the largest loss minus each loss.
 
     >>> round(mean_lower("40x4096 20x2048", 2.0, 0.05), 4)
     0.1927

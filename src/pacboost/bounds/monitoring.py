@@ -22,11 +22,11 @@ from pacboost.numerics.same_bits import exp, log, log1p, log_of, total
 ODDS = 1.1 * exp(np.arange(16) * (log_of(10.0 / 1.1) / 15))
 """Each alternative q multiplies the odds of a mistake by one of these."""
 EQUAL_WEIGHTS = np.full(ODDS.size, 1 / ODDS.size)
-USUAL_JUMP, SPREAD, EQUAL_PART = 1.5, 0.25, 0.2
-DETECTOR_WEIGHTS = exp(-0.5 * ((log(ODDS) - log_of(USUAL_JUMP)) / SPREAD) ** 2)
+TYPICAL_ODDS, LOG_ODDS_SPREAD, EQUAL_PART = 1.5, 0.25, 0.2
+DETECTOR_WEIGHTS = exp(-0.5 * ((log(ODDS) - log_of(TYPICAL_ODDS)) / LOG_ODDS_SPREAD) ** 2)
 DETECTOR_WEIGHTS *= (1 - EQUAL_PART) / total(DETECTOR_WEIGHTS)
 DETECTOR_WEIGHTS += EQUAL_PART * EQUAL_WEIGHTS
-"""The detector bets most on errors that grow by a half or so, and something on each alternative."""
+"""The detector bets most on errors that grow by about a half, and a little on each alternative."""
 WEIGHTS = np.ldexp(0.5, -np.arange(14))
 """The weights λ of the confidence sequence; each has an equal share of δ."""
 
@@ -38,8 +38,8 @@ def alternatives(error: float) -> NDArray[np.float64]:
     [0.0547, 0.3448]
     """
     odds = probability("error", error) / (1 - error) * ODDS
-    found: NDArray[np.float64] = odds / (1 + odds)
-    return found
+    rates: NDArray[np.float64] = odds / (1 + odds)
+    return rates
 
 
 def log_factors(error: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -50,7 +50,7 @@ def log_factors(error: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
 @plain_numbers
 def log_capital(k: int, n: int, error: float) -> float:
-    """Logarithm of the capital against "the error is at most ``error``" after k of n mistakes.
+    """Return the log of the capital against "the error is at most ``error``", k mistakes on n rows.
 
     >>> round(log_capital(80, 1000, 0.05), 6)
     5.99339
@@ -69,10 +69,10 @@ def _log_capital(k: int, n: int, error: float, weights: NDArray[np.float64]) -> 
 def rows_to_see(
     before: float, after: float, log_goal: float, power: float = 0.9, *, detector: bool = False
 ) -> int:
-    """Count the rows after which the capital has passed e^log_goal with probability ``power``.
+    """Return the number of rows after which the capital passes e^log_goal with this ``power``.
 
     The certified error is ``before``, the true one ``after``, from the first of these rows on. The
-    capital is divided among the alternatives equally, or as the detector does it.
+    capital is divided among the alternatives equally, or by the weights of the detector.
 
     >>> rows_to_see(0.05, 0.08, 3.0)
     1313
@@ -86,17 +86,17 @@ def rows_to_see(
     probability("power", power)
     weights = DETECTOR_WEIGHTS if detector else EQUAL_WEIGHTS
 
-    def seen(n: int) -> bool:
+    def is_seen(n: int) -> bool:
         capital = partial(_log_capital, n=n, error=before, weights=weights)
-        few = bisect_left(range(1, n + 1), log_goal, key=capital)  # it rises with the mistakes
-        return bool(binom.sf(few, n, after) >= power)
+        mistakes = bisect_left(range(1, n + 1), log_goal, key=capital)  # it rises with the mistakes
+        return bool(binom.sf(mistakes, n, after) >= power)
 
-    return smallest(seen, 1, f"seeing an error of {after:g} above {before:g}")
+    return smallest(is_seen, 1, f"seeing an error of {after:g} above {before:g}")
 
 
 @plain_numbers
 def mean_interval(total: float, squares: float, rows: int, delta: float) -> tuple[float, float]:
-    """Interval of the mean conditional error of the rows so far, for all moments at once.
+    """Return an interval for the mean conditional error of the rows so far, valid at all times.
 
     ``squares`` is the sum of (X_i - m_i)², where m_i is the mean of the past of X_i. The errors
     may change in time: it is their mean that lies in the interval.

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacboost.bounds.certificate import Certificate, certified
 from pacboost.bounds.registry import bound
+from pacboost.bounds.wording import DRAWN
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
@@ -26,11 +27,11 @@ from pacboost.numerics.growth import log_binomial
 
 BITS = tuple(range(1, 11))
 SCALES = (0.5, 0.7, 1.0, 1.4, 2.0)
-MOST_BITS = 31
+MAX_BITS = 31
 
 
 class Pair(NamedTuple):
-    """A quantised vote that may be deployed, with what it costs: bound against mistakes."""
+    """A quantised vote that may be deployed, with its mistakes and its bound."""
 
     bits: int
     scale: float
@@ -41,7 +42,7 @@ class Pair(NamedTuple):
 
 @plain_numbers
 def log_inverse_prior(base_rules: int, rules: int, bits: int) -> float:
-    """ln(1/P) of a vote of ``rules`` rules with ``bits`` bits each, out of ``base_rules``.
+    """Return ln(1/P) of a vote of ``rules`` rules with ``bits`` bits each, out of ``base_rules``.
 
     >>> round(log_inverse_prior(1260, 20, 3), 3)
     150.404
@@ -97,9 +98,9 @@ def quantise(votes: ArrayLike, bits: int, scale: float) -> NDArray[np.int64]:
         raise ParameterError("votes must be a list of finite numbers, not all of them 0")
     if not 0 < scale < math.inf:
         raise ParameterError(f"scale is {scale!r}; it must be above 0, and finite")
-    most = 2 ** (bits - 1)
-    whole = np.rint(values / np.abs(values).max() * (scale * most))
-    return np.asarray(np.clip(whole, -most, most), dtype=np.int64)
+    largest = 2 ** (bits - 1)
+    rounded = np.rint(values / np.abs(values).max() * (scale * largest))
+    return np.asarray(np.clip(rounded, -largest, largest), dtype=np.int64)
 
 
 @plain_numbers
@@ -124,16 +125,16 @@ def search(
     >>> best.bits, best.rules, best.mistakes, round(best.bound, 4)
     (1, 3, 0, 0.1223)
     """
-    pairs, seen = [], set()
+    pairs, tried = [], set()
     for b in sorted(bits):
         for scale in scales:
-            whole = quantise(votes, b, scale)
-            key = whole.tobytes()
-            rules = int(np.count_nonzero(whole))
-            if rules == 0 or key in seen:  # the same vote with fewer bits has a smaller bound
+            quantised = quantise(votes, b, scale)
+            key = quantised.tobytes()
+            rules = int(np.count_nonzero(quantised))
+            if rules == 0 or key in tried:  # the same vote with fewer bits has a smaller bound
                 continue
-            seen.add(key)
-            mistakes = count(whole)
+            tried.add(key)
+            mistakes = count(quantised)
             bound = occam_bound(mistakes, n, base_rules, rules, b, delta)
             pairs.append(Pair(b, scale, rules, mistakes, bound))
     if not pairs:
@@ -152,8 +153,8 @@ def _price(base_rules: int, rules: int, bits: int, delta: float) -> float:
 
 
 def _bits(bits: int) -> None:
-    if positive_whole("bits", bits) > MOST_BITS:
-        raise ParameterError(f"bits is {bits}; at most {MOST_BITS} are allowed")
+    if positive_whole("bits", bits) > MAX_BITS:
+        raise ParameterError(f"bits is {bits}; at most {MAX_BITS} are allowed")
 
 
 @bound(
@@ -164,12 +165,12 @@ def _bits(bits: int) -> None:
     size="rest",
     independent_of="nothing but the way from kept rows and message to the vote",
     assumptions=(
-        "rows are drawn independently from the distribution of new examples",
+        DRAWN,
         "they are all the rows that were looked at, none left out after a look",
     ),
     valid_after_looking=True,
     rounded=True,
-    again=lambda given, _: vote_certificate(**given.inputs),  # type: ignore[has-type]
+    again=lambda stored, _: vote_certificate(**stored.inputs),  # type: ignore[has-type]
 )
 def vote_bound(
     mistakes: int, rest: int, n: int, features: int, rules: int, bits: int, delta: float

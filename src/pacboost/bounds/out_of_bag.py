@@ -8,6 +8,9 @@ over the members made, with probability at least 1 - δ
 
 and for pairs the same with 2 ln(B_max/B), N₂ and n₂ (docs/proofs/out_of_bag.md). The plurality vote
 errs only where at least half of the members do, so R ≤ 2L, R ≤ 4L₂ and Chebyshev-Cantelli follow.
+
+In the PAC-Bayes bounds on a weighted vote (docs/proofs/pac_bayes.md), voters and the prior π must
+be independent of the n rows that are counted; the votes ρ may be chosen on these very rows.
 """
 
 from __future__ import annotations
@@ -28,9 +31,6 @@ from pacboost.numerics.checks import plain_numbers, positive_whole, probability,
 from pacboost.numerics.kl import kl_lower, kl_upper
 from pacboost.numerics.percent import percent, percent_above
 
-# PAC-Bayes bounds on a weighted majority vote (docs/proofs/pac_bayes.md). Voters and the prior π
-# must be independent of the n rows that are counted; the votes ρ may be chosen on these very rows.
-
 OF_MEMBERS: Any = {
     "subject": "the weighted vote",
     "sample": "rows no voter was trained on; out of bag, the fewest rows of a voter",
@@ -40,18 +40,18 @@ OF_MEMBERS: Any = {
     "loose": True,
     "of": ("forest",),
 }
-"""What is known of the bounds by which bagged votes are certified."""
+"""Grounds that all bounds on bagged votes share."""
 
 
-def _again(given: Certificate, _: Ledger) -> Certificate:
-    """Certify a bagged vote again; what is said of its bags in words is bound by the digest."""
-    made = from_inputs(given, _)
+def _again(stored: Certificate, ledger: Ledger) -> Certificate:
+    """Recompute the certificate of a bagged vote; the digest binds the words about its bags."""
+    recomputed = from_inputs(stored, ledger)
     return replace(
-        made,
-        sample=given.sample,
-        independent_of=given.independent_of,
-        assumptions=made.assumptions[:1],
-        details=given.details,
+        recomputed,
+        sample=stored.sample,
+        independent_of=stored.independent_of,
+        assumptions=recomputed.assumptions[:1],
+        details=stored.details,
     )
 
 
@@ -183,12 +183,12 @@ def _budget(n: int, divergence: float, delta: float) -> float:
 
 ROWS_FOR_TANDEM = 10_000
 ROWS_FOR_CANTELLI = 1_000_000
-"""From so many rows on, a bound is usually the smallest of the three."""
+"""Numbers of rows from which on this bound is usually the smallest of the three."""
 
 
 @plain_numbers
 def way_for(rows: int) -> str:
-    """Choose a bound by the number of rows alone, which is known before anything is looked at.
+    """Choose a bound by the number of rows alone, which is known before the rows are seen.
 
     >>> way_for(5_000), way_for(50_000)
     ('first_order', 'tandem')
@@ -202,9 +202,9 @@ def way_for(rows: int) -> str:
 def certificate(
     counts: OutOfBag, delta: float, way: str | None = None, *, changed: str = ""
 ) -> Certificate:
-    """Certify the plurality vote; None takes the bound that suits the number of rows.
+    """Certify the plurality vote; by default the number of rows chooses the bound.
 
-    ``changed`` says what else broke an assumption, if anything did; then this refuses.
+    A text in ``changed`` names a broken assumption; then ``NotCertified`` is raised with it.
 
     >>> import numpy as np
     >>> counts = OutOfBag(
@@ -227,9 +227,8 @@ def certificate(
             "continues after seeing a certificate chooses by it, which no theorem here allows. Fit "
             "again with the largest number of members you may want; the fit may stop before it"
         )
-    made = WAYS[chosen](counts, delta)
     return replace(
-        made,
+        WAYS[chosen](counts, delta),
         details={"members": counts.members},
         sample=f"rows outside the bags, {counts.least_size:,} or more a member",
         independent_of="the bags, which a random generator alone has drawn, and their members",
@@ -265,7 +264,7 @@ def tandem(counts: OutOfBag, delta: float) -> Certificate:
 def cantelli(counts: OutOfBag, delta: float) -> Certificate:
     """Certify by Chebyshev-Cantelli, with the mistakes of members and of pairs."""
     (gibbs, n), (both, pairs) = _single(counts), _pair(counts)
-    # One divergence is handed on: the dearer of the two.
+    # The bound takes one divergence: the larger of the two.
     price = max(_price(counts, n, 1), _price(counts, pairs, 2))
     _refuse_few(pairs, 4, delta / 2, 2 * price)
     return vote_certificate(
@@ -276,7 +275,7 @@ def cantelli(counts: OutOfBag, delta: float) -> Certificate:
 
 @plain_numbers
 def binomial(counts: OutOfBag, delta: float) -> Certificate:
-    """Refuse, and say why: votes out of bag are no hold-out."""
+    """Refuse, and explain why votes out of bag are no hold-out."""
     error = "" if counts.vote_error is None else f" ({percent_above(counts.vote_error, 2)} wrong)"
     raise NotCertified(
         f"a binomial interval around the error of votes out of bag{error} is not valid. Each row "
@@ -294,18 +293,18 @@ WAYS: dict[str, Callable[[OutOfBag, float], Certificate]] = {
     "cantelli": cantelli,
     "binomial": binomial,
 }
-"""By the names that estimators take; the last one always refuses."""
+"""The bounds by the names that estimators take; the last always refuses."""
 
 
 def _expected(counts: OutOfBag, order: int) -> int:
-    """The rows expected outside one or two bags: a number fixed before any bag is drawn."""
+    """Return the expected number of rows outside one or two bags, fixed before any is drawn."""
     return max(1, round(counts.rows * counts.outside**order))
 
 
 def _price(counts: OutOfBag, n: int, order: int) -> float:
-    """Return what is paid for keeping B of B_max, and for a smallest size that is below N.
+    """Return the price of keeping B of B_max members, and of a smallest size below N.
 
-    pac_bayes adds ln(2√n/δ) where the theorem has ln(2√N/δ), so ½ ln(N/n) is handed over with the
+    The bounds add ln(2√n/δ) where the theorem has ln(2√N/δ), so ½ ln(N/n) is passed with the
     divergence, which counts once for members and twice for pairs.
     """
     expected = _expected(counts, order)
@@ -338,7 +337,7 @@ def _pair(counts: OutOfBag) -> tuple[float, int]:
 
 
 def _refuse_few(n: int, factor: int, delta: float, divergence: float) -> None:
-    """Refuse where the bound would say nothing even if no member had made a mistake."""
+    """Refuse if the bound would be 1 even without a single mistake."""
 
     def useful(rows: int) -> bool:
         return factor * pac_bayes_kl_bound(0.0, rows, divergence, delta) < 1

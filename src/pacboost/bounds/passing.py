@@ -3,9 +3,9 @@
 A classifier whose risk is ``error`` passes if its K ~ Bin(n, error) mistakes are at most c(n),
 those with BinInv(K, n, delta) ≤ epsilon. As c(n) is a whole number, a few rows more may make
 passing less likely: the numbers here are those from which on *every* number of rows gives at least
-``power``. Chernoff's bound shows from where on this is sure; below, the teeth of constant c are
-looked at one by one. Where rows of one class are counted, their number is Bin(n, share)
-(docs/proofs/rates.md).
+``power``. Chernoff's bound gives a number from which on this is sure; below it, the teeth (ranges
+of n with the same c) are checked one by one. Where rows of one class are counted, their number is
+Bin(n, share) (docs/proofs/rates.md).
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from pacboost.numerics.kl import kl
 from pacboost.numerics.same_bits import total
 
 Doubles = NDArray[np.float64]
-MOST_TEETH = 20_000
-"""With more teeth than this the number by Chernoff's bound is given."""
-TAILS = 1e-12
-"""Numbers of rows of a class that come less often than this count as not passing."""
+MAX_TEETH = 20_000
+"""With more teeth than this, the number by Chernoff's bound is returned."""
+TAIL_PROBABILITY = 1e-12
+"""Numbers of rows of a class that are less likely than this count as not passing."""
 
 
 @plain_numbers
 def rows_to_pass(epsilon: float, delta: float, error: float = 0.0, power: float = 0.9) -> int:
-    """Count the rows from which on a classifier of this error passes with probability ``power``.
+    """Return the number of rows from which on a classifier of this error passes with ``power``.
 
     >>> rows_to_pass(0.01, 0.05), rows_to_pass(0.1, 0.05, error=0.05)
     (299, 263)
@@ -54,14 +54,14 @@ def rows_from_tooth_on(
     epsilon: float,
     delta: float,
 ) -> int:
-    """Count the rows from which on every number passes, if ``enough`` and all above do.
+    """Return the number of rows from which on every number passes, if ``enough`` and all above do.
 
-    ``passes(c, n)`` is asked of the last n at which c mistakes, and no more, are allowed.
+    ``passes(c, n)`` is called for the last n at which c mistakes, and no more, are allowed.
     """
-    most = allowed_mistakes(enough, epsilon, delta)
-    if most > MOST_TEETH:
+    max_allowed = allowed_mistakes(enough, epsilon, delta)
+    if max_allowed > MAX_TEETH:
         return enough
-    allowed = np.arange(0.0, most + 1)
+    allowed = np.arange(0.0, max_allowed + 1)
     fails = np.flatnonzero(~passes(allowed, _first_rows(allowed + 1, epsilon, delta) - 1))
     return _first_row(int(fails[-1]) + 1 if fails.size else 0, epsilon, delta)
 
@@ -70,24 +70,24 @@ def rows_from_tooth_on(
 def rows_of_all_to_pass(
     share: float, epsilon: float, delta: float, error: float = 0.0, power: float = 0.9
 ) -> int:
-    """Count the rows of all classes from which on the rows of one pass with probability ``power``.
+    """Return the number of rows of all classes from which on the rows of one pass with ``power``.
 
-    A row is of the class with probability ``share``. One row more lowers the probability by no more
-    than ``share`` times the most that it falls from one number of rows of the class to the next.
+    A row is of the class with probability ``share``. One row more lowers the probability by at most
+    ``share`` times its largest fall from one number of rows of the class to the next.
 
     >>> rows_of_all_to_pass(0.01, 0.05, 0.05), rows_of_all_to_pass(0.2, 0.1, 0.05, error=0.05)
     (6898, 1267)
     """
     from scipy.stats import binom
 
-    more = (1 + probability("power", power)) / 2
-    many = rows_to_pass(epsilon, delta, error, more)
-    sure = rows_of_all(many, share, power / more)
-    most = int(_likely(sure, share)[-1])
-    if allowed_mistakes(most, epsilon, delta) > MOST_TEETH:
+    higher_power = (1 + probability("power", power)) / 2
+    class_rows = rows_to_pass(epsilon, delta, error, higher_power)
+    sure = rows_of_all(class_rows, share, power / higher_power)
+    max_class_rows = int(_likely(sure, share)[-1])
+    if allowed_mistakes(max_class_rows, epsilon, delta) > MAX_TEETH:
         return sure
-    chances = _chances_to_pass(np.arange(most + 1.0), epsilon, delta, error)
-    fall = share * (max(0.0, float(-np.diff(chances).min())) + TAILS)
+    chances = _chances_to_pass(np.arange(max_class_rows + 1.0), epsilon, delta, error)
+    fall = share * (max(0.0, float(-np.diff(chances).min())) + TAIL_PROBABILITY)
 
     def between(low: int, high: int) -> bool:
         rows = _likely(min(low, sure), share)
@@ -99,7 +99,7 @@ def rows_of_all_to_pass(
 
 @plain_numbers
 def rows_of_all(rows: int, share: float, power: float) -> int:
-    """Count the rows of all classes that hold so many of one with probability ``power``.
+    """Return the number of rows of all classes with at least ``rows`` of one, with this ``power``.
 
     >>> rows_of_all(59, 0.01, 0.9)
     6898
@@ -114,7 +114,7 @@ def rows_of_all(rows: int, share: float, power: float) -> int:
 def chance_of_all_to_pass(
     n: int, share: float, epsilon: float, delta: float, error: float = 0.0
 ) -> float:
-    """Return the probability to pass by those of n rows that are of a class of this share.
+    """Return the probability to pass by the rows of a class of this share, among n rows.
 
     >>> round(chance_of_all_to_pass(5900, 0.01, 0.05, 0.05), 3)
     0.518
@@ -126,18 +126,18 @@ def chance_of_all_to_pass(
 
 
 def _chances_to_pass(rows: Doubles, epsilon: float, delta: float, error: float) -> Doubles:
-    """The chance to pass by each of these numbers of rows, which rise by 1."""
+    """Return the probability to pass for each number of ``rows``, which rise by 1."""
     from scipy.special import betainc
 
-    least, most = (allowed_mistakes(int(n), epsilon, delta) for n in rows[[0, -1]])
-    first = _first_rows(np.arange(least + 1.0, most + 1), epsilon, delta)
-    allowed = least + np.searchsorted(first, rows, side="right")
+    allowed_first, allowed_last = (allowed_mistakes(int(n), epsilon, delta) for n in rows[[0, -1]])
+    first = _first_rows(np.arange(allowed_first + 1.0, allowed_last + 1), epsilon, delta)
+    allowed = allowed_first + np.searchsorted(first, rows, side="right")
     chances = betainc(rows - allowed, np.maximum(allowed, 0) + 1, 1 - error)
     return np.asarray(np.where(allowed < 0, 0.0, chances))
 
 
 def _likely(n: int, share: float) -> Doubles:
-    """The numbers of rows of a class among n; all others together come less often than TAILS."""
+    """Return the likely numbers of rows of a class among n: all but TAIL_PROBABILITY."""
     reach = 8 * math.sqrt(n * share) + 40
     low, high = max(0, math.floor(n * share - reach)), min(n, math.ceil(n * share + reach))
     return np.arange(low, high + 1.0)
@@ -147,7 +147,7 @@ def _likely(n: int, share: float) -> Doubles:
 def rows_to_pass_by_chernoff(
     epsilon: float, delta: float, error: float = 0.0, power: float = 0.9
 ) -> int:
-    """Count rows that are enough by Chernoff's bound, for themselves and all larger numbers.
+    """Return a number of rows that passes by Chernoff's bound, as do all larger numbers.
 
     >>> rows_to_pass_by_chernoff(0.1, 0.05, error=0.05)
     572
@@ -176,7 +176,7 @@ def chance_to_pass(n: int, epsilon: float, delta: float, error: float = 0.0) -> 
 
 @plain_numbers
 def allowed_mistakes(n: int, epsilon: float, delta: float) -> int:
-    """Return the most mistakes on n rows whose exact bound is at most epsilon; -1 if none may be.
+    """Return the largest number of mistakes on n rows with a bound of at most epsilon, or -1.
 
     >>> allowed_mistakes(29, 0.1, 0.05), allowed_mistakes(28, 0.1, 0.05)
     (0, -1)
@@ -185,7 +185,7 @@ def allowed_mistakes(n: int, epsilon: float, delta: float) -> int:
 
 
 def _first_row(mistakes: int, epsilon: float, delta: float) -> int:
-    """The smallest n at which so many mistakes pass: a quantile, corrected by the bound itself."""
+    """Return the smallest n at which ``mistakes`` pass: a quantile, corrected by the bound."""
     from scipy.stats import nbinom
 
     n = int(nbinom.isf(delta, mistakes + 1, epsilon)) + mistakes + 1
@@ -197,7 +197,7 @@ def _first_row(mistakes: int, epsilon: float, delta: float) -> int:
 
 
 def _first_rows(mistakes: Doubles, epsilon: float, delta: float) -> Doubles:
-    """The same for many numbers of mistakes; where rounding decides, one row too many."""
+    """Return the smallest n for many numbers of mistakes; rounding may make it 1 too large."""
     from scipy.stats import nbinom
 
     return np.asarray(nbinom.isf(delta * (1 - 1e-12), mistakes + 1, epsilon) + mistakes + 1)

@@ -1,8 +1,8 @@
-"""The bounds by which certificates are made: each is registered in the file that has it.
+"""The registry of bounds: each is registered in the file that defines it.
 
-A certificate records the name of its bound. By that name its number is computed again, its words
-are chosen, and ``verify`` makes the whole certificate again. A bound that is registered in a file
-of this folder is found by all of them; no other file has to know it.
+A certificate records the name of its bound. The name selects the function that recomputes its
+value, the words of its claim, and the maker with which ``verify`` recomputes the whole certificate.
+A bound registered in any file of this folder is found; no other file has to name it.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ Maker = Callable[["Certificate", "Ledger"], "Certificate"]
 
 @dataclass(frozen=True)
 class Bound:
-    """A function of plain numbers, and what is to be known of certificates that are made by it."""
+    """A function of plain numbers, and the grounds of the certificates that use it."""
 
     compute: Callable[..., float]
     theorem: str = ""
     reference: str = ""
     sample: str = ""
-    """Which rows certify; names in braces stand for inputs."""
+    """The certifying rows, in words; names in braces stand for inputs."""
     size: str = "n"
     """The input that counts these rows."""
     independent_of: str = ""
@@ -40,39 +40,39 @@ class Bound:
     valid_after_looking: bool = False
     of_what: str = "new examples"
     subject: str = "the classifier"
-    """Who is wrong on so many examples."""
+    """The subject of the claim: the classifier whose error is bounded."""
     end: str = ""
-    """What a claim about new examples ends with."""
+    """The last words of a claim about new examples."""
     condition: Callable[[Mapping[str, Any]], str] | None = None
-    """What else a claim requires of new examples, in words made from the inputs."""
+    """A function of the inputs that states a further condition on new examples."""
     held_out: bool = False
-    """Whether its counts k and n are mistakes on rows held out."""
+    """True if the inputs k and n are mistakes and rows of a hold-out."""
     loose: bool = False
-    """Whether rows held out usually give a smaller number."""
+    """True if held-out rows usually give a smaller bound."""
     rounded: bool = False
-    """Whether it speaks of a vote that is not that of the rounds, but made of it."""
+    """True if the bound is on a rounded vote instead of the vote of the rounds."""
     again: Maker | None = None
-    """What makes a certificate again from the one in a file and from the ledger."""
+    """A function that recomputes a certificate from the stored one and the ledger."""
     of: tuple[str, ...] = ("model",)
-    """What such certificates are for: "model", "forest" or "measure"."""
+    """The subjects of such certificates: "model", "forest" or "measure"."""
 
 
 BOUNDS: dict[str, Bound] = {}
 
 
-def bound(name: str, **known: Any) -> Callable[[Callable[P, float]], Callable[P, float]]:
-    """Register a function as the bound of this name; its numbers become Python's own."""
+def bound(name: str, **grounds: Any) -> Callable[[Callable[P, float]], Callable[P, float]]:
+    """Register a function as the bound of this name; its arguments become Python numbers."""
 
     def register(function: Callable[P, float]) -> Callable[P, float]:
         converted = plain_numbers(function)
-        BOUNDS[name] = Bound(converted, **known)
+        BOUNDS[name] = Bound(converted, **grounds)
         return converted
 
     return register
 
 
 def bound_of(name: str) -> Bound | None:
-    """Return the bound of this name, from whichever file; None if there is none.
+    """Return the bound of this name, whichever file defines it; None if there is none.
 
     >>> bound_of("occam.occam_bound").subject, bound_of("guess")
     ('the quantised vote', None)
@@ -83,12 +83,12 @@ def bound_of(name: str) -> Bound | None:
 
 
 def makers(*kinds: str) -> Mapping[str, Maker]:
-    """Return what makes certificates for models, forests or measures again, by their bounds."""
+    """Return the functions that recompute certificates of some kinds, by the names of bounds."""
     _load()
     return {
-        name: known.again
-        for name, known in BOUNDS.items()
-        if known.again is not None and set(kinds) & set(known.of)
+        name: registered.again
+        for name, registered in BOUNDS.items()
+        if registered.again is not None and set(kinds) & set(registered.of)
     }
 
 

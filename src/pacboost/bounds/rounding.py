@@ -1,4 +1,4 @@
-"""Rounding to the safe side: what arithmetic loses must never make a bound too good."""
+"""Rounding to the safe side: floating-point error must never make a bound too good."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import math
 from decimal import ROUND_FLOOR, Decimal, localcontext
 
 SLACK = 1e-12
-"""How far, relatively, a computed number is moved: far more than its rounding error."""
-MOST_DECIMALS = 12
+"""Relative step that moves a bound outward: far more than its rounding error."""
+MAX_DECIMALS = 12
 
 
 def outward(value: float) -> float:
-    """Round an upper bound on a risk up, past what the arithmetic may have lost; cap it at 1.
+    """Round an upper bound on a risk up, beyond its rounding error, but not above 1.
 
     >>> outward(0.25) > 0.25, outward(1.5)
     (True, 1.0)
@@ -20,7 +20,7 @@ def outward(value: float) -> float:
 
 
 def downward(value: float) -> float:
-    """Round a lower bound down, past what the arithmetic may have lost, but not below 0.
+    """Round a lower bound down, beyond its rounding error, but not below 0.
 
     >>> downward(56.9) < 56.9, downward(0.0)
     (True, 0.0)
@@ -55,6 +55,6 @@ def _rounded_down(scale: int, delta: float, decimals: int) -> str:
         context.prec = 400
         sure = scale * (1 - chance)
         digits = max(decimals, -(scale * chance).adjusted()) if chance else 0
-        step = Decimal(1).scaleb(-min(digits, MOST_DECIMALS))
+        step = Decimal(1).scaleb(-min(digits, MAX_DECIMALS))
         text = f"{sure.quantize(step, rounding=ROUND_FLOOR):f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,4 +1,4 @@
-"""From a bound back to a number of examples: the first n at which it is small enough."""
+"""Searches for the number of examples at which a bound is small enough."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import probability
 
-MOST_ROWS = 2**50
+MAX_ROWS = 2**50
 
 
 def smallest(holds: Callable[[int], bool], start: int, what: str) -> int:
-    """Find an n that passes where n - 1 does not (or n = start), by doubling and halving.
+    """Find an n that passes while n - 1 does not (or n = start), by doubling and halving.
 
     >>> smallest(lambda n: 1 / n <= 0.03, 1, "a bound of 0.03")
     34
@@ -22,8 +22,8 @@ def smallest(holds: Callable[[int], bool], start: int, what: str) -> int:
     low, high = start, 2 * start
     while not holds(high):
         low, high = high, 2 * high
-        if high > MOST_ROWS:
-            raise NotCertified(f"{what} needs more than {MOST_ROWS:,} examples")
+        if high > MAX_ROWS:
+            raise NotCertified(f"{what} needs more than {MAX_ROWS:,} examples")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)
@@ -33,8 +33,8 @@ def smallest(holds: Callable[[int], bool], start: int, what: str) -> int:
 def from_here_on(between: Callable[[int, int], bool], start: int, sure: int, what: str) -> int:
     """Find the n from which on every number passes: the one after the last that fails.
 
-    ``between(a, b)`` may say yes only if all numbers from a to b pass, and has to say whether a
-    alone does where b = a. All numbers from ``sure`` on pass.
+    ``between(a, b)`` may be True only if all numbers from a to b pass, and must be exact for b = a.
+    All numbers from ``sure`` on pass.
 
     >>> from_here_on(lambda a, b: a > 7 and not a <= 12 <= b, 1, 100, "being above 7, but not 12")
     13
@@ -75,7 +75,7 @@ def expected_mistakes(rate: float, n: int) -> int:
 
 
 def check_rate(rate: float, epsilon: float) -> None:
-    """Refuse a target below the error that is expected anyway."""
+    """Refuse a target that is not above the expected error."""
     if not 0 <= rate < 1:
         raise ParameterError(f"rate is {rate!r}; a share of mistakes lies in [0, 1)")
     if rate >= probability("epsilon", epsilon):

@@ -17,16 +17,16 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.passing import allowed_mistakes
 from pacboost.bounds.registry import bound
-from pacboost.bounds.wording import ANSWERED
+from pacboost.bounds.wording import ANSWERED, DRAWN
 from pacboost.numerics.checks import plain_numbers, probability
 
 ANSWERS: Any = {
     "sample": "held-out rows that are answered, ties counted as errors",
-    "assumptions": ("rows are drawn independently from the distribution of new examples",),
+    "assumptions": (DRAWN,),
     "of_what": ANSWERED,
     "held_out": True,
 }
-"""What is known of the bounds by which answers are certified."""
+"""Grounds that all bounds on answers share."""
 
 
 @bound(
@@ -73,9 +73,9 @@ def answered_share(
 ) -> tuple[float, float]:
     """Enclose the share of new examples that are answered.
 
-    For a threshold fixed beforehand ``fewest`` and ``most`` are how many held-out rows are
-    answered. For one by rank ``most`` is its rank, and ``fewest`` the largest of all planned ranks
-    that is at most that number; they differ where confidences are equal.
+    For a threshold fixed beforehand, ``fewest`` and ``most`` are both the number of answered
+    held-out rows. For one at a rank, ``most`` is the rank, and ``fewest`` the largest planned rank
+    that is at most the number of answered rows; they differ if confidences are equal.
 
     >>> low, high = answered_share(600, 600, 1000, delta=0.05)
     >>> round(low, 4), round(high, 4)
@@ -122,14 +122,11 @@ def passed_certificate(
     )
 
 
-# A target error that was fixed beforehand is tested at ever larger ranks, each time at the same
-# level, until the first test fails: there is no union over thresholds to pay for.
-
 TESTS = 0.75
-"""The share of delta that the tests of a target have; bounds for all thresholds have the rest."""
+"""Share of delta for the tests of a target; bounds for all thresholds have the rest."""
 
-FORGIVEN = 1
-"""Tests begin at the first rank at which so many mistakes would still pass."""
+MISTAKES_AT_FIRST_RANK = 1
+"""Tests begin at the first rank at which this many mistakes would still pass."""
 
 
 @dataclass(frozen=True)
@@ -150,28 +147,29 @@ class Point:
 def passed(
     points: Sequence[Point], rows: int, thresholds: int, delta: float, target: float
 ) -> frozenset[int]:
-    """Return which points pass, in places of ``points``, whose ranks fall from first to last.
+    """Return the places of the points that pass; the ranks of ``points`` fall from first to last.
 
-    ``thresholds`` ranks were planned among so many ``rows``; the tests have failure probability
-    ``delta``.
+    A target error that was fixed beforehand is tested at ever larger ranks, each time at the same
+    level, until the first test fails: there is no union over thresholds to pay for. ``thresholds``
+    ranks were planned among ``rows`` rows; the tests have failure probability ``delta``.
     """
     start = _first_rank(rows, thresholds, delta, target)
     if start is None or points[-1].most > start:  # nothing is answered at the first rank
         return frozenset()
     first = next(place for place, point in enumerate(points) if point.most <= start)
-    found: set[int] = set()
+    passing: set[int] = set()
     for place in range(first, -1, -1):
         point = points[place]
         if passed_error(point.mistakes, point.answered, delta, target) > target:
             break
-        found.add(place)
-    return frozenset(found)
+        passing.add(place)
+    return frozenset(passing)
 
 
 def _first_rank(rows: int, thresholds: int, delta: float, target: float) -> int | None:
-    """The rank with which tests begin: a function of what is known before any row is seen."""
+    """Return the first rank to test, which depends on no row."""
     for number in range(1, thresholds + 1):
         rank = math.ceil(rows * number / thresholds)
-        if allowed_mistakes(rank, target, delta) >= FORGIVEN:
+        if allowed_mistakes(rank, target, delta) >= MISTAKES_AT_FIRST_RANK:
             return rank
     return rows if allowed_mistakes(rows, target, delta) >= 0 else None

@@ -1,9 +1,9 @@
-"""When the world moves: what a bound says of another distribution than that of its rows.
+"""Bounds under distribution shift: new examples come from another distribution than the rows.
 
-If an event has probability at most e where the rows come from, then elsewhere it has at most f(e),
-with an f of ``MOVES`` for each way to measure how far that is. Each f grows with e, so a bound that
-holds with probability 1 - delta may be put into it. If only the shares of the classes change,
-Σ q_c u_c bounds the error, u_c the bound of class c at its part of delta (docs/proofs/shift.md).
+An event of probability at most e under the distribution of the rows has probability at most f(e)
+after a move, with one f in ``MOVES`` for each measure of distance. Each f grows with e, so a bound
+that holds with probability 1 - delta may be put into it. If only the shares q_c of the classes
+change, R ≤ Σ q_c u_c, u_c the bound of class c at its part of delta (docs/proofs/shift.md).
 """
 
 from __future__ import annotations
@@ -30,20 +30,22 @@ if TYPE_CHECKING:
 
 PROOF = "docs/proofs/shift.md"
 KINDS = ("model", "forest", "measure")
-TINY, HUGE = 1e-18, 1e300
-"""The smallest and the largest move that is looked for."""
+MIN_MOVE, MAX_MOVE = 1e-18, 1e300
+"""Smallest and largest move that the search considers."""
 
 
 class Move(NamedTuple):
     """A way in which the distribution of examples moves."""
 
     largest: Callable[[float, float], float]
-    """What a probability of at most e becomes by a move of this size, before it is rounded."""
+    """The largest probability after a move of a given size, if it was at most e before."""
     theorem: str
     words: str
+    """A format of two names: ``{by}``, the size of the move, and ``{who}``, the examples."""
     none: float = 0.0
     """The size of no move at all."""
-    most: float = math.inf
+    upper_end: float = math.inf
+    """The largest size that a move can have."""
 
 
 def _within_kl(e: float, nats: float) -> float:
@@ -53,11 +55,11 @@ def _within_kl(e: float, nats: float) -> float:
 MOVES = {
     "contamination": Move(
         lambda e, r: e + r * (1 - e), "(1 - r)e + r",
-        "at most {by} of {who} come from elsewhere", most=1.0,
+        "at most {by} of {who} come from elsewhere", upper_end=1.0,
     ),
     "total_variation": Move(
         lambda e, r: e + r, "e + r",
-        "no kind among {who} gains or loses more than {by} of them all", most=1.0,
+        "no kind among {who} gains or loses more than {by} of them all", upper_end=1.0,
     ),
     "ratio": Move(
         lambda e, times: times * e, "B·e",
@@ -84,8 +86,9 @@ def largest_error(error: float, move: str, by: float) -> float:
     [0.0975, 0.1, 0.15, 0.172949, 0.11892]
     """
     way = MOVES[move]
-    if isinstance(by, bool) or not isinstance(by, int | float) or not way.none <= by <= way.most:
-        limits = f"from {way.none:g} to {way.most:g}" if way.most < math.inf else f"≥ {way.none:g}"
+    low, high = way.none, way.upper_end
+    if isinstance(by, bool) or not isinstance(by, int | float) or not low <= by <= high:
+        limits = f"from {low:g} to {high:g}" if high < math.inf else f"≥ {low:g}"
         raise ParameterError(f"{move} is {by!r}; it is a number {limits}")
     return outward(way.largest(min(1.0, error), by)) if by > way.none else error
 
@@ -99,31 +102,36 @@ def farthest(error: float, goal: float, move: str) -> float:
     """
     way = MOVES[move]
 
-    def beyond(more: float) -> bool:
-        return largest_error(error, move, min(way.none + more, way.most)) > goal
+    def beyond(distance: float) -> bool:
+        return largest_error(error, move, min(way.none + distance, way.upper_end)) > goal
 
-    if beyond(TINY) or not beyond(HUGE):
-        return way.none if beyond(TINY) else way.most
-    return way.none + turning_point(beyond, TINY, HUGE) * (1 - 1e-15)
+    if beyond(MIN_MOVE) or not beyond(MAX_MOVE):
+        return way.none if beyond(MIN_MOVE) else way.upper_end
+    return way.none + turning_point(beyond, MIN_MOVE, MAX_MOVE) * (1 - 1e-15)
 
 
 def _condition(inputs: Mapping[str, Any], who: str = "them") -> str:
-    move, by = MOVES[inputs["move"]], float(inputs["by"])
-    size = percent_digits(by, 12) if move.most == 1 else f"{by:.12g}"
-    return "as long as " + move.words.format(by=size, who=who)
+    return f"as long as {_move_words(inputs['move'], float(inputs['by']), who)}"
 
 
-def _again(given: Certificate, ledger: Ledger) -> Certificate:
-    """Make the certificate before the move again, and move it."""
-    inputs = dict(given.inputs)
-    name, move, by = (inputs.pop(own) for own in ("bound", "move", "by"))
-    before = makers(*KINDS)[name](replace(given, bound=name, inputs=inputs), ledger)
-    return under(before.filtered(given.details), **{move: by})
+def _move_words(name: str, by: float, who: str) -> str:
+    """State that the distribution moves by at most this size."""
+    move = MOVES[name]
+    size = percent_digits(by, 12) if move.upper_end == 1 else f"{by:.12g}"
+    return move.words.format(by=size, who=who)
+
+
+def _again(stored: Certificate, ledger: Ledger) -> Certificate:
+    """Recompute the certificate before the move, and move it."""
+    inputs = dict(stored.inputs)
+    name, move, by = (inputs.pop(key) for key in ("bound", "move", "by"))
+    before = makers(*KINDS)[name](replace(stored, bound=name, inputs=inputs), ledger)
+    return under(before.filtered(stored.details), **{move: by})
 
 
 @bound("shift.moved_upper", reference=PROOF, condition=_condition, again=_again, of=KINDS)
 def moved_upper(bound: str, move: str, by: float, **inputs: Any) -> float:
-    """Bound an error or rate in a world that has moved; ``inputs`` go to the bound before it.
+    """Bound an error or rate after a move; ``inputs`` go to the bound before the move.
 
     >>> round(moved_upper("rates.rate_upper", "ratio", 2, k=3, n=100, delta=0.05), 6)
     0.151422
@@ -133,7 +141,7 @@ def moved_upper(bound: str, move: str, by: float, **inputs: Any) -> float:
 
 @bound("shift.moved_lower", reference=PROOF, condition=_condition, again=_again, of=KINDS)
 def moved_lower(bound: str, move: str, by: float, **inputs: Any) -> float:
-    """Bound a rate from below in a world that has moved: what it lacks is an error.
+    """Bound a rate from below after a move: 1 minus the rate is an error.
 
     >>> round(moved_lower("rates.rate_lower", "ratio", 2, k=97, n=100, delta=0.05), 6)
     0.848578
@@ -147,16 +155,18 @@ def _before(name: str, inputs: Mapping[str, Any]) -> float:
 
 
 def under(certificate: Certificate, **moves: float) -> Certificate:
-    """Certify the same in a world that has moved; see ``Certificate.under``."""
+    """Certify the same after a move of the distribution; see ``Certificate.under``."""
     move, by = next(iter(moves.items()), ("", 0.0))
     if len(moves) != 1 or move not in MOVES:
-        names, allowed = ", ".join(moves) or "no move", ", ".join(f"{own}=" for own in MOVES)
+        names, allowed = ", ".join(moves) or "no move", ", ".join(f"{name}=" for name in MOVES)
         raise ParameterError(f"{names} was given{meant(move, MOVES)}; name one of {allowed}")
     _refuse(certificate)
     inputs = {**certificate.inputs, "bound": certificate.bound, "move": move, "by": plain(by)}
     name = f"shift.moved_{'lower' if wording.is_lower(certificate) else 'upper'}"
-    old, new = "distribution of new examples", "distribution before it moved"
-    assumed = (text.replace(old, new) for text in certificate.assumptions)
+    assumed = (
+        wording.DRAWN_BEFORE_MOVE if assumption == wording.DRAWN else assumption
+        for assumption in certificate.assumptions
+    )
     return replace(
         certificate,
         value=BOUNDS[name].compute(**inputs),
@@ -176,22 +186,24 @@ def _who(certificate: Certificate) -> str:
 
 def _refuse(certificate: Certificate) -> None:
     """Refuse certificates that are no bounds on a share of new examples."""
-    what, known = certificate.of_what, bound_of(certificate.bound)
-    if known is not None and known.condition is not None:
-        raise NotCertified("this certificate speaks of another world already; move the one before")
+    what, bound = certificate.of_what, bound_of(certificate.bound)
+    if bound is not None and bound.condition is not None:
+        raise NotCertified(
+            "this certificate is already about a moved distribution; move the one it came from"
+        )
     kind = wording.KINDS.get(what)
     share = what in (wording.NEW_EXAMPLES, wording.NEW_GROUPS, wording.ANSWERED)
     share |= kind is not None and kind.rate and what != "balanced_error"
     if certificate.details.get("unit") == "period" or not share:
         raise NotCertified(
-            f"this certificate speaks of {what!r}, which is no share of new examples; only the "
-            "error, recall and other rates of independent rows are known after a move"
+            f"this certificate is about {what!r}, which is no share of new examples; only the "
+            "error, recall and other rates of independent rows are bounded after a move"
         )
 
 
 @dataclass(frozen=True)
 class HoldsUntil:
-    """How far the world may move, in each way by itself, until a bound is worse than the goal."""
+    """How far the distribution may move in each single way before a bound misses its goal."""
 
     goal: float
     lower: bool
@@ -203,23 +215,25 @@ class HoldsUntil:
     chi2: float
 
     def __str__(self) -> str:
-        lines = [self.words(move).removeprefix("as long as ") for move in MOVES]
+        lines = [_move_words(move, self._rounded(move), self.who) for move in MOVES]
         return "\n  ".join([f"{self.stays} as long as one of these is so:", *lines])
 
     @property
     def stays(self) -> str:
-        """Which side of the goal the bound stays on."""
+        """The side of the goal on which the bound stays, in words."""
         return f"It stays {'above' if self.lower else 'below'} {percent_digits(self.goal)}"
 
     def words(self, move: str) -> str:
-        """Return how far the world may move in one way, rounded down."""
-        size = getattr(self, move)
-        size = math.floor(size * 1e4 * (1 + 1e-14)) / 1e4 if size < 1e9 else size
-        return _condition({"move": move, "by": size}, self.who)
+        """Return how far the distribution may move in one way, rounded down, in words."""
+        return _condition({"move": move, "by": self._rounded(move)}, self.who)
+
+    def _rounded(self, move: str) -> float:
+        size: float = getattr(self, move)
+        return math.floor(size * 1e4 * (1 + 1e-14)) / 1e4 if size < 1e9 else size
 
 
 def holds_until(certificate: Certificate, goal: float) -> HoldsUntil:
-    """Return how far the world may move; see ``Certificate.holds_until``."""
+    """Return how far the distribution may move; see ``Certificate.holds_until``."""
     _refuse(certificate)
     lower, value = wording.is_lower(certificate), certificate.value
     probability("goal", goal)
@@ -232,32 +246,30 @@ def holds_until(certificate: Certificate, goal: float) -> HoldsUntil:
 
 
 def stays(certificate: Certificate, goal: float | None) -> str:
-    """Return in words how many new examples may come from elsewhere; "" without a goal that is met.
+    """State the share of new examples that may come from elsewhere; "" unless a goal is met.
 
     >>> from pacboost.bounds import holdout
     >>> print(stays(holdout.certificate(30, 1000, 0.05), 0.1))
     It stays below 10 % as long as at most 6.2 % of new examples come from elsewhere.
     """
     with suppress(NotCertified, ParameterError):
-        found = holds_until(certificate, goal or 0.0)
-        if found.contamination >= 1e-4:
-            return f"{found.stays} {found.words('contamination')}."
+        limits = holds_until(certificate, goal or 0.0)
+        if limits.contamination >= 1e-4:
+            return f"{limits.stays} {limits.words('contamination')}."
     return ""
 
 
-# Shares of classes are written as JSON, with the least and the largest share of each class.
-
-MOST_NAMED = 6
-"""Of more classes the claim does not list the shares."""
+MAX_CLASSES_NAMED = 6
+"""A claim lists the shares of at most this many classes."""
 SUM_SLACK = 1e-9
-"""How far shares may be from a sum of 1."""
+"""Largest allowed distance of the sum of all shares from 1."""
 
 
 def _shares_in_words(inputs: Mapping[str, Any]) -> str:
     boxes = _read_boxes(inputs["shares"])
     if all(box == (0, 1) for box in boxes.values()):
         return "whatever the shares of the classes are"
-    if len(boxes) > MOST_NAMED:
+    if len(boxes) > MAX_CLASSES_NAMED:
         return f"if the shares of the {len(boxes)} classes are those that were given"
     shares = [
         " to ".join(percent_digits(end, 12) for end in dict.fromkeys(b)) for b in boxes.values()
@@ -271,14 +283,15 @@ def _shares_in_words(inputs: Mapping[str, Any]) -> str:
     theorem="R ≤ max Σ q_c u_c over the shares q, u_c = BinInv(k_c, n_c, delta/(claims·classes))",
     reference=f"{measures.CLOPPER}; {PROOF}",
     condition=_shares_in_words,
-    again=lambda given, _: measures.made_again(given),
+    again=lambda stored, _: measures.made_again(stored),
     of=("measure",),
 )
 def shares_upper(parts: str, shares: str, delta: float, claims: int = 1) -> float:
-    """Bound the error where the shares of the classes lie in boxes.
+    """Bound the error for shares of the classes that lie within given ends.
 
-    ``parts`` counts mistakes and rows of each class. The largest mean of the bounds begins with the
-    least shares and gives the rest to the classes with the largest bounds.
+    ``parts`` counts mistakes and rows of each class; ``shares`` is JSON with the smallest and the
+    largest share of each class. The largest mean of the bounds takes the smallest shares first and
+    gives the rest to the classes with the largest bounds.
 
     >>> round(shares_upper("3/100 5/50", '{"a": [0.4, 0.4], "b": [0.6, 0.6]}', 0.05), 6)
     0.164952
@@ -289,13 +302,13 @@ def shares_upper(parts: str, shares: str, delta: float, claims: int = 1) -> floa
     errors = [measures.rate_upper(k, n, delta, claims * len(counted)) for k, n in counted]
     value, rest = 0.0, max(0.0, 1 - sum(low for low, _ in boxes))
     for error, (low, high) in sorted(zip(errors, boxes, strict=True), reverse=True):
-        more = min(rest, high - low)
-        value, rest = value + (low + more) * error, rest - more
+        extra = min(rest, high - low)
+        value, rest = value + (low + extra) * error, rest - extra
     return outward(value + rest * max(errors))  # shares may lack a little to a sum of 1
 
 
 def _read_boxes(shares: str) -> dict[str, tuple[float, float]]:
-    """Read shares, and refuse those that no distribution has."""
+    """Read the ends of the shares from JSON, and refuse those that no distribution has."""
     try:
         pairs = json.loads(shares).items()
         boxes = {name: (float(low), float(high)) for name, (low, high) in pairs}
@@ -308,9 +321,9 @@ def _read_boxes(shares: str) -> dict[str, tuple[float, float]]:
             raise ParameterError(
                 f"the share of {name!r} is {low:g} to {high:g}; it is within 0 to 1"
             )
-    least, most = (sum(box[end] for box in boxes.values()) for end in (0, 1))
-    if least > 1 + SUM_SLACK or most < 1 - SUM_SLACK:
-        between = f"{least:.6g}" if least == most else f"{least:.6g} to {most:.6g}"
+    smallest, largest = (sum(box[end] for box in boxes.values()) for end in (0, 1))
+    if smallest > 1 + SUM_SLACK or largest < 1 - SUM_SLACK:
+        between = f"{smallest:.6g}" + (f" to {largest:.6g}" if smallest != largest else "")
         raise ParameterError(f"the shares of all classes sum to {between}; together they are 1")
     return boxes
 
@@ -320,9 +333,9 @@ def shares_certificate(
 ) -> Certificate:
     """Certify the error under other shares of the classes, which are the groups of the family.
 
-    ``shares`` is "any", or has for each class its share, or the least and the largest.
+    ``shares`` is "any", or maps each class to its share, or to its smallest and largest share.
     """
-    rows = {str(own.details["group"]): own for own in family}
+    rows = {str(certificate.details["group"]): certificate for certificate in family}
     labels = {label: str(label) for label in classes}
     names = dict.fromkeys([*rows, *labels.values()])
     if isinstance(shares, str) and shares == "any":
@@ -331,22 +344,22 @@ def shares_certificate(
         raise ParameterError(
             f"shares is {shares!r}; it is 'any', or a mapping of classes to shares"
         )
-    given = {
+    share_ends = {
         labels.get(name, str(name)): box if isinstance(box, tuple | list) else (box, box)
         for name, box in shares.items()
     }
-    if given.keys() != names.keys():
+    if share_ends.keys() != names.keys():
         raise ParameterError(
-            f"shares names {', '.join(map(repr, given))}; the classes are "
+            f"shares names {', '.join(map(repr, share_ends))}; the classes are "
             f"{', '.join(map(repr, names))}, and each has to be named, with 0 if there is none"
         )
-    boxes = _read_boxes(json.dumps(given, ensure_ascii=False, default=float))
+    boxes = _read_boxes(json.dumps(share_ends, ensure_ascii=False, default=float))
     if missing := [name for name, (_, high) in boxes.items() if name not in rows and high > 0]:
         raise NotCertified(f"there are no rows of class {missing[0]!r}, whose share is above 0")
     first = family.certificates[0]
-    parts = [(int(own.inputs["k"]), int(own.inputs["n"])) for own in rows.values()]
+    parts = [(int(part.inputs["k"]), int(part.inputs["n"])) for part in rows.values()]
     text = json.dumps({name: boxes[name] for name in rows}, ensure_ascii=False)
-    found = measures.certificate(
+    certificate = measures.certificate(
         "error",
         "shift.shares_upper",
         {
@@ -356,9 +369,10 @@ def shares_certificate(
             "claims": models,
         },
         size=sum(n for _, n in parts),
-        sample=first.sample.removesuffix(measures.sharing(int(first.inputs["claims"]))),
+        sample=measures.sample_of(first),
         unit="classes",
     )
-    found = found.assuming(*first.assumptions[1:])  # all but that new examples are like these
-    found = found.detailed({n: first.details[n] for n in wording.UNANSWERED if n in first.details})
-    return replace(found, rows_checked=first.rows_checked)
+    # The first assumption, that rows are like new examples, is the one that shares replace.
+    certificate = certificate.assuming(*first.assumptions[1:])
+    unanswered = {name: first.details[name] for name in wording.UNANSWERED if name in first.details}
+    return replace(certificate.detailed(unanswered), rows_checked=first.rows_checked)

@@ -33,7 +33,7 @@ THETAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
 @bound(
     "training.product_bound",
     subject="the vote",
-    again=lambda given, ledger: training_error(ledger),
+    again=lambda _, ledger: training_error(ledger),
 )
 def product_bound(ledger: Ledger) -> float:
     """∏ Z_t rounded outward: no less than the training error, whatever the run did.
@@ -52,7 +52,7 @@ def product_bound(ledger: Ledger) -> float:
 
 
 def rounding_slack(ledger: Ledger) -> float:
-    """How far ∏ Z_t may be off because weights are whole numbers, or sums were made of floats."""
+    """Return how far ∏ Z_t may be off because weights are integers and sums are floats."""
     slack, product = 0.0, 1.0
     if ledger.potential not in ("exponential", "projected"):
         # Measured from the margins themselves, in floats whose error is absolute where costs are
@@ -120,7 +120,7 @@ _THEOREMS = {
     "binomial": "training error ≤ mean binomial potential",
     "error function": "training error ≤ mean of erfc",
 }
-_FACTORS = {"mh": ", times K/2 for the class that is named", "pairs": ", times K/2 for the class"}
+_CLASS_OF = {"mh": "the class that is named", "pairs": "the class"}
 _CONVEX = ("exponential", "logistic", "clipped", "hinge")
 _REFERENCES = {
     "exponential": "Freund and Schapire 1997, theorem 6; Schapire and Singer 1999",
@@ -141,9 +141,11 @@ def _theorem(ledger: Ledger) -> str:
     less. So their mean bounds the training error, whatever the booster is.
     """
     costs = f"training error ≤ mean of the costs that {ledger.booster} defines"
-    words = "" if ledger.several_labels else _FACTORS.get(ledger.multiclass, "")
-    words = words if ledger.potential in _CONVEX else words.replace("K/2", "K")
-    return _THEOREMS.get(ledger.potential, costs) + words
+    theorem = _THEOREMS.get(ledger.potential, costs)
+    if ledger.several_labels or ledger.multiclass not in _CLASS_OF:
+        return theorem
+    factor = "K/2" if ledger.potential in _CONVEX else "K"
+    return f"{theorem}, times {factor} for {_CLASS_OF[ledger.multiclass]}"
 
 
 def margin_distribution(
@@ -180,14 +182,12 @@ def _refuse(ledger: Ledger) -> None:
         )
 
 
-# AdaBoost.R2: how often the weighted median misses by more than some tolerance.
-
 R2_LOSSES: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
     "linear": lambda shares: shares,
     "square": lambda shares: shares**2,
     "exponential": lambda shares: -expm1(-shares),
 }
-"""The loss of an error, given as a share of the largest error of its round."""
+"""Losses of AdaBoost.R2, as functions of an error divided by the largest error of its round."""
 
 
 def median_misses(
@@ -198,7 +198,7 @@ def median_misses(
     *,
     loss: str,
 ) -> float:
-    """Bound the share of training rows that the weighted median misses by more than a tolerance.
+    """Bound the share of training rows that AdaBoost.R2's median misses by more than a tolerance.
 
     A round gives its ``vote``, the logarithm of Σ D(i) exp(-vote·(1 - loss of row i)), and its
     ``largest`` error. The proof is in docs/proofs/training.md, "AdaBoost.R2".
@@ -207,7 +207,7 @@ def median_misses(
     >>> [round(median_misses(tolerance, *rounds, loss="linear"), 5) for tolerance in (0.5, 0.9, 1)]
     [0.00288, 1e-05, 0.0]
     """
-    able = largest > tolerance  # no other rule misses by so much
+    able = largest > tolerance  # no other rule misses by more than the tolerance
     half = total(votes) / 2
     if total(votes[able]) < half * (1 - SLACK):
         return 0.0

@@ -1,8 +1,8 @@
-"""The words of certificates: every claim is made here, from numbers and never from stored text.
+"""The words of certificates: every claim is written here, from numbers and never from stored text.
 
-A certificate says by ``of_what`` what its number speaks of: new examples, new groups, a period, the
-training rows, a measure, and so on. The claim, the sentence with the confidence, and the places of
-the number within them all follow from that, so no other code has to read English.
+``Certificate.of_what`` names the subject of its number: new examples, new groups, a period, the
+training rows, a measure, and so on. The claim and the sentence with the confidence follow from it
+and from the details, so no other code has to read English.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
     from pacboost.bounds.certificate import Certificate
 
 
-# Measures. ``{new}`` stands for the examples a claim speaks of, ``{c}`` for the class, ``{at}`` for
-# "at least" or "at most", and other names for details of the certificate. A certificate whose bound
-# has a name that ends in ``_lower`` states a lower end.
-
-
 @dataclass(frozen=True)
 class MeasureKind:
-    """A quantity of a fixed model on new examples."""
+    """A quantity of a fixed model on new examples.
+
+    In the parts of its claim ``{new}`` stands for the examples, ``{c}`` for the class, ``{at}`` for
+    "at least" or "at most", and any other name for a detail of the certificate.
+    """
 
     before: str
     """The claim up to its number."""
     after: str
+    """The claim from its number to its end, without the full stop."""
     higher_is_better: bool = False
     of_class: bool = False
-    """Whether it speaks of one class, the positive one."""
+    """True for a measure of one class, the positive one."""
     rate: bool = True
-    """Whether it is a share of examples, which is written in per cent."""
+    """True for a share of examples, which is written in per cent."""
     averages: bool = False
-    """Whether it is a mean over rows, which groups of dependent rows can bound."""
+    """True for a mean over rows, which groups of dependent rows can bound."""
     numbers: bool = False
-    """Whether it is for models that predict numbers."""
+    """True for a measure of models that predict numbers."""
 
 
 MEASURES: dict[str, MeasureKind] = {
@@ -107,15 +107,15 @@ SETS: dict[str, MeasureKind] = {
         "the prediction interval holds the true number for {at} ", " of {new}", True, numbers=True
     ),
 }
-"""What ``pacboost.sets`` and ``pacboost.intervals`` certify."""
+"""The measures that ``pacboost.sets`` and ``pacboost.intervals`` certify."""
 KINDS = {**MEASURES, **SETS}
 GAP = "gap"
 OF_MEASURES = (*KINDS, GAP)
-"""What certificates made here speak of."""
+"""Values of ``of_what`` for certificates of measures."""
 
 
 def is_lower(certificate: Certificate) -> bool:
-    """Check whether a certificate states a lower end."""
+    """Check whether a certificate states a lower end: the name of its bound ends in ``_lower``."""
     return certificate.bound.endswith("_lower")
 
 
@@ -132,28 +132,34 @@ def _scale(certificate: Certificate) -> float:
     return float(largest) if isinstance(largest, int | float) else 1.0
 
 
-def measure_claim(certificate: Certificate) -> tuple[str, str, str]:
-    """State the claim in three parts: before its number, the number, and after it."""
-    details, of_gap = certificate.details, certificate.of_what == GAP
-    measure = str(details.get("of", "rate")) if of_gap else certificate.of_what
+def measure_claim(certificate: Certificate) -> Statement:
+    """State the claim of a certificate of a measure, or of a gap between groups."""
+    details = certificate.details
+    label = f"'{details.get('class', '')}'"
+    if certificate.of_what == GAP:
+        measure = str(details.get("of", "rate")).replace("_", " ")
+        of_class = f" of class {label}" if "class" in details else ""
+        number = f"{math.ceil(1e4 * certificate.value - 1e-7) / 100:.2f} percentage points"
+        return Statement(
+            f"the {measure}{of_class} differs by at most ", number, " between any two groups"
+        )
+    # Only these fixed texts are formats: a class or group named "{x}" is inserted, never expanded.
     words = defaultdict(
         lambda: "?",
         {
             "new": _examples(certificate),
-            "c": f"'{details.get('class', '')}'",
+            "c": label,
             "at": "at least" if is_lower(certificate) else "at most",
             "scale": f"{_scale(certificate):g}",
             **{name: f"{value:g}" for name, value in details.items() if not isinstance(value, str)},
         },
     )
-    if of_gap:
-        of_class = " of class {c}" if "class" in details else ""
-        before = f"the {measure.replace('_', ' ')}{of_class} differs by at most "
-        number = f"{math.ceil(1e4 * certificate.value - 1e-7) / 100:.2f} percentage points"
-        return before.format_map(words), number, " between any two groups."
-    known = KINDS[measure]
-    after = known.after.format_map(words)
-    return known.before.format_map(words), number_of(certificate, known.rate), f"{after}."
+    kind = KINDS[certificate.of_what]
+    return Statement(
+        kind.before.format_map(words),
+        number_of(certificate, kind.rate),
+        kind.after.format_map(words),
+    )
 
 
 def number_of(certificate: Certificate, rate: bool) -> str:
@@ -171,7 +177,7 @@ def number_of(certificate: Certificate, rate: bool) -> str:
 
 
 def new_examples(certificate: Certificate) -> str:
-    """Name the examples that a claim speaks of: new examples, or distinct new rows."""
+    """Return "distinct new rows" if equal rows were counted once, else "new examples"."""
     return "distinct new rows" if DISTINCT_ROWS in certificate.details else "new examples"
 
 
@@ -198,41 +204,42 @@ THIS_ARRAY, THIS_FILE, THIS_STREAM, THIS_SOURCE = (
     "this array", "this file", "this stream", "this source",
 )  # fmt: skip
 SOURCES = (THIS_ARRAY, THIS_FILE, THIS_STREAM, THIS_SOURCE)
-"""Rows that may be drawn again; "this source" stands for any of them in files that do not say."""
+"""Sources whose rows may be drawn again; "this source" is any of them, where a file names none."""
 OF_WHAT = (
     NEW_EXAMPLES, NEW_GROUPS, PERIOD, ANSWERED, TRAINING_ROWS, TRAINING_LABELS, *SOURCES,
     *OF_MEASURES,
 )  # fmt: skip
-"""Everything that a certificate can speak of; the words of measures are in bounds/wording.py."""
+"""All values of ``Certificate.of_what``."""
 
 WITHOUT_WEIGHTS = "without_weights"
-"""The detail that says: rows had weights in training, and none where mistakes were counted."""
+"""Detail: training rows had weights, but mistakes were counted without weights."""
 UNANSWERED = {
     "missing_abstain": "counting answers only",
     "missing_wrong": "with no answer counted as wrong",
 }
-"""Details with the share of rows that have no answer, and what a claim says of these."""
+"""Details that hold the share of rows without an answer, and how a claim treats such rows."""
 DISTINCT_ROWS = "distinct_rows"
-"""The detail that says: equal rows were counted once, and the claim speaks of distinct rows."""
+"""Detail: equal rows were counted once, so the claim is about distinct rows."""
 SHARE_LEARNED = "share_learned"
-"""The detail with the share of rows that equal rows learned from, where these may be copies."""
-IF_NEW = "If these rows are new: "
-"""How a claim begins if it could not be checked that the rows had no part in the fit."""
+"""Detail: the share of rows that equal training rows, and may be copies of them."""
+IF_NEW = "if these rows are new: "
+"""Opening of a claim if the rows could not be compared with those of the fit."""
 DRAWN = "rows are drawn independently from the distribution of new examples"
+DRAWN_BEFORE_MOVE = "rows are drawn independently from the distribution before it moved"
 FILTERED = (
     "rows are drawn independently from one distribution; that of the examples spoken of has the "
     "ratio to it by which coins were tossed, up to a factor; ratio, bound and seed were fixed "
     "before these rows were seen"
 )
 BY_RATIO = ("ratio_bound", "offered", "seed", "learned")
-"""The details of a certificate by rows that coins have chosen: the bound of their weights, how
-many rows were offered to them, their seed, and whether the weights were learned."""
+"""Details of a certificate by rows that were accepted at random: the bound of their weights, the
+number of rows offered, the seed, and whether the weights were learned."""
 
 TIGHTER = 'usually larger than a bound by rows held out (certify="holdout")'
 
 
 class Statement(NamedTuple):
-    """A sentence in three parts: the number that counts, and what stands before and after it."""
+    """A clause or sentence in three parts: its number, and the words before and after it."""
 
     before: str
     number: str
@@ -241,55 +248,61 @@ class Statement(NamedTuple):
     def __str__(self) -> str:
         return "".join(self)
 
-    def within(self, opening: str) -> Statement:
-        """Return the same sentence after an opening.
-
-        >>> str(Statement("It is wrong on at most ", "5 %", ".").within("If so: "))
-        'If so: it is wrong on at most 5 %.'
-        """
-        if not opening:
-            return self
-        return Statement(f"{opening}{self.before[:1].lower()}{self.before[1:]}", *self[1:])
+    def opening(self, words: str) -> Statement:
+        """Return the clause with more words at its start."""
+        return self._replace(before=words + self.before)
 
     def ending(self, words: str) -> Statement:
-        """Return the same sentence with more words before its full stop."""
-        return self._replace(after=f"{self.after.removesuffix('.')}, {words}.")
+        """Return the clause with more words at its end."""
+        return self._replace(after=self.after + words)
+
+    def finished(self) -> Statement:
+        """Return the clause as a sentence, with a capital letter and a full stop.
+
+        >>> str(Statement("it is wrong on at most ", "5 %", "").opening("if so: ").finished())
+        'If so: it is wrong on at most 5 %.'
+        """
+        before = self.before[:1].upper() + self.before[1:]
+        return self._replace(before=before, after=f"{self.after}.")
 
 
 def claim(certificate: Certificate) -> Statement:
     """State what a certificate claims, without its confidence."""
+    return clause(certificate).finished()
+
+
+def clause(certificate: Certificate) -> Statement:
+    """State what a certificate claims, to stand within a sentence."""
     if certificate.of_what in OF_MEASURES:
-        said = Statement(*measure_claim(certificate))
+        statement = measure_claim(certificate)
     else:
-        known = math.isfinite(certificate.value)
-        number = percent_above(certificate.value, 2) if known else "an unknown share"
-        said = _claim(certificate, number)
+        finite = math.isfinite(certificate.value)
+        number = percent_above(certificate.value, 2) if finite else "an unknown share"
+        statement = _claim(certificate, number)
         if WITHOUT_WEIGHTS in certificate.details:
-            said = said.ending("counted without weights")
-    said = _on_condition(certificate, _with_unanswered(certificate, said))
-    return _with_learned(certificate, _begun(certificate, said))
+            statement = statement.ending(", counted without weights")
+    return _on_condition(certificate, statement.ending(_unanswered(certificate)), "")
 
 
-def sentence(certificate: Certificate, delta: float | None = None) -> Statement:
-    """State a claim with its confidence and what was counted, for readers who know no theory.
+def sentence(certificate: Certificate, delta: float | None = None, opening: str = "") -> Statement:
+    """State a claim with its confidence and the counted rows, for readers who know no theory.
 
-    ``delta`` takes the place of the certificate's own where several claims share it.
+    ``delta`` replaces that of the certificate where several claims share it; ``opening`` stands
+    before the claim.
 
     >>> from pacboost.bounds import holdout
     >>> print(sentence(holdout.certificate(5, 99, 0.05)))
     At most 10.4 % wrong on future examples like these (95 % confidence; 99 held-out rows, 5 wrong).
     """
     chance = certificate.delta if delta is None else delta
-    said = _with_unanswered(certificate, _plain(certificate, percent_above(certificate.value)))
-    said = _on_condition(certificate, said)
-    if chance:
-        grounds = f" ({confidence(chance)} confidence{_counted(certificate)})."
-        said = said._replace(after=f"{said.after.removesuffix('.')}{grounds}")
-    return _with_learned(certificate, _begun(certificate, said))
+    statement = _about_model(certificate, percent_above(certificate.value))
+    grounds = f" ({confidence(chance)} confidence{_counted(certificate)})" if chance else ""
+    statement = statement.ending(_unanswered(certificate))
+    return _on_condition(certificate, statement, grounds).opening(opening).finished()
 
 
 def equal_to_learned(share: float) -> str:
-    """Say that rows equal rows learned from, and what to do if they are copies.
+    """State the share of rows that equal training rows, and what to do if they are copies.
 
     >>> print(equal_to_learned(0.085))
     8.5 % of these rows equal rows it learned from; if they are copies, pass copies='distinct' or \
@@ -301,34 +314,41 @@ groups=
     )
 
 
-def _with_learned(certificate: Certificate, said: Statement) -> Statement:
-    share = certificate.details.get(SHARE_LEARNED)
-    if not isinstance(share, int | float):
-        return said
-    return said._replace(after=f"{said.after} {equal_to_learned(float(share))}.")
+def _on_condition(certificate: Certificate, statement: Statement, grounds: str) -> Statement:
+    """Add the conditions of a claim: its examples, and whether the rows are new."""
+    details = certificate.details
+    statement = statement.ending(f"{_move(certificate)}{grounds}")
+    if "ratio_bound" in details:
+        weights = "the learned weights describe" if "learned" in details else "the ratio describes"
+        statement = statement.opening(f"among the examples that {weights}, ")
+    if not certificate.rows_checked:
+        statement = statement.opening(IF_NEW)
+    share = details.get(SHARE_LEARNED)
+    if isinstance(share, int | float):
+        statement = statement.ending(f". {equal_to_learned(float(share))}")
+    return statement
 
 
-def _on_condition(certificate: Certificate, said: Statement) -> Statement:
-    """Add what is required of new examples where they need not be like those of the rows."""
+def _move(certificate: Certificate) -> str:
+    """Return how new examples may differ from the rows; "" if they come from one distribution."""
     bound = bound_of(certificate.bound)
     if bound is None or bound.condition is None:
-        return said
-    said = said._replace(after=said.after.replace(" like these", ""))
-    return said.ending(bound.condition(certificate.inputs))
+        return ""
+    return f", {bound.condition(certificate.inputs)}"
 
 
 def _bound_before(certificate: Certificate) -> Bound | None:
-    """Return the bound of a certificate; of one that was moved, the bound before that."""
+    """Return the bound of a certificate; if it was moved, the bound before the move."""
     return bound_of(str(certificate.inputs.get("bound", certificate.bound)))
 
 
 def distinct(certificate: Certificate) -> str:
-    """Return the word to put before the rows of a certificate if equal rows count once, or ""."""
+    """Return "distinct " if equal rows of the certificate count once, else ""."""
     return "distinct " if DISTINCT_ROWS in certificate.details else ""
 
 
 def _counted(certificate: Certificate) -> str:
-    """Return how many rows certify and how many of them were wrong, where rows were held out."""
+    """Return the numbers of held-out rows and of mistakes, or "" if no rows were held out."""
     counts = certificate.inputs
     how = ", counted without weights" if WITHOUT_WEIGHTS in certificate.details else ""
     rows = f"{distinct(certificate)}held-out rows"
@@ -344,18 +364,18 @@ def _counted(certificate: Certificate) -> str:
     return f"; {int(counts['n']):,} {answered}{rows}, {int(counts['k']):,} wrong{how}"
 
 
-GROUP = ", on average over groups, large or small"
+OVER_GROUPS = ", on average over groups, large or small"
 
 
 def _claim(certificate: Certificate, number: str) -> Statement:
     of_what, bound = certificate.of_what, _bound_before(certificate)
     before = f"{_subject(certificate)} is wrong on at most "
     if of_what == NEW_GROUPS:
-        after = f" of the examples of a new group{GROUP}"
+        after = f" of the examples of a new group{OVER_GROUPS}"
     elif of_what == PERIOD:
         before, after = "over the period watched the expected error rate was at most ", ""
     elif of_what == ANSWERED:
-        before, after = f"{_answered(certificate)} {before}", ""
+        before, after = f"of the {_answered(certificate)} {before}", ""
     elif of_what in (TRAINING_ROWS, TRAINING_LABELS):
         rows = "rows" if of_what == TRAINING_ROWS else "labels of the rows"
         after = f" of the {rows} it was trained on{_weights(certificate)}"
@@ -363,38 +383,40 @@ def _claim(certificate: Certificate, number: str) -> Statement:
         after = f" of the rows of {of_what}: this is the error on {of_what}"
     else:
         after = f" of {new_examples(certificate)}{'' if bound is None else bound.end}"
-    return Statement(before, number, f"{after}.")
+    return Statement(before, number, after)
 
 
-def _plain(certificate: Certificate, number: str) -> Statement:
+def _about_model(certificate: Certificate, number: str) -> Statement:
     """State a claim about the model at hand, which is called "it"."""
     of_what, before = certificate.of_what, "it is wrong on at most "
+    like_these = "" if _move(certificate) else " like these"
     if of_what in OF_MEASURES:
-        return Statement(*measure_claim(certificate))
+        return measure_claim(certificate)
     if certificate.vacuous:
-        where = f" for {_answered(certificate)[3:]}" if of_what == ANSWERED else ""
+        where = f" for the {_answered(certificate)}" if of_what == ANSWERED else ""
         before, after = "no error below ", f" is certified{where}"
     elif of_what == NEW_EXAMPLES:
         future = "distinct future rows" if distinct(certificate) else "future examples"
-        like = "" if "ratio_bound" in certificate.details else f" on {future} like these"
-        before, after = "at most ", f" wrong{like}"
+        where = "" if "ratio_bound" in certificate.details else f" on {future}{like_these}"
+        before, after = "at most ", f" wrong{where}"
     elif of_what == NEW_GROUPS:
-        before, after = "at most ", f" wrong on the examples of a new group like these{GROUP}"
+        before = "at most "
+        after = f" wrong on the examples of a new group{like_these}{OVER_GROUPS}"
     elif of_what == PERIOD:
         before = "the expected error rate was at most "
         after = f" over the latest {certificate.size:,} examples"
     elif of_what == ANSWERED:
-        after = f" {_answered(certificate)}"
+        after = f" of the {_answered(certificate)}"
     elif of_what in (TRAINING_ROWS, TRAINING_LABELS):
         labels = " of the labels" if of_what == TRAINING_LABELS else ""
         after = f"{labels} of the rows it learned from{_weights(certificate)}"
     else:
         return _claim(certificate, number)
-    return Statement(before, number, f"{after}.")
+    return Statement(before, number, after)
 
 
 def unanswered(details: Mapping[str, float | int | str]) -> list[str]:
-    """Return what is said of rows without an answer, if there are some.
+    """Return how rows without an answer were counted; empty if all rows have one.
 
     >>> unanswered({"missing_abstain": 0.25})
     ['counting answers only: 25.0 % of these rows have none']
@@ -406,19 +428,8 @@ def unanswered(details: Mapping[str, float | int | str]) -> list[str]:
     ]
 
 
-def _with_unanswered(certificate: Certificate, said: Statement) -> Statement:
-    return next(map(said.ending, unanswered(certificate.details)), said)
-
-
-def _begun(certificate: Certificate, said: Statement) -> Statement:
-    """Return a sentence that begins with whose examples it speaks of, and on which condition."""
-    details = certificate.details
-    if "ratio_bound" in details:
-        weights = "the learned weights describe" if "learned" in details else "the ratio describes"
-        said = said.within(f"Among the examples that {weights}, ")
-    if not certificate.rows_checked:
-        return said.within(IF_NEW)
-    return said._replace(before=said.before[:1].upper() + said.before[1:])
+def _unanswered(certificate: Certificate) -> str:
+    return "".join(f", {words}" for words in unanswered(certificate.details)[:1])
 
 
 def _weights(certificate: Certificate) -> str:
@@ -427,8 +438,7 @@ def _weights(certificate: Certificate) -> str:
 
 def _answered(certificate: Certificate) -> str:
     threshold = certificate.details.get("threshold", 0.0)
-    new = new_examples(certificate)
-    return f"of the {new} it answers (confidence {threshold:.4g} or more)"
+    return f"{new_examples(certificate)} it answers (confidence {threshold:.4g} or more)"
 
 
 def _subject(certificate: Certificate) -> str:

@@ -270,7 +270,7 @@ def trial_share(examples: LabelledRows) -> float:
 def can_measure(held: LabelledRows, examples: LabelledRows) -> bool:
     """Check whether held-back rows can say how steep probabilities are: ten, of every class."""
     classes = [np.unique(part.classes()).size for part in (held, examples)]
-    return classes[0] == classes[1] and held.n_rows >= calibration.FEWEST_ROWS
+    return classes[0] == classes[1] and held.n_rows >= calibration.MIN_ROWS
 
 
 def _slope(trial: Trial, held: LabelledRows | None, run: Run) -> float | None:

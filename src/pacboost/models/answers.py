@@ -1,4 +1,4 @@
-"""Answers with their confidence, and abstention where the confidence is too low."""
+"""Answers with their confidence, abstention where it is too low, and measures of ranked labels."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from pacboost.numerics.memory import in_host_memory
 from pacboost.numerics.same_bits import mean, row_totals
 from pacboost.sources.explained_errors import shown
 
-MOST_SHOWN = 20
-"""A notebook shows so many answers; of more, the first half of that number and the last."""
+MAX_ANSWERS_SHOWN = 20
+"""A notebook shows at most this many answers: half of them the first, and half the last."""
 
 Doubles = NDArray[np.float64]
 
@@ -44,10 +44,10 @@ class Answer(NamedTuple):
 class AnswerList(list[Answer]):
     """The answers for some rows: a list of ``Answer``, which also gives a data frame.
 
-    >>> found = AnswerList([Answer("yes", 0.9, "yes"), Answer(None, 0.6, "no")])
-    >>> found.to_frame("polars").columns
+    >>> answers = AnswerList([Answer("yes", 0.9, "yes"), Answer(None, 0.6, "no")])
+    >>> answers.to_frame("polars").columns
     ['label', 'confidence', 'guess']
-    >>> found.columns()["guess"]
+    >>> answers.columns()["guess"]
     ['yes', 'no']
     """
 
@@ -62,22 +62,29 @@ class AnswerList(list[Answer]):
         return nw.from_dict(self.columns(), backend=backend).to_native()  # type: ignore[arg-type]
 
     def _repr_html_(self) -> str:
-        half = MOST_SHOWN // 2
+        half = MAX_ANSWERS_SHOWN // 2
         numbers = list(range(len(self)))
-        if len(self) > MOST_SHOWN:
+        if len(self) > MAX_ANSWERS_SHOWN:
             numbers = [*numbers[:half], *numbers[-half:]]
         rows = [
-            [k, "no answer" if own.label is None else own.label, f"{own.confidence:.4f}", own.guess]
-            for k, own in ((k, self[k]) for k in numbers)
+            [
+                k,
+                "no answer" if answer.label is None else answer.label,
+                f"{answer.confidence:.4f}",
+                answer.guess,
+            ]
+            for k, answer in ((k, self[k]) for k in numbers)
         ]
-        given = sum(entry.label is entry.guess for entry in self)
-        said = f"{given:,} of {len(self):,} rows are answered"
-        said += f"; the first and the last {half} are shown." if len(self) > MOST_SHOWN else "."
-        return paragraph(said) + table(["row", "label", "confidence", "guess"], rows)
+        n_answered = sum(entry.label is entry.guess for entry in self)
+        words = f"{n_answered:,} of {len(self):,} rows are answered"
+        words += (
+            f"; the first and the last {half} are shown." if len(self) > MAX_ANSWERS_SHOWN else "."
+        )
+        return paragraph(words) + table(["row", "label", "confidence", "guess"], rows)
 
 
 def asked(model: Any, X: Any, method: str = "predict") -> NDArray[Any]:
-    """Return what a model says of rows, in the memory of the CPU wherever they are."""
+    """Return the predictions of a model for rows, in host memory."""
     if isinstance(model, type) or not hasattr(model, "predict"):
         raise DataTypeError(
             f"a fitted classifier or regressor is needed as the model, and {shown(model)} came"
@@ -86,7 +93,7 @@ def asked(model: Any, X: Any, method: str = "predict") -> NDArray[Any]:
 
 
 def confidence(decided: NDArray[Any], probabilities: Doubles, classes: NDArray[Any]) -> Doubles:
-    """Return the probability of what was decided.
+    """Return the probability of each decision.
 
     For one label per row that is the probability of the predicted class. For several labels it is
     the product, over all labels, of the probability of the prediction for the label: the
@@ -96,16 +103,16 @@ def confidence(decided: NDArray[Any], probabilities: Doubles, classes: NDArray[A
     array([0.8, 0.6])
     """
     if decided.ndim == 2:
-        said = np.where(decided > 0, probabilities, 1 - probabilities)
-        return np.asarray(said.prod(axis=1))
+        chances = np.where(decided > 0, probabilities, 1 - probabilities)
+        return np.asarray(chances.prod(axis=1))
     if probabilities.shape != (decided.size, classes.size):
         raise DataError(
             f"predict_proba gave shape {probabilities.shape} for {decided.size} rows and "
             f"{classes.size} classes"
         )
     absent = np.zeros(decided.size, dtype=np.bool_)
-    if decided.dtype == object:  # where there is no answer, nothing is sure
-        absent = np.array([own is None for own in decided.tolist()])
+    if decided.dtype == object:  # a row without an answer has confidence 0
+        absent = np.array([label is None for label in decided.tolist()])
         decided = np.where(absent, classes[0], decided)
     order = np.argsort(classes)
     named = order[np.searchsorted(classes, decided, sorter=order)]
@@ -115,21 +122,18 @@ def confidence(decided: NDArray[Any], probabilities: Doubles, classes: NDArray[A
 def answers(decided: NDArray[Any], sure: Doubles, threshold: float, otherwise: Any) -> AnswerList:
     """Answer the rows whose confidence reaches the threshold, and the others with ``otherwise``."""
     return AnswerList(
-        Answer(guess if own >= threshold else otherwise, own, guess)
-        for guess, own in zip(decided.tolist(), sure.tolist(), strict=True)
+        Answer(guess if confidence >= threshold else otherwise, confidence, guess)
+        for guess, confidence in zip(decided.tolist(), sure.tolist(), strict=True)
     )
-
-
-# How well scores put the labels of a row before the others: five measures of many labels.
-#
-# The definitions are those of Schapire and Singer (2000, section 5), with labels numbered 1, 2, …
-# by falling score in every row. Where a right and a wrong label have the same score, the wrong one
-# is put first. A row that has no label, or all of them, costs nothing.
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """What was measured: all but the average precision are better if smaller.
+    """Five measures of ranked labels: all but the average precision are better if smaller.
+
+    The definitions are those of Schapire and Singer (2000, section 5), with labels numbered 1, 2, …
+    by falling score in every row. If a right and a wrong label have the same score, the wrong one
+    comes first. A row that has no label, or all of them, costs nothing.
 
     >>> print(Ranking(0.1, 0.2, 1.5, 0.05, 0.85, rows=100, labels=8))
     100 rows, 8 labels
@@ -162,34 +166,34 @@ class Ranking:
 
 
 def ranking(
-    scores: NDArray[np.float64], right: NDArray[np.bool_], said: NDArray[np.bool_]
+    scores: NDArray[np.float64], right: NDArray[np.bool_], predicted: NDArray[np.bool_]
 ) -> Ranking:
-    """Measure scores (rows, labels) by the labels that are right, and what was said of each.
+    """Measure scores and predictions of labels, both (rows, labels), against the right labels.
 
     >>> right = np.array([[True, False, True], [False, True, False]])
-    >>> found = ranking(np.array([[0.9, 0.5, 0.1], [0.2, 0.4, 0.6]]), right, right)
-    >>> found.one_error, found.coverage, found.ranking_loss, round(found.average_precision, 4)
+    >>> one = ranking(np.array([[0.9, 0.5, 0.1], [0.2, 0.4, 0.6]]), right, right)
+    >>> one.one_error, one.coverage, one.ranking_loss, round(one.average_precision, 4)
     (0.5, 1.5, 0.5, 0.6667)
     """
-    if not scores.shape == right.shape == said.shape or scores.ndim != 2 or not scores.size:
+    if not scores.shape == right.shape == predicted.shape or scores.ndim != 2 or not scores.size:
         raise DataError(
-            f"scores have shape {scores.shape}, labels {right.shape}, predictions {said.shape}; "
-            "all must be (rows, labels), with a row and a label at least"
+            f"scores have shape {scores.shape}, labels {right.shape}, predictions "
+            f"{predicted.shape}; all must be (rows, labels), with at least one row and one label"
         )
     rows, labels = scores.shape
     of_all = rankdata(-scores, method="max", axis=1)
     among_right = rankdata(np.where(right, -scores, np.inf), method="max", axis=1)
-    own = right.sum(axis=1)
+    n_right = right.sum(axis=1)
     ahead = np.where(right, of_all - among_right, 0).sum(axis=1)
-    pairs = own * (labels - own)
+    pairs = n_right * (labels - n_right)
     precision = row_totals(np.where(right, among_right / of_all, 0))
     first = np.where(right, of_all - among_right, labels).min(axis=1)
     return Ranking(
-        hamming_loss=float(np.mean(right != said)),
-        one_error=float(np.mean((own > 0) & (first > 0))),
+        hamming_loss=float(np.mean(right != predicted)),
+        one_error=float(np.mean((n_right > 0) & (first > 0))),
         coverage=float(np.mean(np.where(right, of_all - 1, 0).max(axis=1))),
         ranking_loss=mean(ahead / np.maximum(pairs, 1)),
-        average_precision=mean(np.where(own > 0, precision / np.maximum(own, 1), 1.0)),
+        average_precision=mean(np.where(n_right > 0, precision / np.maximum(n_right, 1), 1.0)),
         rows=rows,
         labels=labels,
     )

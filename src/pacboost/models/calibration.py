@@ -1,9 +1,9 @@
 """Turn scores into probabilities with held-out rows.
 
-A booster's score ranks rows well, but how often rows of a score are of the second class has to be
-learned from rows that training has not seen. Rising curves lead from one score to a probability:
-two numbers ("sigmoid"), or any steps ("isotonic"); so rows of two classes keep their order or tie.
-"temperature" has one slope for all classes in their place.
+A booster's score ranks rows well, but the share of the second class among rows of a score has to be
+learned from rows outside the training set. Rising curves map a score to a probability: a sigmoid of
+two parameters ("sigmoid"), or steps ("isotonic"), so two rows keep their order or tie.
+"temperature" has a single slope for all classes instead.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from pacboost.kernels.same_bits import sigmoid, softmax
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.same_bits import log_of, row_totals, softplus, solved, total
 
-MOST_STEPS = 100
-"""Newton's method takes about ten; each of its steps is halved until the loss falls."""
+MAX_NEWTON_STEPS = 100
+"""Newton's method takes about ten; each step is halved until the loss falls."""
 PRECISION = 1e-12
 
 Doubles = NDArray[np.float64]
@@ -39,7 +39,7 @@ class Pooled:
 
 
 def pool(scores: Doubles, positive: NDArray[np.bool_], weights: Doubles) -> Pooled:
-    """Sum weights over equal scores; sorted by everything, so that no order of rows shows.
+    """Sum weights over equal scores; rows are sorted first, so that their order has no effect.
 
     >>> pool(np.array([2.0, 1.0, 2.0]), np.array([True, True, False]), np.ones(3)).positive
     array([1., 1.])
@@ -72,11 +72,11 @@ class Sigmoid:
 
     @classmethod
     def fit(cls, rows: Pooled) -> Sigmoid:
-        """Choose by Platt's method (Probabilistic outputs for support vector machines, 1999).
+        """Fit by Platt's method (Probabilistic outputs for support vector machines, 1999).
 
-        That is slope and offset of least cross-entropy, with targets (n₁ + 1)/(n₁ + 2) for n₁ rows
-        of the class and 1/(n₀ + 2) for n₀ others instead of 1 and 0. Where a falling curve would
-        be best, the best curve that does not fall is level.
+        Slope and offset minimise the cross-entropy, with targets (n₁ + 1)/(n₁ + 2) for n₁ rows of
+        the class and 1/(n₀ + 2) for n₀ others instead of 1 and 0. If a falling curve would be best,
+        the best curve that does not fall is level.
 
         >>> one_in_four = Pooled(np.array([0.0]), np.array([8.0]), np.array([2.0]))
         >>> Sigmoid.fit(one_in_four).at(np.array([0.0])).round(3)
@@ -84,17 +84,17 @@ class Sigmoid:
         """
         ones, zeros = rows.positive, rows.weights - rows.positive
         high, low = (total(ones) + 1) / (total(ones) + 2), 1 / (total(zeros) + 2)
-        wanted = ones * high + zeros * low
+        targets = ones * high + zeros * low
         low, high = rows.scores[0], rows.scores[-1]
         centre, half = low / 2 + high / 2, high / 2 - low / 2
-        mean = total(wanted) / total(rows.weights)
+        mean = total(targets) / total(rows.weights)
         level = log_of(mean / (1 - mean))
         if half < 1e-300:  # one score only, as far as doubles can tell
             return cls(0.0, level)
         u = (rows.scores - centre) / half  # in [-1, 1]
-        if total((rows.weights * mean - wanted) * u) >= 0:  # the derivative at slope 0
+        if total((rows.weights * mean - targets) * u) >= 0:  # the derivative at slope 0
             return cls(0.0, level)
-        slope, offset = _newton(u, rows.weights, wanted, level)
+        slope, offset = _newton(u, rows.weights, targets, level)
         return cls(float(max(slope, 0.0) / half), float(offset - slope * (centre / half)))
 
 
@@ -109,7 +109,7 @@ class Isotonic:
         rising = (np.diff(self.knots) > 0).all() and (np.diff(self.heights) >= 0).all()
         inside = all(0 <= height <= 1 for height in self.heights)
         if not (self.knots and len(self.knots) == len(self.heights) and rising and inside):
-            raise ValueError("knots and heights of a curve must rise, and be as many")
+            raise ValueError("knots and heights of a curve must rise, and be equal in number")
 
     def at(self, scores: Doubles) -> Doubles:
         """Return the height of the curve at each score."""
@@ -121,34 +121,34 @@ class Isotonic:
 
     @classmethod
     def fit(cls, rows: Pooled) -> Isotonic:
-        """Choose the rising heights of least squares (Zadrozny and Elkan, 2002).
+        """Fit rising heights by least squares (Zadrozny and Elkan, 2002).
 
         >>> rows = Pooled(np.arange(4.0), np.ones(4), np.array([0.0, 1.0, 0.0, 1.0]))
         >>> Isotonic.fit(rows).heights
         (0.0, 0.5, 0.5, 1.0)
         """
-        found = isotonic_regression(rows.positive / rows.weights, weights=rows.weights)
-        heights = np.clip(found.x, 0.0, 1.0)
+        fitted = isotonic_regression(rows.positive / rows.weights, weights=rows.weights)
+        heights = np.clip(fitted.x, 0.0, 1.0)
         level = np.concatenate([[False], np.diff(heights) == 0, [False]])
-        ends = ~(level[:-1] & level[1:])  # inside a level stretch there is nothing to remember
+        ends = ~(level[:-1] & level[1:])  # knots inside a level stretch are redundant
         return cls(tuple(rows.scores[ends].tolist()), tuple(heights[ends].tolist()))
 
 
-def _newton(u: Doubles, mass: Doubles, wanted: Doubles, level: float) -> tuple[float, float]:
+def _newton(u: Doubles, mass: Doubles, targets: Doubles, level: float) -> tuple[float, float]:
     """Minimise Σ mass · ln(1 + exp z) - wanted · z, where z = slope·u + offset.
 
-    ``wanted`` lies strictly between 0 and ``mass``, so the loss is convex and has a minimum.
+    ``targets`` lies strictly between 0 and ``mass``, so the loss is convex and has a minimum.
     """
 
     def loss(slope: float, offset: float) -> float:
         z = slope * u + offset
-        return total(mass * softplus(z) - wanted * z)
+        return total(mass * softplus(z) - targets * z)
 
     slope, offset, now = 0.0, level, loss(0.0, level)
     enough = PRECISION * total(mass)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         p = sigmoid(slope * u + offset)
-        pull, bend = mass * p - wanted, mass * p * (1 - p)
+        pull, bend = mass * p - targets, mass * p * (1 - p)
         gradient = np.array([total(pull * u), total(pull)])
         if np.abs(gradient).max() <= enough:
             break
@@ -167,47 +167,43 @@ def _newton(u: Doubles, mass: Doubles, wanted: Doubles, level: float) -> tuple[f
     return slope, offset
 
 
-# One number for all classes: how steeply scores turn into probabilities.
-#
-# With many classes a curve for each has few rows of its own class to learn from, and heights that
-# are fitted apart need not fit together. Here all classes share one slope, learned from all rows:
-# probabilities are softmax(slope·F), so rows keep their order of classes (Guo, Pleiss, Sun and
-# Weinberger 2017, "temperature").
-
-
 def fit_slope(scores: Doubles, classes: NDArray[np.int64], weights: Doubles) -> float:
-    """Find the slope of least cross-entropy, 0 or more; scores are (rows, classes).
+    """Find the slope that minimises the cross-entropy of softmax(slope·F), F (rows, classes).
 
-    To the rows comes one more, any of them, whose label is each class with equal chance; so the
-    slope is finite even where every row is right. Where it falls short of the usual slope, by which
-    boosters mean their scores, the label of that row has the chances which the usual slope gives
-    it: rows that are all right are no evidence against the scores.
+    With many classes, a curve for each class has few rows to learn from, and heights that are
+    fitted separately may not fit together. Here all classes share one slope, learned from all rows,
+    so rows keep their order of classes (Guo, Pleiss, Sun and Weinberger 2017, "temperature").
+
+    One pseudo-row is added, an average of all rows, whose label is each class with equal
+    probability; so the slope is finite even if every row is right. If it is below the default slope
+    of boosters, the pseudo-row has the label probabilities of the default slope instead: rows that
+    are all right are no evidence against the scores.
 
     >>> scores = np.array([[2.0, 0, 0], [0, 2, 0], [0, 0, 2], [2, 0, 0]])
     >>> slope = fit_slope(scores, np.array([0, 1, 2, 1]), np.ones(4))
     >>> softmax(slope * scores[:1]).round(2).tolist()
     [[0.76, 0.12, 0.12]]
     """
-    usual = 2.0 if scores.shape[1] == 2 else 1.0
+    default_slope = 2.0 if scores.shape[1] == 2 else 1.0
     slope = _slope(scores, classes, weights, np.full(scores.shape, 1 / scores.shape[1]))
-    if slope >= usual:
+    if slope >= default_slope:
         return slope
-    return min(usual, _slope(scores, classes, weights, softmax(usual * scores)))
+    return min(default_slope, _slope(scores, classes, weights, softmax(default_slope * scores)))
 
 
 def _slope(
     scores: Doubles, classes: NDArray[np.int64], weights: Doubles, believed: Doubles
 ) -> float:
-    """Find the slope if one more row, any of them, has the labels with the chances believed."""
+    """Find the slope if the pseudo-row has the labels with the probabilities ``believed``."""
     rows = np.arange(classes.size)
     unknown = weights / math.fsum(weights)
-    own = weights * scores[rows, classes] + unknown * row_totals(believed * scores)
+    targets = weights * scores[rows, classes] + unknown * row_totals(believed * scores)
     mass, slope = weights + unknown, 0.0
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         chances = softmax(slope * scores)
         mean = row_totals(chances * scores)
         spread = row_totals(chances * np.square(scores - mean[:, None]))
-        fall, bend = math.fsum(own - mass * mean), math.fsum(mass * spread)
+        fall, bend = math.fsum(targets - mass * mean), math.fsum(mass * spread)
         step = fall / bend if bend > 0 else 0.0
         step = min(max(step, -slope / 2), 2 * slope + 1 / (1 + float(np.abs(scores).max())))
         slope += step
@@ -220,11 +216,11 @@ METHODS: dict[str, type[Sigmoid] | type[Isotonic]] = {"sigmoid": Sigmoid, "isoto
 TEMPERATURE = "temperature"
 NAMES = (*METHODS, TEMPERATURE)
 
-FEWEST_ROWS = 10
-"""With fewer rows a curve would say more about chance than about the scores."""
+MIN_ROWS = 10
+"""With fewer held-out rows a curve would reflect chance more than the scores."""
 
 ROWS_FOR_ISOTONIC = 1_000
-"""With fewer rows estimators take "sigmoid": on eight data sets the log loss of "isotonic" was 1.5
+"""With fewer rows estimators use "sigmoid": on eight data sets the log loss of "isotonic" was 1.5
 times as large with 700 rows, and 2.3 times with 200, since its steps reach 0 and 1 by chance."""
 
 
@@ -240,7 +236,7 @@ class Calibration:
     method: str
     curves: tuple[Sigmoid | Isotonic, ...]
     slope: float | None = None
-    """Of "temperature", in place of curves: probabilities are softmax(slope·F)."""
+    """The slope of "temperature", which has no curves: probabilities are softmax(slope·F)."""
 
     def probabilities(self, scores: ArrayLike) -> Doubles:
         """Return (rows, classes) for scores (rows,) of two classes or (rows, classes) of more.
@@ -253,8 +249,8 @@ class Calibration:
             return np.asarray(softmax(self.slope * _matrix(values)))
         count = len(self.curves)
         if values.ndim == 0 or values.shape[1:] != (() if count == 1 else (count,)):
-            wanted = "(rows,)" if count == 1 else f"(rows, {count})"
-            raise DataError(f"scores have shape {values.shape}; this calibration takes {wanted}")
+            shape = "(rows,)" if count == 1 else f"(rows, {count})"
+            raise DataError(f"scores have shape {values.shape}; this calibration takes {shape}")
         if count == 1:
             second = self.curves[0].at(values)
             return np.stack([1 - second, second], axis=1)
@@ -298,8 +294,8 @@ def fit(
     With many classes, and few rows of each, ``temperature`` does best.
 
     Scores are (rows,) with labels 0 and 1, or (rows, classes) with labels 0 to classes - 1; then
-    every class gets a curve of its own score, for that class against all others. Weights count
-    relative to one another; a row of weight 0 counts as absent. The order of rows does not matter.
+    every class gets a curve from its score, for that class against all others. Weights count
+    relative to one another; a row of weight 0 is ignored. The order of rows does not matter.
 
     >>> scores, labels = np.arange(12) - 5.5, np.array([0] * 5 + [1, 0] + [1] * 5)
     >>> fit("sigmoid", scores, labels).probabilities([0.0, 4.0])[:, 1].round(3).tolist()
@@ -324,7 +320,10 @@ def fit(
     chosen = METHODS[method]
     if values.ndim == 1:
         return Calibration(method, (chosen.fit(pool(values, classes == 1, mass)),))
-    curves = [chosen.fit(pool(own, classes == k, mass)) for k, own in enumerate(values.T)]
+    curves = [
+        chosen.fit(pool(class_scores, classes == k, mass))
+        for k, class_scores in enumerate(values.T)
+    ]
     return Calibration(method, tuple(curves))
 
 
@@ -350,13 +349,13 @@ def calibration_error(
     if shares.ndim != 2 or shares.shape[1] < 2 or shares.shape[0] == 0:
         raise DataError(
             f"probabilities have shape {np.shape(probabilities)}; they must be (rows, classes), or "
-            "(rows,) for the second of two classes, with a row at least"
+            "(rows,) for the second of two classes, with at least one row"
         )
     parts = positive_whole("bins", bins)
     right = shares.argmax(axis=1) == _labels(labels, *shares.shape)
     mass = _weights(weights, shares.shape[0])
-    kept = mass > 0
-    rows = pool(shares.max(axis=1)[kept], right[kept], mass[kept])
+    counted = mass > 0
+    rows = pool(shares.max(axis=1)[counted], right[counted], mass[counted])
     ends = np.cumsum(rows.weights)
     middles = (ends - rows.weights / 2) / ends[-1]
     part = np.minimum((middles * parts).astype(np.int64), parts - 1)
@@ -367,7 +366,7 @@ def calibration_error(
 def _held_out(
     scores: ArrayLike, labels: ArrayLike, weights: ArrayLike | None
 ) -> tuple[Doubles, NDArray[np.int64], Doubles]:
-    """Check the rows, leave out those of weight 0, and make weights 1 on average."""
+    """Check the rows, drop those of weight 0, and scale weights to a mean of 1."""
     values = _finite("scores", scores)
     if values.ndim not in {1, 2} or (values.ndim == 2 and values.shape[1] < 2):
         raise DataError(
@@ -377,36 +376,36 @@ def _held_out(
     count = 2 if values.ndim == 1 else values.shape[1]
     classes = _labels(labels, values.shape[0], count)
     mass = _weights(weights, values.shape[0])
-    kept = mass > 0
-    values, classes, mass = values[kept], classes[kept], mass[kept]
-    if classes.size < FEWEST_ROWS:
+    counted = mass > 0
+    values, classes, mass = values[counted], classes[counted], mass[counted]
+    if classes.size < MIN_ROWS:
         raise DataError(
-            f"there are {classes.size} held-out rows to calibrate with, and at least {FEWEST_ROWS} "
+            f"there are {classes.size} held-out rows to calibrate with, and at least {MIN_ROWS} "
             "are needed: hold out more rows, or do not calibrate"
         )
     return values, classes, mass * (mass.size / total(np.sort(mass)))
 
 
 def _matrix(values: Doubles) -> Doubles:
-    """Return two columns for the scores of two classes, and those of more as they are."""
+    """Return scores as (rows, classes); two classes have a single score, for the second."""
     return np.stack([np.zeros_like(values), values], axis=1) if values.ndim == 1 else values
 
 
-def _finite(name: str, given: ArrayLike) -> Doubles:
-    values = np.asarray(given, dtype=np.float64)
+def _finite(name: str, array: ArrayLike) -> Doubles:
+    values = np.asarray(array, dtype=np.float64)
     if not np.isfinite(values).all():
         raise DataError(f"{name} hold NaN or infinity; they must be finite numbers")
     return values
 
 
 def _labels(labels: ArrayLike, rows: int, count: int) -> NDArray[np.int64]:
-    given = np.asarray(labels)
-    if given.shape != (rows,):
-        raise DataError(f"labels have shape {given.shape}; there must be one for each of {rows}")
-    strange = given[~np.isin(given, np.arange(count))]
+    array = np.asarray(labels)
+    if array.shape != (rows,):
+        raise DataError(f"labels have shape {array.shape}; there must be one for each of {rows}")
+    strange = array[~np.isin(array, np.arange(count))]
     if strange.size:
         raise DataError(f"a label is {strange[0]!r}; they must be whole numbers, 0 to {count - 1}")
-    return given.astype(np.int64)
+    return array.astype(np.int64)
 
 
 def _weights(weights: ArrayLike | None, rows: int) -> Doubles:
@@ -435,13 +434,13 @@ def crossed_error(
     first[order[::2]] = True
     parts = []
     for half in (first, ~first):
-        own = None if weights is None else weights[~half]
+        half_weights = None if weights is None else weights[~half]
         try:
-            fitted = fit(method, scores[~half], labels[~half], own)
+            fitted = fit(method, scores[~half], labels[~half], half_weights)
         except DataError:
             return None
         parts.append((fitted.probabilities(scores[half]), labels[half], half))
     probabilities = np.concatenate([part[0] for part in parts])
-    known = np.concatenate([part[1] for part in parts])
-    own = None if weights is None else np.concatenate([weights[part[2]] for part in parts])
-    return calibration_error(probabilities, known, weights=own)
+    held_out_labels = np.concatenate([part[1] for part in parts])
+    half_weights = None if weights is None else np.concatenate([weights[part[2]] for part in parts])
+    return calibration_error(probabilities, held_out_labels, weights=half_weights)

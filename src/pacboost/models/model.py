@@ -30,13 +30,13 @@ from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.text import TextFeatures
 from pacboost.training.metrics import steepness
 
-LEVELS_NAMED = 4
-"""Of sets of more levels, rules name two."""
+MAX_LEVELS_NAMED = 4
+"""Of a larger set of levels, rules name two."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Model:
-    """What a fit leaves behind: a vote, and names for its columns, their levels and its answers."""
+    """The result of a fit: a vote, and the names of its columns, their levels and its classes."""
 
     classes: NDArray[Any]
     """Empty for numbers."""
@@ -45,21 +45,21 @@ class Model:
     vote: Any
     """A ``Vote`` of rules, or a ``Forest``, whose trees have one vote each."""
     ledger: Ledger
-    """Of a forest it names the kind as booster, and holds no rounds."""
+    """For a forest, the booster is the kind of forest, and there are no rounds."""
     bins: Bins | None = None
     """None if the learner did not use any."""
     levels: Levels = NO_LEVELS
     labels: int = 0
-    """How many labels a row of a forest may have at once; 0 where it has one. Then every class
-    stands for a set of labels, named by a 1 for each that is in it and a 0 for each that is not."""
+    """Number of labels that a row of a forest may have at once; 0 if it has exactly one. Otherwise
+    every class is a set of labels, named by a 1 for each label in it and a 0 for each other."""
     calibration: Calibration | None = None
     text: TextFeatures | MixedFeatures | None = None
-    """How texts are read, where the columns are words."""
+    """The reader of texts, if the columns are words."""
     certificate: Certificate | None = None
     decision: ThresholdDecision | None = None
     """A threshold that was chosen with a guarantee, which ``predict`` then uses."""
     coverage: SetRule | IntervalRule | None = None
-    """Prediction sets or intervals that were calibrated, on the way to or from a file."""
+    """Calibrated prediction sets or intervals, while the model is written or read."""
     held_out: HeldOut | None = None
     """Classes and predictions on the certifying rows, counted; estimates, if rows were held out."""
     seen: tuple[Sketch, ...] = ()
@@ -67,7 +67,7 @@ class Model:
     answering: Answering | None = None
     """Bounds on the error of confident answers, if held-out rows were used for that."""
     counts: Counts | None = None
-    """How training rows lie along the columns of pairs, by which maps have mean 0."""
+    """Counts of training rows along the columns of pairs, which centre the maps of pairs at 0."""
     fingerprint: str = ""
     """The SHA-256 of the training rows (samples/sample.py), if they were available."""
 
@@ -83,27 +83,27 @@ class Model:
 
     @property
     def forest(self) -> bool:
-        """Whether trees have one vote each, and no rounds."""
+        """True for a forest, whose trees have one vote each."""
         return isinstance(self.vote, Forest)
 
     def digest(self) -> str:
-        """Return the fingerprint that a certificate keeps: of the record, or of the trees."""
+        """Return the digest that a certificate stores: of the record, or of the trees."""
         return vote_digest(self.vote) if self.forest else self.ledger.digest()
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """What to call every column."""
+        """The names of all columns."""
         return self.names or tuple(f"x{j}" for j in range(self.n_features))
 
     @property
     def label_names(self) -> list[str]:
-        """What to call every class, or every label where a row may have several."""
+        """The names of all classes, or of all labels if a row may have several."""
         if self.labels:
             return list(map(str, range(self.labels)))
         return [str(name) for name in self.classes.tolist()]
 
     def importances(self) -> NDArray[np.float64]:
-        """Each feature's share of the votes, or for trees of what their splits won."""
+        """Return each feature's share of the votes, or for trees of the gains of splits."""
         return _shares(self.vote.gains(self.n_features))
 
     def shapes(self) -> Shapes:
@@ -111,7 +111,7 @@ class Model:
         return shapes(self.vote, self.say(), self.counts)
 
     def say(self) -> Names:
-        """Return the names that rules are printed and curves are drawn with."""
+        """Return the names for printing rules and drawing curves."""
         names, levels = self.column_names, self.levels
         return Names(
             lambda j: names[j],
@@ -119,11 +119,11 @@ class Model:
             lambda j, k: str(levels.columns[j][k]),
             None if self.text is None else self.text.say,
             lambda j, cut, above: levels.condition(j, cut, names, above=above),
-            LEVELS_NAMED,
+            MAX_LEVELS_NAMED,
         )
 
     def words(self) -> list[str]:
-        """Every rule in words, with its vote."""
+        """Return every rule in words, with its vote."""
         names = self.say()
         pairs = zip(self.vote.hypotheses, self.vote.votes, strict=True)
         if self.ledger.cells:
@@ -134,8 +134,8 @@ class Model:
         """Turn scores into probabilities, (rows, classes).
 
         Two classes (and each of several labels): 1/(1 + exp(-2F)). More: softmax(F) for LogitBoost,
-        whose scores are logarithms of probabilities, softmax(2F) for the others. Of a forest scores
-        are shares already: of classes, or of the sets that hold a label.
+        whose scores are logarithms of probabilities, softmax(2F) for the others. The scores of a
+        forest are already shares of classes, or of the sets that hold a label.
         """
         if self.forest:
             shares = scores[:, : self.classes.size]
@@ -151,14 +151,14 @@ class Model:
 
     def log_probabilities(self, scores: Scores) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities, without taking one of 0."""
-        plain = self.calibration is None and self.ledger.potential != "none"
-        if self.classes.size == 1 or not plain:
+        linked = self.calibration is None and self.ledger.potential != "none"
+        if self.classes.size == 1 or not linked:
             with np.errstate(divide="ignore"):
                 return same_bits.log(self.probabilities(scores))  # type: ignore[no-any-return]
         return self._linked(scores, same_bits.log_sigmoid, same_bits.log_softmax)
 
     def _vote_shares(self, scores: Scores) -> NDArray[np.float64]:
-        """Return the share of the votes of members that each class has; they are not calibrated."""
+        """Return each class's share of the votes of members, which is not calibrated."""
         if scores.ndim == 1:
             second = (1 + scores / max(1.0, sum_of(self.vote.votes))) / 2
             return np.column_stack([1 - second, second])
@@ -167,26 +167,26 @@ class Model:
         return np.asarray(np.divide(scores, total, out=even, where=total > 0))
 
     def _linked(self, scores: Scores, of_one: Any, of_many: Any) -> NDArray[np.float64]:
-        """Apply a function to doubled scores of two classes or of labels, or another to rows."""
-        found: NDArray[np.float64]
+        """Apply ``of_one`` to the score of two classes or of each label, or ``of_many`` to rows."""
+        linked: NDArray[np.float64]
         if self.ledger.several_labels:
-            found = of_one(2 * scores)
+            linked = of_one(2 * scores)
         elif scores.ndim == 1:
-            found = np.stack([of_one(-2 * scores), of_one(2 * scores)], axis=1)
+            linked = np.stack([of_one(-2 * scores), of_one(2 * scores)], axis=1)
         else:
-            found = of_many(steepness(self.ledger.potential) * scores)
-        return found
+            linked = of_many(steepness(self.ledger.potential) * scores)
+        return linked
 
     @property
     def sets(self) -> NDArray[np.int64] | None:
-        """The sets of labels that the classes stand for, (classes, labels); None for one label."""
+        """The sets of labels that the classes are, (classes, labels); None for one label."""
         if not self.labels:
             return None
         return np.array([[int(sign) for sign in name] for name in self.classes.tolist()])
 
     @property
     def log_link(self) -> bool:
-        """Whether scores are logarithms of the numbers that are predicted."""
+        """True if scores are logarithms of the predictions."""
         return self.ledger.potential in LOG_LINK
 
     def numbers(self, scores: Scores) -> NDArray[np.float64]:
@@ -194,7 +194,7 @@ class Model:
         return same_bits.exp(scores) if self.log_link else scores
 
     def split_importances(self, by: str) -> NDArray[np.float64]:
-        """Each feature's share of the splits ("count"), or of the rows they divide ("cover")."""
+        """Return each feature's share of splits ("count"), or of the rows they divide ("cover")."""
         counts = np.zeros(self.n_features)
         for hypothesis in self.vote.hypotheses:
             counts += hypothesis.split_counts(self.n_features, cover=by == "cover")
@@ -202,7 +202,7 @@ class Model:
 
 
 def without_rounds(kind: str) -> Ledger:
-    """Return the record of what was not boosted: of a forest, or of nothing."""
+    """Return an empty ledger for a model that was not boosted."""
     return Ledger(kind, "none", "", 0, 0, False, False)
 
 
@@ -212,7 +212,7 @@ def _shares(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def answer_names(classes: NDArray[Any]) -> tuple[str, ...]:
-    """What -1 and +1, or each class, stand for; nothing in regression, which has no classes."""
+    """Return the names of -1 and +1, or of all classes; empty for a regression."""
     if classes.size == 0:
         return ()
     if classes.size <= 2:

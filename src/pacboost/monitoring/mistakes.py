@@ -1,4 +1,4 @@
-"""Mistakes as labels come back: the mean error, the capital against the certificate, a detector."""
+"""The stream of mistakes: mean error, capital against the certificate, and a change detector."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from pacboost.errors import DataError
 from pacboost.kernels.monitoring import follow
 from pacboost.numerics.same_bits import total
 
-# Points of a curve, at evenly spaced rows: at most so many, however long the stream is.
-
-POINTS = 400
-"""When a curve has so many points, every second one is dropped."""
-FIRST_STEP = 64
+MAX_POINTS = 400
+"""When a curve has this many points, every second one is dropped."""
+INITIAL_STEP = 64
+"""Rows between two points at first; it doubles whenever points are dropped."""
 
 
 class History:
-    """Rows at which a curve was noted, with what was noted there.
+    """A curve at evenly spaced rows, with fewer than MAX_POINTS points for a stream of any length.
 
     >>> curve = History()
     >>> for row in range(1, 8001):
@@ -31,7 +30,7 @@ class History:
     (125, 64, [8000, 4000.0])
     """
 
-    def __init__(self, step: int = FIRST_STEP, points: list[list[float]] | None = None) -> None:
+    def __init__(self, step: int = INITIAL_STEP, points: list[list[float]] | None = None) -> None:
         self.step = step
         self.points: list[list[float]] = points if points is not None else []
 
@@ -46,63 +45,65 @@ class History:
     def note(self, *numbers: float) -> None:
         """Add a point, whose first number is the row."""
         self.points.append(list(numbers))
-        if len(self.points) >= POINTS:
+        if len(self.points) >= MAX_POINTS:
             self.points = self.points[1::2]
             self.step *= 2
 
     def stored(self) -> dict[str, Any]:
-        """Return what a file keeps."""
+        """Return the values that a file stores."""
         return {"step": self.step, "points": self.points}
 
 
-# What the file of a monitor may hold: every number in its range, every list of its length.
-#
-# Anybody can write such a file with a right checksum. Kernels do not check their indices, so a
-# column that does not exist must not come further than this.
-
-MOST = 2**53
+MAX_EXACT_INTEGER = 2**53
+"""Largest integer read from a file. Anybody can write a file of a monitor with a valid checksum,
+and kernels do not check their indices, so every number and length is checked when it is read."""
 
 
 def numbers(
-    content: dict[str, Any], name: str, kind: type, *shape: int, low: float = 0, high: float = MOST
+    content: dict[str, Any],
+    name: str,
+    kind: type,
+    *shape: int,
+    low: float = 0,
+    high: float = MAX_EXACT_INTEGER,
 ) -> NDArray[Any]:
-    """Read whole numbers, or finite ones, of a shape and between two others.
+    """Read an array of integers, or finite floats, of a given shape and range.
 
     >>> numbers({"rows": [3, 4]}, "rows", int, 2, high=9).tolist()
     [3, 4]
     """
-    found = np.array(content[name], dtype=object)
-    if found.shape != shape and (found.size or 0 not in shape):
-        raise ValueError(f"{name} has the shape {found.shape}, and not {shape}")
-    for value in found.flat:
+    values = np.array(content[name], dtype=object)
+    if values.shape != shape and (values.size or 0 not in shape):
+        raise ValueError(f"{name} has the shape {values.shape}, and not {shape}")
+    for value in values.flat:
         fits = type(value) in (int, kind) and low <= value <= high and math.isfinite(value)
         if not fits:
             what = "whole" if kind is int else "a number"
             raise ValueError(f"{name} holds {value!r:.40}; it must be {what}, from {low} to {high}")
-    return found.astype(kind).reshape(shape)
+    return values.astype(kind).reshape(shape)
 
 
-def whole(content: dict[str, Any], name: str, low: int, high: int = MOST) -> int:
-    """Read a whole number between two others."""
+def whole(content: dict[str, Any], name: str, low: int, high: int = MAX_EXACT_INTEGER) -> int:
+    """Read an integer within a range."""
     return int(numbers(content, name, int, low=low, high=high))
 
 
-def texts(content: dict[str, Any], name: str, most: int) -> list[str]:
-    """Read a list of at most so many texts."""
-    found = content[name]
-    proper = isinstance(found, list) and all(isinstance(entry, str) for entry in found)
-    if not proper or len(found) > most:
-        raise ValueError(f"{name} is no list of at most {most} texts")
-    return list(found)
+def texts(content: dict[str, Any], name: str, max_length: int) -> list[str]:
+    """Read a list of at most ``max_length`` texts."""
+    values = content[name]
+    proper = isinstance(values, list) and all(isinstance(entry, str) for entry in values)
+    if not proper or len(values) > max_length:
+        raise ValueError(f"{name} is no list of at most {max_length} texts")
+    return list(values)
 
 
 def curve(content: Any, width: int, last: int) -> History:
-    """Read step and points of a curve; the first number of a point is its row."""
+    """Read a curve; the first number of each point is its row, at most ``last``."""
     if not isinstance(content, dict) or content.keys() != {"step", "points"}:
         raise ValueError("history has other parts than step and points")
     points = content["points"]
-    if not isinstance(points, list) or len(points) >= POINTS:
-        raise ValueError(f"points is no list of fewer than {POINTS}")
+    if not isinstance(points, list) or len(points) >= MAX_POINTS:
+        raise ValueError(f"points is no list of fewer than {MAX_POINTS}")
     numbers(content, "points", float, len(points), width, low=-math.inf, high=math.inf)
     numbers(
         {"points": [point[0] for point in points]}, "points", int, len(points), low=1, high=last
@@ -111,7 +112,7 @@ def curve(content: Any, width: int, last: int) -> History:
 
 
 class MistakeStream:
-    """What a stream of mistakes says about "the error is at most ``error``"."""
+    """Evidence in a stream of mistakes against "the error is at most ``error``"."""
 
     def __init__(self, error: float, delta: float, run_length: int) -> None:
         self.error, self.delta, self.run_length = error, delta, run_length
@@ -122,7 +123,7 @@ class MistakeStream:
         self.history = History()
         won, lost = monitoring.log_factors(error)
         self._logs = np.array([lost, won])
-        self._goal = -math.log(delta) + 1e-9  # more than all rounding
+        self._goal = -math.log(delta) + 1e-9  # more than any rounding error
 
     def add(self, mistakes: NDArray[np.bool_]) -> None:
         """Follow further mistakes, in the order of the rows."""
@@ -140,12 +141,12 @@ class MistakeStream:
 
     @property
     def rows(self) -> int:
-        """How many labelled rows there were."""
+        """Number of labelled rows."""
         return int(self._counts[0])
 
     @property
     def wrong(self) -> int:
-        """How many of them were mistakes."""
+        """Number of mistakes among them."""
         return int(self._counts[1])
 
     @property
@@ -177,7 +178,7 @@ class MistakeStream:
 
     @property
     def sounded(self) -> int:
-        """How often the detector has sounded."""
+        """Number of times that the detector has sounded."""
         return int(self._marks[3])
 
     def interval(self) -> tuple[float, float]:
@@ -190,19 +191,19 @@ class MistakeStream:
         return low, high
 
     def curves(self) -> dict[str, list[float]]:
-        """Return what was noted on the way, as columns."""
+        """Return the points of all curves, as columns."""
         names = ("row", "error", "lower", "upper", "log_capital", "detector")
-        found: dict[str, list[float]] = {name: [] for name in names}
+        columns: dict[str, list[float]] = {name: [] for name in names}
         for row, wrong, squares, detector in self.history.points:
             k, n = int(wrong), int(row)
             ends = monitoring.mean_interval(k, squares, n, self.delta)
             capital = monitoring.log_capital(k, n, self.error)
             for name, number in zip(names, (n, k / n, *ends, capital, detector), strict=True):
-                found[name].append(number)
-        return found
+                columns[name].append(number)
+        return columns
 
     def stored(self) -> dict[str, Any]:
-        """Return what a file keeps."""
+        """Return the values that a file stores."""
         return {
             "counts": self._counts.tolist(),
             "squares": self._squares.tolist(),
@@ -212,7 +213,7 @@ class MistakeStream:
         }
 
     def restore(self, content: dict[str, Any]) -> None:
-        """Continue where ``stored`` was called."""
+        """Set the state that ``stored`` returned."""
         rows, wrong = counts = numbers(content, "counts", int, 2).tolist()
         if wrong > rows:
             raise ValueError(f"there are {wrong} mistakes on {rows} rows")
@@ -221,30 +222,30 @@ class MistakeStream:
         self._squares[:] = numbers(content, "squares", float, 1, high=rows)
         self._levels[:] = numbers(content, "levels", float, self._levels.size, high=1e300)
         self.history = curve(content["history"], 4, rows)
-        for row, few, squares, _ in self.history.points:
-            if not (type(few) is int and 0 <= few <= row and 0 <= squares <= row):
-                raise ValueError(f"a point of the history has {few} mistakes on {row} rows")
+        for row, mistakes, squares, _ in self.history.points:
+            if not (type(mistakes) is int and 0 <= mistakes <= row and 0 <= squares <= row):
+                raise ValueError(f"a point of the history has {mistakes} mistakes on {row} rows")
 
 
 def read_mistakes(mistakes: Any) -> NDArray[np.bool_]:
-    """Read truth values, or numbers that are 0 or 1.
+    """Read mistakes as booleans, or as numbers that are 0 or 1.
 
     >>> read_mistakes([0, 1, 0]).tolist()
     [False, True, False]
     """
-    given = np.asarray(mistakes)
-    if given.ndim != 1:
+    values = np.asarray(mistakes)
+    if values.ndim != 1:
         raise DataError(
-            f"mistakes have shape {given.shape}; give one truth value for each row, in one list"
+            f"mistakes have shape {values.shape}; give one truth value for each row, in one list"
         )
-    if given.size and given.dtype.kind not in "biuf":
+    if values.size and values.dtype.kind not in "biuf":
         raise DataError(
-            f"mistakes are of type {given.dtype}; give truth values, or 1 for a mistake and 0 for "
+            f"mistakes are of type {values.dtype}; give truth values, or 1 for a mistake and 0 for "
             "none"
         )
-    other = ~np.isin(given, (0, 1))
+    other = ~np.isin(values, (0, 1))
     if other.any():
         raise DataError(
-            f"mistakes hold {given[other][0]!r}; give 1 (or True) for a mistake and 0 for none"
+            f"mistakes hold {values[other][0]!r}; give 1 (or True) for a mistake and 0 for none"
         )
-    return given.astype(np.bool_)
+    return values.astype(np.bool_)

@@ -1,4 +1,4 @@
-"""Watch a model in use: its mistakes as labels come back, and its rows."""
+"""Monitor a model in use: its mistakes as labels come back, and its rows."""
 
 from __future__ import annotations
 
@@ -20,14 +20,12 @@ from pacboost.questions.mistakes import mistakes as mistakes_of
 from pacboost.questions.new_rows import snapshot
 from pacboost.sources.optional import atomic_write, collected
 
-# The file of a monitor: JSON with a checksum, written whole or not at all.
-
 FORMAT = "pacboost monitor"
 VERSION = 1
 
 
 def write_state(path: Path, state: dict[str, Any]) -> None:
-    """Write the state of a monitor."""
+    """Write the state of a monitor as JSON with a checksum, whole or not at all."""
     text = json.dumps(state, allow_nan=False, ensure_ascii=False)
     document = {"format": FORMAT, "version": VERSION, "sha256": _digest(text), "state": state}
     with atomic_write(path) as part:
@@ -35,7 +33,7 @@ def write_state(path: Path, state: dict[str, Any]) -> None:
 
 
 def read_state(path: Path) -> dict[str, Any]:
-    """Read the state of a monitor; a file that was changed or cut off is refused."""
+    """Read the state of a monitor, and refuse a file that was changed or truncated."""
     try:
         document = json.loads(path.read_text("utf-8"))
     except OSError as problem:
@@ -65,26 +63,26 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-MOST_ROWS = 10**15
+MAX_RUN_LENGTH = 10**15
 
 
 class Monitor:
-    """Watch at any time whether a model's certificate still holds and its rows still look alike.
+    """Check continuously whether a model's certificate still holds and whether its rows drift.
 
-    Three things are watched, each with a promise of its own:
+    It watches three things, each with a separate guarantee:
 
     * *The certificate.* Capital is bet against "the error is at most the certified one". While
       that is true, also of rows that depend on the past, a false alarm ever comes with probability
       ``delta`` at most.
-    * *A change.* A detector sounds soon after the error has grown, however long all was well. While
+    * *A change.* A detector sounds soon after the error has grown, however late that is. While
       nothing has changed, it sounds after ``run_length`` labelled rows on average, or later.
-    * *Drift.* Rules that are boosted to tell new rows from ``reference`` rows bet on each next
+    * *Drift.* Boosted rules that distinguish new rows from ``reference`` rows bet on each next
       row, without labels. If both come from one distribution, a false alarm ever comes with
       probability ``delta`` at most.
 
-    The answers are the same whatever the batches were. Labels may come late, but not by selection:
-    if only the rows that somebody complained about are labelled, mistakes are too many, and an
-    alarm means nothing.
+    The results do not depend on how rows are split into batches. Labels may come late, but not by
+    selection: if only rows with complaints are labelled, mistakes are too many, and an alarm means
+    nothing.
 
     Parameters
     ----------
@@ -93,15 +91,15 @@ class Monitor:
     delta : float, default=0.05
         The probability of a false alarm, and of an interval that misses the mean error.
     error : float, default=None
-        The error to hold the model to. None: the value of ``model.certificate_``, which has to
-        speak of the error on new examples.
+        The error to compare the model with. None: the value of ``model.certificate_``, which must
+        be a certificate of the error on new examples.
     run_length : int, default=100000
         The average number of labelled rows to a false alarm of the detector, at least.
     reference : table of rows, default=None
-        Rows from the time when all was well, for ``update_rows``; at least 200. Each is used once,
-        so as many new rows can be compared as there are reference rows, less up to 1,000 that
-        divide the columns into bins. They may be the training rows, if new ones are like them. A
-        category is known by a hash of its text, never by what the model has learned of it.
+        Rows from before any drift, for ``update_rows``; at least 200. Each is used once, so the
+        number of new rows that can be compared is the number of reference rows, less up to 1,000
+        that divide the columns into bins. They may be the training rows, if new rows come from the
+        same distribution. A category is identified by a hash of its text.
 
     Examples
     --------
@@ -125,24 +123,25 @@ class Monitor:
         self.delta = probability("delta", delta)
         self.error = _certified(model) if error is None else probability("error", error)
         self.run_length = positive_whole("run_length", run_length)
-        if self.run_length > MOST_ROWS:
+        if self.run_length > MAX_RUN_LENGTH:
             raise ParameterError(
                 "run_length is above 10^15, more rows than any model sees; give a smaller number"
             )
         self._record = getattr(model, "ledger_", None)
-        self._as_begun = snapshot(model) if self._record is None else None  # it may learn in place
+        # Other models may be fitted in place, so a copy is compared with.
+        self._first_model = snapshot(model) if self._record is None else None
         self._mistakes = MistakeStream(self.error, self.delta, self.run_length)
         self._rows = None if reference is None else RowStream.of(reference, self.delta)
 
     def update(self, X: Any, y: Any) -> Monitor:
-        """Count the mistakes of the model on rows whose labels have come back."""
+        """Count the mistakes of the model on labelled rows."""
         if self.model is None:
             raise ParameterError("this monitor has no model; use update_mistakes")
         X = collected(X)
         wrong = mistakes_of(self.model, X, y)
         same = getattr(self.model, "ledger_", None) is self._record
-        if self._as_begun is not None:
-            same = same and bool((mistakes_of(self._as_begun, X, y) == wrong).all())
+        if self._first_model is not None:
+            same = same and bool((mistakes_of(self._first_model, X, y) == wrong).all())
         if not same:
             raise ParameterError(
                 "the model was fitted again since this monitor began, so its mistakes are those "
@@ -151,15 +150,15 @@ class Monitor:
         return self.update_mistakes(wrong)
 
     def update_answers(self, said: Any, y: Any, missing: str = "abstain") -> Monitor:
-        """Count the mistakes of answers, whoever gave them, as true labels come back.
+        """Count the mistakes of answers from any source, given the true labels.
 
-        A missing answer is left out, or counts as a mistake with ``missing="wrong"``.
+        A missing answer is skipped, or counts as a mistake with ``missing="wrong"``.
         """
         (model,), X, labels = as_models([said], None, y, missing=missing)
         return self.update_mistakes(mistakes_of(model, X, labels))
 
     def update_mistakes(self, mistakes: Any) -> Monitor:
-        """Take a list that holds True or 1 for each mistake, in the order of the rows."""
+        """Count mistakes from a list with True or 1 for each, in the order of the rows."""
         self._mistakes.add(read_mistakes(mistakes))
         return self
 
@@ -174,41 +173,41 @@ class Monitor:
         return self
 
     def now(self, X: Any, y: Any) -> Certificate:
-        """Certify what the error may be now, by labelled rows from the time when all was well.
+        """Certify the error on new rows by labelled rows from before the drift.
 
-        Rules that tell new rows from the reference weigh the rows X, y, which are neither training
-        rows, nor reference rows, nor rows that ``update_rows`` has seen. The claim is about the
-        examples that these weights describe; without drift it is that of ``certify``. Every call
-        is a claim of its own.
+        The rules that distinguish new rows from the reference weigh the rows X, y, which must be
+        neither training rows, nor reference rows, nor rows passed to ``update_rows``. The claim is
+        about the examples that these weights describe; without drift it is that of ``certify``.
+        Every call makes a separate claim.
         """
         if self.model is None or self._rows is None:
-            raise ParameterError("a monitor needs a model and reference rows to say this")
+            raise ParameterError("a monitor needs a model and reference rows to certify")
         return certify(self.model, X, y, ratio=self._rows.ratio(X), delta=self.delta)
 
     @property
     def alarm(self) -> bool:
-        """Whether the certificate is refuted, the detector has sounded, or rows have drifted."""
+        """True if the certificate is refuted, the detector has sounded, or rows have drifted."""
         return self.status().alarm
 
     def status(self) -> MonitorStatus:
-        """Return everything that is known at this moment."""
-        own = self._mistakes
-        low, high = own.interval()
+        """Return the current status."""
+        stream = self._mistakes
+        low, high = stream.interval()
         return MonitorStatus(
-            rows=own.rows,
-            mistakes=own.wrong,
-            error=own.wrong / own.rows if own.rows else None,
+            rows=stream.rows,
+            mistakes=stream.wrong,
+            error=stream.wrong / stream.rows if stream.rows else None,
             lower=low,
             upper=high,
             certified=self.error,
             delta=self.delta,
-            log_capital=own.log_capital,
-            refuted_at=own.refuted_at,
+            log_capital=stream.log_capital,
+            refuted_at=stream.refuted_at,
             run_length=self.run_length,
-            detector=own.detector,
-            sounded_at=own.sounded_at,
-            sounded_last=own.sounded_last,
-            sounded=own.sounded,
+            detector=stream.detector,
+            sounded_at=stream.sounded_at,
+            sounded_last=stream.sounded_last,
+            sounded=stream.sounded,
             drift=self._drift(),
         )
 
@@ -219,23 +218,23 @@ class Monitor:
         return self.status()._repr_html_()
 
     def _drift(self) -> DriftStatus | None:
-        own = self._rows
-        if own is None:
+        stream = self._rows
+        if stream is None:
             return None
         return DriftStatus(
-            rows=own.rows,
-            compared=own.pairs,
-            left=own.left,
-            capital=own.capital,
-            drifted_at=own.drifted_at,
-            columns=own.columns(),
-            rules=tuple(own.words),
+            rows=stream.rows,
+            compared=stream.pairs,
+            left=stream.left,
+            capital=stream.capital,
+            drifted_at=stream.drifted_at,
+            columns=stream.columns(),
+            rules=tuple(stream.words),
         )
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curves: the error with its interval, the capital, the detector, and drift.
 
-        ``ax`` may be three axes, or four if rows are watched. Gives the axes drawn on.
+        ``ax`` may be three axes, or four if rows are watched. Returns the axes.
         """
         from pacboost.reports.plots import monitor_curves
 
@@ -246,24 +245,24 @@ class Monitor:
         )  # fmt: skip
 
     def report(self, path: str | Path | None = None, title: str | None = None) -> Any:
-        """Write a page with what is known at this moment and the curves; give its path.
+        """Write an HTML page with the status and the curves, and return its path.
 
-        It needs nothing but itself: open it in any browser, send it to anybody. Without a path, the
-        page is returned, which a notebook shows.
+        The page is one file that opens in any browser. Without a path, the page itself is returned,
+        which a notebook shows.
         """
         from pacboost.reports.page.document import Watched, watch_page, written
 
-        status, own = self.status(), self._rows
+        status, stream = self.status(), self._rows
         drift = status.drift
         watched = Watched(
             status.sentences, status.alarm, self.error, self.delta, self.run_length,
-            self._mistakes.curves(), None if own is None else own.history.points,
+            self._mistakes.curves(), None if stream is None else stream.history.points,
             {} if drift is None else drift.columns, () if drift is None else drift.rules,
         )  # fmt: skip
         return written(watch_page(watched, title), path)
 
     def save(self, path: str | Path) -> None:
-        """Write the state to a small file, from which ``load`` continues exactly."""
+        """Write the state to a small file, for ``load``."""
         write_state(Path(path), self._stored())
 
     def _stored(self) -> dict[str, Any]:
@@ -280,36 +279,36 @@ class Monitor:
     def load(cls, path: str | Path, model: Any = None, *, reference: Any = None) -> Monitor:
         """Continue from a file; the model and the reference rows are not in it.
 
-        Give the same reference rows again if further rows are to be compared.
+        To compare further rows, pass the same reference rows again.
         """
         state = read_state(Path(path))
-        known, now = state.get("model"), _fingerprint(model)
-        if known and now and known != now:
+        watched, passed = state.get("model"), _fingerprint(model)
+        if watched and passed and watched != passed:
             raise FileError(
                 f"{path}: watches another model than the one given; give that model, or begin a "
                 "new monitor"
             )
         try:
-            made = cls(
+            monitor = cls(
                 model, delta=_number(state["delta"]), error=_number(state["error"]),
                 run_length=state["run_length"],
             )  # fmt: skip
-            made._mistakes.restore(state["mistakes"])
+            monitor._mistakes.restore(state["mistakes"])
             if state["rows"] is not None:
-                made._rows = RowStream.restored(state["rows"], made.delta)
+                monitor._rows = RowStream.restored(state["rows"], monitor.delta)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
             raise FileError(f"{path}: is not the file of a monitor ({problem})") from problem
-        if reference is not None and made._rows is None:
+        if reference is not None and monitor._rows is None:
             raise ParameterError(
                 f"{path}: this monitor was begun without reference rows; begin a new one"
             )
-        if reference is not None and made._rows is not None:
-            made._rows.give_reference(reference)
-        return made
+        if reference is not None and monitor._rows is not None:
+            monitor._rows.give_reference(reference)
+        return monitor
 
 
 def _number(value: Any) -> float:
-    """Read a number from a file: a certified error may come from the model only if it is there."""
+    """Read a number from a file; None would mean the error that the model certifies."""
     if not isinstance(value, float):
         raise ValueError(f"delta or error is {value!r:.40}, and no number")
     return value

@@ -1,4 +1,4 @@
-"""What a monitor knows at a moment, as numbers and as sentences."""
+"""The status of a monitor, as numbers and as sentences."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from pacboost.numerics.percent import percent, percent_above, percent_below, per
 
 @dataclass(frozen=True)
 class DriftStatus:
-    """What rows without labels say."""
+    """The result of comparing new rows, without labels, with reference rows."""
 
     rows: int
     compared: int
-    """How many new rows were compared; each needs a reference row of its own."""
+    """Number of new rows compared; each needs another reference row."""
     left: int | None
-    """How many reference rows are left; None if they were not given after a file was read."""
+    """Number of unused reference rows; None if they were not passed after loading a file."""
     capital: float
     drifted_at: int | None
     columns: Mapping[str, float]
-    """The columns that tell new rows from old ones, with their shares of what was won lately."""
+    """The columns that distinguish new rows from old ones, with their shares of recent wins."""
     rules: tuple[str, ...]
 
 
@@ -52,31 +52,40 @@ class MonitorStatus:
 
     @property
     def alarm(self) -> bool:
-        """Whether the certificate is refuted, the detector has sounded, or rows have drifted."""
+        """True if the certificate is refuted, the detector has sounded, or rows have drifted."""
         drifted = self.drift is not None and self.drift.drifted_at is not None
         return self.refuted_at is not None or self.sounded > 0 or drifted
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain objects that JSON knows."""
-        found = asdict(self)
-        if found["drift"] is not None:
-            found["drift"]["rules"] = list(found["drift"]["rules"])
-        return {"alarm": self.alarm, "sentences": self.sentences, **found}
+        content = asdict(self)
+        if content["drift"] is not None:
+            content["drift"]["rules"] = list(content["drift"]["rules"])
+        return {"alarm": self.alarm, "sentences": self.sentences, **content}
 
     @property
     def sentences(self) -> list[str]:
-        """What there is to say, in sentences."""
-        said = [self._error()]
+        """The status in sentences."""
+        return [sentence for sentence, _ in self._sentences()]
+
+    def _sentences(self) -> list[tuple[str, bool]]:
+        """Return all sentences, each with True if it reports an alarm."""
+        sentences = [(self._error(), False)]
         if self.rows:
-            said += [self._certificate(), self._detector()]
-        return said if self.drift is None else [*said, *_drift(self.drift, self.delta)]
+            sentences.append((self._certificate(), self.refuted_at is not None))
+            sentences.append((self._detector(), self.sounded > 0))
+        if self.drift is not None:
+            first, *others = _drift(self.drift, self.delta)
+            sentences.append((first, self.drift.drifted_at is not None))
+            sentences += [(sentence, False) for sentence in others]
+        return sentences
 
     def _error(self) -> str:
         if self.error is None:
             return "No labelled rows have come in yet."
-        seen = percent(self.error, 2)
+        share = percent(self.error, 2)
         return (
-            f"{self.mistakes:,} mistakes on {self.rows:,} labelled rows ({seen}): "
+            f"{self.mistakes:,} mistakes on {self.rows:,} labelled rows ({share}): "
             f"the mean error so far lies between {percent_below(self.lower)} and "
             f"{percent_above(self.upper, 2)} ({confidence(self.delta)} confidence, at all moments "
             "at once)."
@@ -113,22 +122,22 @@ class MonitorStatus:
         return "\n".join(self.sentences)
 
     def _repr_html_(self) -> str:
-        first, *others = self.sentences
-        shown = ((bold if said.startswith("ALARM") else paragraph)(said) for said in others)
+        (first, _), *others = self._sentences()
+        shown = ((bold if alarm else paragraph)(sentence) for sentence, alarm in others)
         return bold(first) + "".join(shown)
 
 
 def _drift(drift: DriftStatus, delta: float) -> list[str]:
-    said = []
+    sentences = []
     if drift.drifted_at is None:
-        said.append(
+        sentences.append(
             f"No drift was found in {drift.compared:,} rows: evidence for drift: "
             f"{drift.capital:.2g} (alarm at {1 / delta:.4g})."
         )
     else:
         ahead = list(drift.columns.items())[:3]
         named = ", ".join(f"{name} ({percent(share, 0)})" for name, share in ahead)
-        said += [
+        sentences += [
             f"ALARM: the rows have drifted, as row {drift.drifted_at:,} showed. If they had not, "
             f"this would ever happen with probability {delta:g} at most.",
             f"Columns that differ, with their shares of what the bets have won lately: {named}.",
@@ -137,8 +146,8 @@ def _drift(drift: DriftStatus, delta: float) -> list[str]:
             "with new rows.",
         ]
     if drift.rows > drift.compared:
-        said.append(
+        sentences.append(
             f"{drift.rows - drift.compared:,} rows were not compared: every row needs a reference "
             "row that was not used before, and there are no more."
         )
-    return said
+    return sentences

@@ -218,7 +218,7 @@ class Measuring:
         size = positives.size + negatives.size
         seen = halves / (2 * positives.size * negatives.size)
         few, many = sorted((positives.size, negatives.size))
-        if many >= measures.MANY_TIMES * few:
+        if many >= measures.MIN_RATIO_FOR_RANKS * few:
             # Turned round, a negative is as far above the positives as it was below.
             sides = (positives, negatives) if few == positives.size else (-negatives, -positives)
             wrong = measures.wrong_shares(*sides)

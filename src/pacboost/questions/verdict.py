@@ -131,7 +131,7 @@ def judge(
         what = "groups" if certificate.of_what == wording.NEW_GROUPS else "examples"
         step = int(10 ** max(0, len(str(more)) - 2))  # two digits are enough for a forecast
         reason = f"about {math.ceil(more / step) * step:,} more certified {what} would do"
-    head = claim.within(f"{percent_digits(epsilon)} was not reached: ")
+    head = wording.sentence(certificate, delta, f"{percent_digits(epsilon)} was not reached: ")
     said = " ".join([f"{str(head)[:-1]}; {reason}.", *beside])
     note = " ".join([f"{reason[:1].upper()}{reason[1:]}.", *beside])
     return Verdict(said, False, epsilon, delta, value, reason, more, head, note)

@@ -54,22 +54,30 @@ def prefixes_of(token: str, sizes: tuple[int, int]) -> tuple[str, ...]:
 
 
 def sentence(entry: str, subject: str = "it") -> str:
-    """Return the condition that an entry of a vocabulary states about a text.
+    """Return what an entry of a vocabulary asks of a text, as a sentence about a subject.
 
-    >>> sentence("profit ×3"), sentence("profit @10")
-    ("it contains 'profit' at least 3 times", "it contains 'profit' within its first 10 words")
-    >>> sentence("how @1", "the body"), sentence("profi*"), sentence("my card")
-    ("the body begins with 'how'", "it contains a word that begins with 'profi'", \
-"it contains 'my card'")
+    >>> sentence("profit ×3"), sentence("how @1", "the body")
+    ("it contains 'profit' at least 3 times", "the body begins with 'how'")
+    """
+    return f"{subject} {condition_words(entry)}"
+
+
+def condition_words(entry: str) -> str:
+    """Return what an entry of a vocabulary asks of a text.
+
+    >>> condition_words("profit ×3"), condition_words("profit @10")
+    ("contains 'profit' at least 3 times", "contains 'profit' within its first 10 words")
+    >>> condition_words("how @1"), condition_words("profi*"), condition_words("my card")
+    ("begins with 'how'", "contains a word that begins with 'profi'", "contains 'my card'")
     """
     marked = MARKED.fullmatch(entry)
     if marked is None:
-        return f"{subject} contains {entry!r}"
+        return f"contains {entry!r}"
     word, mark, number = marked.groups()
     if mark is None:
-        return f"{subject} contains a word that begins with {word!r}"
+        return f"contains a word that begins with {word!r}"
     if mark == TIMES.strip():
-        return f"{subject} contains {word!r} at least {number} times"
+        return f"contains {word!r} at least {number} times"
     if number == "1":
-        return f"{subject} begins with {word!r}"
-    return f"{subject} contains {word!r} within its first {number} words"
+        return f"begins with {word!r}"
+    return f"contains {word!r} within its first {number} words"

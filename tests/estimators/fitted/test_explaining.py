@@ -18,7 +18,7 @@ import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.errors import DataError, ParameterError
 from pacboost.learners.tree import Tree
-from pacboost.models.explain.explanation import Shuffled
+from pacboost.models.explain.importances import Shuffled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.frame_table import FrameTable
 

@@ -100,7 +100,7 @@ def test_a_disk_that_fills_half_way_leaves_the_old_one(
 
     with monkeypatch.context() as patch:
         patch.setattr(container, "packed", half)
-        with pytest.raises(FileError, match="an earlier one, if there is any, is as it was"):
+        with pytest.raises(FileError, match="an earlier one, if any, is unchanged"):
             make(3).save(tmp_path / "run")
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
     assert len(checkpoint.load(tmp_path / "run").rules) == 1

@@ -23,7 +23,7 @@ from pacboost.hypotheses.word_list import GRID, WordList
 from pacboost.models.file import format as model_file
 from pacboost.models.file.document import SPARE
 from pacboost.models.file.format import model_bytes
-from pacboost.models.file.rules import MOST_STEPS
+from pacboost.models.file.rules import MAX_GRID_STEPS
 from pacboost.models.model import Model
 from pacboost.sources.text import TextFeatures
 from tests.model_files import changed
@@ -257,12 +257,12 @@ def many_words() -> Model:
 
 def long_lists() -> Model:
     model = vocabulary(kinds.words().model_, 20_000)
-    return lists(model, 10_000, MOST_STEPS // (3 * 10_001))
+    return lists(model, 10_000, MAX_GRID_STEPS // (3 * 10_001))
 
 
 def longer_lists() -> Model:
     model = vocabulary(kinds.words().model_, 20_000)
-    return lists(model, 10_000, 1 + MOST_STEPS // (3 * 10_001))
+    return lists(model, 10_000, 1 + MAX_GRID_STEPS // (3 * 10_001))
 
 
 def many_rounds() -> Model:

@@ -45,6 +45,7 @@ from pacboost.ledgers.ledger import LOG_LINK
 from pacboost.models.answers import asked
 from pacboost.models.calibration import Calibration
 from pacboost.models.explain import explanation
+from pacboost.models.explain.importances import Importances
 from pacboost.models.model import Model
 from pacboost.numerics.checks import integer, real_number
 from pacboost.sources.explained_errors import checked_by_scikit_learn
@@ -233,7 +234,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     @takes_rows
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "loss"
-    ) -> explanation.Importances:
+    ) -> Importances:
         """Measure by how much predictions get worse, in ``metric``, when a column is shuffled.
 
         ``metric`` may be what ``eval_metric`` may be. A column that no rule asks for has exactly 0.

@@ -21,7 +21,8 @@ from pacboost.fit.rows import LabelledRows
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Scores
 from pacboost.kernels.runtime.threads import using
-from pacboost.models.explain import attribution, explanation
+from pacboost.models.explain import attribution
+from pacboost.models.explain.importances import Importances, permutation_importances
 from pacboost.models.model import Model
 from pacboost.numerics import markup
 from pacboost.numerics.checks import meant, positive_whole
@@ -176,11 +177,11 @@ def with_targets(estimator: Any, X: Any, y: Any) -> Sample:
 
 def shuffled(
     estimator: Any, sample: Sample, measure: metrics.Metric, repeats: int, random_state: Any
-) -> explanation.Importances:
+) -> Importances:
     """Measure by how much predictions get worse when a column is shuffled."""
     repeats, seed = positive_whole("repeats", repeats), draw_seed(random_state)
     with using(estimator.n_jobs):
-        return explanation.permutation_importances(estimator.model_, sample, measure, repeats, seed)
+        return permutation_importances(estimator.model_, sample, measure, repeats, seed)
 
 
 def as_one_row(model: Model, x: Any, estimator: str) -> Any:

@@ -30,6 +30,7 @@ from pacboost.ledgers.ledger import Ledger
 from pacboost.models.answers import asked
 from pacboost.models.explain import explanation
 from pacboost.models.explain.attribution import in_shap_form, shap_trees
+from pacboost.models.explain.importances import Importances
 from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.memory import as_cupy, in_host_memory, lies_on_gpu, of_the_library_of
@@ -395,7 +396,7 @@ class VoteClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     @takes_rows
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "error"
-    ) -> explanation.Importances:
+    ) -> Importances:
         """Measure by how much the vote gets worse, in ``metric``, when a column is shuffled.
 
         ``metric`` may be what ``eval_metric`` may be. A column that no rule asks for has exactly 0.

@@ -23,7 +23,7 @@ from pacboost.hypotheses import shapes
 from pacboost.hypotheses.forest import Forest, ForestTree
 from pacboost.hypotheses.shapes import Shapes
 from pacboost.kernels.runtime.threads import using
-from pacboost.models.explain import explanation
+from pacboost.models.explain.importances import Importances
 from pacboost.models.model import Model, without_rounds
 from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.samples.sample import Sample
@@ -210,7 +210,7 @@ class ForestBase(Bagged, FittedBase):
     @takes_rows
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None
-    ) -> explanation.Importances:
+    ) -> Importances:
         """Measure by how much the forest gets worse when a column is shuffled."""
         return explaining.shuffled(self, *self._labelled(X, y), repeats, random_state)
 

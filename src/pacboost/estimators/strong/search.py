@@ -31,7 +31,7 @@ from pacboost.estimators.strong.rows import LOOKS, Parts, Reading, Rows
 from pacboost.fit.settings import ROWS_PER_LEAF
 from pacboost.ledgers.ledger import Round
 from pacboost.models import calibration
-from pacboost.models.calibration import FEWEST_ROWS, TEMPERATURE
+from pacboost.models.calibration import MIN_ROWS, TEMPERATURE
 from pacboost.numerics.exact import wrong_classes, wrong_margins
 from pacboost.numerics.same_bits import mean, total
 from pacboost.questions.verdict import FitMeasurements
@@ -241,7 +241,7 @@ class EpsilonSearch:
         model = estimator.model_
         if not worth_a_look(model.ledger.rounds[-1]):
             return None
-        if not self._choice.of_texts and labels.ndim == 1 and watch.size >= FEWEST_ROWS:
+        if not self._choice.of_texts and labels.ndim == 1 and watch.size >= MIN_ROWS:
             scores = estimator.decision_function(self._take(watch))
             numbers = np.searchsorted(model.classes, labels[watch])
             weights = None if self._weights is None else self._weights[watch]

@@ -1,4 +1,4 @@
-"""What each feature adds to a row's score, for votes of trees (see kernels/tree_shap.py)."""
+"""SHAP values of votes of trees, in the forms of the shap package (see kernels/tree_shap.py)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def shap_values(
 
 
 def _prepare(tree: TreeRule, vote: float) -> tuple[tuple[Any, ...], Doubles]:
-    """Return what the kernel takes of a tree, and the tree's mean by cover."""
+    """Return the kernel's arguments for a tree, and the tree's mean by cover."""
     feature, left, right = (_plain(a, np.int32) for a in (tree.feature, tree.left, tree.right))
     values = vote * _plain(tree.values, np.float64)
     before, distinct, share, reached = _edges(tree)
@@ -88,9 +88,9 @@ def _prepare(tree: TreeRule, vote: float) -> tuple[tuple[Any, ...], Doubles]:
 
 
 def _edges(tree: TreeRule) -> tuple[NDArray[np.int32], NDArray[np.int32], Doubles, Doubles]:
-    """Return what descents need to know of every node (kernels/tree_shap.py), splits before leaves.
+    """Return the kernel's tables of all nodes (kernels/tree_shap.py), splits before leaves.
 
-    The last of it is the share of training rows in each node.
+    The last table is the share of training rows in each node.
     """
     feature, left, right = (_plain(a, np.int32) for a in (tree.feature, tree.left, tree.right))
     nodes = feature.size + tree.values.shape[0]
@@ -107,7 +107,7 @@ def _tables(share: Doubles, points: int) -> tuple[Doubles, Doubles, Doubles]:
     y, weight = (1 + at) / 2, weight / 2  # from [-1, 1] to [0, 1]
     on = np.array([0.0, 1.0])[:, None, None]
     factor = on * y + share[:, None] * (1 - y)
-    there = factor > np.finfo(np.float64).tiny  # else no descent comes here: all below add nothing
+    there = factor > np.finfo(np.float64).tiny  # else no row reaches the node, and it adds nothing
     inverse = np.where(there, 1 / np.where(there, factor, 1.0), 0.0)
     return factor, inverse, (on - share[:, None]) * weight * inverse
 
@@ -134,7 +134,7 @@ def _gauss(points: int) -> tuple[Doubles, Doubles]:
 
 
 def _checked(trees: Sequence[TreeRule], votes: ArrayLike, codes: NDArray[np.uint8]) -> list[float]:
-    """Refuse what the kernel could not read safely; give the votes."""
+    """Refuse trees and codes that the kernel could not read safely, and return the votes."""
     weights = [float(vote) for vote in np.asarray(votes, dtype=np.float64)]
     if len(weights) != len(trees):
         raise DataError(f"there are {len(trees)} trees but {len(weights)} votes; give one for each")
@@ -143,24 +143,19 @@ def _checked(trees: Sequence[TreeRule], votes: ArrayLike, codes: NDArray[np.uint
             f"codes are {codes.dtype} of shape {codes.shape}; they must be uint8 (features, rows), "
             "as bins of at most 255 a feature give them"
         )
-    most = max((int(tree.feature.max(initial=-1)) for tree in trees), default=-1)
-    if most >= codes.shape[0]:
-        raise DataError(f"a tree asks for feature {most}, but there are {codes.shape[0]}")
+    largest = max((int(tree.feature.max(initial=-1)) for tree in trees), default=-1)
+    if largest >= codes.shape[0]:
+        raise DataError(f"a tree asks for feature {largest}, but there are {codes.shape[0]}")
     return weights
 
 
 def _plain(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """Return the array in the one form that the kernels are compiled for."""
+    """Return the array in the form that the kernels are compiled for."""
     return np.require(array, dtype, ["C", "W"])
 
 
-# SHAP values and trees in the forms that the shap package uses.
-#
-# shap is not needed. Where it is installed, values come as its ``Explanation``, which all its plots
-# take; else as an object with the same attributes.
-
-LEAST_SHARE = 1e-12
-"""shap refuses nodes without weight."""
+MIN_NODE_SHARE = 1e-12
+"""Smallest share of rows of a node; shap refuses nodes without weight."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +172,7 @@ class ShapValues:
     """The rows with the names of levels, if there are categories."""
     feature_names: list[str]
     output_names: list[str] | None
-    """What each output speaks for, with more than two classes."""
+    """The class of each output, with more than two classes."""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -195,28 +190,32 @@ class ShapValues:
 
 
 def in_shap_form(model: Model, table: Table, shares: Doubles, expected: Any) -> Any:
-    """Put shares and the expected score together, as shap's ``Explanation`` if it is installed."""
+    """Return SHAP values as shap's ``Explanation`` if shap is installed, else as ``ShapValues``."""
     rows = table.rows()
     names = [str(name) for name in model.classes] if shares.ndim == 3 else None
     base = np.broadcast_to(np.asarray(expected), (len(rows), *np.shape(expected))).copy()
-    found = ShapValues(shares, base, rows, _shown(model, rows), list(model.column_names), names)
+    explanation = ShapValues(
+        shares, base, rows, _shown(model, rows), list(model.column_names), names
+    )
     try:
         shap = import_module("shap")
     except ImportError:
-        return found
-    return shap.Explanation(**{field.name: getattr(found, field.name) for field in fields(found)})
+        return explanation
+    return shap.Explanation(
+        **{field.name: getattr(explanation, field.name) for field in fields(explanation)}
+    )
 
 
 def _shown(model: Model, rows: NDArray[Any]) -> NDArray[Any] | None:
-    """Put the names of levels into the place of their numbers; None for missing values there."""
+    """Replace the numbers of levels by their names, and missing levels by None."""
     columns = model.levels.columns
     if not columns:
         return None
     shown = rows.astype(object)
     for j, levels in columns.items():
-        known = ~np.isnan(rows[:, j])
+        present = ~np.isnan(rows[:, j])
         shown[:, j] = None
-        shown[known, j] = [levels[int(k)] for k in rows[known, j]]
+        shown[present, j] = [levels[int(k)] for k in rows[present, j]]
     return shown
 
 
@@ -276,17 +275,17 @@ def _shap_tree(rule: TreeRule, vote: float) -> dict[str, NDArray[Any]]:
 
     left, right = nodes(rule.left), nodes(rule.right)
     missing = np.append(rule.missing_left, np.zeros(leaves, dtype=np.bool_))
-    weight = np.maximum(_edges(rule)[3], LEAST_SHARE)
+    weight = np.maximum(_edges(rule)[3], MIN_NODE_SHARE)
     values = np.concatenate([np.zeros((splits, rule.values.shape[1])), vote * rule.values])
     for t in range(splits - 1, -1, -1):
         both = [left[t], right[t]]
         first, second = weight[both] / (weight[left[t]] + weight[right[t]])
         values[t] = first * values[left[t]] + second * values[right[t]]
-    thresholds = np.full(splits + leaves, np.inf)  # which divides off the missing
+    thresholds = np.full(splits + leaves, np.inf)  # an infinite cut separates missing values
     thresholds[splits:] = 0.0
     for t, (feature, cut) in enumerate(zip(rule.feature, rule.cut, strict=True)):
         cuts = rule.bins.thresholds[feature]
-        if cut < cuts.size:  # doubles are compared with it
+        if cut < cuts.size:  # shap compares doubles
             thresholds[t] = upper_cuts(cuts[cut : cut + 1])[0]
     return {
         "children_left": left,
@@ -295,5 +294,5 @@ def _shap_tree(rule: TreeRule, vote: float) -> dict[str, NDArray[Any]]:
         "features": np.concatenate([rule.feature, none]).astype(np.int32),
         "thresholds": thresholds,
         "values": values,
-        "node_sample_weight": weight * max(float(rule.cover[0]), LEAST_SHARE),
+        "node_sample_weight": weight * max(float(rule.cover[0]), MIN_NODE_SHARE),
     }

@@ -1,8 +1,7 @@
-"""The grounds of one row: what each column, or each rule in words, added to the score.
+"""The explanation of one row: the contribution of each column, or of each rule, to its score.
 
-Rules that say the same of the row are put together. All numbers are multiples of a fixed unit
-(numerics/exact.py): what the lines say adds up to the score bit for bit. Of all rows, permutation
-importances say which columns matter.
+Rules with the same condition are combined. All numbers are multiples of a fixed unit
+(numerics/exact.py), so contributions add up to the score bit for bit.
 """
 
 from __future__ import annotations
@@ -15,57 +14,57 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.hypotheses.vote import Vote, asked
+from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.word_list import WordList
 from pacboost.models.explain import attribution
 from pacboost.models.model import Model
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.numerics.markup import bold, table
-from pacboost.numerics.same_bits import row_totals
-from pacboost.samples.sample import Sample, unlabelled
+from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
 from pacboost.sources.sparse import WordTable
-from pacboost.sources.table import Table, Values
+from pacboost.sources.table import Table
+from pacboost.sources.text import TextFeatures
+from pacboost.sources.word_conditions import condition_words
 from pacboost.sources.written import TRUE_FALSE, WEEKDAYS, YES_NO
-from pacboost.training.metrics import Metric
 
 Doubles = NDArray[np.float64]
 Ground = tuple[str, Doubles, int]
-"""A condition in words, what the rules add that say so, and how many those are."""
+"""A condition in words, the contribution of its rules, and their number."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A value of the row, or a condition that it meets, and what that adds to the score."""
+    """A value of the row, or a condition that it meets, with its contribution to the score."""
 
     words: str
     contribution: float
     contributions: tuple[float, ...]
-    """What they add to every output: one for two classes, else one for each class."""
+    """Contributions to every output: one for two classes, else one for each class."""
     rules: int
-    """How many rules say so, or ask for the column."""
+    """Number of rules with this condition, or that use the column."""
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """The grounds of one row: ``base``, contributions of entries, and ``rest`` are the score."""
+    """The explanation of one row: its score is ``base`` + all contributions + ``rest``."""
 
     prediction: Any
     for_class: Any
-    """The class that contributions, score and probability speak for; None in regression."""
+    """The class of the contributions, score and probability; None in regression."""
     probability: float | None
     score: float
     entries: tuple[Entry, ...]
     """The largest contributions first."""
     rest: float
-    """What the columns or rules add that are not among the entries."""
+    """Contribution of the columns or rules that are not among the entries."""
     rest_rules: int
-    """How many those are."""
+    """Number of those columns or rules."""
     base: float = 0.0
     """The score of an average row, from which the contributions of columns lead to this one."""
     unit: str = "rule"
-    """What an entry speaks of: a "rule", or a "column"."""
+    """The kind of an entry: a "rule", or a "column"."""
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return the entries as plain data, for a data frame or JSON."""
@@ -116,7 +115,8 @@ def explain(
 ) -> Explanation:
     """Explain the score of a table's only row, for a class or, of a regression, as a number.
 
-    A ``for_class`` of None means the usual one. Of texts, words are the grounds.
+    By default the class is the one with the largest score, or the second of two. The grounds of a
+    text are its words.
     """
     if by not in ("column", "rule"):
         raise ParameterError(f"by is {by!r}; it may be 'column' or 'rule'")
@@ -166,9 +166,9 @@ def class_number(classes: list[Any], for_class: Any) -> int | None:
 
 
 def _columns(model: Model, table: Table) -> list[Ground] | None:
-    """Return what every column adds to the score of an average row; None if rules do not tell.
+    """Return the contribution of every column; None if some rule has no contributions by column.
 
-    Of trees that are SHAP values; of stumps and the like, what their rules say.
+    For trees these are SHAP values; for rules of one column, the values of the rules.
     """
     vote, names, row = model.vote, model.column_names, table.rows()[0]
     features = [rule.features() for rule in vote.hypotheses]
@@ -199,7 +199,7 @@ def _columns(model: Model, table: Table) -> list[Ground] | None:
 
 
 def called(levels: Levels, column: int) -> tuple[float, tuple[str, ...]] | None:
-    """Return the first of the whole numbers of a column, and what they are called; None if not.
+    """Return the first integer of a column, and the names of its integers; None without names.
 
     >>> called(Levels({}, {0: "yes/no"}), 0), called(Levels({}, {}), 0)
     ((0.0, ('no', 'yes')), None)
@@ -211,7 +211,7 @@ def called(levels: Levels, column: int) -> tuple[float, tuple[str, ...]] | None:
 
 
 def _grounds(model: Model, table: Table) -> list[Ground]:
-    """Return every condition that rules say of a table's only row."""
+    """Return every condition of the rules that a table's only row meets."""
     vote, names = model.vote, model.say()
     row = table.rows()
     bins = vote.trees[0][0].bins if vote.trees else None
@@ -222,15 +222,13 @@ def _grounds(model: Model, table: Table) -> list[Ground]:
     for rule, cast in zip(vote.hypotheses, vote.votes, strict=True):
         cell = int(rule.cells(sample)[0])
         applied = rule.applied(cell, row[0], names)
-        # black boxes with the same name are not the same rule
+        # Black boxes with the same name are different rules.
         key: Hashable = (applied, id(rule.unvalued)) if rule.features() is None else applied
         words[key] = applied
         added[key] = added.get(key, 0.0) + float(cast) * rule.values[cell]
         count[key] = count.get(key, 0) + 1
     return [(words[key], added[key], count[key]) for key in words]
 
-
-# What the words of a vote of lists say: of all texts, and of a single one.
 
 Wholes = NDArray[np.int32]
 
@@ -239,9 +237,9 @@ NO_KNOWN_WORD = "no known word: the prior speaks"
 
 
 def totals(vote: Vote) -> tuple[Wholes, Doubles]:
-    """Return every word that a list asks for, and what it adds to each output if it always speaks.
+    """Return every word of the lists, and the sum of its values for each output.
 
-    In a text with other words of the same lists it adds less: of each list the first word speaks.
+    In a text with other words of the same lists it adds less: only the first word of a list counts.
     """
     index = vote.index
     if index is None:
@@ -253,135 +251,36 @@ def totals(vote: Vote) -> tuple[Wholes, Doubles]:
     return words.astype(np.int32), sums
 
 
-def spoken(vote: Vote, held: set[int]) -> dict[int, tuple[Doubles, int]]:
-    """Return what each word of a text really adds to what is said of a text without words.
+def spoken(vote: Vote, words_of_text: set[int]) -> dict[int, tuple[Doubles, int]]:
+    """Return the contribution of each word of a text to the score of a text without words.
 
-    Also give in how many lists it is the first, and so the one that speaks.
+    With it comes the number of lists in which it is the first word, the one that counts.
     """
     added: dict[int, tuple[Doubles, int]] = {}
     for rule, cast in zip(vote.hypotheses, vote.votes, strict=True):
         if not isinstance(rule, WordList):
             continue
         words = rule.asked.tolist()
-        places = [place for place, word in enumerate(words) if word in held]
+        places = [place for place, word in enumerate(words) if word in words_of_text]
         for place in places if rule.every else places[:1]:
-            own = cast * rule.added[place]
+            contribution = cast * rule.added[place]
             before, rules = added.get(words[place], (np.zeros(vote.outputs), 0))
-            added[words[place]] = before + own, rules + 1
+            added[words[place]] = before + contribution, rules + 1
     return added
 
 
 def _words(model: Model, table: WordTable) -> list[Ground]:
-    """Return which words of a table's only row spoke, and what is said of a text without words."""
+    """Return the grounds of a table's only row: its words, and the score of an empty text."""
     wordless = WordTable(np.zeros(2, dtype=np.int64), table.words[:0], table.n_columns)
     silent = model.vote.scores(wordless).reshape(-1)
-    say = model.say().holds
     added = spoken(model.vote, set(table.words.tolist()))
-    grounds = [(say(word).removeprefix("it "), *ground) for word, ground in added.items()]
+    grounds = [(_condition(model, word), *ground) for word, ground in added.items()]
     return [*grounds, (PRIOR if grounds else NO_KNOWN_WORD, silent, 1)]
 
 
-# Permutation importances: how much worse a vote gets when one column is shuffled.
-#
-# A shuffled column has the same values, but says nothing of its rows any more (Breiman, Random
-# forests, 2001, section 10). Any rule can be asked so, black boxes too. Columns that say the same
-# stand in for one another, so each of them looks unimportant.
-
-SHOWN = 3
-"""So many columns are named in a sentence."""
-
-
-@dataclass(frozen=True, eq=False)
-class Importances:
-    """By how much a vote gets worse, in terms of ``metric``, when a column is shuffled."""
-
-    names: tuple[str, ...]
-    metric: str
-    base: float
-    """The metric on the rows as they are."""
-    each: Doubles
-    """(features, repeats); above 0 where the vote got worse."""
-
-    @property
-    def mean(self) -> Doubles:
-        """The mean over repeats."""
-        return np.asarray(row_totals(self.each) / self.each.shape[1])
-
-    @property
-    def std(self) -> Doubles:
-        """The standard deviation over repeats."""
-        off = self.each - self.mean[:, None]
-        return np.asarray(np.sqrt(row_totals(off * off) / self.each.shape[1]))
-
-    @property
-    def sentence(self) -> str:
-        """Which columns matter most, in words."""
-        order = np.argsort(-self.mean, kind="stable")[:SHOWN]
-        named = [f"'{self.names[j]}' ({self.mean[j]:+.4g})" for j in order if self.mean[j] > 0]
-        if not named:
-            return f"No column matters: {self.metric} is {self.base:.4g} with any of them shuffled."
-        return (
-            f"{self.metric} is {self.base:.4g}; shuffling a column makes it worse most by "
-            f"{', '.join(named)}."
-        )
-
-    def __str__(self) -> str:
-        return "\n".join([self.sentence, *("  ".join(line) for line in self._lines())])
-
-    def _lines(self) -> list[list[str]]:
-        order = np.argsort(-self.mean, kind="stable")
-        return [[self.names[j], f"{self.mean[j]:.4g} ± {self.std[j]:.2g}"] for j in order]
-
-    def _repr_html_(self) -> str:
-        return bold(self.sentence) + table(["column", f"worse {self.metric}"], self._lines())
-
-
-class Shuffled(Table):
-    """Another table with one column in another order.
-
-    >>> from pacboost.sources.arrays import ArrayTable
-    >>> table = ArrayTable(np.array([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0]]))
-    >>> Shuffled(table, 1, np.array([2, 0, 1])).rows().tolist()
-    [[1.0, 7.0], [2.0, 5.0], [3.0, 6.0]]
-    """
-
-    def __init__(self, table: Table, column: int, order: NDArray[np.intp]) -> None:
-        self._table, self._column, self._order = table, column, order
-        self.n_rows, self.n_columns = table.n_rows, table.n_columns
-        self.names, self.levels = table.names, table.levels
-        self.width = min(table.width, 8)  # so few columns are copied along with the one
-
-    def block(self, first: int, last: int) -> Values:
-        """Copy these columns if the shuffled one is among them."""
-        values = self._table.block(first, last)
-        if first <= self._column < last:
-            place = self._column - first
-            values = values.copy()
-            values[:, place] = values[self._order, place]
-        return values
-
-
-def permutation_importances(
-    model: Model, sample: Sample, metric: Metric, repeats: int, seed: int
-) -> Importances:
-    """Shuffle every column that some rule asks for; the others are worth exactly 0.
-
-    How a column is shuffled depends on the seed, its number and the repeat alone.
-    """
-    vote = model.vote
-
-    def value(table: Table) -> float:
-        scores = vote.scores(table)
-        if model.forest and vote.classes == 2:  # above 0 for the second class
-            scores = scores[:, 1] - scores[:, 0]
-        return float(metric(sample, scores.reshape(sample.n_rows, -1)))
-
-    table, base = sample.table, value(sample.table)
-    each = np.zeros((table.n_columns, repeats))
-    columns = None if model.forest else asked(vote.hypotheses)
-    for column in range(table.n_columns) if columns is None else columns:
-        for repeat in range(repeats):
-            order = np.random.default_rng((seed, column, repeat)).permutation(sample.n_rows)
-            lost = value(Shuffled(table, column, order)) - base
-            each[column, repeat] = -lost if metric.more_is_better else lost
-    return Importances(model.column_names, metric.name, base, each)
+def _condition(model: Model, word: int) -> str:
+    """Return the condition that a word stands for, without a subject if it is about the text."""
+    text = model.text
+    if isinstance(text, TextFeatures):
+        return condition_words(text.vocabulary[word])
+    return f"contains {model.column_names[word]!r}" if text is None else text.say(word)

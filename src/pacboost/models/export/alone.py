@@ -115,7 +115,7 @@ class _Answer:
         if self.kind == "one":
             return [1.0]
         if self.kind == "shares":
-            shares = [own / self.count for own in sums]
+            shares = [value / self.count for value in sums]
             return shares if len(shares) > 1 else [1 - shares[0], shares[0]]
         if self.kind == "several":
             return [_sigmoid(2 * score) for score in sums]
@@ -127,10 +127,10 @@ class _Answer:
         if self.curves:
             heights = [curve.at(score) for curve, score in zip(self.curves, sums)]  # noqa: B905
         else:
-            most = max(sums)
-            heights = [math.exp(self.steepness * (score - most)) for score in sums]
+            largest = max(sums)
+            heights = [math.exp(self.steepness * (score - largest)) for score in sums]
         total = sum(heights)
-        return [own / total if total > 0 else 1 / len(heights) for own in heights]
+        return [value / total if total > 0 else 1 / len(heights) for value in heights]
 
 
 class _Trees:
@@ -152,7 +152,10 @@ class _Trees:
         outputs: int,
     ) -> None:
         self.names = names
-        self.levels = {j: {own: k for k, own in enumerate(all_)} for j, all_ in levels.items()}
+        self.levels = {
+            j: {level: k for k, level in enumerate(names_of_levels)}
+            for j, names_of_levels in levels.items()
+        }
         self.feature, self.cut, self.missing_left = feature, cut, missing_left
         self.left, self.right, self.subset, self.subsets = left, right, subset, subsets
         self.roots, self.lines, self.outputs = roots, lines, outputs
@@ -167,8 +170,8 @@ class _Trees:
         cells = list(row)
         if len(cells) != len(self.names):
             raise ValueError(f"a row has {len(cells)} cells, and {len(self.names)} are needed")
-        for j, known in self.levels.items():
-            cells[j] = known.get(cells[j])
+        for j, numbers in self.levels.items():
+            cells[j] = numbers.get(cells[j])
         cells = [math.nan if cell is None else cell for cell in cells]
         try:
             return array("f", cells)
@@ -189,8 +192,8 @@ class _Trees:
                 else:
                     goes_left = value <= self.cut[at]
                 at = self.left[at] if goes_left else self.right[at]  # noqa: PLW2901
-            for k, said in enumerate(self.lines[~at]):
-                sums[k] += said
+            for k, added in enumerate(self.lines[~at]):
+                sums[k] += added
         return sums
 
 

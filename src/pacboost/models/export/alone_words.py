@@ -67,9 +67,9 @@ class _Texts:
                 for place in range(len(padded) - size + 1):
                     yield f"‹{padded[place : place + size]}›"
         for token, count in Counter(tokens).items():
-            yield from (f"{token} ×{least}" for least in self.times if count >= least)
-        for most in self.beginning:
-            yield from (f"{token} @{most}" for token in tokens[:most])
+            yield from (f"{token} ×{n_times}" for n_times in self.times if count >= n_times)
+        for n_first in self.beginning:
+            yield from (f"{token} @{n_first}" for token in tokens[:n_first])
         for token in tokens:
             yield from (f"{token[:size]}*" for size in range(*self.prefixes) if size < len(token))
 
@@ -116,14 +116,14 @@ class _Row:
         """Return the numbers of the conditions that a row meets."""
         if isinstance(row, str) and len(self.columns) == 1:
             row = dict.fromkeys(self.columns, row)
-        found: set[int] = set()
+        conditions: set[int] = set()
         for name, column in self.columns.items():
             if not isinstance(row, Mapping) or name not in row:
                 raise ValueError(f"the row has no column {name!r}; None says that it is missing")
             cell = row[name]
             empty = isinstance(column, _Texts) and _absent(cell)
-            found |= column.held("" if empty else cell)
-        return found
+            conditions |= column.held("" if empty else cell)
+        return conditions
 
 
 class _Columns:
@@ -137,8 +137,8 @@ class _Columns:
         cells = list(row)
         if len(cells) != self.width:
             raise ValueError(f"a row has {len(cells)} cells, and {self.width} are needed")
-        own = [(cells[column], number) for column, number in self.columns.items()]
-        return {number for cell, number in own if not _absent(cell) and cell != 0}
+        pairs = [(cells[column], number) for column, number in self.columns.items()]
+        return {number for cell, number in pairs if not _absent(cell) and cell != 0}
 
 
 class _Lists:
@@ -167,11 +167,11 @@ class _Lists:
         speaks: dict[int, int] = {}
         for word in self.reads.held(row):
             for place in range(self.entries[word], self.entries[word + 1]):
-                own, line = self.lists[place], self.lines[place]
-                own = -1 - line if own < 0 else own  # a list of which every word speaks
-                if line < speaks.get(own, line + 1):
-                    speaks[own] = line
+                number, line = self.lists[place], self.lines[place]
+                number = -1 - line if number < 0 else number  # every word of such a list counts
+                if line < speaks.get(number, line + 1):
+                    speaks[number] = line
         sums, outputs = list(self.silent), len(self.silent)
         for line in speaks.values():
             sums = list(map(add, sums, self.values[line * outputs : (line + 1) * outputs]))
-        return [self.unit * own for own in sums]
+        return [self.unit * number for number in sums]

@@ -1,4 +1,4 @@
-"""Write a model as one C99 file: tables of numbers, and from model.c what they need of code."""
+"""Write a model as one C99 file: tables of numbers, and the sections of model.c that they need."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from pacboost.models.calibration import Isotonic, Sigmoid
 from pacboost.models.export.program import Output, Program
 from pacboost.models.export.trees import Trees
 
-A_LINE = 12
-CODES = 256
-"""So many codes a category has at most."""
+NUMBERS_PER_LINE = 12
+MAX_CODES = 256
+"""Largest number of codes of a category."""
 KEYWORDS = (
     "auto break case char const continue default do double else enum extern float for goto if "
     "inline int long register restrict return short signed sizeof static struct switch typedef "
@@ -34,12 +34,12 @@ def to_c(program: Program, name: str = "model") -> str:
             "Unicode's own letters and cases, which C99 does not know. Give a path that ends in .py"
         )
     sections = _sections()
-    wanted = _wanted(program)
-    code = "\n".join(sections[part] for part in wanted)
+    needed = _needed_sections(program)
+    code = "\n".join(sections[part] for part in needed)
     text = "\n".join(
-        [*_head(program, wanted), *_sizes(program, code), *_numbers(program, wanted), code]
+        [*_head(program, needed), *_sizes(program, code), *_numbers(program, needed), code]
     )
-    begins = _identifier(name)  # all names begin with it; within strings nothing changes
+    begins = _identifier(name)  # a prefix of all names; strings are not changed
     parts = re.split(r'("[^"\n]*")', text)
     for place in range(0, len(parts), 2):
         part = re.sub(r"\bmodel_", f"{begins}_", parts[place])
@@ -55,51 +55,51 @@ def _sections() -> dict[str, str]:
     }
 
 
-def _wanted(program: Program) -> list[str]:
-    """Name the sections of model.c that a model needs, in their order."""
+def _needed_sections(program: Program) -> list[str]:
+    """Return the names of the sections of model.c that a model needs, in their order."""
     answer = program.answer
     kind, curves = answer.kind, answer.curves
-    wanted = set() if kind == "one" else {"sums"}
+    needed = set() if kind == "one" else {"sums"}
     if kind in ("two", "many"):
-        wanted.add(f"{kind} {'curves' if curves else 'plain'}")
+        needed.add(f"{kind} {'curves' if curves else 'plain'}")
     if curves:
-        wanted.add(type(curves[0]).__name__)
-    if kind == "several" or wanted & {"two plain", "Sigmoid"}:
-        wanted.add("sigmoid")
+        needed.add(type(curves[0]).__name__)
+    if kind == "several" or needed & {"two plain", "Sigmoid"}:
+        needed.add("sigmoid")
     if kind in ("many", "shares"):
-        wanted.add("largest")
+        needed.add("largest")
     if kind == "many":
-        wanted.add("normalise")
+        needed.add("normalise")
     if program.levels:
-        wanted.add("level")
+        needed.add("level")
     if answer.cut is not None and kind == "two":
-        wanted.add("two from a score on" if answer.cut.place == 1 else "two up to a score")
+        needed.add("two from a score on" if answer.cut.place == 1 else "two up to a score")
     elif answer.cut is not None:
-        wanted |= {"one class from a probability on", *({"shares"} & {kind})}
+        needed |= {"one class from a probability on", *({"shares"} & {kind})}
     else:
-        wanted.add("number by its logarithm" if answer.logs else kind)
-        wanted |= {"shares decide"} if kind == "shares" else set()
-    return [part for part in _sections() if part in wanted]
+        needed.add("number by its logarithm" if answer.logs else kind)
+        needed |= {"shares decide"} if kind == "shares" else set()
+    return [part for part in _sections() if part in needed]
 
 
-def _head(program: Program, wanted: list[str]) -> list[str]:
+def _head(program: Program, needed: list[str]) -> list[str]:
     row = "A row is an array of doubles, one for each of model_columns, NAN where it is missing"
-    row += ", and what model_level gives for a category." if "level" in wanted else "."
-    said = [*program.about, row, "Compile as C99, without -ffast-math; link with -lm."]
-    about = fill(" ".join(said).replace("*/", "* /"), 96, subsequent_indent="   ")
-    libraries = ["math.h", "string.h"] if "level" in wanted else ["math.h"]
+    row += ", and what model_level gives for a category." if "level" in needed else "."
+    sentences = [*program.about, row, "Compile as C99, without -ffast-math; link with -lm."]
+    about = fill(" ".join(sentences).replace("*/", "* /"), 96, subsequent_indent="   ")
+    libraries = ["math.h", "string.h"] if "level" in needed else ["math.h"]
     return [
         f"/* {about} */",
         "",
         *(f"#include <{library}>" for library in libraries),
         "",
-        *_prototypes(program.answer.kind, wanted),
+        *_prototypes(program.answer.kind, needed),
     ]
 
 
-def _prototypes(kind: str, wanted: list[str]) -> list[str]:
+def _prototypes(kind: str, needed: list[str]) -> list[str]:
     lines = []
-    if "level" in wanted:
+    if "level" in needed:
         lines += [
             "/* The number that stands for a category, or NAN for one that was never seen. */",
             "double model_level(int column, const char *text);",
@@ -125,7 +125,7 @@ def _prototypes(kind: str, wanted: list[str]) -> list[str]:
 
 
 def _sizes(program: Program, code: str) -> list[str]:
-    """Define the sizes and factors that the code asks for."""
+    """Define the sizes and factors that the code uses."""
     answer, trees = program.answer, program.trees
     sizes = {
         "OUTPUTS": trees.outputs,
@@ -142,33 +142,33 @@ def _sizes(program: Program, code: str) -> list[str]:
     asked = {name: size for name, size in sizes.items() if f"MODEL_{name}" in code}
     useful = {"COLUMNS": len(program.names)}
     useful |= {} if answer.kind == "number" else {"CLASSES": answer.classes.size}
-    return [*(f"#define MODEL_{name} {own}" for name, own in (useful | asked).items()), ""]
+    return [*(f"#define MODEL_{name} {size}" for name, size in (useful | asked).items()), ""]
 
 
-def _numbers(program: Program, wanted: list[str]) -> list[str]:
+def _numbers(program: Program, needed: list[str]) -> list[str]:
     """Write the tables."""
     answer, trees = program.answer, program.trees
     levels = [
-        (j, k, own) for j, all_ in program.levels.columns.items() for k, own in enumerate(all_)
+        (j, k, level) for j, all_ in program.levels.columns.items() for k, level in enumerate(all_)
     ]
     lines = [_strings("model_columns", program.names, static=False)]
     if answer.kind != "number":
         lines += [_strings("model_classes", map(str, answer.classes.tolist()), static=False)]
-    if "sums" in wanted:
+    if "sums" in needed:
         lines += _trees(trees)
     if levels:
         lines += [
             _array("int", "model_level_columns", [j for j, _, _ in levels]),
             _array("int", "model_level_numbers", [k for _, k, _ in levels]),
-            _strings("model_level_texts", [str(own) for _, _, own in levels]),
+            _strings("model_level_texts", [str(level) for _, _, level in levels]),
         ]
     return [*lines, *_curves(answer)]
 
 
 def _trees(trees: Trees) -> list[str]:
-    bits = np.zeros((max(1, len(trees.subsets)), CODES), dtype=np.uint8)
-    for line, own in zip(bits, trees.subsets, strict=False):
-        line[list(own)] = 1
+    bits = np.zeros((max(1, len(trees.subsets)), MAX_CODES), dtype=np.uint8)
+    for line, subset in zip(bits, trees.subsets, strict=False):
+        line[list(subset)] = 1
     subsets, none = np.packbits(bits, axis=1, bitorder="little"), np.zeros((1, trees.outputs))
     return [
         _array("int", "model_roots", trees.roots),
@@ -203,7 +203,9 @@ def _curves(answer: Output) -> list[str]:
 
 def _array(kind: str, name: str, values: Iterable[Any]) -> str:
     words = [str(value) for value in values] or ["0"]
-    lines = [", ".join(words[k : k + A_LINE]) for k in range(0, len(words), A_LINE)]
+    lines = [
+        ", ".join(words[k : k + NUMBERS_PER_LINE]) for k in range(0, len(words), NUMBERS_PER_LINE)
+    ]
     return f"static const {kind} {name}[] = {{\n" + ",\n".join(lines) + "\n};\n"
 
 
@@ -225,24 +227,24 @@ def _float(value: float) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a string of C: whatever is not plain ASCII as octal bytes of UTF-8.
+    """Return a string literal of C, with octal bytes of UTF-8 for characters outside ASCII.
 
     >>> print(_quoted('a "b" ü'))
     "a \\042b\\042 \\303\\274"
     """
-    plain = [
+    characters = [
         chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}"
         for byte in text.encode(errors="surrogatepass")
     ]
-    return f'"{"".join(plain)}"'
+    return f'"{"".join(characters)}"'
 
 
 def _identifier(name: str) -> str:
-    """Make a name of C of any name.
+    """Turn any name into an identifier of C.
 
     >>> _identifier("churn-2.0"), _identifier("int"), _identifier("1st")
     ('churn_2_0', 'model_int', 'model_1st')
     """
-    plain = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
-    usable = plain[:1].isalpha() and plain not in KEYWORDS.split()
-    return plain if usable else f"model_{plain}".rstrip("_")
+    identifier = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
+    usable = identifier[:1].isalpha() and identifier not in KEYWORDS.split()
+    return identifier if usable else f"model_{identifier}".rstrip("_")

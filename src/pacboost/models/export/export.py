@@ -9,13 +9,13 @@ from typing import Any
 from pacboost.errors import ParameterError
 from pacboost.models.export.c import to_c
 from pacboost.models.export.onnx import to_onnx
-from pacboost.models.export.program import MOST_SPLITS, Program, program_of
+from pacboost.models.export.program import MAX_SPLITS, Program, program_of
 from pacboost.models.export.python import to_python
 from pacboost.sources.optional import atomic_write
 
 KINDS: dict[str, tuple[Callable[[Program, str], str | bytes], int]] = {
-    "python": (lambda program, name: to_python(program), MOST_SPLITS),
-    "c": (to_c, MOST_SPLITS),
+    "python": (lambda program, name: to_python(program), MAX_SPLITS),
+    "c": (to_c, MAX_SPLITS),
     "onnx": (lambda program, name: to_onnx(program), 10_000_000),
 }
 """The function that writes each kind, and the largest number of splits."""
@@ -41,7 +41,7 @@ def export(model: Any, path: str | Path, kind: str | None = None) -> None:
             f"{asked}; it may be {', '.join(map(repr, KINDS))}, or left out if the path ends "
             f"in {', '.join(ENDINGS)}"
         )
-    written, most = KINDS[kind]
-    content = written(program_of(model, most), path.stem)
+    written, max_splits = KINDS[kind]
+    content = written(program_of(model, max_splits), path.stem)
     with atomic_write(path) as part:
         part.write_bytes(content.encode() if isinstance(content, str) else content)

@@ -1,7 +1,12 @@
 """Write a model as an ONNX graph: float32 rows in, a label (or a number) and probabilities out.
 
-A category is given as the number of its level; the file holds the levels, as it holds the names of
-columns and classes, in its metadata.
+A category is passed as the number of its level; the metadata of the file hold the levels, and the
+names of columns and classes.
+
+Trees are one TreeEnsemble of ONNX (ai.onnx.ml, version 5), in doubles. Rows are float32, so it
+compares as pacboost does, and its sums are exact. A leaf of that operator adds to one target only.
+So with many outputs every tree has its target, which is the line of its leaf, and lines are looked
+up and added some trees at a time.
 """
 
 from __future__ import annotations
@@ -19,17 +24,11 @@ from pacboost.models.calibration import Isotonic, Sigmoid
 from pacboost.models.export.program import Cut, Output, Program
 from pacboost.models.export.trees import Trees
 
-# Trees as one TreeEnsemble of ONNX (ai.onnx.ml, version 5), in doubles.
-#
-# Rows are float32, so it compares as pacboost does, and its sums are exact. A leaf of that operator
-# adds to one target only. So with many outputs every tree has its target, which gives the line of
-# its leaf, and lines are looked up and added some trees at a time.
-
 AT_MOST, MEMBER = 0, 6
 """Codes of the comparisons that splits make."""
 SUM, AS_IS = 1, 0
-TREES_AT_ONCE = 16
-"""So many lines a row are looked up at once: enough to be fast, few enough for any memory."""
+TREES_PER_LOOKUP = 16
+"""Lines per row that are looked up at once: enough to be fast, few enough for any memory."""
 
 
 class Graph:
@@ -46,14 +45,16 @@ class Graph:
         self.constants: list[Any] = []
 
     def add(self, operator: str, *inputs: str | NDArray[Any], name: str = "", **fields: Any) -> str:
-        """Add a node; give the name of what it gives out."""
+        """Add a node, and return the name of its output."""
         out = name or f"v{len(self.nodes)}"
-        given = [own if isinstance(own, str) else self.constant(own) for own in inputs]
-        self.nodes.append(self.onnx.helper.make_node(operator, given, [out], **fields))
+        input_names = [
+            value if isinstance(value, str) else self.constant(value) for value in inputs
+        ]
+        self.nodes.append(self.onnx.helper.make_node(operator, input_names, [out], **fields))
         return out
 
     def constant(self, values: NDArray[Any]) -> str:
-        """Add a constant; give its name."""
+        """Add a constant, and return its name."""
         name = f"c{len(self.constants)}"
         self.constants.append(self.onnx.numpy_helper.from_array(values, name))
         return name
@@ -64,11 +65,11 @@ class Graph:
 
 
 def sums_of(graph: Graph, trees: Trees) -> str:
-    """Add up what the trees say; give the name of (rows, outputs)."""
+    """Add nodes that sum the trees, and return the name of the sums, (rows, outputs)."""
     rows = graph.add("Cast", "X", to=graph.onnx.TensorProto.DOUBLE)
     constant = trees.lines[~trees.roots[trees.roots < 0]].sum(axis=0, keepdims=True)
     grown = trees.roots[trees.roots >= 0]
-    if not grown.size:  # nothing is asked, but there is one answer for every row
+    if not grown.size:  # the constant has to be repeated for every row
         column = graph.add("Gather", rows, np.array([0]), axis=1)
         none = graph.add("Where", graph.add("IsNaN", column), np.zeros(1), np.zeros(1))
         return graph.add("Add", none, constant)
@@ -78,10 +79,10 @@ def sums_of(graph: Graph, trees: Trees) -> str:
     places = _ensemble(graph, rows, trees, np.arange(len(trees.lines), dtype=np.float64), grown)
     places = graph.add("Cast", places, to=graph.onnx.TensorProto.INT64)
     lines, sums = graph.constant(trees.lines), graph.constant(constant)
-    for first in range(0, grown.size, TREES_AT_ONCE):
-        some = np.arange(first, min(first + TREES_AT_ONCE, grown.size))
-        said = graph.add("Gather", lines, graph.add("Gather", places, some, axis=1))
-        sums = graph.add("Add", sums, graph.add("ReduceSum", said, np.array([1]), keepdims=0))
+    for first in range(0, grown.size, TREES_PER_LOOKUP):
+        some = np.arange(first, min(first + TREES_PER_LOOKUP, grown.size))
+        values = graph.add("Gather", lines, graph.add("Gather", places, some, axis=1))
+        sums = graph.add("Add", sums, graph.add("ReduceSum", values, np.array([1]), keepdims=0))
     return sums
 
 
@@ -92,14 +93,14 @@ def _ensemble(
     weights: NDArray[np.float64],
     targets: NDArray[np.int64] | None = None,
 ) -> str:
-    """Add the operator; ``targets`` are the roots of trees that are a target each, if they are."""
+    """Add the operator; with ``targets``, the roots of all trees, each tree has its own target."""
     splits = np.arange(trees.feature.size)
     owner = np.zeros(splits.size, dtype=np.int64)
     if targets is not None:
         owner = np.searchsorted(targets, splits, side="right") - 1
     ends = np.concatenate([trees.left, trees.right])
     leaf = ends < 0
-    number = np.where(leaf, np.cumsum(leaf) - 1, ends)  # every end of a branch is a leaf of its own
+    number = np.where(leaf, np.cumsum(leaf) - 1, ends)  # every branch that ends has a separate leaf
     sides = np.split(number, 2), np.split(leaf.astype(np.int64), 2)
     chosen = trees.subset >= 0
     fields: dict[str, Any] = {
@@ -112,12 +113,12 @@ def _ensemble(
         "leaf_targetids": np.tile(owner, 2)[leaf],
         "tree_roots": trees.roots[trees.roots >= 0],
     }
-    fields = {name: own.tolist() for name, own in fields.items()}
+    fields = {name: values.tolist() for name, values in fields.items()}
     fields["nodes_splits"] = graph.tensor(trees.cut.astype(np.float64))
     fields["nodes_modes"] = graph.tensor(np.where(chosen, MEMBER, AT_MOST).astype(np.uint8))
     fields["leaf_weights"] = graph.tensor(weights[~ends[leaf]])
     if chosen.any():
-        levels = [[*trees.subsets[own], np.nan] for own in trees.subset[chosen]]
+        levels = [[*trees.subsets[values], np.nan] for values in trees.subset[chosen]]
         fields["membership_values"] = graph.tensor(np.concatenate(levels))
     return graph.add(
         "TreeEnsemble",
@@ -131,11 +132,12 @@ def _ensemble(
 
 
 def agreed(trees: Trees, levels: NDArray[np.int64]) -> Trees:
-    """Return the same trees as every runtime reads them alike; columns have so many ``levels``.
+    """Return the same trees in a form that all runtimes read alike.
 
-    Some read sets of levels in the order of splits, as the standard has it, others depth first; so
-    splits are put depth first. And some take level 0 for the end of a set; so no set holds it: its
-    complement does instead, with the sides exchanged.
+    ``levels`` holds the number of levels of each column. Some runtimes read sets of levels in the
+    order of splits, as the standard has it, others depth first; so splits are sorted depth first.
+    And some take level 0 for the end of a set; so a set with level 0 is replaced by its complement,
+    with the sides exchanged.
     """
     if not trees.subsets:
         return trees
@@ -143,12 +145,12 @@ def agreed(trees: Trees, levels: NDArray[np.int64]) -> Trees:
     left, right, missing = trees.left.copy(), trees.right.copy(), trees.missing_left.copy()
     subsets = []
     for split in chosen:
-        own = set(trees.subsets[trees.subset[split]])
-        if 0 in own:
-            own = set(range(levels[trees.feature[split]])) - own
+        subset_levels = set(trees.subsets[trees.subset[split]])
+        if 0 in subset_levels:
+            subset_levels = set(range(levels[trees.feature[split]])) - subset_levels
             left[split], right[split] = trees.right[split], trees.left[split]
             missing[split] = not missing[split]
-        subsets.append(tuple(sorted(own)))
+        subsets.append(tuple(sorted(subset_levels)))
     subset = np.full(trees.subset.size, -1)
     subset[chosen] = np.arange(chosen.size)
     order, waiting = [], trees.roots[trees.roots >= 0].tolist()[::-1]
@@ -192,9 +194,9 @@ def to_onnx(program: Program) -> bytes:
     onnx = graph.onnx
     helper, kinds = onnx.helper, onnx.TensorProto
     rows = helper.make_tensor_value_info("X", kinds.FLOAT, ["rows", len(program.names)])
-    given = [helper.make_tensor_value_info(name, *shape) for name, shape in outputs.items()]
-    made = helper.make_model(
-        helper.make_graph(graph.nodes, "pacboost", [rows], given, graph.constants),
+    output_infos = [helper.make_tensor_value_info(name, *shape) for name, shape in outputs.items()]
+    model = helper.make_model(
+        helper.make_graph(graph.nodes, "pacboost", [rows], output_infos, graph.constants),
         opset_imports=[
             helper.make_opsetid("", OPSET),
             helper.make_opsetid("ai.onnx.ml", TREES_OPSET),
@@ -205,14 +207,14 @@ def to_onnx(program: Program) -> bytes:
     )
     about = {"columns": list(program.names), "levels": program.levels.to_dict()}
     about["classes"] = answer.classes.tolist()
-    helper.set_model_props(made, {name: json.dumps(own) for name, own in about.items()})
-    onnx.checker.check_model(made)
-    content: bytes = made.SerializeToString(deterministic=True)
+    helper.set_model_props(model, {name: json.dumps(value) for name, value in about.items()})
+    onnx.checker.check_model(model)
+    content: bytes = model.SerializeToString(deterministic=True)
     return content
 
 
 def _answers(graph: Graph, answer: Output, sums: str) -> dict[str, tuple[int, list[Any]]]:
-    """Add what turns sums into answers; give the kind and shape of every output."""
+    """Add nodes that turn sums into answers, and return the type and shape of every output."""
     kinds, count = graph.onnx.TensorProto, answer.classes.size
     if answer.kind == "number":
         mean = graph.add("Div", sums, np.array([float(answer.count)]))
@@ -236,7 +238,7 @@ def _answers(graph: Graph, answer: Output, sums: str) -> dict[str, tuple[int, li
 
 
 def _place(graph: Graph, answer: Output, sums: str, shares: str) -> str:
-    """Add what finds the place of the class that is decided for."""
+    """Add nodes that find the place of the predicted class."""
     if answer.cut is not None:
         return _beyond(graph, answer, answer.cut, sums, shares)
     if answer.kind == "two":
@@ -247,13 +249,13 @@ def _place(graph: Graph, answer: Output, sums: str, shares: str) -> str:
 
 
 def _beyond(graph: Graph, answer: Output, cut: Cut, sums: str, shares: str) -> str:
-    """Add what finds the class that has a threshold, or else the most probable other one."""
+    """Add nodes that find the class with the threshold, or else the most probable other one."""
     kinds, at = graph.onnx.TensorProto, np.array([cut.at])
     if answer.kind == "two":
         second = graph.add("GreaterOrEqual" if cut.place == 1 else "Greater", sums, at)
         return graph.add("Squeeze", graph.add("Cast", second, to=kinds.INT64), np.array([1]))
-    own = graph.add("Gather", shares, np.array([cut.place]), axis=1)
-    reached = graph.add("Squeeze", graph.add("GreaterOrEqual", own, at), np.array([1]))
+    share = graph.add("Gather", shares, np.array([cut.place]), axis=1)
+    reached = graph.add("Squeeze", graph.add("GreaterOrEqual", share, at), np.array([1]))
     never = np.zeros((1, answer.classes.size))
     never[0, cut.place] = 2.0
     other = graph.add("ArgMax", graph.add("Sub", shares, never), axis=1, keepdims=0)
@@ -261,7 +263,7 @@ def _beyond(graph: Graph, answer: Output, cut: Cut, sums: str, shares: str) -> s
 
 
 def _classes(graph: Graph, answer: Output) -> tuple[str, int]:
-    """Add the classes; give their name and kind."""
+    """Add the classes, and return their name and type."""
     classes, kinds = answer.classes, graph.onnx.TensorProto
     if classes.dtype.kind in "OUT":
         return graph.constant(classes.astype(object)), kinds.STRING
@@ -273,7 +275,7 @@ def _classes(graph: Graph, answer: Output) -> tuple[str, int]:
 
 
 def _probabilities(graph: Graph, answer: Output, sums: str) -> str:
-    """Add what turns sums into probabilities, (rows, classes)."""
+    """Add nodes that turn sums into probabilities, (rows, classes)."""
     if answer.kind == "one":
         return graph.add("Exp", graph.add("Mul", sums, np.zeros(1)))
     if answer.kind == "shares":
@@ -301,9 +303,9 @@ def _normalised(graph: Graph, heights: str) -> str:
 
 
 def _curves(graph: Graph, curves: tuple[Sigmoid, ...] | tuple[Isotonic, ...], sums: str) -> str:
-    """Add calibrated curves: of Isotonic ones, the rises between knots are added up."""
+    """Add calibrated curves; an isotonic curve is a sum of rises between knots."""
     if isinstance(curves[0], Sigmoid):
-        slopes, offsets = np.array([(own.slope, own.offset) for own in curves]).T
+        slopes, offsets = np.array([(curve.slope, curve.offset) for curve in curves]).T
         return graph.add("Sigmoid", graph.add("Add", graph.add("Mul", sums, slopes), offsets))
     heights = []
     for place, curve in enumerate(curves):

@@ -1,4 +1,4 @@
-"""What a program needs to answer as a fitted model does, whatever language it is written in."""
+"""A fitted model in a form that exports to any programming language."""
 
 from __future__ import annotations
 
@@ -24,19 +24,17 @@ from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.text import TextFeatures
 from pacboost.training.metrics import steepness
 
-# A threshold that was chosen for a class, as exported programs compare with it.
-
-LARGEST = 1e200
+MAX_SCORE = 1e200
 """No score is larger."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """The class at ``place`` is said where what is compared is on its side of ``at``.
+    """A chosen threshold: the class at ``place`` is predicted on its side of ``at``.
 
-    With a score for two classes that is the score, at least ``at`` for the second class and at most
-    ``at`` for the first: scores are exact in every program, and probabilities need not be, to their
-    last digit. Otherwise it is the probability of the class, at least ``at``.
+    With one score for two classes, the score is compared: at least ``at`` for the second class and
+    at most ``at`` for the first. Scores are exact in every program, while the last digits of
+    probabilities need not be. Otherwise the probability of the class has to be at least ``at``.
     """
 
     place: int
@@ -52,7 +50,7 @@ def chosen_cut(model: Any) -> tuple[float, int, Certificate | None] | None:
             f"{type(model).__name__} cannot be exported: programs answer every row. Export its "
             "estimator_, and compare the probability of its answers with threshold_ yourself"
         )
-    while "threshold" not in vars(model):  # of a search that ended in a threshold
+    while "threshold" not in vars(model):  # a search wraps the estimator with the threshold
         model = model.estimator_
     classes: NDArray[Any] = np.asarray(model.classes_)
     place = classes.size - 1
@@ -66,8 +64,8 @@ def chosen_cut(model: Any) -> tuple[float, int, Certificate | None] | None:
 def cut_of_score(model: Model, threshold: float, place: int) -> Cut:
     """Turn a threshold of the probability of one of two classes into one of the score.
 
-    The probability of the second class rises with the score, so that the smallest score that
-    reaches the threshold is found by halving the floats; the largest, for the first class.
+    The probability of the second class rises with the score, so bisection over the floats finds
+    the smallest score that reaches the threshold; for the first class, the largest.
     """
     side = 1.0 if place == 1 else -1.0
 
@@ -75,9 +73,9 @@ def cut_of_score(model: Model, threshold: float, place: int) -> Cut:
         score = np.array([side * _float(number)])
         return bool(model.probabilities(score)[0, place] >= threshold)
 
-    low, high = _number(-LARGEST), _number(LARGEST)
+    low, high = _number(-MAX_SCORE), _number(MAX_SCORE)
     if reaches(low):
-        return Cut(place, -side * LARGEST)
+        return Cut(place, -side * MAX_SCORE)
     if not reaches(high):
         raise ValueError("no score reaches the threshold")
     while high - low > 1:
@@ -101,22 +99,22 @@ def _float(number: int) -> float:
     return math.copysign(value, number)
 
 
-MOST_SPLITS = 2_000_000
-"""Of more, source code takes compilers minutes and gigabytes; other kinds may hold more."""
+MAX_SPLITS = 2_000_000
+"""With more splits, compilers of source code take minutes and gigabytes; ONNX may hold more."""
 
 Kind = Literal["number", "one", "two", "many", "several", "shares"]
 
 
 @dataclass(frozen=True, eq=False)
 class Output:
-    """How sums become answers.
+    """The way from sums to answers.
 
     A ``number`` is middle + scale · sum / count, or with ``logs`` the exponential of that.
     ``shares`` of classes are sums / count, where two classes have one sum, that of the second.
     ``two`` classes have a score whose sign decides, ``many`` a score each, and so have ``several``
     labels, which all may be true. ``one`` class needs no score. Probabilities come from scores by
     ``steepness``, or by calibrated ``curves``.
-    With a ``cut`` one class is said from its threshold on.
+    With a ``cut`` one class is predicted from its threshold on.
     """
 
     kind: Kind
@@ -128,12 +126,12 @@ class Output:
     scale: float = 1.0
     logs: bool = False
     cut: Cut | None = None
-    """A threshold that was chosen for a class, in place of the plain decision."""
+    """A threshold that was chosen for a class; None predicts the most probable class."""
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Columns, what is asked about them (trees, or lists of words), and the answer."""
+    """Columns, the rules on them (trees, or lists of words), and the answer."""
 
     answer: Output
     names: tuple[str, ...]
@@ -145,59 +143,63 @@ class Program:
 
     @property
     def about(self) -> list[str]:
-        """Return in a few lines what this is."""
-        own = self.answer
-        what = f"{own.classes.size} classes" if own.classes.size else "a number"
-        what = f"{own.classes.size} labels" if own.kind == "several" else what
-        read = f"{len(self.names)} columns" if self.text is None else "texts"
-        read = "rows with texts" if isinstance(self.text, MixedFeatures) else read
-        return [f"A model of pacboost: {read} in, {what} out.", *self._certified]
+        """A description of the program, in a few lines."""
+        answer = self.answer
+        what = f"{answer.classes.size} classes" if answer.classes.size else "a number"
+        what = f"{answer.classes.size} labels" if answer.kind == "several" else what
+        rows = f"{len(self.names)} columns" if self.text is None else "texts"
+        rows = "rows with texts" if isinstance(self.text, MixedFeatures) else rows
+        return [f"A model of pacboost: {rows} in, {what} out.", *self._certified]
 
     @property
     def _certified(self) -> list[str]:
-        given = self.certificate
-        if given is None:
+        certificate = self.certificate
+        if certificate is None:
             return []
-        chance = f" That may fail with probability {given.delta:g}." if given.delta else ""
-        return [f"Certified: {given.claim}{chance}"]
+        chance = (
+            f" That may fail with probability {certificate.delta:g}." if certificate.delta else ""
+        )
+        return [f"Certified: {certificate.claim}{chance}"]
 
 
-def program_of(model: Any, most: int = MOST_SPLITS) -> Program:
-    """Read a fitted estimator, or the ``model_`` that it holds; refuse what no program can hold."""
+def program_of(model: Any, max_splits: int = MAX_SPLITS) -> Program:
+    """Return the program of a fitted estimator or model; refuse models that cannot be exported."""
     chosen = chosen_cut(model)
-    own = getattr(model, "model_", model)
-    made = _plain_program(model, own, most)
+    fitted = getattr(model, "model_", model)
+    program = _plain_program(model, fitted, max_splits)
     if chosen is None:
-        return made
+        return program
     threshold, place, certificate = chosen
-    kind = made.answer.kind
+    kind = program.answer.kind
     if kind not in ("two", "many", "shares"):
         raise ParameterError(
             f"{type(model).__name__} cannot be exported: its answers are of kind {kind!r}, for "
             "which a program knows no threshold. Export its estimator_"
         )
-    cut = cut_of_score(own, threshold, place) if kind == "two" else Cut(place, threshold)
-    return replace(made, answer=replace(made.answer, cut=cut), certificate=certificate)
+    cut = cut_of_score(fitted, threshold, place) if kind == "two" else Cut(place, threshold)
+    return replace(program, answer=replace(program.answer, cut=cut), certificate=certificate)
 
 
-def _plain_program(model: Any, own: Any, most: int) -> Program:
-    if not isinstance(own, Model):
+def _plain_program(model: Any, fitted: Any, max_splits: int) -> Program:
+    if not isinstance(fitted, Model):
         raise ParameterError(
             f"{type(model).__name__} cannot be exported: it holds no vote of rules and no forest. "
             "What can be, after fit: StrongClassifier, AdaBoostClassifier, BoostClassifier, "
             "BoostRegressor, FilterBoostClassifier, TextBoostClassifier and the forests"
         )
-    answer, vote = _answer(own), own.vote
+    answer, vote = _answer(fitted), fitted.vote
     lists = vote.index if isinstance(vote, Vote) else None
     splits = splits_of(vote)
-    if splits > most:
+    if splits > max_splits:
         raise ParameterError(
-            f"the trees have {splits:,} splits, and an export of this kind holds {most:,}. Grow "
-            "fewer or smaller trees (n_estimators, min_samples_leaf, max_depth), export to ONNX, "
+            f"the trees have {splits:,} splits, and an export of this kind holds {max_splits:,}. "
+            "Grow fewer or smaller trees (n_estimators, min_samples_leaf, max_depth), export to ONNX, "
             "which holds more, or keep the model file"
         )
     trees = Trees.none(1) if answer.kind == "one" or lists is not None else of_vote(vote)
-    return Program(answer, own.column_names, own.levels, trees, lists, own.text, own.certificate)
+    return Program(
+        answer, fitted.column_names, fitted.levels, trees, lists, fitted.text, fitted.certificate
+    )
 
 
 def _answer(model: Model) -> Output:

@@ -32,11 +32,11 @@ from pacboost.sources.text import TextFeatures
 
 WIDTH = 100
 LINE = f"# {'-' * 96}\n"
-A_LINE = 20
+NUMBERS_PER_LINE = 20
 WIDTHS = (("h", 2), ("i", 4), ("q", 8))
 EFFORT = 1
-LARGEST = 2.0**63
-"""Whole numbers of 8 bytes are below this."""
+INT64_LIMIT = 2.0**63
+"""Integers of 8 bytes are below this."""
 
 
 def to_python(program: Program) -> str:
@@ -62,24 +62,26 @@ def _copied(part: str) -> tuple[str, str]:
     """Return the imports of a file of this package, and the code below its line."""
     text = files("pacboost.models.export").joinpath(f"{part}.py").read_text(encoding="utf-8")
     above, _, below = text.partition(LINE)
-    wanted = [line for line in above.splitlines() if line.startswith(("import ", "from "))]
-    needed = [line for line in wanted if not line.startswith(("from __future__", "from pacboost"))]
+    import_lines = [line for line in above.splitlines() if line.startswith(("import ", "from "))]
+    needed = [
+        line for line in import_lines if not line.startswith(("from __future__", "from pacboost"))
+    ]
     return "\n".join(needed), re.sub("  # (noqa|type):.*", "", below)
 
 
 def _usage(program: Program) -> str:
     mixed = isinstance(program.text, MixedFeatures)
     rows = "a list of rows" if program.text is None or mixed else "a list of texts"
-    said = f"predict(rows) takes {rows}; it needs Python 3.7 or later, and nothing else."
+    text = f"predict(rows) takes {rows}; it needs Python 3.7 or later, and nothing else."
     if program.lists is None:
-        said += (
+        text += (
             " A row is a list of cells in the order of the columns, or a dictionary by their "
             "names; None or NaN stands for a missing cell, and categories are given as they were "
             "in training. Numbers are compared as 32-bit floats, as pacboost does."
         )
     if mixed:
-        said += " A row is a dictionary by the names of columns, None where a cell is missing."
-    return fill(said, WIDTH - 4)
+        text += " A row is a dictionary by the names of columns, None where a cell is missing."
+    return fill(text, WIDTH - 4)
 
 
 def _functions(program: Program) -> list[str]:
@@ -106,7 +108,7 @@ def _trees(program: Program) -> str:
         f"left=_wholes({_text(trees.left)})",
         f"right=_wholes({_text(trees.right)})",
         f"subset=_wholes({_text(trees.subset if trees.subsets else ())})",
-        f"subsets={[sum(1 << level for level in own) for own in trees.subsets]!r}",
+        f"subsets={[sum(1 << level for level in subset) for subset in trees.subsets]!r}",
         f"roots=_wholes({_text(trees.roots)})",
         f'lines=_lines("""\n{lines}\n""")',
         f"outputs={trees.outputs}",
@@ -120,11 +122,11 @@ def _lists(program: Program, index: WordIndex) -> str:
     entries = np.concatenate([[0], np.cumsum(counts[asked])])
     every = np.concatenate([index.values.ravel(), index.silent])
     unit = GRID if (every == np.rint(every / GRID) * GRID).all() else VOTE_UNIT
-    most = float(np.abs(every).max(initial=0))
-    if most / unit >= LARGEST:
+    largest = float(np.abs(every).max(initial=0))
+    if largest / unit >= INT64_LIMIT:
         raise ParameterError(
-            f"a word of this model has a vote of {most:.3g}, and a Python file holds votes below "
-            f"{LARGEST * unit:.3g}; save the model as a file of pacboost instead"
+            f"a word of this model has a vote of {largest:.3g}, and a Python file holds votes "
+            f"below {INT64_LIMIT * unit:.3g}; save the model as a file of pacboost instead"
         )
     fields = [
         f"reads={_reads(program, asked.tolist())}",
@@ -139,7 +141,7 @@ def _lists(program: Program, index: WordIndex) -> str:
 
 
 def _reads(program: Program, asked: list[int]) -> str:
-    """Write what finds the words of a row, with numbers for those that are asked for."""
+    """Write the code that finds the words of a row, with numbers for those that rules use."""
     numbers = {word: number for number, word in enumerate(asked)}
     if program.text is None:
         return f"_Columns(columns={numbers!r}, width={len(program.names)})"
@@ -147,10 +149,10 @@ def _reads(program: Program, asked: list[int]) -> str:
         return _texts(program.text, [numbers.get(k, -1) for k in range(len(program.names))])
     columns, first = [], 0
     for column in program.text.columns:
-        own = [numbers.get(first + k, -1) for k in range(len(column.words))]
-        first += len(own)
-        if max(own, default=-1) >= 0:
-            columns.append(f"{column.name!r}: {_condition(column, own)}")
+        numbers_of_column = [numbers.get(first + k, -1) for k in range(len(column.words))]
+        first += len(numbers_of_column)
+        if max(numbers_of_column, default=-1) >= 0:
+            columns.append(f"{column.name!r}: {_condition(column, numbers_of_column)}")
     return f"_Row({{{', '.join(columns)}}})"
 
 
@@ -164,7 +166,7 @@ def _texts(text: TextFeatures, numbers: list[int]) -> str:
 
 
 def _condition(column: Conditions, numbers: list[int]) -> str:
-    """Write what finds the conditions on one column that a row meets."""
+    """Write the code that finds the conditions on one column that a row meets."""
     if isinstance(column, TextConditions):
         return _texts(column.features, numbers)
     assert isinstance(column, LevelConditions | NumberConditions)  # there are no others
@@ -202,13 +204,15 @@ def _call(name: str, fields: Sequence[str]) -> str:
 def _text(numbers: Iterable[Any]) -> str:
     """Return numbers as a string over several lines."""
     words = [str(number) for number in numbers]
-    lines = [" ".join(words[k : k + A_LINE]) for k in range(0, len(words), A_LINE)]
+    lines = [
+        " ".join(words[k : k + NUMBERS_PER_LINE]) for k in range(0, len(words), NUMBERS_PER_LINE)
+    ]
     return '"""\n' + "\n".join([*lines, '"""'])
 
 
 def _packed(numbers: NDArray[Any]) -> str:
-    """Pack whole numbers; wherever Python runs, array's "h", "i" and "q" have 2, 4 and 8 bytes."""
-    most = np.abs(numbers).max(initial=0)
-    kind, width = next(own for own in WIDTHS if most < 256 ** own[1] / 2)
+    """Pack integers; on all platforms array's "h", "i" and "q" have 2, 4 and 8 bytes."""
+    largest = np.abs(numbers).max(initial=0)
+    kind, width = next(entry for entry in WIDTHS if largest < 256 ** entry[1] / 2)
     content = zlib.compress(np.ascontiguousarray(numbers, dtype=f"<i{width}").tobytes(), EFFORT)
     return f'_packed("{kind}", "{base64.b64encode(content).decode()}")'

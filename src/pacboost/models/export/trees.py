@@ -1,8 +1,8 @@
-"""All that a vote asks, as trees in one list: what every exported program walks.
+"""All rules of a vote as trees in one list, which every exported program walks.
 
-Rules of one column add up to a step function, and that is a search tree: however many rounds asked
-for the column, a row takes a few comparisons. Sums are exact (numerics/exact.py), so the scores
-stay what they were, bit for bit.
+Rules of one column add up to a step function, which is a search tree: a row takes a few comparisons
+however many rounds used the column. Sums are exact (numerics/exact.py), so the scores are the same
+bit for bit.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ NONE = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """Splits; a child is the number of a split, or ``~line``, where lines say what leaves add.
+    """Splits of trees; a child is the number of a split, or ``~line`` with the values of a leaf.
 
-    A value of at most ``cut``, compared as 32-bit float, goes left; where ``subset`` is not -1,
-    the levels in that line of ``subsets`` do. So an infinite cut sends all that is known one way.
+    A value of at most ``cut``, compared as 32-bit float, goes left; if ``subset`` is not -1, the
+    levels in that line of ``subsets`` do. So an infinite cut sends all values one way.
     """
 
     feature: Whole
@@ -48,22 +48,22 @@ class Trees:
 
     @property
     def outputs(self) -> int:
-        """How many numbers a row gets."""
+        """Number of outputs of a row."""
         return int(self.lines.shape[1])
 
     @classmethod
     def join(cls, parts: Iterable[Trees], outputs: int) -> Trees:
-        """Put trees side by side; equal subsets and equal lines are kept once."""
-        kept = [cls.none(outputs), *parts]
-        splits = np.cumsum([0, *(part.feature.size for part in kept)])
-        firsts = np.cumsum([0, *(len(part.lines) for part in kept)])
+        """Concatenate trees; equal subsets and equal lines are stored once."""
+        all_parts = [cls.none(outputs), *parts]
+        splits = np.cumsum([0, *(part.feature.size for part in all_parts)])
+        firsts = np.cumsum([0, *(len(part.lines) for part in all_parts)])
         lines, line = np.unique(
-            np.concatenate([part.lines for part in kept]), axis=0, return_inverse=True
+            np.concatenate([part.lines for part in all_parts]), axis=0, return_inverse=True
         )
         subsets: dict[Subset, int] = {}
-        for part in kept:
-            for own in part.subsets:
-                subsets.setdefault(own, len(subsets))
+        for part in all_parts:
+            for subset in part.subsets:
+                subsets.setdefault(subset, len(subsets))
 
         def moved(children: Whole, part: int) -> Whole:
             leaf = children < 0
@@ -72,18 +72,18 @@ class Trees:
             return out
 
         def numbered(part: Trees) -> Whole:
-            own = np.array([subsets[s] for s in part.subsets] + [-1], dtype=np.int64)
-            return own[part.subset]
+            numbers = np.array([subsets[s] for s in part.subsets] + [-1], dtype=np.int64)
+            return numbers[part.subset]
 
         return cls(
-            np.concatenate([part.feature for part in kept]),
-            np.concatenate([part.cut for part in kept]),
-            np.concatenate([part.missing_left for part in kept]),
-            np.concatenate([moved(part.left, k) for k, part in enumerate(kept)]),
-            np.concatenate([moved(part.right, k) for k, part in enumerate(kept)]),
-            np.concatenate([numbered(part) for part in kept]),
+            np.concatenate([part.feature for part in all_parts]),
+            np.concatenate([part.cut for part in all_parts]),
+            np.concatenate([part.missing_left for part in all_parts]),
+            np.concatenate([moved(part.left, k) for k, part in enumerate(all_parts)]),
+            np.concatenate([moved(part.right, k) for k, part in enumerate(all_parts)]),
+            np.concatenate([numbered(part) for part in all_parts]),
             tuple(subsets),
-            np.concatenate([moved(part.roots, k) for k, part in enumerate(kept)]),
+            np.concatenate([moved(part.roots, k) for k, part in enumerate(all_parts)]),
             lines,
         )
 
@@ -107,7 +107,7 @@ def splits_of(vote: Vote | Forest) -> int:
 
 
 def of_vote(vote: Vote | Forest) -> Trees:
-    """Lay out a vote of stumps and trees; of a forest tree by tree: its sums may depend on that."""
+    """Lay out a vote of stumps and trees; a forest tree by tree, as its sums may depend on that."""
     if isinstance(vote, Forest):
         parts = (_of_grown(vote, tree.nodes, tree.table) for tree in vote.trees())
         return Trees.join(parts, vote.classes if vote.many else 1)
@@ -136,11 +136,11 @@ def _of_tree(rule: TreeRule, vote: float) -> Trees:
     missing_left[chosen] = rule.members[rule.member[chosen], bins.missing] != 0
     subset: Whole = np.full(rule.feature.size, -1)
     subsets: list[Subset] = []
-    known = zip((bins.thresholds[feature] for feature in rule.feature), rule.cut, strict=True)
-    cuts = np.array([t[c] if c < t.size else np.inf for t, c in known], dtype=np.float32)
+    pairs = zip((bins.thresholds[feature] for feature in rule.feature), rule.cut, strict=True)
+    cuts = np.array([t[c] if c < t.size else np.inf for t, c in pairs], dtype=np.float32)
     for split in np.flatnonzero(chosen):
         inside = rule.members[rule.member[split], : bins.levels[rule.feature[split]]] != 0
-        if inside.all() or not inside.any():  # all that is known goes one way
+        if inside.all() or not inside.any():  # all levels go one way
             cuts[split] = np.inf if inside.all() else -np.inf
         else:
             subset[split] = len(subsets)
@@ -161,7 +161,7 @@ def _of_tree(rule: TreeRule, vote: float) -> Trees:
 def _search(feature: int, part: FeaturePart) -> Trees:
     """Return the tree that finds the step of a value by halving."""
     cuts, heights = part.thresholds, part.steps
-    splits = list(_halving(0, cuts.size, 1))  # split 0 asks whether the value is known
+    splits = list(_halving(0, cuts.size, 1))  # split 0 tests for a missing value
     first = 1 if cuts.size else ~0
     children = np.array([(first, ~len(heights)), *(split[1:] for split in splits)])
     count = len(children)
@@ -189,14 +189,14 @@ def _of_grown(forest: Forest, nodes: NDArray[np.uint64], table: NDArray[np.float
     leaf = feature == LEAF
     inner = np.flatnonzero(~leaf)
     number = np.where(leaf, ~(np.cumsum(leaf) - 1), np.cumsum(~leaf) - 1)
-    own = feature[inner].astype(np.int64)
+    features = feature[inner].astype(np.int64)
     cut = ((nodes[inner] >> np.uint64(32)) & np.uint64(255)).astype(np.int64)
     sizes = np.array([column.size for column in forest.bins.thresholds], dtype=np.int64)
-    firsts, known = np.cumsum(sizes) - sizes, cut < sizes[own]
-    cuts = np.full(own.size, np.inf, dtype=np.float32)
-    cuts[known] = np.concatenate(forest.bins.thresholds)[(firsts[own] + cut)[known]]
+    firsts, has_cut = np.cumsum(sizes) - sizes, cut < sizes[features]
+    cuts = np.full(features.size, np.inf, dtype=np.float32)
+    cuts[has_cut] = np.concatenate(forest.bins.thresholds)[(firsts[features] + cut)[has_cut]]
     return Trees(
-        own,
+        features,
         cuts,
         ((nodes[inner] >> np.uint64(40)) & np.uint64(1)).astype(np.bool_),
         number[inner + 1],
@@ -204,12 +204,12 @@ def _of_grown(forest: Forest, nodes: NDArray[np.uint64], table: NDArray[np.float
         np.full(inner.size, -1),
         (),
         number[:1],
-        _said(forest, payload[leaf], table.astype(np.float64)),
+        _leaf_values(forest, payload[leaf], table.astype(np.float64)),
     )
 
 
-def _said(forest: Forest, payload: Whole, table: Lines) -> Lines:
-    """Return what leaves say, from what they hold."""
+def _leaf_values(forest: Forest, payload: Whole, table: Lines) -> Lines:
+    """Return the values of leaves, from their payload."""
     if not forest.many:
         values = payload.astype(np.uint32).view(np.float32).astype(np.float64)
         hard = forest.hard and forest.classes > 0

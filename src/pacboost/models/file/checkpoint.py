@@ -1,7 +1,7 @@
-"""Checkpoints of boosting by filtering: everything a run needs to go on, between two refills.
+"""Checkpoints of boosting by filtering: the state of a run between two refills.
 
-A run that goes on from one draws the very rows that it would have drawn, so it ends with the same
-model. The file is laid out as a model file is (models/file/container.py); nothing in it can run.
+A run that continues from a checkpoint draws the same rows as one without a break, so it ends with
+the same model. The file is laid out as a model file (models/file/container.py); it holds no code.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ from pacboost.errors import FileError
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.ledgers.ledger import Refill, Round
 from pacboost.models.file import container, parts
-from pacboost.models.file import fields as records
-from pacboost.models.file.fields import Fields
+from pacboost.models.file.fields import Fields, columns, records
 from pacboost.models.file.rules import from_plain, to_plain
 from pacboost.samples.bins import Bins
 from pacboost.sources.optional import part_of
 
 KIND = "checkpoint"
-MOST_VOTE = 1e6
-MOST_ROWS = 2**40
+MAX_VOTE = 1e6
+MAX_ROWS = 2**40
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -36,11 +35,11 @@ class Checkpoint:
     """A run of filtering between two refills."""
 
     settings: dict[str, Any]
-    """The parameters of the run and its source: a run with others cannot continue from here."""
+    """The parameters of the run and its source: only a run with the same ones can continue."""
     position: dict[str, Any]
-    """Where the oracle is."""
+    """The position of the oracle."""
     rows: tuple[int, int]
-    """The most rows of a sample, and how many the first one has: memory may allow others now."""
+    """Largest number of rows of a sample, and the number of the first: memory may differ now."""
     bins: Bins
     outputs: int
     rules: list[Hypothesis]
@@ -50,7 +49,7 @@ class Checkpoint:
     cells: bool
     mass: float
     arrays: Arrays
-    """Rows set apart, and what is known of each row of an array."""
+    """Rows set apart, and further arrays with an entry for each row."""
 
     def save(self, path: str | Path) -> None:
         """Write the file whole or not at all."""
@@ -63,8 +62,8 @@ class Checkpoint:
             "outputs": self.outputs,
             "rules": to_plain(self.rules),
             "votes": self.votes,
-            "rounds": records.columns(self.rounds, [field.name for field in fields(Round)]),
-            "refills": records.columns(self.refills, [field.name for field in fields(Refill)]),
+            "rounds": columns(self.rounds, [field.name for field in fields(Round)]),
+            "refills": columns(self.refills, [field.name for field in fields(Refill)]),
             "counts": [len(self.rounds), len(self.refills)],
             "cells": self.cells,
             "mass": self.mass,
@@ -75,12 +74,12 @@ class Checkpoint:
         except OSError as problem:
             raise FileError(
                 f"{path}: the checkpoint cannot be written ({problem.strerror or problem}); an "
-                "earlier one, if there is any, is as it was"
+                "earlier one, if any, is unchanged"
             ) from problem
 
 
 def delete(path: Path) -> None:
-    """Delete a checkpoint that is no longer needed, and what a killed run may have left of one."""
+    """Delete a checkpoint that is no longer needed, and the partial file of a killed run."""
     part_of(path)
     with suppress(OSError):
         path.unlink()
@@ -109,12 +108,12 @@ def _checkpoint(content: Fields) -> Checkpoint:
     if not all(type(number) is int and number >= 0 for number in counts + rows):
         content.refuse("rows", "are not whole numbers")
     if len(rows) != 2 or len(counts) != 2 or not len(rules) == len(votes) == counts[0]:
-        content.refuse("votes", "rules, votes and rounds are not as many")
-    if not all(isinstance(vote, float) and abs(vote) <= MOST_VOTE for vote in votes):
+        content.refuse("votes", "rules, votes and rounds are not equal in number")
+    if not all(isinstance(vote, float) and abs(vote) <= MAX_VOTE for vote in votes):
         content.refuse("votes", "are not finite numbers")
-    if not all(0 < number <= MOST_ROWS for number in rows):
+    if not all(0 < number <= MAX_ROWS for number in rows):
         content.refuse("rows", "are none, or more than any run draws")
-    made = Checkpoint(
+    checkpoint = Checkpoint(
         settings=content.get("settings", dict),
         position=content.get("position", dict),
         rows=(rows[0], rows[1]),
@@ -122,24 +121,24 @@ def _checkpoint(content: Fields) -> Checkpoint:
         outputs=outputs,
         rules=rules,
         votes=votes,
-        rounds=records.records([content.part("rounds")], Round, counts[0]),
-        refills=records.records([content.part("refills")], Refill, counts[1]),
+        rounds=records([content.part("rounds")], Round, counts[0]),
+        refills=records([content.part("refills")], Refill, counts[1]),
         cells=content.get("cells", bool),
         mass=content.number("mass"),
         arrays=content.get("arrays", dict),
     )
-    if _holds_array([made.settings, made.position]):
+    if _holds_array([checkpoint.settings, checkpoint.position]):
         content.refuse("settings", "or the position hold an array")
-    if not all(isinstance(array, np.ndarray) for array in made.arrays.values()):
+    if not all(isinstance(array, np.ndarray) for array in checkpoint.arrays.values()):
         content.refuse("arrays", "are not arrays")
-    parts.check_numbers("rounds", made.rounds)
-    parts.check_numbers("refills", made.refills)
+    parts.check_numbers("rounds", checkpoint.rounds)
+    parts.check_numbers("refills", checkpoint.refills)
     content.end()
-    return made
+    return checkpoint
 
 
 def _holds_array(value: Any) -> bool:
-    """Check whether an array is somewhere in a value; settings with one could not be compared."""
+    """Check whether a value contains an array; settings with one could not be compared."""
     if isinstance(value, dict):
         return any(map(_holds_array, value.values()))
     if isinstance(value, list):

@@ -6,9 +6,13 @@
     the bytes of the arrays, one after the other, little-endian
     SHA-256 of everything before, 32 bytes
 
-It holds data only: nothing in it can run, name a file or be expanded. So its size bounds what may
-be allocated to read it, and all of that is checked before anything is (see
-models/file/document.py).
+It holds data only: no code, no file names, nothing compressed. So its size bounds the memory that
+reading may take, and each allocation is checked beforehand (see models/file/document.py).
+
+Each claim in a file has a SHA-256 digest that binds it to the model it was made for: of everything
+in the file but clock times and versions, and of all fields of the claim. So a certificate cannot be
+combined with other classes or names. The digest is not a signature: anybody who writes a file from
+scratch can compute it too.
 """
 
 from __future__ import annotations
@@ -30,13 +34,13 @@ from pacboost.sources.optional import part_of, place_of
 
 VERSION = 3
 DIGEST = 32
-AT_ONCE = 2**20
-LONGEST_LINE = 64
+BYTES_PER_READ = 2**20
+MAX_LINE_BYTES = 64
 
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """What a file holds, and how much may still be allocated to make something of it."""
+    """The content of a file, and the memory that is still allowed for building a model from it."""
 
     kind: str
     document: dict[str, Any]
@@ -54,7 +58,7 @@ def packed(content: dict[str, Any]) -> Iterator[bytes | memoryview]:
 
 
 def write(path: Path, kind: str, content: dict[str, Any]) -> None:
-    """Write a file whole or not at all: beside its place, and then put there once on disk."""
+    """Write a file whole or not at all: first to a temporary file, which then replaces it."""
     place = place_of(path)
     part = part_of(place)
     try:
@@ -73,26 +77,26 @@ def write(path: Path, kind: str, content: dict[str, Any]) -> None:
 
 
 def kind_of(path: Path) -> str:
-    """Return by its first line what a file holds."""
+    """Return the kind of a file, from its first line."""
     with _opened(path, "model") as (file, _):
         return _first_line(path, file, "model")
 
 
 def read(path: Path, kind: str, memory: int = 0) -> Content:
-    """Read a file that ``write`` wrote, if it is of a kind and as it was written.
+    """Read a file of a kind that ``write`` wrote, and refuse it if it was changed.
 
-    So many bytes of ``memory`` may be taken, if that is more than the size of the file allows.
+    Reading may take ``memory`` bytes, if that is more than the size of the file allows.
     """
     with _opened(path, kind) as (file, size):
-        found = _first_line(path, file, kind)
-        if found != kind:
-            raise FileError(f"{path}: holds a {found}; a pacboost {kind} file is needed")
+        found_kind = _first_line(path, file, kind)
+        if found_kind != kind:
+            raise FileError(f"{path}: holds a {found_kind}; a pacboost {kind} file is needed")
         sha256 = _checked_digest(path, file, size)
         room = MemoryBudget.of(size, memory)
         try:
-            line = file.readline(LONGEST_LINE)
-            left = size - DIGEST - file.tell()
-            if not line[:-1].isdigit() or line[-1:] != b"\n" or int(line) > left:
+            line = file.readline(MAX_LINE_BYTES)
+            n_left = size - DIGEST - file.tell()
+            if not line[:-1].isdigit() or line[-1:] != b"\n" or int(line) > n_left:
                 raise ValueError(f"the document cannot have {line[:20]!r} bytes")
             text = file.read(int(line))
             content = document.read(text, file.readinto, size - DIGEST - file.tell(), room)
@@ -104,19 +108,19 @@ def read(path: Path, kind: str, memory: int = 0) -> Content:
 @contextmanager
 def _opened(path: Path, kind: str) -> Iterator[tuple[BufferedReader, int]]:
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # others may have no end, or none to wait for
+        if not stat.S_ISREG(path.stat().st_mode):  # reading a pipe or device may never end
             raise FileError(f"{path}: cannot be read (it is not a file); a {kind} file is needed")
         with path.open("rb") as file:
             yield file, os.fstat(file.fileno()).st_size
     except FileError:
         raise
-    except (OSError, ValueError) as problem:  # names may hold what no name of a file can
+    except (OSError, ValueError) as problem:  # a path may contain a null character
         reason = getattr(problem, "strerror", None) or problem
         raise FileError(f"{path}: cannot be read ({reason})") from problem
 
 
 def _first_line(path: Path, file: BufferedReader, kind: str) -> str:
-    line = file.readline(LONGEST_LINE)
+    line = file.readline(MAX_LINE_BYTES)
     words = line.decode("ascii", "replace").split(" ")
     if len(words) != 3 or words[0] != "pacboost" or not line.endswith(b"\n"):
         raise FileError(f"{path}: is not a pacboost {kind} file")
@@ -129,14 +133,14 @@ def _first_line(path: Path, file: BufferedReader, kind: str) -> str:
 
 
 def _checked_digest(path: Path, file: BufferedReader, size: int) -> str:
-    """Compare the SHA-256 at the end with that of what is before it."""
+    """Compare the SHA-256 at the end with that of everything before it."""
     after = file.tell()
     file.seek(0)
-    digest, left = hashlib.sha256(), size - DIGEST
-    while left > 0 and (piece := file.read(min(AT_ONCE, left))):
+    digest, n_left = hashlib.sha256(), size - DIGEST
+    while n_left > 0 and (piece := file.read(min(BYTES_PER_READ, n_left))):
         digest.update(piece)
-        left -= len(piece)
-    if left != 0 or file.read(DIGEST + 1) != digest.digest():
+        n_left -= len(piece)
+    if n_left != 0 or file.read(DIGEST + 1) != digest.digest():
         raise FileError(
             f"{path}: is damaged (its SHA-256 is not the one at its end: it was cut off, or "
             "something has changed it since it was written)"
@@ -145,37 +149,29 @@ def _checked_digest(path: Path, file: BufferedReader, size: int) -> str:
     return digest.hexdigest()
 
 
-# One digest that binds a claim in a file to the whole model that it was made for.
-#
-# The digest is a SHA-256 of everything in the file but clock times and versions (rules, votes,
-# bins, column names, levels, classes, calibration, vocabulary, ledger, and whatever a later version
-# adds), together with all fields of the claim itself. So a certificate cannot be combined with
-# other classes or names than those it was made for. The digest is not a signature: anybody who
-# writes a file from scratch can compute it too.
-
 CLAIMS = ("certificate", "answering", "decision", "coverage")
 """The parts of a file that make a claim about the model; each has its digest."""
 OUTSIDE = ("seconds", "versions")
-"""What equal models may differ in."""
+"""Fields in which equal models may differ."""
 FIELD = "model_digest"
 
 
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of a file with a digest in every claim that has none.
 
-    A claim that did not belong to the file it was read from keeps what it had (``kept``): writing
-    a model again proves nothing.
+    A claim that did not belong to the file it was read from keeps its wrong digest (``kept``):
+    writing a model again proves nothing.
 
     >>> content = {"model": {"classes": ["no", "yes"]}, "certificate": {"value": 0.1}}
-    >>> whole = sealed(content)
-    >>> binds(whole, "certificate")
+    >>> document = sealed(content)
+    >>> binds(document, "certificate")
     True
-    >>> binds({**whole, "model": {"classes": ["yes", "no"]}}, "certificate")
+    >>> binds({**document, "model": {"classes": ["yes", "no"]}}, "certificate")
     False
     """
     new = [name for name in CLAIMS if content.get(name) and not content[name].get(FIELD)]
-    found = _body_digest(content) if new else b""
-    claims = {name: {**content[name], FIELD: _digest(found, content[name])} for name in new}
+    body = _body_digest(content) if new else b""
+    claims = {name: {**content[name], FIELD: _digest(body, content[name])} for name in new}
     return {**content, **claims}
 
 
@@ -208,7 +204,7 @@ def _digest(body: bytes, claim: Mapping[str, Any]) -> str:
 
 
 def _timeless(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out clock times and versions, wherever they lie."""
+    """Remove clock times and versions at every depth."""
     return {
         name: _timeless(value) if isinstance(value, Mapping) else value
         for name, value in part.items()
@@ -217,7 +213,7 @@ def _timeless(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sha256(content: dict[str, Any]) -> bytes:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for piece in packed(content):
-        found.update(piece)
-    return found.digest()
+        digest.update(piece)
+    return digest.digest()

@@ -1,9 +1,9 @@
 """The document of a model file: plain values in JSON, with arrays and long lists of words apart.
 
-What is written are dictionaries with words as keys, lists, words, numbers, true, false, null and
+Content consists of dictionaries with string keys, lists, strings, numbers, true, false, null and
 NumPy arrays. An array becomes ``{"array": k}``: the k-th of the arrays that follow the document. A
 long list of words becomes ``{"strings": [k, k + 1]}``: their letters in UTF-8, and the number of
-bytes of each. ``arrays`` says of each what it is: "f8 31x2", 31 lines of two 64-bit floats.
+bytes of each. ``arrays`` holds the dtype and shape of each: "f8 31x2", 31 rows of two doubles.
 """
 
 from __future__ import annotations
@@ -21,14 +21,12 @@ from numpy.typing import NDArray
 
 from pacboost.errors import FileError
 
-# A limit on the memory that reading a file may take, whatever the file contains.
-
-SPARE = 50_000_000
+SPARE_BYTES = 50_000_000
 
 
 @dataclass
 class MemoryBudget:
-    """How many more bytes may be allocated while a file is read: twice its size and 50 MB in all.
+    """The bytes that reading a file may still allocate: twice its size and 50 MB in all.
 
     >>> room = MemoryBudget.of(1000)
     >>> room.take(60_000_000, "votes")
@@ -42,7 +40,7 @@ file, allow it with load(path, memory=10**9)
     @classmethod
     def of(cls, size: int, memory: int = 0) -> MemoryBudget:
         """Return the budget of a file of this size in bytes; ``memory`` may raise it."""
-        return cls(max(2 * size + SPARE, memory))
+        return cls(max(2 * size + SPARE_BYTES, memory))
 
     def take(self, size: int, what: str) -> None:
         """Reserve bytes, or refuse."""
@@ -62,10 +60,10 @@ file, allow it with load(path, memory=10**9)
 
 
 TYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
-MOST_AXES = 3
-DEEPEST = 64
-FEW_WORDS = 16
-"""Shorter lists of words stay in the document, where people can read them."""
+MAX_AXES = 3
+MAX_DEPTH = 64
+MAX_WORDS_IN_DOCUMENT = 16
+"""Lists of at most this many words stay in the document, where people can read them."""
 
 Array = NDArray[Any]
 
@@ -78,28 +76,28 @@ def written(content: dict[str, Any]) -> tuple[bytes, list[Array]]:
     '{"arrays":["i8 3"],"content":{"a":[1,null,"x"],"b":{"array":0}}}'
     """
     arrays: list[Array] = []
-    plain = _plain(content, arrays, "content", 0)
+    values = _plain(content, arrays, "content", 0)
     headers = [f"{array.dtype.str[1:]} {'x'.join(map(str, array.shape))}" for array in arrays]
-    whole = {"arrays": headers, "content": plain}
-    return json.dumps(whole, sort_keys=True, separators=(",", ":")).encode("ascii"), arrays
+    document = {"arrays": headers, "content": values}
+    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode("ascii"), arrays
 
 
 def _plain(value: Any, arrays: list[Array], where: str, depth: int) -> Any:
-    """Turn a value into what JSON knows; arrays are put aside, in the order of sorted keys."""
+    """Turn a value into JSON types; arrays are appended to ``arrays``, in order of sorted keys."""
     if isinstance(value, np.ndarray):
         return {"array": _put_aside(value, arrays, where)}
-    if depth < DEEPEST and isinstance(value, list | tuple):
-        if len(value) > FEW_WORDS and all(isinstance(entry, str) for entry in value):
+    if depth < MAX_DEPTH and isinstance(value, list | tuple):
+        if len(value) > MAX_WORDS_IN_DOCUMENT and all(isinstance(entry, str) for entry in value):
             return {"strings": _strings(value, arrays, where)}
         return [_plain(v, arrays, f"{where}[{k}]", depth + 1) for k, v in enumerate(value)]
-    if depth < DEEPEST and isinstance(value, dict) and not {"array", "strings"} & set(value):
+    if depth < MAX_DEPTH and isinstance(value, dict) and not {"array", "strings"} & set(value):
         keys = [_checked_text(key, where) for key in sorted(value, key=str)]
         return {key: _plain(value[key], arrays, f"{where}.{key}", depth + 1) for key in keys}
     if isinstance(value, str):
         return _checked_text(value, where)
-    plain = value.item() if isinstance(value, np.generic) else value
-    if plain is None or (isinstance(plain, bool | int | float) and math.isfinite(plain)):
-        return plain
+    scalar = value.item() if isinstance(value, np.generic) else value
+    if scalar is None or (isinstance(scalar, bool | int | float) and math.isfinite(scalar)):
+        return scalar
     raise FileError(f"{where} cannot be saved: {value!r:.60} is not what a model file holds")
 
 
@@ -112,7 +110,7 @@ def _checked_text(text: str, where: str) -> str:
 
 
 def _put_aside(array: Array, arrays: list[Array], where: str) -> int:
-    if array.dtype.str[1:] not in TYPES or not 1 <= array.ndim <= MOST_AXES:
+    if array.dtype.str[1:] not in TYPES or not 1 <= array.ndim <= MAX_AXES:
         raise FileError(f"{where} cannot be saved: an array of {array.dtype} and {array.ndim} axes")
     arrays.append(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")))
     return len(arrays) - 1
@@ -126,41 +124,41 @@ def raw(array: Array) -> memoryview:
 
 def _strings(words: list[str] | tuple[str, ...], arrays: list[Array], where: str) -> list[int]:
     sizes: Array = np.empty(len(words), dtype=np.int32)
-    held = bytearray()
+    letters_utf8 = bytearray()
     for k, word in enumerate(words):
-        own = _checked_text(word, where).encode()
-        held += own
-        sizes[k] = len(own)
-    letters: Array = np.frombuffer(held, dtype=np.uint8)
+        encoded = _checked_text(word, where).encode()
+        letters_utf8 += encoded
+        sizes[k] = len(encoded)
+    letters: Array = np.frombuffer(letters_utf8, dtype=np.uint8)
     return [_put_aside(letters, arrays, where), _put_aside(sizes, arrays, where)]
 
 
 def read(
-    text: bytes, fill: Callable[[memoryview], int], left: int, room: MemoryBudget
+    text: bytes, fill: Callable[[memoryview], int], n_left: int, room: MemoryBudget
 ) -> dict[str, Any]:
-    """Read a document; ``fill`` gives the bytes of the arrays, of which ``left`` are there."""
-    # what JSON becomes in memory is bounded by what makes objects: no cheaper way is safe
+    """Read a document; ``fill`` reads the bytes of the arrays, ``n_left`` in all."""
+    # The characters that create objects bound the memory that the parsed JSON takes.
     counts = {b"{": 240, b"[": 96, b",": 64, b":": 260}
     cost = 2 * len(text) + sum(price * text.count(mark) for mark, price in counts.items())
     room.take(cost, "the document")
     if not text.isascii():
         raise ValueError("the document holds bytes that are not ASCII")
-    whole = json.loads(
+    document = json.loads(
         text.decode("ascii"),
         object_pairs_hook=_no_key_twice,
         parse_float=_finite,
         parse_constant=_finite,
     )
-    if not isinstance(whole, dict) or sorted(whole) != ["arrays", "content"]:
+    if not isinstance(document, dict) or sorted(document) != ["arrays", "content"]:
         raise ValueError("the document does not consist of arrays and content")
-    if not isinstance(whole["arrays"], list):
+    if not isinstance(document["arrays"], list):
         raise ValueError("arrays: is no list")
-    headers = [_array_header(line) for line in whole["arrays"]]
-    if sum(kind.itemsize * math.prod(shape) for kind, shape in headers) != left:
-        raise ValueError(f"the arrays do not take up the {left} bytes that are there")
+    headers = [_array_header(line) for line in document["arrays"]]
+    if sum(kind.itemsize * math.prod(shape) for kind, shape in headers) != n_left:
+        raise ValueError(f"the arrays do not take up the {n_left} bytes that are there")
     arrays = [_filled(kind, shape, fill, room) for kind, shape in headers]
     reader = _Reader(arrays, room)
-    content = reader.value(whole["content"], "content", 0)
+    content = reader.value(document["content"], "content", 0)
     if reader.next != len(arrays) or not isinstance(content, dict):
         raise ValueError("the content does not refer to every array once, in order")
     return content
@@ -183,7 +181,7 @@ def _finite(text: str) -> float:
 def _array_header(line: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
     kind, _, sizes = line.partition(" ") if isinstance(line, str) else ("", "", "")
     shape = [int(size) if size.isdigit() and size.isascii() else -1 for size in sizes.split("x")]
-    if kind not in TYPES or len(shape) > MOST_AXES or min(shape) < 0 or max(shape) >= 2**48:
+    if kind not in TYPES or len(shape) > MAX_AXES or min(shape) < 0 or max(shape) >= 2**48:
         raise ValueError(f"arrays: {line!r:.60} is not a type and sizes")
     return np.dtype(f"<{kind}"), tuple(shape)
 
@@ -205,14 +203,14 @@ def _filled(
 
 @dataclass
 class _Reader:
-    """Puts arrays and words back in their places; they are referred to in order."""
+    """Replaces references by arrays and lists of words; references are in order."""
 
     arrays: list[Array]
     room: MemoryBudget
     next: int = 0
 
     def value(self, value: Any, where: str, depth: int) -> Any:
-        if depth > DEEPEST:
+        if depth > MAX_DEPTH:
             raise ValueError(f"{where}: is nested too deeply")
         if isinstance(value, list):
             return [self.value(v, f"{where}[{k}]", depth + 1) for k, v in enumerate(value)]
@@ -221,7 +219,7 @@ class _Reader:
                 return self._referred(value, where)
             return {k: self.value(v, f"{where}.{k}", depth + 1) for k, v in value.items()}
         if isinstance(value, str):
-            value.encode()  # half a character of two raises
+            value.encode()  # a lone surrogate raises
         return value
 
     def _referred(self, value: dict[str, Any], where: str) -> Any:
@@ -242,10 +240,10 @@ class _Reader:
         if (sizes < 0).any() or int(sizes.sum(dtype=np.int64)) != letters.size:
             raise ValueError(f"{where}: the sizes of words are not those of their letters")
         self.room.take(letters.size, where)
-        held, found, start = letters.tobytes(), [], 0
+        content, words, start = letters.tobytes(), [], 0
         for size in sizes.tolist():
-            word = held[start : start + size].decode()
+            word = content[start : start + size].decode()
             self.room.take(sys.getsizeof(word) + 16, where)
-            found.append(word)
+            words.append(word)
             start += size
-        return found
+        return words

@@ -1,7 +1,9 @@
-"""The fields of a file on their way to become a model: each is asked for by name and kind.
+"""Checked reading of the fields of a file: each is read by name and kind.
 
-Whatever no fit could have written is refused with the name of the field and the reason. A field
-that nothing reads is refused too: it might have changed what the model means.
+A value that no fit could have written is refused, with the name of the field and the reason. A
+field that nothing reads is refused too: it might have changed the meaning of the model. Records of
+one class are stored side by side, an array for each of their fields: ten thousand rounds are a
+dozen arrays, which are small on disk and checked at once.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from pacboost.models.file.document import MemoryBudget
 
-LARGEST = 1e150
-"""No vote or value of a fit is larger; products and sums of what is not stay finite."""
+MAX_NUMBER = 1e150
+"""No vote or value of a fit is larger; products and sums of such numbers stay finite."""
 
 
 class Written(Protocol):
@@ -46,33 +48,33 @@ class Fields:
         self._content: dict[str, Any] = dict(content)
 
     def refuse(self, name: str | None, reason: str) -> NoReturn:
-        """Return which field is wrong, and why."""
+        """Raise an error that names the field and the reason."""
         raise ValueError(f"{self.where if name is None else f'{self.where}.{name}'}: {reason}")
 
     def __contains__(self, name: str) -> bool:
         return name in self._content
 
     def peek(self, name: str) -> Any:
-        """Look at a field without taking it; None if it is not there."""
+        """Return a field without consuming it; None if there is none."""
         return self._content.get(name)
 
     def any(self, name: str) -> Any:
-        """Return a field of whatever kind."""
+        """Return a field of any kind."""
         if name not in self._content:
             self.refuse(name, "is not there")
         return self._content.pop(name)
 
-    def whole(self, name: str, least: int, most: int) -> int:
+    def whole(self, name: str, low: int, high: int) -> int:
         """Return a whole number within bounds."""
         value = self.any(name)
-        if type(value) is not int or not least <= value <= most:
-            self.refuse(name, f"is {value!r:.40}; it must be a whole number, {least} to {most}")
+        if type(value) is not int or not low <= value <= high:
+            self.refuse(name, f"is {value!r:.40}; it must be a whole number, {low} to {high}")
         return value
 
     def number(self, name: str) -> float:
         """Return a number."""
         value = self.any(name)
-        if type(value) not in (int, float) or not abs(value) <= LARGEST:
+        if type(value) not in (int, float) or not abs(value) <= MAX_NUMBER:
             self.refuse(name, f"is {value!r:.40}; it must be a number")
         return float(value)
 
@@ -84,7 +86,7 @@ class Fields:
         return value
 
     def word(self, name: str, allowed: Mapping[str, Any] | tuple[str, ...]) -> str:
-        """Return one of some words."""
+        """Return a field that is one of the allowed words."""
         value = self.any(name)
         if not isinstance(value, str) or value not in allowed:
             self.refuse(name, f"is {value!r:.40}; it may be {', '.join(allowed)}")
@@ -100,23 +102,23 @@ class Fields:
     ) -> NDArray[Any]:
         """Return an array of a kind and shape (None: any length), finite and within bounds.
 
-        Without bounds, numbers are within ±LARGEST.
+        Without bounds, numbers are within ±MAX_NUMBER.
         """
         value = self.any(name)
-        wanted = np.dtype(kind)
-        if not isinstance(value, np.ndarray) or value.dtype != wanted:
-            found = value.dtype if isinstance(value, np.ndarray) else _kind(value)
-            self.refuse(name, f"is {found} where an array of {wanted} is needed")
+        dtype = np.dtype(kind)
+        if not isinstance(value, np.ndarray) or value.dtype != dtype:
+            actual = value.dtype if isinstance(value, np.ndarray) else _kind(value)
+            self.refuse(name, f"is {actual} where an array of {dtype} is needed")
         fits = value.ndim == len(shape) and all(
-            size in (None, own) for size, own in zip(shape, value.shape, strict=True)
+            size in (None, length) for size, length in zip(shape, value.shape, strict=True)
         )
         if not fits:
             wanted_shape = " x ".join("any" if size is None else str(size) for size in shape)
             self.refuse(name, f"has the shape {value.shape}, not {wanted_shape}")
-        least, most = (-LARGEST, LARGEST) if within is None else within
+        low, high = (-MAX_NUMBER, MAX_NUMBER) if within is None else within
         ends = (value.min().item(), value.max().item()) if value.size else (0, 0)
-        if wanted.kind != "b" and value.size and not least <= ends[0] <= ends[1] <= most:
-            self.refuse(name, f"holds what is not a number from {least:g} to {most:g}")
+        if dtype.kind != "b" and value.size and not low <= ends[0] <= ends[1] <= high:
+            self.refuse(name, f"holds what is not a number from {low:g} to {high:g}")
         return value
 
     def part(self, name: str) -> Fields:
@@ -129,20 +131,20 @@ class Fields:
         return [Fields(entry, f"{self.where}.{name}[{k}]", self.room) for k, entry in entries]
 
     def made(self, name: str, make: Callable[[Any], Made]) -> Made:
-        """Hand a field to what reads it, and say where it was if that refuses.
+        """Build an object from a field, and name the field if that fails.
 
-        What was read must be what would be written: then no part of it was passed over.
+        The object must be written back as the same value: then no part of it was ignored.
         """
         value = self.any(name)
         try:
-            made = make(value)
+            built = make(value)
         except KeyError as problem:
             self.refuse(name, f"lacks {problem}")
         except (AttributeError, LookupError, ArithmeticError, TypeError, ValueError) as problem:
             self.refuse(name, str(problem))
-        if not _same(made.to_dict(), value):
+        if not _same(built.to_dict(), value):
             self.refuse(name, "holds what this version does not know")
-        return made
+        return built
 
     def end(self) -> None:
         """Refuse fields that nothing has read."""
@@ -151,7 +153,7 @@ class Fields:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Compare plain values; a list is as good as a tuple."""
+    """Compare plain values; a list equals a tuple."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
@@ -163,13 +165,9 @@ def _kind(value: Any) -> str:
     return "null" if value is None else type(value).__name__
 
 
-# Records of one class side by side: an array for each of their fields, as their class names them.
-#
-# Ten thousand rounds are then a dozen arrays, which are small on disk and checked at once.
-
 BYTES_A_RECORD = 330
 BYTES_A_VALUE = 24
-"""About what a round takes up in memory, and each of its numbers."""
+"""Approximate memory of a round, and of each of its numbers."""
 
 Record = TypeVar("Record")
 
@@ -181,18 +179,18 @@ KINDS: dict[str, tuple[type, ...]] = {
     "int | None": (int, type(None)),
     "float | None": (float, int, type(None)),
 }
-"""What values a field may have, by how its class declares it."""
+"""The types that a field may have, by its declaration in the class."""
 
 
 def columns(records: Sequence[Any], names: Collection[str]) -> dict[str, Any]:
-    """Return the fields of records, each as an array or a list; nothing if there are none."""
+    """Return the fields of records, each as an array or a list; empty without records."""
     if not records:
         return {}
     return {name: _column([getattr(record, name) for record in records]) for name in names}
 
 
 def _column(values: list[Any]) -> Any:
-    """Keep numbers of one kind in an array; NaN stands for None, and a list for what is mixed."""
+    """Return numbers of one kind as an array, with NaN for None; mixed values as a list."""
     if all(isinstance(value, float) for value in values):
         return np.array(values, dtype=np.float64)
     if all(value is None or isinstance(value, float) for value in values):
@@ -212,33 +210,33 @@ def _column(values: list[Any]) -> Any:
 def records(parts: Sequence[Fields], kind: type[Record], count: int) -> list[Record]:
     """Read records whose fields lie in one part or several."""
     parts[0].room.take(count * BYTES_A_RECORD, parts[0].where)
-    known = {}
+    values_of = {}
     for field in fields(kind) if count else ():  # type: ignore[arg-type]
         part = next((part for part in parts if field.name in part), None)
         if part is None:
             if field.default is MISSING and field.default_factory is MISSING:
                 parts[0].refuse(field.name, "is not there")
             continue
-        known[field.name] = _values(part, field, count)
+        values_of[field.name] = _values(part, field, count)
     for part in parts:
         part.end()
-    lines = zip(*known.values(), strict=True) if known else ()
-    return [kind(**dict(zip(known, line, strict=True))) for line in lines]
+    lines = zip(*values_of.values(), strict=True) if values_of else ()
+    return [kind(**dict(zip(values_of, line, strict=True))) for line in lines]
 
 
 def _values(part: Fields, field: Field[Any], count: int) -> list[Any]:
-    found = part.any(field.name)
-    if isinstance(found, np.ndarray) and len(found) == count:
-        part.room.take(BYTES_A_VALUE * found.size, part.where)
+    values = part.any(field.name)
+    if isinstance(values, np.ndarray) and len(values) == count:
+        part.room.take(BYTES_A_VALUE * values.size, part.where)
         optional = "None" in str(field.type)
-        if np.isinf(found).any() or (np.isnan(found).any() and not optional):
+        if np.isinf(values).any() or (np.isnan(values).any() and not optional):
             part.refuse(field.name, "holds what is not a number")
-        found = [None if optional and v != v else v for v in found.tolist()]  # noqa: PLR0124
-    if not isinstance(found, list) or len(found) != count:
+        values = [None if optional and v != v else v for v in values.tolist()]  # noqa: PLR0124
+    if not isinstance(values, list) or len(values) != count:
         part.refuse(field.name, f"does not hold a value for each of {count} records")
-    for value in found:
+    for value in values:
         check(part, field, value)
-    return found
+    return values
 
 
 def check(part: Fields, field: Field[Any], value: Any) -> None:
@@ -261,14 +259,14 @@ def check(part: Fields, field: Field[Any], value: Any) -> None:
 
 
 def checked(part: Fields, kind: type[Any], skip: Collection[str] = ()) -> dict[str, Any]:
-    """Return the fields of a single record, each of its kind; those not there have defaults."""
-    found = {}
+    """Return the checked fields of a single record; absent fields need a default."""
+    values = {}
     for field in fields(kind):
         if field.name in skip:
             continue
         if field.name in part:
-            found[field.name] = part.any(field.name)
-            check(part, field, found[field.name])
+            values[field.name] = part.any(field.name)
+            check(part, field, values[field.name])
         elif field.default is MISSING and field.default_factory is MISSING:
             part.refuse(field.name, "is not there")
-    return found
+    return values

@@ -1,4 +1,4 @@
-"""The model file: what a fit left behind, as data that cannot run (models/file/container.py).
+"""The model file: a fitted model as data without code (models/file/container.py).
 
 The part named ``model`` is the same, byte for byte, for the same data and seed: rules, votes, bins,
 ledger. Clock times, column names and versions lie outside it, under ``about``.
@@ -25,14 +25,13 @@ from pacboost.hypotheses.vote import Vote, asked
 from pacboost.ledgers.ledger import OUTSIDE, HardRow, Ledger, Refill, Round
 from pacboost.models.calibration import Calibration
 from pacboost.models.file import container, parts
-from pacboost.models.file import fields as records
-from pacboost.models.file.fields import LARGEST, Fields
+from pacboost.models.file.fields import MAX_NUMBER, Fields, checked, columns, records
 from pacboost.models.file.rules import block_read, from_plain, to_plain
 from pacboost.models.model import Model, without_rounds
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.mixed import read_features
 
-MOST_CLASSES, MOST_LABELS = 2**20, 2**16
+MAX_CLASSES, MAX_LABELS = 2**20, 2**16
 FORESTS = ("random_forest", "extra_trees")
 
 BESIDE: dict[str, Callable[[Any], Any]] = {
@@ -42,12 +41,12 @@ BESIDE: dict[str, Callable[[Any], Any]] = {
     "held_out": HeldOut.from_dict,
     "counts": Counts.from_dict,
 }
-"""Parts that may lie beside the model, as its certificate does, and what reads them again;
-``to_dict`` of each gives plain values, with NumPy arrays where there are many numbers. A forest has
-neither answering nor counts."""
+"""Optional parts of a file beside the model and its certificate, and their readers. ``to_dict`` of
+each returns plain values, with NumPy arrays for many numbers. A forest has neither answering nor
+counts."""
 
 ROUNDS = {"rounds": (Round, OUTSIDE), "refills": (Refill, ("seconds",)), "hard": (HardRow, ())}
-"""The records of a ledger, and what of them lies outside the model."""
+"""The records of a ledger, and their fields that are stored outside the model."""
 
 
 def model_bytes(model: Model) -> bytes:
@@ -56,7 +55,7 @@ def model_bytes(model: Model) -> bytes:
 
 
 def save(model: Model, path: str | Path, seen: Sequence[Sketch] = ()) -> None:
-    """Write the file whole or not at all; ``seen`` holds sketches of the training rows."""
+    """Write the file whole or not at all; ``seen`` are sketches of the training rows."""
     names = None if model.names is None else list(model.names)
     content = {
         "model": _core(model),
@@ -78,29 +77,30 @@ def read(path: str | Path, memory: int = 0) -> container.Content:
 
 
 def kind_of(model: Model) -> str:
-    """Return what the first line of a file calls it."""
+    """Return the kind of file for a model, as in its first line."""
     return "forest" if model.forest else "model"
 
 
 def load(path: str | Path, memory: int = 0) -> Model:
-    """Read a file that ``save`` wrote, and refuse what no fit could have written."""
+    """Read a file that ``save`` wrote, and refuse content that no fit could have written."""
     return opened(read(path, memory), path)
 
 
 def opened(content: container.Content, path: str | Path) -> Model:
-    """Make the model of what a file holds."""
+    """Build the model from the content of a file."""
     try:
-        whole = Fields(content.document, "content", content.room)
-        core, about = whole.part("model"), whole.part("about")
-        beside = {name: whole.made(name, read) for name, read in BESIDE.items() if name in whole}
-        beside["certificate"] = parts.certificate_read(whole)
-        beside["seen"] = parts.sketches_read(whole)
-        whole.end()
+        document = Fields(content.document, "content", content.room)
+        core, about = document.part("model"), document.part("about")
+        beside = {
+            name: document.made(name, reader) for name, reader in BESIDE.items() if name in document
+        }
+        beside["certificate"] = parts.certificate_read(document)
+        beside["seen"] = parts.sketches_read(document)
+        document.end()
         parts.versions_read(about)
-        make = _forest if content.kind == "forest" else _vote
+        read_core = _forest if content.kind == "forest" else _vote
         classes = parts.classes_read(core)
-        known = make(core, about, classes)
-        model = Model(classes=classes, **known, **beside)
+        model = Model(classes=classes, **read_core(core, about, classes), **beside)
         core.end()
         about.end()
         parts.check_model(model)
@@ -132,7 +132,7 @@ def _about(model: Model) -> dict[str, Any]:
     return {
         "fingerprint": model.fingerprint,
         **{
-            name: records.columns(getattr(model.ledger, name), outside)
+            name: columns(getattr(model.ledger, name), outside)
             for name, (_, outside) in ROUNDS.items()
         },
     }
@@ -145,25 +145,25 @@ def _ledger_written(ledger: Ledger) -> dict[str, Any]:
         if field.name not in ROUNDS
     }
     for name, (kind, outside) in ROUNDS.items():
-        held = getattr(ledger, name)
+        entries = getattr(ledger, name)
         inside = [field.name for field in fields(kind) if field.name not in outside]
-        written[name] = {"count": len(held), **records.columns(held, inside)}
+        written[name] = {"count": len(entries), **columns(entries, inside)}
     return written
 
 
 def _ledger_read(part: Fields, about: Fields) -> Ledger:
-    found = records.checked(part, Ledger, skip=ROUNDS)
+    values = checked(part, Ledger, skip=ROUNDS)
     for name, (kind, _) in ROUNDS.items():
-        own = part.part(name)
-        count = own.whole("count", 0, 2**31)
-        found[name] = records.records((own, about.part(name)), kind, count)
+        inside = part.part(name)
+        count = inside.whole("count", 0, 2**31)
+        values[name] = records((inside, about.part(name)), kind, count)
     part.end()
-    return Ledger(**found)
+    return Ledger(**values)
 
 
 def _vote(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any]:
-    features = core.whole("features", 1, parts.MOST_FEATURES)
-    outputs = core.whole("outputs", 1, MOST_CLASSES)
+    features = core.whole("features", 1, parts.MAX_FEATURES)
+    outputs = core.whole("outputs", 1, MAX_CLASSES)
     bins = None
     if core.peek("bins") is None:
         core.any("bins")
@@ -190,7 +190,7 @@ def _vote(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any]:
         words = names or ()
         if names is None:
             about.refuse("names", f"are not those of {features} words")
-        optional["text"] = core.made("text", lambda own: read_features(own, words))
+        optional["text"] = core.made("text", lambda value: read_features(value, words))
     return {
         "n_features": features,
         "names": names,
@@ -201,9 +201,6 @@ def _vote(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any]:
         "fingerprint": about.get("fingerprint", str),
         **optional,
     }
-
-
-# A forest: its arrays as they lie in memory.
 
 
 def _forest_core(model: Model) -> dict[str, Any]:
@@ -226,7 +223,7 @@ def _forest_core(model: Model) -> dict[str, Any]:
 
 def _forest(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any]:
     kind = core.word("kind", FORESTS)
-    labels = core.whole("labels", 2, MOST_LABELS) if "labels" in core else 0
+    labels = core.whole("labels", 2, MAX_LABELS) if "labels" in core else 0
     if labels and not all(
         isinstance(name, str) and len(name) == labels and set(name) <= {"0", "1"}
         for name in classes.tolist()
@@ -236,16 +233,16 @@ def _forest(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any
     features = len(bins.thresholds)
     if bins.missing > 255 or features == 0:
         core.refuse("bins", "are none, or have codes of more than 8 bits")
-    importances = core.array("importances", np.float64, features, within=(0, LARGEST))
-    most = max(2, classes.size) if classes.size else 0
-    blocks = tuple(block_read(part, features, most) for part in core.parts("blocks"))
+    importances = core.array("importances", np.float64, features, within=(0, MAX_NUMBER))
+    n_classes = max(2, classes.size) if classes.size else 0
+    blocks = tuple(block_read(part, features, n_classes) for part in core.parts("blocks"))
     levels, names = parts.levels_read(core, features, bins), parts.names_read(about, features)
     middle, scale, hard = core.number("middle"), core.number("scale"), core.get("hard", bool)
     return {
         "n_features": features,
         "names": names,
         "bins": bins,
-        "vote": Forest(bins, most, importances, blocks, middle, scale, hard),
+        "vote": Forest(bins, n_classes, importances, blocks, middle, scale, hard),
         "ledger": without_rounds(kind),
         "levels": levels,
         "labels": labels,

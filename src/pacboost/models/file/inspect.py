@@ -1,4 +1,4 @@
-"""What is in a model file, said without loading the compiler or making the model of it."""
+"""A summary of a model file, without loading the compiler or building the model."""
 
 from __future__ import annotations
 
@@ -13,53 +13,52 @@ from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import FileError
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container
-from pacboost.models.file import fields as records
 from pacboost.models.file.container import VERSION
-from pacboost.models.file.fields import Fields
+from pacboost.models.file.fields import Fields, checked
 
-MOST_NAMED = 5
+MAX_NAMES_SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The facts of a model file; ``str`` lays them out."""
+    """The facts of a model file; ``str`` prints them as a table."""
 
     kind: str
-    """What was fitted: "adaboost with Stump", "random_forest", …"""
+    """The kind of model: "adaboost with Stump", "random_forest", …"""
     rows: int | None
-    """How many rows it learned from, where the file says so."""
+    """Number of training rows, if the file holds it."""
     features: int
     names: tuple[str, ...] | None
-    """What the columns are called; for texts, the words and n-grams that are known."""
+    """The names of the columns; for texts, the words and n-grams of the vocabulary."""
     classes: tuple[Any, ...]
-    """The labels; none where numbers are predicted."""
+    """The labels; empty for a regression."""
     rounds: int
     """Rounds of boosting, or trees of a forest."""
     stopped: str
     certificate: Certificate | None
     text: Mapping[str, Any] | None
-    """How texts are read, where they are."""
+    """The settings for reading texts, if the model reads texts."""
     versions: Mapping[str, str]
-    """What the file was written with."""
+    """The versions of pacboost, NumPy and Python that wrote the file."""
     fingerprint: str
-    """The SHA-256 of the rows it learned from, as the learner saw them."""
+    """The SHA-256 of the training rows, as the learner saw them."""
     sha256: str
-    """That of the file, which was checked."""
+    """The SHA-256 of the file, which was checked."""
     size: int
-    """How many bytes the file has."""
+    """Size of the file in bytes."""
     schema: int = VERSION
     held_out: HeldOut | None = field(default=None, repr=False)
-    """What was counted on the certifying rows besides mistakes, if rows were held out."""
+    """Counts of the certifying rows besides mistakes, if rows were held out."""
     coverage: str = ""
-    """What is certified of prediction sets or intervals, if they were calibrated."""
+    """The claims about prediction sets or intervals, if they were calibrated."""
 
     @property
     def sentence(self) -> str:
-        """What is certified, with a baseline, rare classes and a next step if they are known."""
+        """The claim, with a baseline, rare classes and a next step if rows were held out."""
         if self.certificate is None:
             return self.coverage or "Nothing is certified."
-        said = estimates.in_words(self.certificate, self.held_out, self.classes)
-        return f"{said} {self.coverage}".strip()
+        claim = estimates.in_words(self.certificate, self.held_out, self.classes)
+        return f"{claim} {self.coverage}".strip()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values that JSON can hold."""
@@ -74,7 +73,7 @@ class Summary:
         classes = (
             f"{len(self.classes)} classes: {_some(self.classes)}" if self.classes else "numbers"
         )
-        made = ", ".join(f"{name} {version}" for name, version in self.versions.items())
+        versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         lines = {
             "model": self.kind,
             "predicts": classes,
@@ -83,17 +82,18 @@ class Summary:
             "rounds": f"{self.rounds:,}" + (f" ({self.stopped})" if self.stopped else ""),
             "texts": "" if self.text is None else "read as words and n-grams",
             "data": self.fingerprint[:16],
-            "written by": made,
+            "written by": versions,
             "file": f"{self.size:,} bytes, schema {self.schema}, SHA-256 {self.sha256[:16]}",
         }
-        shown = [f"  {name:<12} {said}" for name, said in lines.items() if said]
+        shown = [f"  {name:<12} {text}" for name, text in lines.items() if text]
         return "\n".join([self.sentence, "", *shown])
 
 
 def inspect(path: str | Path) -> Summary:
-    """Return what a model file holds; it is read whole, and its SHA-256 checked.
+    """Return a summary of a model file, after checking its SHA-256.
 
-    The meaning of its rules is not: ``pacboost.load`` does that, ``pacboost.verify`` even more.
+    Its rules are not checked: ``pacboost.load`` checks them, and ``pacboost.verify`` recomputes the
+    certificate.
     """
     path = Path(path)
     kind = container.kind_of(path)
@@ -101,23 +101,25 @@ def inspect(path: str | Path) -> Summary:
         raise FileError(f"{path}: holds a {kind}; a pacboost model file is needed")
     content = container.read(path, kind)
     try:
-        whole = Fields(content.document, "content", content.room)
-        core, about = whole.part("model"), whole.part("about")
-        found = _forest(core) if kind == "forest" else _vote(core)
+        document = Fields(content.document, "content", content.room)
+        core, about = document.part("model"), document.part("about")
+        facts = _forest(core) if kind == "forest" else _vote(core)
         names = None if about.peek("names") is None else tuple(about.words("names"))
         summary = Summary(
-            **found,
+            **facts,
             names=names,
             classes=tuple(core.get("classes", list)),
-            certificate=_certificate(whole, content.document),
+            certificate=_certificate(document, content.document),
             versions=about.get("versions", dict),
             fingerprint=about.get("fingerprint", str) if "fingerprint" in about else "",
             sha256=content.sha256,
             size=path.stat().st_size,
-            held_out=whole.made("held_out", HeldOut.from_dict) if "held_out" in whole else None,
+            held_out=document.made("held_out", HeldOut.from_dict)
+            if "held_out" in document
+            else None,
             coverage=_coverage(content.document),
         )
-        str(summary)  # what cannot be said of it is noticed here
+        str(summary)  # raises if a sentence cannot be written
         return summary
     except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
         raise FileError(f"{path}: is damaged ({problem})") from problem
@@ -125,8 +127,12 @@ def inspect(path: str | Path) -> Summary:
 
 def _vote(core: Fields) -> dict[str, Any]:
     part = core.part("ledger")
-    skip = [own.name for own in fields(Ledger) if own.type not in ("str", "int")]
-    ledger = records.checked(part, Ledger, skip=skip)
+    skip = [
+        ledger_field.name
+        for ledger_field in fields(Ledger)
+        if ledger_field.type not in ("str", "int")
+    ]
+    ledger = checked(part, Ledger, skip=skip)
     return {
         "kind": f"{ledger['booster']} with {ledger['learner']}",
         "rows": ledger["rows"],
@@ -149,15 +155,15 @@ def _forest(core: Fields) -> dict[str, Any]:
     }
 
 
-def _certificate(whole: Fields, document: Mapping[str, Any]) -> Certificate | None:
-    if "decision" in whole:
+def _certificate(fields_of_file: Fields, document: Mapping[str, Any]) -> Certificate | None:
+    if "decision" in fields_of_file:
         from pacboost.bounds.decision import ThresholdDecision  # loads SciPy, which few files need
 
         return ThresholdDecision.from_dict(document["decision"]).certificate
-    if whole.peek("certificate") is None:
+    if fields_of_file.peek("certificate") is None:
         return None
-    found = Certificate.from_dict(records.checked(whole.part("certificate"), Certificate))
-    return replace(found, model_digest=container.kept(document, "certificate"))
+    certificate = Certificate.from_dict(checked(fields_of_file.part("certificate"), Certificate))
+    return replace(certificate, model_digest=container.kept(document, "certificate"))
 
 
 def _coverage(document: Mapping[str, Any]) -> str:
@@ -172,5 +178,5 @@ def _coverage(document: Mapping[str, Any]) -> str:
 
 
 def _some(names: tuple[Any, ...]) -> str:
-    shown = ", ".join(str(name) for name in names[:MOST_NAMED])
-    return f"{shown}, …" if len(names) > MOST_NAMED else shown
+    shown = ", ".join(str(name) for name in names[:MAX_NAMES_SHOWN])
+    return f"{shown}, …" if len(names) > MAX_NAMES_SHOWN else shown

@@ -1,4 +1,8 @@
-"""What files of votes, of forests and checkpoints share: bins, classes, names and versions."""
+"""Parts that all files share (bins, classes, names and versions), and checks of their numbers.
+
+A model that loads can be reported on, verified and saved: all sentences about it are written once
+while its numbers are checked.
+"""
 
 from __future__ import annotations
 
@@ -21,24 +25,24 @@ from pacboost.errors import NotCertified
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.models.file import fields
 from pacboost.models.file.container import CLAIMS, kept
-from pacboost.models.file.fields import LARGEST, Fields
+from pacboost.models.file.fields import MAX_NUMBER, Fields
 from pacboost.models.model import Model
 from pacboost.samples.bins import MAX_BINS, Bins
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.levels import Levels
 
-LARGEST_FLOAT = float(np.finfo(np.float32).max)
-MOST_FEATURES = 2**24
+MAX_FLOAT32 = float(np.finfo(np.float32).max)
+MAX_FEATURES = 2**24
 BYTES_A_FEATURE = 112
 Held = TypeVar("Held", bound=Any)
 
 
 def bins_written(bins: Bins, kept: Sequence[int] | None = None) -> dict[str, Any]:
-    """Put thresholds side by side, of all features or of those that are ``kept``."""
-    own = bins.thresholds if kept is None else [bins.thresholds[j] for j in kept]
+    """Concatenate the thresholds of all features, or of those with the numbers ``kept``."""
+    thresholds = bins.thresholds if kept is None else [bins.thresholds[j] for j in kept]
     return {
         "sizes": bins.sizes.astype(np.int32),
-        "thresholds": np.concatenate([np.empty(0, np.float32), *own]),
+        "thresholds": np.concatenate([np.empty(0, np.float32), *thresholds]),
         "middle": bins.middle.astype(np.int64),
         "levels": bins.levels.astype(np.int64),
         **({} if kept is None else {"kept": np.array(kept, dtype=np.int32)}),
@@ -46,25 +50,25 @@ def bins_written(bins: Bins, kept: Sequence[int] | None = None) -> dict[str, Any
 
 
 def bins_read(part: Fields, features: int | None = None) -> Bins:
-    """Read the bins; kernels count on one sorted list of thresholds for every feature."""
+    """Read the bins; kernels require one sorted list of thresholds for every feature."""
     sizes = part.array("sizes", np.int32, features, within=(0, MAX_BINS - 1))
     part.room.take(BYTES_A_FEATURE * sizes.size, part.where)
-    own = sizes
+    sizes_kept = sizes
     if "kept" in part:
-        kept = part.array("kept", np.int32, None, within=(0, sizes.size - 1))
-        if (kept[1:] <= kept[:-1]).any():
+        places = part.array("kept", np.int32, None, within=(0, sizes.size - 1))
+        if (places[1:] <= places[:-1]).any():
             part.refuse("kept", "are not in order")
-        own = np.zeros_like(sizes)
-        own[kept] = sizes[kept]
-    total = int(own.sum(dtype=np.int64))
-    bound = (-LARGEST_FLOAT, LARGEST_FLOAT)
+        sizes_kept = np.zeros_like(sizes)
+        sizes_kept[places] = sizes[places]
+    total = int(sizes_kept.sum(dtype=np.int64))
+    bound = (-MAX_FLOAT32, MAX_FLOAT32)
     thresholds = part.array("thresholds", np.float32, total, within=bound)
     middle = part.array("middle", np.int64, sizes.size, within=(0, MAX_BINS))
     levels = part.array("levels", np.int64, sizes.size, within=(0, MAX_BINS + 1))
     part.end()
     if (middle > sizes).any():
         part.refuse("middle", "lies beyond the bins of its feature")
-    ends = np.cumsum(own, dtype=np.int64)
+    ends = np.cumsum(sizes_kept, dtype=np.int64)
     falls = np.flatnonzero(thresholds[1:] < thresholds[:-1]) + 1
     if not np.isin(falls, ends).all():
         part.refuse("thresholds", "are not in order")
@@ -73,22 +77,22 @@ def bins_read(part: Fields, features: int | None = None) -> Bins:
 
 
 def classes_read(part: Fields) -> NDArray[Any]:
-    """Read the labels that stand for the classes: distinct, and all of one kind."""
-    found = part.get("classes", list)
-    kinds = {type(label) for label in found}
+    """Read the labels of the classes: distinct, and all of one kind."""
+    labels = part.get("classes", list)
+    kinds = {type(label) for label in labels}
     if len(kinds) > 1 or not kinds <= {str, bool, int, float}:
         part.refuse("classes", "are not words, numbers or truth values, all of one kind")
-    if len(set(found)) != len(found):
+    if len(set(labels)) != len(labels):
         part.refuse("classes", "hold one label twice")
-    if kinds == {str}:  # all take as much room as the longest of them
-        part.room.take(4 * len(found) * max(map(len, found)), f"{part.where}.classes")
-    if kinds == {int} and not all(-(2**63) <= label < 2**63 for label in found):
+    if kinds == {str}:  # NumPy stores each in the space of the longest
+        part.room.take(4 * len(labels) * max(map(len, labels)), f"{part.where}.classes")
+    if kinds == {int} and not all(-(2**63) <= label < 2**63 for label in labels):
         part.refuse("classes", "hold a number of more than 64 bits")
-    return np.array(found)
+    return np.array(labels)
 
 
 def names_read(part: Fields, features: int) -> tuple[str, ...] | None:
-    """Read what columns are called."""
+    """Read the names of columns; None if there are none."""
     if part.peek("names") is None:
         part.any("names")
         return None
@@ -99,7 +103,7 @@ def names_read(part: Fields, features: int) -> tuple[str, ...] | None:
 
 
 def levels_read(part: Fields, features: int, bins: Bins | None) -> Levels:
-    """Read the levels of categorical columns, as many as the bins say."""
+    """Read the levels of categorical columns, and compare their numbers with the bins."""
     levels = part.made("levels", Levels.from_dict)
     if any(column >= features for column in levels.columns):
         part.refuse("levels", f"name a column beyond the {features} there are")
@@ -109,22 +113,22 @@ def levels_read(part: Fields, features: int, bins: Bins | None) -> Levels:
 
 
 def certificate_read(part: Fields) -> Certificate | None:
-    """Read a certificate, if there is one."""
+    """Read a certificate; None if there is none."""
     if part.peek("certificate") is None:
         part.any("certificate")
         return None
-    own = part.part("certificate")
-    found = fields.checked(own, Certificate)
-    own.end()
-    return Certificate.from_dict(found)
+    fields_of_certificate = part.part("certificate")
+    values = fields.checked(fields_of_certificate, Certificate)
+    fields_of_certificate.end()
+    return Certificate.from_dict(values)
 
 
 def with_digests(model: Held, document: Mapping[str, Any]) -> Held:
-    """Keep the digests of the claims of a model where they do not belong to the file."""
-    found = {name: getattr(model, name, None) for name in CLAIMS}
+    """Set the digest of each claim that does not belong to the model of the file."""
+    claims_of_model = {name: getattr(model, name, None) for name in CLAIMS}
     claims = {
         name: replace(claim, model_digest=kept(document, name))
-        for name, claim in found.items()
+        for name, claim in claims_of_model.items()
         if claim is not None
     }
     return replace(model, **claims)
@@ -134,55 +138,53 @@ def sketches_read(part: Fields) -> tuple[Sketch, ...]:
     """Read the sketches of the training rows, if there are any."""
     if "rows_seen" not in part:
         return ()
-    found = part.get("rows_seen", list)
-    own = Fields({str(k): sketch for k, sketch in enumerate(found)}, "rows_seen", part.room)
-    return tuple(own.made(str(k), Sketch.from_dict) for k in range(len(found)))
+    sketches = part.get("rows_seen", list)
+    fields_of_sketches = Fields(
+        {str(k): sketch for k, sketch in enumerate(sketches)}, "rows_seen", part.room
+    )
+    return tuple(fields_of_sketches.made(str(k), Sketch.from_dict) for k in range(len(sketches)))
 
 
 def optional(model: Any, names: Iterable[str]) -> dict[str, Any]:
-    """Return the parts of these names that a model has, as files hold them."""
-    found = {name: getattr(model, name, None) for name in names}
-    return {name: part.to_dict() for name, part in found.items() if part is not None}
+    """Return the parts of these names that a model has, as plain values."""
+    parts = {name: getattr(model, name, None) for name in names}
+    return {name: part.to_dict() for name, part in parts.items() if part is not None}
 
 
 def versions() -> dict[str, str]:
-    """Return what a file was written with."""
-    own = own_version()
-    return {"pacboost": own, "numpy": np.__version__, "python": platform.python_version()}
+    """Return the versions of the software that writes a file."""
+    return {"pacboost": own_version(), "numpy": np.__version__, "python": platform.python_version()}
 
 
 @cache
 def own_version() -> str:
-    """Return the version of pacboost that is installed."""
+    """Return the installed version of pacboost."""
     try:
         return metadata.version("pacboost")
-    except metadata.PackageNotFoundError:  # run from a folder, not installed
+    except metadata.PackageNotFoundError:  # imported from a folder without installation
         return "unknown"
 
 
 def versions_read(part: Fields) -> None:
     """Refuse versions that are not words."""
-    found = part.any("versions")
-    if not isinstance(found, dict) or not all(isinstance(v, str) for v in found.values()):
+    versions = part.any("versions")
+    if not isinstance(versions, dict) or not all(isinstance(v, str) for v in versions.values()):
         part.refuse("versions", "are not words")
 
 
-# Whether the numbers of a file can be those of a fit, so that nothing fails on them later. All that
-# is said of them in words is made once: a file that loads can be reported on, verified and saved.
-
-MOST_ROWS = 2**62
+MAX_ROWS = 2**62
 COMMITTEES = ("three_way", "three_learners", "majority_of", "subsampled", "bagged")
 
 
 def _check_ledger(ledger: Ledger, classes: int) -> None:
-    """Refuse a record that no run could have left."""
-    _within("ledger.rows", ledger.rows, 0, MOST_ROWS)
-    _within("ledger.classes", ledger.classes, 1, MOST_ROWS)
-    _within("ledger.factor", ledger.factor, 0, LARGEST)
+    """Refuse a ledger that no run could have written."""
+    _within("ledger.rows", ledger.rows, 0, MAX_ROWS)
+    _within("ledger.classes", ledger.classes, 1, MAX_ROWS)
+    _within("ledger.factor", ledger.factor, 0, MAX_NUMBER)
     for name in ("vc_dimension", "log_size"):
         value = getattr(ledger, name)
         if value is not None:
-            _within(f"ledger.{name}", value, 0, LARGEST)
+            _within(f"ledger.{name}", value, 0, MAX_NUMBER)
     if classes == 0 and (not ledger.regression or ledger.booster in COMMITTEES):
         raise ValueError(f"there are no classes, but {ledger.booster!r} names classes")
     for place, entry in enumerate(ledger.rounds):
@@ -195,7 +197,7 @@ def _check_ledger(ledger: Ledger, classes: int) -> None:
 
 
 def check_model(model: Model) -> None:
-    """Refuse a record, a certificate, or sets and intervals that do not go with the model."""
+    """Refuse a ledger, a certificate, or sets and intervals that do not fit the model."""
     classes = model.classes.size
     if not model.forest:
         _check_ledger(model.ledger, classes)
@@ -217,9 +219,9 @@ def check_model(model: Model) -> None:
 def _check_certificate(
     certificate: Certificate, held_out: HeldOut | None, names: Sequence[str]
 ) -> None:
-    """Refuse a certificate that nothing can be said about."""
-    _within("certificate.value", certificate.value, 0, LARGEST)
-    _within("certificate.size", certificate.size, 0, MOST_ROWS)
+    """Refuse a certificate whose numbers are out of range or whose sentences fail."""
+    _within("certificate.value", certificate.value, 0, MAX_NUMBER)
+    _within("certificate.size", certificate.size, 0, MAX_ROWS)
     if not 0 <= certificate.delta < 1:
         raise ValueError(f"certificate.delta is {certificate.delta!r:.40}; it must lie in [0, 1)")
     _check_numbers("certificate.inputs", certificate.inputs)
@@ -232,7 +234,7 @@ def _check_certificate(
 def _check_round(where: str, entry: Round, ledger: Ledger) -> None:
     _check_numbers(where, vars(entry))
     exponential = ledger.potential in ("exponential", "projected")
-    _within(f"{where}.weight", entry.weight, 1 if exponential else 0, MOST_ROWS)
+    _within(f"{where}.weight", entry.weight, 1 if exponential else 0, MAX_ROWS)
     if not entry.normaliser > 0:
         raise ValueError(f"{where}.normaliser is {entry.normaliser!r}; it must be above 0")
     if ledger.plain_votes and abs(entry.edge) > 1:
@@ -240,11 +242,11 @@ def _check_round(where: str, entry: Round, ledger: Ledger) -> None:
     if not ledger.regression:
         _within(f"{where}.training_error", entry.training_error, 0, 1 + 1e-9)
     for name in ("effective_size", "seconds"):
-        _within(f"{where}.{name}", getattr(entry, name), 0, LARGEST)
+        _within(f"{where}.{name}", getattr(entry, name), 0, MAX_NUMBER)
 
 
 def check_numbers(where: str, entries: Sequence[Any]) -> None:
-    """Refuse records that hold numbers which no run has left."""
+    """Refuse records with numbers that no run writes."""
     for place, entry in enumerate(entries):
         _check_numbers(f"{where}[{place}]", vars(entry))
 
@@ -253,9 +255,9 @@ def _check_numbers(where: str, values: Mapping[str, Any]) -> None:
     for name, value in values.items():
         for number in value if isinstance(value, list) else (value,):
             if isinstance(number, int | float):
-                _within(f"{where}.{name}", number, -LARGEST, LARGEST)
+                _within(f"{where}.{name}", number, -MAX_NUMBER, MAX_NUMBER)
 
 
-def _within(where: str, value: float, least: float, most: float) -> None:
-    if not (math.isfinite(value) and least <= value <= most):
-        raise ValueError(f"{where} is {value!r:.40}; it must lie in [{least:g}, {most:g}]")
+def _within(where: str, value: float, low: float, high: float) -> None:
+    if not (math.isfinite(value) and low <= value <= high):
+        raise ValueError(f"{where} is {value!r:.40}; it must lie in [{low:g}, {high:g}]")

@@ -1,6 +1,7 @@
-"""Rules in a model file: those of one kind that follow each other lie side by side.
+"""Rules in a model file: consecutive rules of one kind are stored side by side.
 
-An entry of the list names its kind. Rules that are made of rules hold a list of their own.
+An entry of the list names its kind and has one array for each field of its rules. Rules made of
+other rules hold a nested list.
 """
 
 from __future__ import annotations
@@ -21,15 +22,13 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.word_list import GRID, WordList
 from pacboost.kernels.forest import LEAF
-from pacboost.models.file.fields import LARGEST, Fields
+from pacboost.models.file.fields import MAX_NUMBER, Fields
 from pacboost.samples.bins import Bins
 
-# Stumps and lists of words in a model file: side by side, one array for each thing they have.
-
 BYTES_A_STUMP, BYTES_A_LIST = 300, 700
-MOST_STEPS = 5_000_000
-"""So many values are kept as steps of a grid in the fewest bits; up to twice as many in 32 bits,
-and more as the doubles they are: the room to unfold them goes with the size of the file."""
+MAX_GRID_STEPS = 5_000_000
+"""At most this many values are stored as steps of a grid in 16 or 32 bits; up to twice as many in
+32 bits, and more as doubles: the memory to expand them is bounded by the size of the file."""
 
 SIGNS = ("above", "missing")
 STUMP: dict[str, type[np.generic]] = {
@@ -41,10 +40,10 @@ STUMP: dict[str, type[np.generic]] = {
 
 
 def stumps_read(part: Fields, features: int, bins: Bins | None) -> list[StumpRule]:
-    """Read stumps, and refuse those that no fit could have found."""
+    """Read stumps, and refuse those that no fit could have written."""
     feature = part.array("feature", np.int32, None, within=(0, features - 1))
     part.room.take(feature.size * BYTES_A_STUMP, part.where)
-    threshold = part.array("threshold", np.float64, feature.size, within=(-LARGEST, math.inf))
+    threshold = part.array("threshold", np.float64, feature.size, within=(-MAX_NUMBER, math.inf))
     with np.errstate(over="ignore"):
         if (threshold.astype(np.float32) != threshold).any():
             part.refuse("threshold", "is no 32-bit float")
@@ -62,15 +61,15 @@ def stumps_read(part: Fields, features: int, bins: Bins | None) -> list[StumpRul
 
 
 def _cuts_where_it_says(stump: StumpRule, bins: Bins) -> bool:
-    """Whether codes are cut where values are."""
-    known = bins.thresholds[stump.feature]
-    if stump.cut >= known.size:
+    """Check whether the cut of codes is at the threshold of values."""
+    thresholds = bins.thresholds[stump.feature]
+    if stump.cut >= thresholds.size:
         return math.isinf(stump.threshold)
-    return bool(known[stump.cut] == stump.threshold)
+    return bool(thresholds[stump.cut] == stump.threshold)
 
 
 def lists_written(lists: Sequence[WordList]) -> dict[str, Any]:
-    """Put lists of words side by side; ``sizes`` says how many words each has."""
+    """Concatenate lists of words; ``sizes`` holds the number of words of each."""
     values = np.concatenate([rule.values for rule in lists])
     return {
         "sizes": np.array([rule.asked.size for rule in lists], dtype=np.int32),
@@ -78,16 +77,16 @@ def lists_written(lists: Sequence[WordList]) -> dict[str, Any]:
         "abstains": np.array([rule.abstains for rule in lists], dtype=np.bool_),
         "every": np.array([rule.every for rule in lists], dtype=np.bool_),
         "grid": GRID,
-        "values": _as_steps(values) if values.size <= 2 * MOST_STEPS else values,
+        "values": _as_steps(values) if values.size <= 2 * MAX_GRID_STEPS else values,
     }
 
 
 def _as_steps(values: NDArray[np.float64]) -> NDArray[Any]:
-    """Return values as steps of the grid in the fewest bits, if they are that."""
+    """Return values as steps of the grid in the fewest bits, if all are multiples of it."""
     steps = np.rint(values / GRID)
     if not np.array_equal(steps * GRID, values):
         return values
-    kinds = (np.int16, np.int32) if values.size <= MOST_STEPS else (np.int32,)
+    kinds = (np.int16, np.int32) if values.size <= MAX_GRID_STEPS else (np.int32,)
     for kind in kinds:
         if np.abs(steps).max(initial=0) <= np.iinfo(kind).max:
             return steps.astype(kind)
@@ -95,7 +94,7 @@ def _as_steps(values: NDArray[np.float64]) -> NDArray[Any]:
 
 
 def lists_read(part: Fields, features: int, outputs: int) -> list[WordList]:
-    """Read lists of words, and refuse those that no fit could have found."""
+    """Read lists of words, and refuse those that no fit could have written."""
     sizes = part.array("sizes", np.int32, None, within=(0, features))
     total = int(sizes.sum(dtype=np.int64))
     part.room.take(sizes.size * BYTES_A_LIST, part.where)
@@ -128,9 +127,9 @@ def lists_read(part: Fields, features: int, outputs: int) -> list[WordList]:
 
 
 def _values(part: Fields, grid: float, lines: int, outputs: int) -> NDArray[np.float64]:
-    given = part.any("values")
-    part = Fields({"values": given}, part.where, part.room)
-    kind = given.dtype if isinstance(given, np.ndarray) else np.dtype(np.float64)
+    values = part.any("values")
+    part = Fields({"values": values}, part.where, part.room)
+    kind = values.dtype if isinstance(values, np.ndarray) else np.dtype(np.float64)
     if kind not in (np.int16, np.int32):
         return part.array("values", np.float64, lines, outputs)
     steps = part.array("values", kind, lines, outputs)
@@ -138,20 +137,20 @@ def _values(part: Fields, grid: float, lines: int, outputs: int) -> NDArray[np.f
     return steps * np.float64(grid)
 
 
-# Trees of a vote in a model file: side by side, one array for each thing that splits have.
-
-LONGEST_RUN = 2**16
+MAX_SPLITS_IN_RUN = 2**16
 """A new group of trees begins after this many splits, so that checking needs little memory."""
-MOST_LEAVES = 2**16
+MAX_LEAVES = 2**16
 BYTES_TO_CHECK_A_SPLIT = 150
 BYTES_A_TREE = 2_000
-WHOLE = ("feature", "cut", "left", "right", "member")
-LEAST, MOST = -(2**31), 2**31 - 1
+INTEGER_FIELDS = ("feature", "cut", "left", "right", "member")
+MIN_INT32, MAX_INT32 = -(2**31), 2**31 - 1
 
 
 def written(trees: Sequence[TreeRule]) -> dict[str, NDArray[np.generic]]:
-    """Put trees side by side; ``splits`` and ``subsets`` say how many belong to each."""
-    joined = {name: np.concatenate([getattr(tree, name) for tree in trees]) for name in WHOLE}
+    """Concatenate trees; ``splits`` and ``subsets`` hold their numbers for each tree."""
+    joined = {
+        name: np.concatenate([getattr(tree, name) for tree in trees]) for name in INTEGER_FIELDS
+    }
     return {
         "splits": np.array([tree.feature.size for tree in trees], dtype=np.int32),
         "subsets": np.array([len(tree.members) for tree in trees], dtype=np.int32),
@@ -168,21 +167,24 @@ def read(part: Fields, features: int, bins: Bins | None, outputs: int) -> list[T
     """Read trees, and refuse those that no fit could have grown."""
     if bins is None or bins.missing > 255:  # a line of members has 256 places
         part.refuse(None, "trees need bins with codes of 8 bits")
-    splits = part.array("splits", np.int32, None, within=(0, MOST_LEAVES - 1))
+    splits = part.array("splits", np.int32, None, within=(0, MAX_LEAVES - 1))
     count, total = splits.size, int(splits.sum(dtype=np.int64))
-    subsets = part.array("subsets", np.int32, count, within=(0, MOST_LEAVES))
+    subsets = part.array("subsets", np.int32, count, within=(0, MAX_LEAVES))
     lines = int(subsets.sum(dtype=np.int64))
     part.room.take(256 * lines + BYTES_A_TREE * count, part.where)
-    whole = {name: part.array(name, np.int32, total, within=(LEAST, MOST)) for name in WHOLE}
+    integers = {
+        name: part.array(name, np.int32, total, within=(MIN_INT32, MAX_INT32))
+        for name in INTEGER_FIELDS
+    }
     missing_left = part.array("missing_left", np.bool_, total)
     packed = part.array("members", np.uint8, lines, 32)
     members = np.unpackbits(packed, axis=1)
     gain = part.array("gain", np.float64, total)
-    cover = part.array("cover", np.float64, 2 * total + count, within=(0, LARGEST))
+    cover = part.array("cover", np.float64, 2 * total + count, within=(0, MAX_NUMBER))
     values = part.array("values", np.float64, total + count, outputs)
     part.end()
     with part.room.lent(BYTES_TO_CHECK_A_SPLIT * total, part.where):
-        _refuse_impossible(part, whole, splits, subsets, features)
+        _refuse_impossible(part, integers, splits, subsets, features)
     at, of, line, leaf = (
         np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         for sizes in (splits, 2 * splits + 1, subsets, splits + 1)
@@ -190,7 +192,7 @@ def read(part: Fields, features: int, bins: Bins | None, outputs: int) -> list[T
     return [
         TreeRule(
             bins=bins,
-            **{name: array[at[t] : at[t + 1]] for name, array in whole.items()},
+            **{name: array[at[t] : at[t + 1]] for name, array in integers.items()},
             missing_left=missing_left[at[t] : at[t + 1]],
             members=members[line[t] : line[t + 1]],
             gain=gain[at[t] : at[t + 1]],
@@ -203,17 +205,17 @@ def read(part: Fields, features: int, bins: Bins | None, outputs: int) -> list[T
 
 def _refuse_impossible(
     part: Fields,
-    whole: dict[str, NDArray[np.int32]],
+    integers: dict[str, NDArray[np.int32]],
     splits: NDArray[np.int32],
     subsets: NDArray[np.int32],
     features: int,
 ) -> None:
-    """Check that every row comes to a leaf: children lie further on, and each is hung once."""
-    feature, cut, member = whole["feature"], whole["cut"], whole["member"]
+    """Check that every row reaches a leaf: children follow their parent, and have only one."""
+    feature, cut, member = integers["feature"], integers["cut"], integers["member"]
     if feature.size and not 0 <= feature.min() <= feature.max() < features:
         part.refuse("feature", f"asks for a feature beyond the {features} there are")
     tree = np.repeat(np.arange(splits.size), splits)
-    own, first = splits[tree], (np.cumsum(splits, dtype=np.int64) - splits)[tree]
+    n_splits, first = splits[tree], (np.cumsum(splits, dtype=np.int64) - splits)[tree]
     if (cut < -1).any():
         part.refuse("cut", "lies below all codes")
     if ((member < -1) | (member >= subsets[tree])).any():
@@ -221,9 +223,9 @@ def _refuse_impossible(
     place = np.arange(tree.size) - first
     hung: list[NDArray[np.int64]] = []
     for name in ("left", "right"):
-        child = whole[name].astype(np.int64)
+        child = integers[name].astype(np.int64)
         inner = child >= 0
-        fits = np.where(inner, (child > place) & (child < own), ~child <= own)
+        fits = np.where(inner, (child > place) & (child < n_splits), ~child <= n_splits)
         if not fits.all():
             part.refuse(name, "names a child that is not further on in its tree")
         hung.append(np.where(inner, first + child, tree.size + first + tree + ~child))
@@ -241,12 +243,12 @@ def to_plain(rules: Sequence[Hypothesis]) -> list[dict[str, Any]]:
 
 
 def _runs(rules: Sequence[Hypothesis]) -> Iterator[list[Any]]:
-    """Cut rules into runs that lie side by side."""
+    """Split rules into runs that are stored side by side."""
     run: list[Any] = []
     splits = 0
     for rule in rules:
         flat = type(rule) in (StumpRule, TreeRule, WordList)
-        if run and (type(rule) is not type(run[0]) or not flat or splits > LONGEST_RUN):
+        if run and (type(rule) is not type(run[0]) or not flat or splits > MAX_SPLITS_IN_RUN):
             yield run
             run, splits = [], 0
         run.append(rule)
@@ -258,7 +260,7 @@ def _runs(rules: Sequence[Hypothesis]) -> Iterator[list[Any]]:
 def _written(run: list[Any]) -> dict[str, Any]:
     rule = run[0]
     if isinstance(rule, StumpRule):
-        columns = {name: [getattr(own, name) for own in run] for name in STUMP}
+        columns = {name: [getattr(stump, name) for stump in run] for name in STUMP}
         return {"kind": "stumps"} | {k: np.array(v, dtype=STUMP[k]) for k, v in columns.items()}
     if isinstance(rule, TreeRule):
         return {"kind": "trees", **written(run)}
@@ -286,7 +288,7 @@ def _written(run: list[Any]) -> dict[str, Any]:
 def from_plain(
     parts: Sequence[Fields], features: int, bins: Bins | None, outputs: int
 ) -> list[Hypothesis]:
-    """Read rules, and refuse what no fit could have written."""
+    """Read rules, and refuse those that no fit could have written."""
     return [rule for part in parts for rule in _read(part, features, bins, outputs)]
 
 
@@ -302,43 +304,42 @@ def _read(part: Fields, features: int, bins: Bins | None, outputs: int) -> Seque
         return stumps_read(part, features, bins)
     part.room.take(BYTES_A_RULE, part.where)
     rules = from_plain(part.parts("rules"), features, bins, outputs)
-    made: Hypothesis
+    rule: Hypothesis
     if kind == "three":
         if len(rules) != 3:
             part.refuse("rules", f"are {len(rules)}; a majority of three has three")
-        made = Three(*rules)
+        rule = Three(*rules)
     elif kind == "decision":
-        made = Decision(Vote(rules, part.array("votes", np.float64, len(rules)), outputs))
+        rule = Decision(Vote(rules, part.array("votes", np.float64, len(rules)), outputs))
     else:
         bits = part.array("patterns", np.uint8, None, (len(rules) + 7) // 8, within=(0, 255))
-        masses = part.array("masses", np.float64, len(bits), 2, within=(0, LARGEST))
+        masses = part.array("masses", np.float64, len(bits), 2, within=(0, MAX_NUMBER))
         if not len(bits) or not (masses.sum(axis=1) > 0).all():
             part.refuse("masses", "give a pattern that no row had")
         part.room.take(3 * len(bits) * len(rules), part.where)
-        seen = np.unpackbits(bits, axis=1, count=len(rules)).astype(np.int8)
-        made = Pattern(rules, 2 * seen - np.int8(1), masses)
+        patterns = np.unpackbits(bits, axis=1, count=len(rules)).astype(np.int8)
+        rule = Pattern(rules, 2 * patterns - np.int8(1), masses)
     part.end()
-    return [made]
+    return [rule]
 
 
-# Trees of a forest in a model file: a thousand have some ten million nodes of 8 bytes.
-
-NODES_AT_ONCE = 2**18
+NODES_PER_CHECK = 2**18
+"""Nodes of a forest that are checked at a time: a thousand trees have some ten million."""
 
 
 def block_read(part: Fields, features: int, classes: int) -> Block:
-    """Read trees that lie side by side."""
+    """Read the trees of a block of a forest."""
     nodes = part.array("nodes", np.uint64, None, within=(0, np.inf))
     firsts = part.array("firsts", np.int64, None, within=(0, nodes.size))
     bases = part.array("bases", np.int64, firsts.size, within=(0, np.inf))
     table = part.array("table", np.float32, None, classes if classes > 2 else 1)
     part.end()
-    whole = firsts.size >= 2 and firsts[0] == bases[0] == 0
-    if not (whole and (firsts[1:] > firsts[:-1]).all() and (bases[1:] >= bases[:-1]).all()):
+    starts_at_zero = firsts.size >= 2 and firsts[0] == bases[0] == 0
+    if not (starts_at_zero and (firsts[1:] > firsts[:-1]).all() and (bases[1:] >= bases[:-1]).all()):
         part.refuse("firsts", "do not say where tree after tree begins")
     if firsts[-1] != nodes.size or bases[-1] != len(table):
         part.refuse("firsts", "are not those of as many nodes and lines")
-    for start in range(0, nodes.size, NODES_AT_ONCE):
+    for start in range(0, nodes.size, NODES_PER_CHECK):
         _refuse_impossible_nodes(part, Block(nodes, firsts, table, bases), start, features, classes)
     return Block(nodes, firsts, table, bases)
 
@@ -346,11 +347,11 @@ def block_read(part: Fields, features: int, classes: int) -> Block:
 def _refuse_impossible_nodes(
     part: Fields, block: Block, start: int, features: int, classes: int
 ) -> None:
-    """Check, for some nodes, that rows come to a leaf and that every leaf has something to say.
+    """Check, for some nodes, that rows reach a leaf and that every leaf has a value.
 
-    Children lie further on, within their tree; so the last node of a tree has to be a leaf.
+    Children follow their parent within their tree; so the last node of a tree has to be a leaf.
     """
-    nodes = block.nodes[start : start + NODES_AT_ONCE]
+    nodes = block.nodes[start : start + NODES_PER_CHECK]
     number = np.arange(start, start + nodes.size)
     tree = np.searchsorted(block.firsts, number, side="right") - 1
     sizes, place = np.diff(block.firsts)[tree], number - block.firsts[tree]

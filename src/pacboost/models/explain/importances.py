@@ -1,0 +1,122 @@
+"""Permutation importances: how much worse a vote gets when one column is shuffled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.hypotheses.vote import asked
+from pacboost.models.model import Model
+from pacboost.numerics.markup import bold, table
+from pacboost.numerics.same_bits import row_totals
+from pacboost.samples.sample import Sample
+from pacboost.sources.table import Table, Values
+from pacboost.training.metrics import Metric
+
+Doubles = NDArray[np.float64]
+
+MAX_COLUMNS_NAMED = 3
+"""A sentence names at most this many columns."""
+
+
+@dataclass(frozen=True, eq=False)
+class Importances:
+    """Permutation importances: the loss in ``metric`` when a column is shuffled.
+
+    A shuffled column has the same values, but no relation to its rows (Breiman, Random forests,
+    2001, section 10). It works for any rule, black boxes too. If two columns hold the same
+    information, each replaces the other, so both look unimportant.
+    """
+
+    names: tuple[str, ...]
+    metric: str
+    base: float
+    """The metric on the rows without shuffling."""
+    each: Doubles
+    """(features, repeats); above 0 where the vote got worse."""
+
+    @property
+    def mean(self) -> Doubles:
+        """The mean over repeats."""
+        return np.asarray(row_totals(self.each) / self.each.shape[1])
+
+    @property
+    def std(self) -> Doubles:
+        """The standard deviation over repeats."""
+        off = self.each - self.mean[:, None]
+        return np.asarray(np.sqrt(row_totals(off * off) / self.each.shape[1]))
+
+    @property
+    def sentence(self) -> str:
+        """The most important columns, in a sentence."""
+        order = np.argsort(-self.mean, kind="stable")[:MAX_COLUMNS_NAMED]
+        named = [f"'{self.names[j]}' ({self.mean[j]:+.4g})" for j in order if self.mean[j] > 0]
+        if not named:
+            return f"No column matters: {self.metric} is {self.base:.4g} with any of them shuffled."
+        return (
+            f"{self.metric} is {self.base:.4g}; shuffling a column makes it worse most by "
+            f"{', '.join(named)}."
+        )
+
+    def __str__(self) -> str:
+        return "\n".join([self.sentence, *("  ".join(line) for line in self._lines())])
+
+    def _lines(self) -> list[list[str]]:
+        order = np.argsort(-self.mean, kind="stable")
+        return [[self.names[j], f"{self.mean[j]:.4g} ± {self.std[j]:.2g}"] for j in order]
+
+    def _repr_html_(self) -> str:
+        return bold(self.sentence) + table(["column", f"worse {self.metric}"], self._lines())
+
+
+class Shuffled(Table):
+    """Another table with one column in another order.
+
+    >>> from pacboost.sources.arrays import ArrayTable
+    >>> table = ArrayTable(np.array([[1.0, 5.0], [2.0, 6.0], [3.0, 7.0]]))
+    >>> Shuffled(table, 1, np.array([2, 0, 1])).rows().tolist()
+    [[1.0, 7.0], [2.0, 5.0], [3.0, 6.0]]
+    """
+
+    def __init__(self, table: Table, column: int, order: NDArray[np.intp]) -> None:
+        self._table, self._column, self._order = table, column, order
+        self.n_rows, self.n_columns = table.n_rows, table.n_columns
+        self.names, self.levels = table.names, table.levels
+        self.width = min(table.width, 8)  # a block with the shuffled column is copied
+
+    def block(self, first: int, last: int) -> Values:
+        """Copy these columns if the shuffled one is among them."""
+        values = self._table.block(first, last)
+        if first <= self._column < last:
+            place = self._column - first
+            values = values.copy()
+            values[:, place] = values[self._order, place]
+        return values
+
+
+def permutation_importances(
+    model: Model, sample: Sample, metric: Metric, repeats: int, seed: int
+) -> Importances:
+    """Shuffle every column that some rule uses; the importance of others is exactly 0.
+
+    The order of a shuffled column depends on the seed, its number and the repeat alone.
+    """
+    vote = model.vote
+
+    def value(table: Table) -> float:
+        scores = vote.scores(table)
+        if model.forest and vote.classes == 2:  # above 0 for the second class
+            scores = scores[:, 1] - scores[:, 0]
+        return float(metric(sample, scores.reshape(sample.n_rows, -1)))
+
+    table, base = sample.table, value(sample.table)
+    each = np.zeros((table.n_columns, repeats))
+    columns = None if model.forest else asked(vote.hypotheses)
+    for column in range(table.n_columns) if columns is None else columns:
+        for repeat in range(repeats):
+            order = np.random.default_rng((seed, column, repeat)).permutation(sample.n_rows)
+            lost = value(Shuffled(table, column, order)) - base
+            each[column, repeat] = -lost if metric.more_is_better else lost
+    return Importances(model.column_names, metric.name, base, each)
