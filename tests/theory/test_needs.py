@@ -96,7 +96,7 @@ def test_one_noisy_feature_needs_less_than_many() -> None:
     assert one is not None
     assert ten is not None
     assert one < ten < (plan.stumps(epsilon=0.1, delta=0.1, features=10).examples or 0)
-    assert needs.noisy_stumps(0.1, 0.1, needs.MOST_FEATURES + 1, 10_000) is None
+    assert needs.noisy_stumps(0.1, 0.1, needs.MAX_FEATURES + 1, 10_000) is None
 
 
 @pytest.mark.slow

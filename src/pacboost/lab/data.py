@@ -15,7 +15,7 @@ from pacboost.lab.choices import KINDS, knob_values, world_of
 from pacboost.lab.files import Shelf, read_file
 from pacboost.lab.spec import MOST_POINTS, LimitError, mapping, number, sequence, text, whole
 from pacboost.sources.toy import lecture_points, ten_points
-from pacboost.theory.pictures.learning import FIRST, long_servedio_points
+from pacboost.theory.pictures.learning import SHARED_BITS, long_servedio_points
 from pacboost.theory.sampling import Plane
 
 Doubles = NDArray[np.float64]
@@ -133,7 +133,10 @@ def _long_servedio(spec: Mapping[str, Any]) -> Points:
     X_test, _, y_test = long_servedio_points(TEST_ROWS, noise, seed + TEST_SEED)
     fresh, _, truth = long_servedio_points(TRUTH_ROWS // 4, noise, seed + TRUTH_SEED)
     jitter = np.random.default_rng(seed).uniform(-0.06, 0.06, (n, 2))
-    places = np.stack([X[:, :FIRST].mean(axis=1), X[:, FIRST:].mean(axis=1)], axis=1) + jitter
+    places = (
+        np.stack([X[:, :SHARED_BITS].mean(axis=1), X[:, SHARED_BITS:].mean(axis=1)], axis=1)
+        + jitter
+    )
     return Points(
         X, y, np.arange(n), n, places, y != true, tuple(f"bit {j}" for j in range(X.shape[1])),
         plane=False, test=(X_test, y_test), truth=(fresh, truth),
