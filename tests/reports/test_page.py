@@ -178,10 +178,10 @@ def test_letters_stand_out_in_both_themes(above: str, below: str, theme: int) ->
 
 def test_rows_that_were_trained_on_are_marked_wherever_they_give_numbers() -> None:
     rows = judged()
-    marked = page(subject(CERTIFICATE), replace(rows, seen=True))
+    marked = page(subject(CERTIFICATE), replace(rows, has_training_rows=True))
     assert marked.count(TRAINED) == 5  # margins, calibration, confusion, ranking, hardest rows
     assert TRAINED not in page(subject(CERTIFICATE), rows)
-    numbers = Numbers(np.array([1.0, 2.0, 4.0]), np.array([1.5, 2.5, 3.5]), seen=True)
+    numbers = Numbers(np.array([1.0, 2.0, 4.0]), np.array([1.5, 2.5, 3.5]), has_training_rows=True)
     assert TRAINED in page(subject(classes=()), numbers)
 
 

@@ -76,7 +76,7 @@ def test_coverage_at_the_edge() -> None:
 
 
 def test_refuses() -> None:
-    with pytest.raises(NotCertified, match="leaves none"):
+    with pytest.raises(NotCertified, match="none is left"):
         compression_bound(0, 10, 0.05, 10)
     with pytest.raises(ParameterError, match="points"):
         compression_bound(0, 10, 0.05, -1)

@@ -126,7 +126,7 @@ def test_refuses_where_not_proved() -> None:
         ehkv(0.05, 1 / 14, 10)
     with pytest.raises(NotCertified, match="epsilon ≤ 1/8"):
         ehkv(0.2, 0.01, 10)
-    with pytest.raises(NotCertified, match="dimension 2"):
+    with pytest.raises(NotCertified, match="dimensions of 2"):
         ehkv(0.05, 0.01, 1)
     for epsilon, delta in ((0.1, 0.01), (0.01, 0.1), (1 / 64, 0.01)):
         with pytest.raises(NotCertified, match="below 1/64"):

@@ -76,7 +76,7 @@ def test_the_premise_of_the_proof() -> None:
     for voters in (1, 2, 5, 20, 51):
         for wrong in range(1, voters + 1):
             divisor = binom.sf(wrong - 1, voters, 0.5)
-            assert nvote._least(voters, wrong) <= divisor * (1 + 1e-13)
+            assert nvote._tail(voters, wrong) <= divisor * (1 + 1e-13)
             for share in (0.5, 0.51, 0.75, 1.0):
                 assert binom.sf(wrong - 1, voters, share) >= divisor * (1 - 1e-12)
 

@@ -177,7 +177,7 @@ def test_a_filter_that_looks_for_quarrels_in_vain_ends_the_call() -> None:
 
 def test_best_rule_so_far_is_kept_when_examples_run_out() -> None:
     run = recursion(Careless(0.4), 0.4, 0.05, seed=8)
-    run._source._most = 30_000
+    run._source._max_draws = 30_000
     rule: Hypothesis | None = run.run()
     assert rule is not None
     assert "30,000 examples are used up" in run.record.stopped
