@@ -245,7 +245,7 @@ def test_half_a_million_columns_are_refused_at_once(visitor: Visitor) -> None:
 
 
 def test_many_short_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MOST_ROWS", 50)
+    monkeypatch.setattr(files, "MAX_ROWS", 50)
     with pytest.raises(PacboostError, match="more than 50 rows"):
         files.read_file("long.csv", b"a,b,c\n" + b"1,2,u\n" * 100)
 
@@ -353,7 +353,7 @@ def test_the_command_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.Monk
     assert code == 2
     assert "none.csv" in said
     assert ran("--target", "a")[0] == 2
-    monkeypatch.setattr(server, "MOST_BYTES", 5)
+    monkeypatch.setattr(server, "MAX_BYTES", 5)
     code, said = ran(str(text))
     assert code == 2
     assert "Choose some thousand rows" in said

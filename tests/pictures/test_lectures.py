@@ -119,7 +119,7 @@ def test_a_duel_counts_wins_and_gives_the_sign_test() -> None:
     assert len(axes.collections[0].get_offsets()) == 9
     with pytest.raises(DataError, match="errors is empty"):
         pictures.duel({})
-    with pytest.raises(DataError, match="two errors"):
+    with pytest.raises(DataError, match="two numbers"):
         pictures.duel({"a": (0.1, 1.5)})
 
 
@@ -128,7 +128,7 @@ def test_out_of_bag() -> None:
     drawn = lines(pictures.out_of_bag(X[::2], y[::2], X[1::2], y[1::2], trees=(10, 40)))
     assert set(drawn) == {"out of bag", "test rows"}
     assert drawn["out of bag"].max() < 0.12
-    with pytest.raises(ParameterError, match="come together"):
+    with pytest.raises(ParameterError, match="X_test and y_test"):
         pictures.out_of_bag(X, y, X)
 
 

@@ -142,7 +142,7 @@ def test_the_confusion_matrix_counts_every_row_once(classes: int) -> None:
     names = tuple(f"class {k}" for k in range(classes))
     section = confusion.confusion(subject(classes=names), rows)
     assert section is not None
-    if classes <= confusion.MOST_NAMED:
+    if classes <= confusion.MAX_TABLE_CLASSES:
         cells = re.findall(r"shade\d\"><b>(\d+)</b>", section.body)
         assert sum(map(int, cells)) == rows.rows
     else:
