@@ -415,9 +415,6 @@ def test_the_page_without_its_packages_is_explained(monkeypatch: pytest.MonkeyPa
         server.serve(browser=False)
 
 
-# Everybody can use the page: axe-core finds nothing, keys suffice, pictures have words.
-
-
 AXE = "axe-core@4.14.0"
 STATES = {
     "the lecture": "{rounds: 5, round: 3}",
@@ -521,9 +518,6 @@ def test_keys_alone_paint_and_cut(browser: LabBrowser, lab_server: Lab) -> None:
     browser.press(" ")
     browser.until("lab.own?.would")
     assert browser.complaints == []
-
-
-# The page is small, and names no other place.
 
 
 PAGE = Path(str(resources.files("pacboost.lab"))) / "page"

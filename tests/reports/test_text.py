@@ -48,9 +48,6 @@ def test_a_long_run_shows_its_first_and_last_rounds() -> None:
     assert sum(part.isdigit() for part in first) == MAX_ROWS
 
 
-# The live view of filtering, and the words and tables after it.
-
-
 def a_refill(number: int = 0, **changes: Any) -> Refill:
     values: dict[str, Any] = {
         "number": number,
