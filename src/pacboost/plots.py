@@ -1,7 +1,6 @@
-"""Pictures of fitted models, with matplotlib where it is installed.
+"""Pictures of fitted models, with matplotlib.
 
-Every function takes a fitted model first and gives the axes drawn on. With ``ax`` it draws there;
-without, on a new figure, which notebooks show.
+Every function takes a fitted model, draws on ``ax`` or on a new figure, and returns the axes.
 """
 
 from __future__ import annotations
@@ -26,10 +25,14 @@ __all__ = [
 
 
 def rounds(model: Any, X: Any = None, y: Any = None, ax: Any = None) -> Any:
-    """Draw the training error after each round, with its bound; of a regression, the mean loss.
+    """Draw the training error after each round, with its bound; for regressors, the mean loss.
 
-    With rows and their labels or targets, best those that the fit has not seen, draw the error or
-    the loss on them, too.
+    Parameters
+    ----------
+    model : fitted booster
+    X, y : array-like, default=None
+        Rows and their labels or targets, best test rows; their error or loss is also drawn.
+    ax : matplotlib axes, default=None
     """
     refuse_half(X, y)
     model, X = vote_of(model, X)
@@ -49,7 +52,17 @@ def rounds(model: Any, X: Any = None, y: Any = None, ax: Any = None) -> Any:
 def importances(
     model: Any, importances: Importances | None = None, ax: Any = None, top: int = 20
 ) -> Any:
-    """Draw ``feature_importances_``, or what ``permutation_importances`` gave."""
+    """Draw feature importances.
+
+    Parameters
+    ----------
+    model : fitted model
+    importances : Importances, default=None
+        The result of ``permutation_importances``; None means ``feature_importances_``.
+    ax : matplotlib axes, default=None
+    top : int, default=20
+        The maximum number of features.
+    """
     check_is_fitted(model)
     if importances is None:
         names = model.model_.column_names
@@ -60,9 +73,16 @@ def importances(
 
 
 def shapes(model: Any, ax: Any = None, top: int = 12, *, for_class: Any = None) -> Any:
-    """Draw what each feature adds to the score, for votes that have ``shapes``.
+    """Draw the effect of each feature on the score, for votes that have ``shapes``.
 
-    With more than two classes all are drawn, unless ``for_class`` names one.
+    Parameters
+    ----------
+    model : fitted model
+    ax : matplotlib axes or array of axes, default=None
+    top : int, default=12
+        The maximum number of features.
+    for_class : label, default=None
+        The class to draw, if there are more than two; None means all.
     """
     check_is_fitted(model)
     return _steps(model, model.shapes(), ax, top, for_class)
@@ -77,9 +97,19 @@ def partial_dependence(
     *,
     for_class: Any = None,
 ) -> Any:
-    """Draw ``partial_dependence``, one panel for each feature; of forests, also by rows ``X``.
+    """Draw ``partial_dependence``, one panel for each feature.
 
-    With more than two classes all are drawn, unless ``for_class`` names one.
+    Parameters
+    ----------
+    model : fitted model
+    X : array-like, default=None
+        Rows to average over, for forests.
+    features : sequence of int or str, default=None
+    ax : matplotlib axes or array of axes, default=None
+    top : int, default=12
+        The maximum number of features.
+    for_class : label, default=None
+        The class to draw, if there are more than two; None means all.
     """
     rows = {} if X is None else {"X": X}
     steps = model.partial_dependence(features, top=top, **rows)
@@ -87,9 +117,17 @@ def partial_dependence(
 
 
 def margins(model: Any, X: Any, y: Any, rounds: Sequence[int] | None = None, ax: Any = None) -> Any:
-    """Draw how the margins of rows are distributed after some rounds.
+    """Draw the distribution of the margins of rows after some rounds.
 
     With several labels every pair of row and label has a margin.
+
+    Parameters
+    ----------
+    model : fitted booster
+    X, y : array-like
+        Rows and their labels.
+    rounds : sequence of int, default=None
+    ax : matplotlib axes, default=None
     """
     return draw.margins(_margins(model, X, y, rounds), ax)
 
@@ -99,17 +137,32 @@ def equaliser(
 ) -> Any:
     """Draw, for each row, the weighted share of rules that get it wrong, after some rounds.
 
-    Boosting evens these shares out: a row that is wrong more often than others gains weight, and
-    the next rules are found for it (Breiman 1999). Two classes only.
+    Boosting makes these shares more equal: a row that many rules get wrong gains weight in the next
+    rounds (Breiman 1999). Two classes only.
+
+    Parameters
+    ----------
+    model : fitted booster of two classes
+    X, y : array-like
+        Rows and their labels.
+    rounds : sequence of int, default=None
+    ax : matplotlib axes, default=None
     """
     check_is_fitted(model)
     if model.model_.vote.outputs > 1:
-        raise DataError("the equaliser is for two classes; plots.margins draws more")
+        raise DataError("the model has more than two classes; use plots.margins")
     return draw.equaliser(_margins(model, X, y, rounds), ax)
 
 
 def hardest(model: Any, k: int = 20, ax: Any = None) -> Any:
-    """Draw the k rows of fit that the vote finds hardest: outliers and wrong labels."""
+    """Draw the k training rows with the smallest margins: outliers and wrong labels.
+
+    Parameters
+    ----------
+    model : fitted booster
+    k : int, default=20
+    ax : matplotlib axes, default=None
+    """
     check_is_fitted(model)
     return draw.hardest(model.model_.ledger.hardest(k), ax)
 
@@ -122,11 +175,11 @@ def _margins(model: Any, X: Any, y: Any, rounds: Sequence[int] | None) -> dict[i
 
 
 def _steps(model: Any, steps: Shapes, ax: Any, top: int, for_class: Any) -> Any:
-    """Draw step functions of features, of one class if it is named."""
+    """Draw step functions of features, for one class if ``for_class`` is set."""
     number = class_number(model.model_.classes.tolist(), for_class)
     if number is not None and len(steps.answers) == 1:
         raise ParameterError(
-            f"for_class is {for_class!r}, but two classes have one score, which speaks for "
-            f"{steps.answers[0]!r}; leave for_class out"
+            f"for_class is {for_class!r}, but two classes have one score, that of "
+            f"{steps.answers[0]!r}; omit for_class"
         )
     return draw.shapes(steps if number is None else steps.of(number), ax, top)

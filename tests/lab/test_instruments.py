@@ -39,8 +39,8 @@ from tests.lab.asking import LECTURE, MOONS, floats, small
 from tests.markdown import DOCS
 
 
-def by_id(found: dict[str, Any]) -> dict[str, Any]:
-    return {own["id"]: own for own in found["certificates"]}
+def by_id(answer: dict[str, Any]) -> dict[str, Any]:
+    return {entry["id"]: entry for entry in answer["certificates"]}
 
 
 def test_certificates_are_those_of_the_library() -> None:
@@ -182,9 +182,6 @@ def test_every_recording_of_the_site_is_linked_from_its_page() -> None:
             assert rounds <= 200
 
 
-# What the page shows is what the ledger and the bounds say.
-
-
 SCALARS = ("error", "edge", "vote", "normaliser", "training_error", "effective_size", "rule")
 
 
@@ -297,9 +294,6 @@ def test_bagging_is_that_of_the_estimator() -> None:
     assert last["training_error"] == pytest.approx((margin <= 0).mean())
     assert last["bound"] is None
     assert last["normaliser"] is None
-
-
-# Rules of one's own, forks, and the code that reproduces a run.
 
 
 RULE = {"feature": 1, "threshold": 4.5, "above": 1}

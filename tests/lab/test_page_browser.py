@@ -311,9 +311,6 @@ def test_the_planner_answers(quiet: LabBrowser) -> None:
     quiet.until("document.querySelector('.plan-answer').innerText.includes('box')")
 
 
-# Every story is played through by its buttons, and says numbers that the engine gave.
-
-
 STORIES = {
     "toy": ["wrong on 30.0 % of the weight", "wrong on 21.4 %", "right on all points"],
     "exponential": ["exp(−2Σγ²)"],

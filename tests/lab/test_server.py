@@ -173,7 +173,7 @@ BROKEN: list[tuple[str, Any, str, str]] = [
     ("run", {"run": {"data": {"kind": ["xor"]}}}, "parameter", "it may be lecture"),
     ("run", {"run": {"data": {"kind": "xor", "n": 10**400}}}, "parameter", "2 to 5000"),
     ("plan", {"question": ["holdout"]}, "parameter", "it may be holdout"),
-    ("filtering", {"data": {"kind": {}}}, "parameter", "no new points"),
+    ("filtering", {"data": {"kind": {}}}, "parameter", "cannot draw new points"),
 ]
 
 
@@ -190,7 +190,7 @@ def test_bad_input_is_answered_in_words(
 
 FILES: list[tuple[bytes, str]] = [
     (b"a,b,kind\nx,y,u\nz,w,v\n", "has 0 columns of numbers"),
-    (b"a,b,kind\n1,2,u\n3,4,u\n", "two classes or more"),
+    (b"a,b,kind\n1,2,u\n3,4,u\n", "2 to 50 classes"),
     (b"a,b,kind\n", "0 rows"),
     (b"", "empty"),
     (b"\x00\x01\x02", "not a text file"),
@@ -245,7 +245,7 @@ def test_half_a_million_columns_are_refused_at_once(visitor: Visitor) -> None:
 
 
 def test_many_short_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MOST_ROWS", 50)
+    monkeypatch.setattr(files, "MAX_ROWS", 50)
     with pytest.raises(PacboostError, match="more than 50 rows"):
         files.read_file("long.csv", b"a,b,c\n" + b"1,2,u\n" * 100)
 
@@ -333,7 +333,7 @@ def test_the_command_reads_the_file_that_it_names(tmp_path: Path) -> None:
     assert boot is not None
     assert boot["data"]["features"] == ["long", "wide"]
     assert list(shelf.files) == [boot["data"]["digest"]]
-    with pytest.raises(FileError, match="two columns of numbers are needed"):
+    with pytest.raises(FileError, match="the lab needs two"):
         server.opened(path, "long")
     with pytest.raises(FileError, match="no column 'sort'"):
         server.opened(path, "sort")
@@ -348,15 +348,15 @@ def test_the_command_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.Monk
     text.write_text("a,b\nx,y\nz,w\n", encoding="utf-8")
     code, said = ran(str(text))
     assert code == 2
-    assert "two columns of numbers are needed" in said
+    assert "the lab needs two" in said
     code, said = ran(str(tmp_path / "none.csv"))
     assert code == 2
     assert "none.csv" in said
     assert ran("--target", "a")[0] == 2
-    monkeypatch.setattr(server, "MOST_BYTES", 5)
+    monkeypatch.setattr(server, "MAX_BYTES", 5)
     code, said = ran(str(text))
     assert code == 2
-    assert "Choose some thousand rows" in said
+    assert "random sample" in said
 
 
 SLOW = {
@@ -413,9 +413,6 @@ def test_the_page_without_its_packages_is_explained(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(PacboostError, match=r"pip install 'pacboost\[lab\]'"):
         server.serve(browser=False)
-
-
-# Everybody can use the page: axe-core finds nothing, keys suffice, pictures have words.
 
 
 AXE = "axe-core@4.14.0"
@@ -521,9 +518,6 @@ def test_keys_alone_paint_and_cut(browser: LabBrowser, lab_server: Lab) -> None:
     browser.press(" ")
     browser.until("lab.own?.would")
     assert browser.complaints == []
-
-
-# The page is small, and names no other place.
 
 
 PAGE = Path(str(resources.files("pacboost.lab"))) / "page"

@@ -130,9 +130,9 @@ def test_many_features_with_noise_still_find_the_concept() -> None:
 
 def test_columns_of_any_two_values() -> None:
     X = np.array([[3.0, 7.0, 0.0], [5.0, 7.0, 0.0], [5.0, 7.0, 0.0]])
-    actual = Conjunctions().search(X, np.array([-1, 1, 1], dtype=np.int8))
-    assert actual.rule.words(NAMES) == "x0 = 5 and x1 = 7 and not x2 → +, else −"
-    with pytest.raises(DataError, match="column 0 holds more than two values"):
+    found = Conjunctions().search(X, np.array([-1, 1, 1], dtype=np.int8))
+    assert found.rule.words(NAMES) == "x0 = 5 and x1 = 7 and not x2 → +, else −"
+    with pytest.raises(DataError, match="column 0 has more than two values"):
         Conjunctions().search(np.array([[1.0], [2.0], [3.0]]), np.ones(3, dtype=np.int8))
 
 

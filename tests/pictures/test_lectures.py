@@ -31,8 +31,8 @@ def test_margins_grow_after_the_training_error_is_zero() -> None:
     assert training[-1] == 0
     assert drawn["test error"].size == 40
     curves = axes[1].get_lines()[:2]
-    least = [line.get_xdata()[np.flatnonzero(line.get_ydata() > 0)[0]] for line in curves]
-    assert least[1] > 0 > least[0]
+    smallest = [line.get_xdata()[np.flatnonzero(line.get_ydata() > 0)[0]] for line in curves]
+    assert smallest[1] > 0 > smallest[0]
 
 
 def test_a_fitted_vote_is_taken_as_it_is() -> None:
@@ -119,7 +119,7 @@ def test_a_duel_counts_wins_and_gives_the_sign_test() -> None:
     assert len(axes.collections[0].get_offsets()) == 9
     with pytest.raises(DataError, match="errors is empty"):
         pictures.duel({})
-    with pytest.raises(DataError, match="two errors"):
+    with pytest.raises(DataError, match="two numbers"):
         pictures.duel({"a": (0.1, 1.5)})
 
 
@@ -128,7 +128,7 @@ def test_out_of_bag() -> None:
     drawn = lines(pictures.out_of_bag(X[::2], y[::2], X[1::2], y[1::2], trees=(10, 40)))
     assert set(drawn) == {"out of bag", "test rows"}
     assert drawn["out of bag"].max() < 0.12
-    with pytest.raises(ParameterError, match="come together"):
+    with pytest.raises(ParameterError, match="X_test and y_test"):
         pictures.out_of_bag(X, y, X)
 
 
@@ -139,8 +139,6 @@ def test_every_picture_is_on_its_page() -> None:
     names = importlib.import_module("pacboost.theory.pictures").__all__
     assert [name for name in names if f"pictures.{name}(" not in page] == []
 
-
-# Letters A to M against N to Z: the margins grow and the test error falls after round 67.
 
 pytest.importorskip("matplotlib")
 
@@ -156,13 +154,11 @@ def test_why_it_generalises_on_letters() -> None:
     assert np.flatnonzero(errors == 0)[0] + 1 == 67
     new = 1 - np.array(list(model.staged_score(X[test], y[test])))
     assert new[[66, 999]].round(4).tolist() == [0.0571, 0.0383]
-    least = np.array([margins.min() for margins in staged_margins(model, X[train], y[train])])
-    assert least[[99, 999]].round(3).tolist() == [0.019, 0.108]
+    smallest = np.array([margins.min() for margins in staged_margins(model, X[train], y[train])])
+    assert smallest[[99, 999]].round(3).tolist() == [0.019, 0.108]
     axes = pictures.generalises(X[train], y[train], X[test], y[test], model=model)
     assert len(axes[1].get_legend().get_texts()) == 3
 
-
-# The toy example and decision regions are drawn with the numbers of the run.
 
 pytest.importorskip("matplotlib")
 

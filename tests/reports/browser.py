@@ -33,8 +33,8 @@ class Browser:
             pytest.skip("needs chromium to look at pages: install the package chromium")
         commands, self._send = os.pipe()
         self._receive, answers = os.pipe()
-        high = [fcntl.fcntl(own, fcntl.F_DUPFD_CLOEXEC, 10) for own in (commands, answers)]
-        null = [(os.POSIX_SPAWN_OPEN, own, os.devnull, os.O_RDWR, 0) for own in (0, 1, 2)]
+        high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in (commands, answers)]
+        null = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
         self._process = os.posix_spawn(
             program,
             [program, *FLAGS, f"--user-data-dir={home}", "about:blank"],
@@ -44,8 +44,8 @@ class Browser:
             ],
             setpgroup=0,
         )  # fmt: skip
-        for own in (commands, answers, *high):
-            os.close(own)
+        for fd in (commands, answers, *high):
+            os.close(fd)
         self._rest, self._number, self._session = b"", 0, ""
         self.complaints: list[str] = []
         self.requests: list[str] = []
@@ -74,13 +74,13 @@ class Browser:
     def _close(self) -> None:
         os.close(self._send)
         os.close(self._receive)
-        os.killpg(self._process, signal.SIGKILL)  # a group of its own: all its helpers
+        os.killpg(self._process, signal.SIGKILL)  # the whole process group
         os.waitpid(self._process, 0)
 
-    def ask(self, method: str, **given: Any) -> dict[str, Any]:
+    def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Send a command, and wait for its answer."""
         self._number += 1
-        message: dict[str, Any] = {"id": self._number, "method": method, "params": given}
+        message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
         if self._session:
             message["sessionId"] = self._session
         os.write(self._send, json.dumps(message).encode() + b"\0")
@@ -89,8 +89,8 @@ class Browser:
             if answer.get("id") == self._number:
                 if "error" in answer:
                     raise RuntimeError(f"{method}: {answer['error']}")
-                found: dict[str, Any] = answer["result"]
-                return found
+                result: dict[str, Any] = answer["result"]
+                return result
 
     def open(self, path: Path, *, width: int = 1280, height: int = 900, dark: bool = False) -> None:
         """Open a file on a screen of this size, and wait until it is there."""

@@ -62,7 +62,9 @@ def test_the_picture_holds_errors_and_margins() -> None:
     np.testing.assert_allclose(ends, [[0.05, 0.15], [0.1, 0.2], [0.2512, 0.3551]])
     assert [t.get_text() for t in errors.get_yticklabels()] == ["one", "graph_separation", "other"]
     assert errors.yaxis_inverted()
-    own = points(margins)
-    np.testing.assert_array_equal(own["least"].get_xdata(), [-1, 0.25, np.nan])
-    np.testing.assert_array_equal(own["mean of the worst 0.05"].get_xdata(), [-0.1234, 0.5, np.nan])
-    np.testing.assert_array_equal(own["median"].get_xdata(), [0.75, 1, np.nan])
+    curves = points(margins)
+    np.testing.assert_array_equal(curves["least"].get_xdata(), [-1, 0.25, np.nan])
+    np.testing.assert_array_equal(
+        curves["mean of the worst 0.05"].get_xdata(), [-0.1234, 0.5, np.nan]
+    )
+    np.testing.assert_array_equal(curves["median"].get_xdata(), [0.75, 1, np.nan])

@@ -66,8 +66,8 @@ def test_a_share_is_said_with_small_error(value: float) -> None:
 @settings(max_examples=50)
 @given(st.text(), st.text())
 def test_text_and_attributes_cannot_break_out(text: str, attribute: str) -> None:
-    made = tag("p", text, title=attribute)
-    inside = made[len('<p title="') : -len("</p>")]
+    element = tag("p", text, title=attribute)
+    inside = element[len('<p title="') : -len("</p>")]
     title, _, body = inside.partition('">')
     assert "<" not in title + body
     assert '"' not in title
@@ -142,7 +142,7 @@ def test_the_confusion_matrix_counts_every_row_once(classes: int) -> None:
     names = tuple(f"class {k}" for k in range(classes))
     section = confusion.confusion(subject(classes=names), rows)
     assert section is not None
-    if classes <= confusion.MOST_NAMED:
+    if classes <= confusion.MAX_TABLE_CLASSES:
         cells = re.findall(r"shade\d\"><b>(\d+)</b>", section.body)
         assert sum(map(int, cells)) == rows.rows
     else:
@@ -178,18 +178,18 @@ def test_letters_stand_out_in_both_themes(above: str, below: str, theme: int) ->
 
 def test_rows_that_were_trained_on_are_marked_wherever_they_give_numbers() -> None:
     rows = judged()
-    marked = page(subject(CERTIFICATE), replace(rows, seen=True))
+    marked = page(subject(CERTIFICATE), replace(rows, has_training_rows=True))
     assert marked.count(TRAINED) == 5  # margins, calibration, confusion, ranking, hardest rows
     assert TRAINED not in page(subject(CERTIFICATE), rows)
-    numbers = Numbers(np.array([1.0, 2.0, 4.0]), np.array([1.5, 2.5, 3.5]), seen=True)
+    numbers = Numbers(np.array([1.0, 2.0, 4.0]), np.array([1.5, 2.5, 3.5]), has_training_rows=True)
     assert TRAINED in page(subject(classes=()), numbers)
 
 
 def test_held_out_rows_are_shown_without_data() -> None:
     labels = np.repeat(["no", "yes"], [150, 50])
     said = np.where(np.arange(200) % 10 == 0, "yes", labels)
-    known = HeldOut.of(labels, said, np.array(["no", "yes"]))
-    shown = page(replace(subject(CERTIFICATE), held_out=known))
+    held_out = HeldOut.of(labels, said, np.array(["no", "yes"]))
+    shown = page(replace(subject(CERTIFICATE), held_out=held_out))
     assert "185 of 200 rows are predicted correctly" in shown
     assert "These are the held-out rows that certify; the shares are estimates." in shown
     assert "were always predicted, on held-out rows" in shown
@@ -204,8 +204,6 @@ def test_the_bound_on_the_training_error_is_in_the_details() -> None:
     assert "<summary>The bound on the training error</summary>" in both
     assert "<summary>The bound on the training error</summary>" not in page(subject(trained))
 
-
-# The panel of everything that one may count on, and the curves around a threshold.
 
 GENERATOR = np.random.default_rng(0)
 ROWS = GENERATOR.normal(size=(4000, 3))
@@ -258,8 +256,6 @@ def test_answers_and_intervals_have_their_panels(tmp_path: Path) -> None:
     assert "wide on average (an estimate)" in said
 
 
-# ROC and precision-recall curves on the page: by held-out rows, or by the rows that were given.
-
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(600, 4))
 SCORE = X[:, 0] + X[:, 1] * X[:, 2]
@@ -284,15 +280,15 @@ FITS: dict[str, Any] = {
 def test_held_out_rows_give_curves_and_a_file_keeps_them(kind: str, tmp_path: Path) -> None:
     model = FITS[kind]()
     model.save(tmp_path / "m.pacb")
-    again = pacboost.load(tmp_path / "m.pacb")
-    text = again.report(tmp_path / "m.html").read_text(encoding="utf-8")
+    loaded = pacboost.load(tmp_path / "m.pacb")
+    text = loaded.report(tmp_path / "m.html").read_text(encoding="utf-8")
     assert text == model.report(tmp_path / "fresh.html").read_text(encoding="utf-8")
     section = text[text.index('<section id="ranking"') :].partition("</section>")[0]
-    rows = again.model_.held_out.rows
+    rows = loaded.model_.held_out.rows
     assert f"The {rows:,} held-out rows are sorted by the score" in section
     assert "ROC curve" in section
     assert "Precision and recall" in section
-    assert min(own.auc for own in again.model_.held_out.ranks.values()) > 0.5
+    assert min(own.auc for own in loaded.model_.held_out.ranks.values()) > 0.5
 
 
 def test_given_rows_give_the_curves_and_rows_of_the_fit_are_marked(tmp_path: Path) -> None:
@@ -322,9 +318,9 @@ def test_columns_are_shown_as_what_they_are(tmp_path: Path) -> None:
     assert ">Saturday" in section[weekdays:truth]
     assert ">true<" in section[truth:]
     assert ">2024-" in section
-    told = str(model.explain(frame.iloc[[5]]))
-    assert " = Saturday" in told
-    assert f"fragile = {str(fragile[5]).lower()}" in told
+    explanation = str(model.explain(frame.iloc[[5]]))
+    assert " = Saturday" in explanation
+    assert f"fragile = {str(fragile[5]).lower()}" in explanation
 
 
 def test_columns_that_change_little_are_folded(tmp_path: Path) -> None:

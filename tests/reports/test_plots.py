@@ -53,7 +53,7 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
 def shape(
     name: str, thresholds: list[float], values: list[Any], missing: Any, *levels: str
 ) -> Shape:
-    """One output if the values are numbers, else as many as there are in each."""
+    """One output if the values are numbers, else one for each value."""
     outputs = np.size(missing)
     return Shape(
         name,
@@ -263,9 +263,6 @@ def test_figures_belong_to_pyplot_where_it_is_loaded() -> None:
         "assert [pyplot.figure(n) for n in pyplot.get_fignums()] == [axes.figure]"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
-
-
-# Pictures and tables of rows: the numbers that they hold.
 
 
 def curves(axes: Any) -> dict[str, Any]:

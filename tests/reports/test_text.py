@@ -12,7 +12,7 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.learners.stump import Stump
 from pacboost.ledgers.ledger import Ledger, Refill, Round
 from pacboost.reports.progress import FilteringView
-from pacboost.reports.text import MOST_ROWS, refills_table, rounds_table
+from pacboost.reports.text import MAX_ROWS, refills_table, rounds_table
 from pacboost.training.run.loop import Run
 from tests.worlds import make_sample, noisy
 
@@ -45,10 +45,7 @@ def test_a_long_run_shows_its_first_and_last_rounds() -> None:
     assert "60" in first
     assert "30" not in first
     assert "…" in first
-    assert sum(part.isdigit() for part in first) == MOST_ROWS
-
-
-# The live view of filtering, and the words and tables after it.
+    assert sum(part.isdigit() for part in first) == MAX_ROWS
 
 
 def a_refill(number: int = 0, **changes: Any) -> Refill:
@@ -128,7 +125,7 @@ def test_the_view_is_a_context_and_its_last_picture_stays() -> None:
 
 
 def test_every_refill_is_one_line_of_eighty_columns() -> None:
-    refills = [a_refill(k, draws=100_000_000 + k) for k in range(MOST_ROWS)]
+    refills = [a_refill(k, draws=100_000_000 + k) for k in range(MAX_ROWS)]
     text = printed(refills_table(drawn_ledger(refills), "data"))
     assert max(map(len, text.splitlines())) <= 80
     assert all(f"{refill.draws:,}" in text for refill in refills)

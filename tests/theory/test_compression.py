@@ -76,7 +76,7 @@ def test_coverage_at_the_edge() -> None:
 
 
 def test_refuses() -> None:
-    with pytest.raises(NotCertified, match="leaves none"):
+    with pytest.raises(NotCertified, match="none is left"):
         compression_bound(0, 10, 0.05, 10)
     with pytest.raises(ParameterError, match="points"):
         compression_bound(0, 10, 0.05, -1)
@@ -86,8 +86,6 @@ def test_refuses() -> None:
         with pytest.raises(ParameterError, match="bits"):
             compression_bound(0, 10, 0.05, 3, bits=bits)
 
-
-# Sample compression of votes: what is kept defines the vote, and the bound that follows holds.
 
 Rows = NDArray[np.float64]
 
@@ -106,11 +104,11 @@ def test_the_vote_is_built_again_from_kept_rows_and_message(missing: bool) -> No
     X, y = some_rows(0, missing=missing)
     model = AdaBoostClassifier(n_estimators=30).fit(X, y)
     small = pacboost.theory.compress(model, X, y)
-    kept = X[small.kept_rows_].astype(np.float32)
+    values = X[small.kept_rows_].astype(np.float32)
     for rule in small.estimators_:
         assert isinstance(rule, StumpRule)
         if np.isfinite(rule.threshold):
-            assert np.float32(rule.threshold) in kept[:, rule.feature]
+            assert np.float32(rule.threshold) in values[:, rule.feature]
     inputs: dict[str, Any] = dict(small.certificate_.inputs)
     assert (small.votes_ == np.rint(small.votes_)).all()
     assert small.votes_.max() <= 2 ** (inputs["bits"] - 1)
@@ -144,9 +142,9 @@ def test_saved_loaded_and_verified(tmp_path: Path) -> None:
     X, y = some_rows(5, missing=True)
     small = pacboost.theory.compress(AdaBoostClassifier(n_estimators=10).fit(X, y), X, y)
     small.save(tmp_path / "small.pacb")
-    again = pacboost.load(tmp_path / "small.pacb")
-    assert (again.decision_function(X) == small.decision_function(X)).all()
-    assert again.certificate_ == small.certificate_
+    loaded = pacboost.load(tmp_path / "small.pacb")
+    assert (loaded.decision_function(X) == small.decision_function(X)).all()
+    assert loaded.certificate_ == small.certificate_
     assert all(check.holds for check in pacboost.verify(tmp_path / "small.pacb"))
 
 
@@ -173,16 +171,16 @@ def noise(trial: int) -> tuple[Rows, NDArray[np.int64]]:
 
 def test_on_noise_the_bound_holds_and_the_twin_that_pays_nothing_fails() -> None:
     """Labels are coins, so whatever is found errs on half of the new examples."""
-    held, free = 0, 0
+    n_certified, free = 0, 0
     for trial in range(30):
         X, y = noise(trial)
         small = pacboost.theory.compress(
             AdaBoostClassifier(n_estimators=5).fit(X, y), X, y, delta=0.1
         )
         inputs: dict[str, Any] = dict(small.certificate_.inputs)
-        held += small.certificate_.value < 0.5
+        n_certified += small.certificate_.value < 0.5
         free += clopper_pearson(inputs["mistakes"], inputs["rest"], 0.1) < 0.5
-    check_coverage("compression.vote_bound on noise", held, 30, 0.1)
+    check_coverage("compression.vote_bound on noise", n_certified, 30, 0.1)
     check_rejected("compression.vote_bound without its prior", free, 30, 0.1)
 
 

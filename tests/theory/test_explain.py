@@ -27,14 +27,14 @@ def test_lecture_points_split_x_x_y_with_the_errors_of_the_slides(toy: AdaBoostC
 
 def test_weights_are_those_of_the_recursion(toy: AdaBoostClassifier) -> None:
     X, y = lecture_points()
-    own = np.full(10, 0.1)
+    expected = np.full(10, 0.1)
     before = np.zeros(10)
     for t, scores in enumerate(toy.staged_decision_function(X), start=1):
-        assert np.allclose(weights(toy, t, X, y), own, atol=1e-9)
-        own = own * np.exp(-(scores - before) * y)
-        own /= own.sum()
+        assert np.allclose(weights(toy, t, X, y), expected, atol=1e-9)
+        expected = expected * np.exp(-(scores - before) * y)
+        expected /= expected.sum()
         before = scores
-    assert np.allclose(weights(toy, 4, X, y), own, atol=1e-9)
+    assert np.allclose(weights(toy, 4, X, y), expected, atol=1e-9)
 
 
 def test_every_quantity_of_the_proof(toy: AdaBoostClassifier) -> None:
@@ -58,13 +58,13 @@ def test_capped_votes_do_not_leave_the_rule_at_one_half() -> None:
 
 def test_sample_and_class_weights_are_part_of_the_weights() -> None:
     X, y = lecture_points()
-    own = np.arange(10.0)
+    expected = np.arange(10.0)
     weigh = {-1: 2, 1: 1}
-    model = BoostClassifier("adaboost", "stump", 3, class_weight=weigh).fit(X, y, own)
-    first = np.asarray(weights(model, 1, X, y, own))
-    expected = own * np.where(y < 0, 2, 1)
+    model = BoostClassifier("adaboost", "stump", 3, class_weight=weigh).fit(X, y, expected)
+    first = np.asarray(weights(model, 1, X, y, expected))
+    expected = expected * np.where(y < 0, 2, 1)
     assert np.allclose(first, expected / expected.sum())
-    assert proof(model, X, y, own)[0].weights[0] == 0
+    assert proof(model, X, y, expected)[0].weights[0] == 0
     with pytest.raises(DataError, match="not the 9 rows, labels and weights"):
         weights(model, 1, X, y)
 
@@ -73,10 +73,10 @@ def test_sample_and_class_weights_are_part_of_the_weights() -> None:
 def test_more_classes(multiclass: str) -> None:
     X, y = load_iris(return_X_y=True)
     model = AdaBoostClassifier("tree", n_estimators=4, multiclass=multiclass).fit(X, y)
-    found = weights(model, 3, X, y)
-    assert found.by_row.shape == (150,)
-    assert found.by_row.sum() == pytest.approx(1)
-    assert found.effective_rows == pytest.approx(model.ledger_.rounds[2].effective_size, rel=1e-6)
+    result = weights(model, 3, X, y)
+    assert result.by_row.shape == (150,)
+    assert result.by_row.sum() == pytest.approx(1)
+    assert result.effective_rows == pytest.approx(model.ledger_.rounds[2].effective_size, rel=1e-6)
     with pytest.raises(ParameterError, match="two classes"):
         proof(model, X, y)
 
@@ -109,26 +109,24 @@ def test_a_broken_update_is_seen(toy: AdaBoostClassifier) -> None:
         proof(toy, X, -y)
 
 
-# Ranking by fitted votes: several labels, one of many classes, two classes, a single one.
-
 X, Y = load_iris(return_X_y=True)
 
 
 def test_several_labels() -> None:
     labels = np.column_stack([Y == 1, Y > 0, X[:, 0] > 6]).astype(int)
     model = AdaBoostClassifier(n_estimators=6).fit(X[::2], labels[::2])
-    found, scores = pacboost.theory.ranking(model, X, labels), model.decision_function(X)
-    assert found.hamming_loss == pytest.approx(hamming_loss(labels, model.predict(X)))
-    assert found.ranking_loss == pytest.approx(label_ranking_loss(labels, scores))
-    assert (found.rows, found.labels) == (150, 3)
+    result, scores = pacboost.theory.ranking(model, X, labels), model.decision_function(X)
+    assert result.hamming_loss == pytest.approx(hamming_loss(labels, model.predict(X)))
+    assert result.ranking_loss == pytest.approx(label_ranking_loss(labels, scores))
+    assert (result.rows, result.labels) == (150, 3)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_one_label_a_row(classes: int) -> None:
     names = np.array(["setosa", "versicolor", "virginica"])[np.minimum(Y, classes - 1)]
     model = BoostClassifier(n_estimators=2).fit(X[::3], names[::3])
-    found = pacboost.theory.ranking(model, X, names)
-    assert found.one_error == model.mistakes(X, names).mean() > 0
+    result = pacboost.theory.ranking(model, X, names)
+    assert result.one_error == model.mistakes(X, names).mean() > 0
     errors = (model.predict(X) != names).mean()
-    assert found.hamming_loss == pytest.approx(2 * errors / classes)
-    assert found.labels == classes
+    assert result.hamming_loss == pytest.approx(2 * errors / classes)
+    assert result.labels == classes

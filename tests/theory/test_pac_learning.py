@@ -30,12 +30,12 @@ SEGMENT = Boxes((0.0,), (0.5,))
 
 def test_the_exact_probability_is_in_the_interval() -> None:
     """What is missed at one end alone has (1 - e)^m, what is missed at both at most the bound."""
-    found = theory.pac(Rectangle(), SEGMENT, 20, epsilon=0.1, trials=600, seed=1)
+    answer = theory.pac(Rectangle(), SEGMENT, 20, epsilon=0.1, trials=600, seed=1)
     ends = (1 - 0.1) ** 20, float(binom.cdf(1, 20, 0.1))
-    assert found.lower <= ends[1]
-    assert found.upper >= ends[0]
-    assert found.undecided == 0
-    assert found.bounds[0].value == pytest.approx(ends[1])
+    assert answer.lower <= ends[1]
+    assert answer.upper >= ends[0]
+    assert answer.undecided == 0
+    assert answer.bounds[0].value == pytest.approx(ends[1])
 
 
 def test_peeling_bound_holds_and_a_broken_learner_exceeds_it() -> None:
@@ -55,19 +55,19 @@ def test_peeling_bound_holds_and_a_broken_learner_exceeds_it() -> None:
 
 def test_finite_worlds_are_exact_and_classes_may_be_stated() -> None:
     world = BooleanConcept(4, lambda X: X[:, 0] > 0)
-    found = theory.pac(Stump(), world, 90, epsilon=0.1, trials=50, log_size=2.0, vc_dimension=3)
-    assert found.failures == 0
-    assert [bound.name.split()[0] for bound in found.bounds] == ["finite", "VC"]
-    assert found.bounds[0].value == pytest.approx(np.exp(2.0) * 0.9**90, rel=1e-6)
-    assert "Bounds that apply" in str(found)
+    answer = theory.pac(Stump(), world, 90, epsilon=0.1, trials=50, log_size=2.0, vc_dimension=3)
+    assert answer.failures == 0
+    assert [bound.name.split()[0] for bound in answer.bounds] == ["finite", "VC"]
+    assert answer.bounds[0].value == pytest.approx(np.exp(2.0) * 0.9**90, rel=1e-6)
+    assert "Bounds that apply" in str(answer)
 
 
 def test_fresh_examples_measure_where_the_world_cannot() -> None:
     world = Intervals(((0.25, 0.75),))
-    found = theory.pac(DecisionTreeClassifier(), world, 30, epsilon=0.05, trials=40)
-    assert found.undecided > 0
-    assert found.lower < found.failures / 40 < found.upper
-    assert "lies between" in found.sentence
+    answer = theory.pac(DecisionTreeClassifier(), world, 30, epsilon=0.05, trials=40)
+    assert answer.undecided > 0
+    assert answer.lower < answer.failures / 40 < answer.upper
+    assert "lies between" in answer.sentence
 
 
 def test_noise_and_training_mistakes_exclude_bounds() -> None:
@@ -79,9 +79,9 @@ def test_noise_and_training_mistakes_exclude_bounds() -> None:
 
 def test_samples_of_one_class() -> None:
     tiny = Boxes((0.4, 0.4), (0.5, 0.5))
-    found = theory.pac(RectangleClassifier(), tiny, 20, epsilon=0.02, trials=60)
-    assert found.failures == 0
-    assert found.bounds[0].name.startswith("peeling")
+    answer = theory.pac(RectangleClassifier(), tiny, 20, epsilon=0.02, trials=60)
+    assert answer.failures == 0
+    assert answer.bounds[0].name.startswith("peeling")
     every = theory.pac(RectangleClassifier(), Boxes((0.0,), (1.0,)), 5, trials=10)
     assert every.bounds == ()
 
@@ -97,18 +97,15 @@ def test_what_is_refused() -> None:
         theory.pac(Stump(), SQUARE, 5, trials=10**6)
 
 
-# Shattering agrees with the growth functions, and a learner that misses rules is not certified.
-
-
 @pytest.mark.parametrize(("rows", "features"), [(3, 1), (5, 1), (4, 2), (5, 2), (6, 2)])
 def test_stumps_give_no_more_labelings_than_their_growth(rows: int, features: int) -> None:
     X = np.random.default_rng(rows).normal(size=(rows, features))
-    found = pacboost.theory.shatters("stump", X)
-    most = round(math.exp(log_stump_growth(rows, features)))
-    assert len(found.found) <= most
-    assert len(found.found) + len(found.missed) == 2**rows
+    answer = pacboost.theory.shatters("stump", X)
+    limit = round(math.exp(log_stump_growth(rows, features)))
+    assert len(answer.found) <= limit
+    assert len(answer.found) + len(answer.missed) == 2**rows
     if features == 1:
-        assert len(found.found) == most == 2 * rows
+        assert len(answer.found) == limit == 2 * rows
 
 
 def test_four_points_are_shattered_by_boxes_and_five_are_not() -> None:
@@ -120,38 +117,38 @@ def test_four_points_are_shattered_by_boxes_and_five_are_not() -> None:
     assert [1, 1, 1, 1, -1] in missed.missed.tolist()
 
 
-def agrees_with_all_stumps(found: Shattering, X: NDArray[np.float64]) -> bool:
+def agrees_with_all_stumps(answer: Shattering, X: NDArray[np.float64]) -> bool:
     """Compare with the labelings of every stump: each feature, each cut and both signs."""
-    given = set()
+    labelings = set()
     for column in X.T:
         for cut in (-np.inf, *column):
             above = np.where(column > cut, 1, -1)
-            given |= {tuple(above.tolist()), tuple((-above).tolist())}
-    named = {tuple(signs) for signs in found.found.tolist()}
-    missed = {tuple(signs) for signs in found.missed.tolist()}
-    return named == given and not named & missed and len(named) + len(missed) == 2 ** len(X)
+            labelings |= {tuple(above.tolist()), tuple((-above).tolist())}
+    named = {tuple(signs) for signs in answer.found.tolist()}
+    missed = {tuple(signs) for signs in answer.missed.tolist()}
+    return named == labelings and not named & missed and len(named) + len(missed) == 2 ** len(X)
 
 
 def test_labelings_are_those_of_all_stumps_and_a_twin_that_claims_one_more_is_rejected() -> None:
     for seed in range(6):
         X = np.random.default_rng(seed).normal(size=(5, 2)).round(1)
-        found = pacboost.theory.shatters("stump", X)
-        assert agrees_with_all_stumps(found, X)
-        one, rest = found.missed[:1], found.missed[1:]
-        twin = replace(found, found=np.concatenate([found.found, one]), missed=rest)
+        answer = pacboost.theory.shatters("stump", X)
+        assert agrees_with_all_stumps(answer, X)
+        one, rest = answer.missed[:1], answer.missed[1:]
+        twin = replace(answer, found=np.concatenate([answer.found, one]), missed=rest)
         assert not agrees_with_all_stumps(twin, X)
         forgetful = replace(
-            found, found=found.found[1:], missed=np.concatenate([found.missed, found.found[:1]])
+            answer, found=answer.found[1:], missed=np.concatenate([answer.missed, answer.found[:1]])
         )
         assert not agrees_with_all_stumps(forgetful, X)
 
 
 def test_black_boxes_are_asked_and_not_certified() -> None:
     tree = pacboost.learners.SklearnLearner(DecisionTreeClassifier(max_depth=1))
-    found = pacboost.theory.shatters(tree, [[0.0], [1.0], [2.0]])
-    assert len(found.found) == 6
-    assert not found.certified
-    assert "no rule was found for" in str(found)
+    answer = pacboost.theory.shatters(tree, [[0.0], [1.0], [2.0]])
+    assert len(answer.found) == 6
+    assert not answer.certified
+    assert "no rule was found for" in str(answer)
 
 
 def test_what_is_refused_of_shatters() -> None:

@@ -45,7 +45,9 @@ ASKED: dict[str, dict[str, Any]] = {
     "no_free_lunch": {"domain": 1024},
     "strong": {"epsilon": 0.1, "delta": 0.05, "edge": 0.4, "dimension": 3},
 }
-WITH_EPSILON = [name for name, given in ASKED.items() if {"epsilon", "delta"} <= set(given)]
+WITH_EPSILON = [
+    name for name, parameters in ASKED.items() if {"epsilon", "delta"} <= set(parameters)
+]
 
 
 @pytest.fixture
@@ -68,8 +70,8 @@ def test_every_question_is_tried_here() -> None:
 @pytest.mark.parametrize("name", ASKED)
 def test_an_answer_prints_and_goes_through_json(name: str) -> None:
     answer = ask(name)
-    again = Plan(**json.loads(answer.to_json()))
-    assert again == answer
+    loaded = Plan(**json.loads(answer.to_json()))
+    assert loaded == answer
     text = str(answer)
     assert text.splitlines()[0] == answer.question
     assert answer.theorem in text
@@ -106,11 +108,11 @@ def test_finite_vectors() -> None:
 def test_holdout_vectors() -> None:
     assert plan.holdout(epsilon=0.0029912, delta=0.05, error=0).examples in {1000, 1001}
     assert "then always passes" in plan.holdout(epsilon=0.1, delta=0.05, error=0).question
-    usual = plan.holdout(epsilon=0.1, delta=0.05)
-    assert "0.05 (half of epsilon, as none was given)" in usual.question
+    default = plan.holdout(epsilon=0.1, delta=0.05)
+    assert "0.05 (half of epsilon, as none was given)" in default.question
     answer = plan.holdout(epsilon=0.1, delta=0.05, error=0.05)
     assert (answer.examples, answer.details["by Chernoff"]) == (263, 572)
-    assert usual.examples == answer.examples
+    assert default.examples == answer.examples
     assert answer.details["half of all samples"] == 116
     n = plan.holdout(epsilon=0.116992, delta=0.05, error=0.1, power=0.5).examples
     assert n is not None
@@ -185,8 +187,8 @@ def test_no_free_lunch() -> None:
 
 def test_stumps_know_their_dimension() -> None:
     for p, dimension in {1: 2, 2: 3, 3: 4, 5: 5, 10: 6, 20: 7, 100: 9, 1000: 13}.items():
-        found = plan.stumps(epsilon=0.2, delta=0.1, features=p).details["VC dimension"]
-        assert found == dimension
+        result = plan.stumps(epsilon=0.2, delta=0.1, features=p).details["VC dimension"]
+        assert result == dimension
 
 
 @pytest.mark.usefixtures("only_proofs")
@@ -215,13 +217,13 @@ def test_what_a_world_needs_lies_between(epsilon: float, delta: float) -> None:
     answers = [plan.vc(epsilon=epsilon, delta=delta, dimension=d) for d in (1, 2, 3, 10)]
     answers += [plan.rectangle(epsilon=epsilon, delta=delta, dimensions=d) for d in (1, 2, 5)]
     answers += [plan.finite(epsilon=epsilon, delta=delta, log_size=s) for s in (7.0, 50.0)]
-    for found in answers:
-        assert found.lower is not None
-        assert found.simulated is not None
-        assert found.examples is not None
+    for result in answers:
+        assert result.lower is not None
+        assert result.simulated is not None
+        assert result.examples is not None
         # Simulated with 4000 runs: a few per cent of scatter, more at small delta.
-        assert found.lower * 0.85 <= found.simulated <= found.examples * 1.1 + 1
-        assert found.lower <= found.examples
+        assert result.lower * 0.85 <= result.simulated <= result.examples * 1.1 + 1
+        assert result.lower <= result.examples
 
 
 @pytest.mark.usefixtures("only_proofs")
@@ -256,8 +258,8 @@ def test_weak_implies_strong(edge: float, dimension: int) -> None:
     assert (1 - edge**2) ** (answer.rounds / 2) < 1 / answer.examples
     assert (1 - edge**2) ** ((answer.rounds - 1) / 2) >= 1 / answer.examples
     assert risk(answer.examples) <= 0.1 < risk(answer.examples - 1)
-    left = answer.details["failure left to each weak call"]
-    assert left == pytest.approx(0.05 / (2 * answer.rounds))
+    share = answer.details["failure left to each weak call"]
+    assert share == pytest.approx(0.05 / (2 * answer.rounds))
     assert answer.lower is not None
     assert answer.lower < answer.examples
 
@@ -275,20 +277,20 @@ def test_refuses_probabilities(name: str) -> None:
 @pytest.mark.parametrize("name", ASKED)
 def test_refuses_counts(name: str) -> None:
     for bad in (0, -3, 2.5, True):
-        whole = {"size", "dimension", "dimensions", "features", "rows", "rounds", "domain"}
-        for parameter in whole & set(ASKED[name]):
+        integers = {"size", "dimension", "dimensions", "features", "rows", "rounds", "domain"}
+        for parameter in integers & set(ASKED[name]):
             with pytest.raises(ParameterError, match=parameter.rstrip("s")):
                 ask(name, **{parameter: bad})
 
 
 def test_refuses_what_does_not_go_together() -> None:
-    with pytest.raises(ParameterError, match="not both"):
+    with pytest.raises(ParameterError, match="either"):
         plan.finite(epsilon=0.1, delta=0.05)
-    with pytest.raises(ParameterError, match="not both"):
+    with pytest.raises(ParameterError, match="either"):
         plan.finite(epsilon=0.1, delta=0.05, size=10, log_size=2.0)
-    with pytest.raises(ParameterError, match="not both"):
+    with pytest.raises(ParameterError, match="either"):
         plan.rounds(edge=0.2)
-    with pytest.raises(ParameterError, match="not both"):
+    with pytest.raises(ParameterError, match="either"):
         plan.rounds(edge=0.2, error=0.1, rows=10)
     with pytest.raises(ParameterError, match="together"):
         plan.confidence(failure=0.5, delta=0.05, epsilon=0.1)
@@ -300,17 +302,14 @@ def test_refuses_what_does_not_go_together() -> None:
         plan.holdout(epsilon=0.1, delta=0.05, error=-0.1)
 
 
-# Plans for recall and for coverage: vectors, and what the plans promise.
-
-
 def test_fewest_positives() -> None:
-    found = [plan.recall(recall=r, delta=0.05).examples for r in (0.9, 0.95, 0.99)]
-    assert found == [29, 59, 299]
+    result = [plan.recall(recall=r, delta=0.05).examples for r in (0.9, 0.95, 0.99)]
+    assert result == [29, 59, 299]
 
 
 def test_it_passes_as_often_as_planned() -> None:
-    found = plan.recall(recall=0.9, delta=0.05, true_recall=0.95, power=0.9)
-    n = int(found.details["positives"])
+    result = plan.recall(recall=0.9, delta=0.05, true_recall=0.95, power=0.9)
+    n = int(result.details["positives"])
     for rows in (n, n + 1, n + 50):
         chance = sum(
             binom.pmf(k, rows, 0.95) for k in range(rows + 1) if rate_lower(k, rows, 0.05) >= 0.9
@@ -329,10 +328,10 @@ def test_vectors_of_coverage(case: tuple[int, float], rank: int) -> None:
 
 
 def test_coverage_and_what_a_mean_would_promise() -> None:
-    found = plan.coverage(coverage=0.9, delta=0.05, excess=0.025)
-    n, rank = int(found.details["rows of each class"]), int(found.details["rank"])
+    result = plan.coverage(coverage=0.9, delta=0.05, excess=0.025)
+    n, rank = int(result.details["rows of each class"]), int(result.details["rank"])
     assert 0 < rank / (n + 1) - 0.9 <= 0.025
-    marginal = int(found.details["rank for coverage on average only"])
+    marginal = int(result.details["rank for coverage on average only"])
     assert binom.sf(marginal - 1, n, 0.9) > 0.05
     each = plan.coverage(coverage=0.9, delta=0.05, excess=0.025, classes=5)
     assert int(each.details["rows of each class"]) > n
@@ -343,17 +342,14 @@ def test_bad_input_and_the_command() -> None:
         plan.recall(recall=0.95, delta=0.05, true_recall=0.9)
     with pytest.raises(ParameterError, match="coverage"):
         plan.coverage(coverage=1.0, delta=0.05)
-    found = answer("plan", "recall", "--recall", "0.95", "--delta", "0.05")
-    assert found["examples"] == 59
+    result = answer("plan", "recall", "--recall", "0.95", "--delta", "0.05")
+    assert result["examples"] == 59
     assert answer("plan", "coverage", "--coverage", "0.9", "--delta", "0.05")["examples"] > 29
 
 
-# Plans for monitoring: vectors, and what they promise of a jump that comes late.
-
-
 def test_a_jump_from_five_to_eight_percent() -> None:
-    found = plan.monitor(before=0.05, after=0.08, delta=0.05)
-    assert (found.examples, found.details["rows after a late jump"]) == (1313, 2576)
+    result = plan.monitor(before=0.05, after=0.08, delta=0.05)
+    assert (result.examples, result.details["rows after a late jump"]) == (1313, 2576)
     assert answer(
         "plan", "monitor", "--before", "0.05", "--after", "0.08", "--delta", "0.05"
     )["examples"] == 1313  # fmt: skip
@@ -363,9 +359,9 @@ def test_a_jump_from_five_to_eight_percent() -> None:
 def test_the_fewest_rows() -> None:
     goal = math.log(20)
     rows = monitoring.rows_to_see(0.1, 0.3, goal)
-    least = next(k for k in range(rows) if monitoring.log_capital(k, rows, 0.1) >= goal)
+    fewest = next(k for k in range(rows) if monitoring.log_capital(k, rows, 0.1) >= goal)
     rng = np.random.default_rng(0)
-    assert (rng.binomial(rows, 0.3, size=4000) >= least).mean() > 0.88
+    assert (rng.binomial(rows, 0.3, size=4000) >= fewest).mean() > 0.88
 
 
 def test_a_late_jump_is_seen_in_time() -> None:

@@ -31,8 +31,8 @@ def parts(rows: int, share: float, random_state: int) -> tuple[NDArray[np.intp],
     """The rows that were learned from, and those that gave the bins."""
     seed = int(np.random.RandomState(random_state).randint(2**31)) + 1
     order = np.random.default_rng(seed).permutation(rows)
-    held = round(rows * share)
-    return np.sort(order[held:]), np.sort(order[:held])
+    n_held_out = round(rows * share)
+    return np.sort(order[n_held_out:]), np.sort(order[:n_held_out])
 
 
 def test_every_choice_is_counted_on_the_rows_that_gave_no_bins() -> None:
@@ -42,7 +42,7 @@ def test_every_choice_is_counted_on_the_rows_that_gave_no_bins() -> None:
     assert bounds == sorted(bounds)
     assert len(bounds) > 10
     values = [set(X[apart, j].astype(np.float32).tolist()) for j in range(4)]
-    base_rules = 1 + sum(2 * (len(own) - 1) + 1 for own in values)
+    base_rules = 1 + sum(2 * (len(column_values) - 1) + 1 for column_values in values)
     for choice in choices:
         votes = choice.vote.votes
         assert len(votes) == choice.rules
@@ -69,9 +69,11 @@ def test_thresholds_are_those_of_the_rows_set_apart() -> None:
         if math.isfinite(rule.threshold):
             column = X[apart, rule.feature].astype(np.float32)
             assert column.min() < rule.threshold < column.max()
-            kept = np.sort(column)
-            above = np.searchsorted(kept, np.float32(rule.threshold))
-            assert rule.threshold == np.float32((float(kept[above - 1]) + float(kept[above])) / 2)
+            values = np.sort(column)
+            above = np.searchsorted(values, np.float32(rule.threshold))
+            assert rule.threshold == np.float32(
+                (float(values[above - 1]) + float(values[above])) / 2
+            )
 
 
 def test_labels_and_columns_may_have_names() -> None:
@@ -90,9 +92,9 @@ def test_merging_leaves_the_vote_as_it_is() -> None:
     rules, weights = merged(model.model_.vote)
     assert len(set(rules)) == len(rules) < 40
     assert all(rule.above > 0 for rule in rules)
-    again = Vote(list(rules), weights)
+    rebuilt = Vote(list(rules), weights)
     rows = model._open(X)
-    np.testing.assert_allclose(again.scores(rows), model.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(rebuilt.scores(rows), model.decision_function(X), atol=1e-9)
 
 
 def test_merging_knows_opposites_and_constants() -> None:

@@ -98,18 +98,18 @@ def test_no_free_lunch_over_all_labellings() -> None:
     domain, n = 8, 3
     labellings = np.array(list(product((0, 1), repeat=domain)))
     samples = np.array(list(product(range(domain), repeat=n)))
-    seen = np.zeros((len(samples), domain), dtype=bool)
-    np.put_along_axis(seen, samples, True, axis=1)
+    is_drawn = np.zeros((len(samples), domain), dtype=bool)
+    np.put_along_axis(is_drawn, samples, True, axis=1)
     for guess in ("zero", "majority", "opposite"):
         risks = np.empty((len(labellings), len(samples)))
         off = 0.0
         for i, labels in enumerate(labellings):
-            ones = (seen * labels).sum(axis=1)
-            common = (2 * ones > seen.sum(axis=1)).astype(int)
+            ones = (is_drawn * labels).sum(axis=1)
+            common = (2 * ones > is_drawn.sum(axis=1)).astype(int)
             rest = {"zero": 0 * common, "majority": common, "opposite": 1 - common}[guess]
-            wrong = ~seen & (rest[:, None] != labels)
+            wrong = ~is_drawn & (rest[:, None] != labels)
             risks[i] = wrong.mean(axis=1)
-            off += (wrong.sum(axis=1) / (~seen).sum(axis=1)).mean()
+            off += (wrong.sum(axis=1) / (~is_drawn).sum(axis=1)).mean()
         assert off / len(labellings) == pytest.approx(0.5, abs=1e-12)
         assert risks.mean() == pytest.approx(no_free_lunch_risk(n, domain), rel=1e-9)
         assert (risks >= 1 / 8).mean(axis=1).max() >= 1 / 7
@@ -126,14 +126,11 @@ def test_refuses_where_not_proved() -> None:
         ehkv(0.05, 1 / 14, 10)
     with pytest.raises(NotCertified, match="epsilon ≤ 1/8"):
         ehkv(0.2, 0.01, 10)
-    with pytest.raises(NotCertified, match="dimension 2"):
+    with pytest.raises(NotCertified, match="dimensions of 2"):
         ehkv(0.05, 0.01, 1)
     for epsilon, delta in ((0.1, 0.01), (0.01, 0.1), (1 / 64, 0.01)):
         with pytest.raises(NotCertified, match="below 1/64"):
             agnostic_lower(epsilon, delta, 10)
-
-
-# Boosting the confidence: vectors, the other direction, and the promise on a simulated learner.
 
 
 def test_vectors_of_confidence() -> None:
@@ -220,8 +217,6 @@ def test_refuses_gaps(gap: float) -> None:
         selection_threshold(0.1, gap)
 
 
-# The tightest box: vectors, shape, and coverage close to equality.
-
 Risks = NDArray[np.float64]
 
 
@@ -268,8 +263,8 @@ def uniform_box(runs: int, n: int, features: int, share: float, seed: int) -> Ri
     inside = np.less(np.arange(n)[None, :, None], positives[:, None, None])
     low = np.where(inside, points, 1).min(axis=1)
     high = np.where(inside, points, 0).max(axis=1)
-    kept = np.clip(high - low, 0, 1).astype(np.float64).prod(axis=1)
-    return np.asarray(share * (1 - kept))
+    volumes = np.clip(high - low, 0, 1).astype(np.float64).prod(axis=1)
+    return np.asarray(share * (1 - volumes))
 
 
 def atoms(runs: int, n: int, levels: int, share: float, seed: int) -> Risks:
@@ -280,8 +275,8 @@ def atoms(runs: int, n: int, levels: int, share: float, seed: int) -> Risks:
     inside = np.less(points, target).all(axis=2, keepdims=True)
     low = np.where(inside, points, levels).min(axis=1)
     high = np.where(inside, points, -1).max(axis=1)
-    kept = np.clip(high - low + 1, 0, None).prod(axis=1)
-    return np.asarray((target**2 - kept) / levels**2)
+    volumes = np.clip(high - low + 1, 0, None).prod(axis=1)
+    return np.asarray((target**2 - volumes) / levels**2)
 
 
 def test_sharp_is_close_to_equality() -> None:

@@ -61,15 +61,15 @@ def ever_violated(
 
     The bound grows with the sum, so at each moment there is a least sum that keeps it valid.
     """
-    least = np.zeros(steps + 1, dtype=np.int64)
+    fewest = np.zeros(steps + 1, dtype=np.int64)
     for t in range(1, steps + 1):
         # From one row to the next the least sum stays, or rises by one.
-        least[t] = least[t - 1]
-        while bound(int(least[t]), t) < mean:
-            least[t] += 1
+        fewest[t] = fewest[t - 1]
+        while bound(int(fewest[t]), t) < mean:
+            fewest[t] += 1
     generator = np.random.default_rng(seed)
     sums = np.cumsum(generator.random((runs, steps)) < mean, axis=1)
-    return int((sums < least[1:]).any(axis=1).sum())
+    return int((sums < fewest[1:]).any(axis=1).sum())
 
 
 def chernoff(total: int, t: int) -> float:
@@ -89,7 +89,7 @@ def test_ever_violated(mean: float) -> None:
 
 @pytest.mark.parametrize("kind", ["bernstein", "betting"])
 def test_sequences_that_look_at_the_order(kind: str) -> None:
-    """Both keep the smallest end so far, so the last end tells whether any was too low."""
+    """Both keep the smallest end so far, so the last end shows if any was too low."""
     generator = np.random.default_rng(37)
     runs, violations = 150, 0
     for _ in range(runs):

@@ -149,44 +149,44 @@ def test_stump_labelings_by_brute_force() -> None:
     generator = np.random.default_rng(1)
     for p, m in ((1, 6), (2, 5), (3, 6)):
         X = generator.normal(size=(m, p))
-        found = {
+        labelings = {
             tuple(sign * np.where(X[:, j] > t, 1, -1))
             for j in range(p)
             for t in (-np.inf, *X[:, j])
             for sign in (-1, 1)
         }
-        most = math.exp(growth_of_stumps(p)(m))
-        assert len(found) <= most * (1 + 1e-9)
-        assert most <= 2 + 2 * p * (m - 1) + 1e-9
+        limit = math.exp(growth_of_stumps(p)(m))
+        assert len(labelings) <= limit * (1 + 1e-9)
+        assert limit <= 2 + 2 * p * (m - 1) + 1e-9
         if p == 1:
-            assert len(found) == round(most)
+            assert len(labelings) == round(limit)
 
 
 def test_interval_labelings_by_brute_force() -> None:
     """Unions of two intervals on eight points: exactly Sauer's sum."""
-    found = set()
+    labelings = set()
     for cuts in combinations(range(9), 4):
         a, b, c, d = cuts
-        found |= {
+        labelings |= {
             tuple(a <= i < b or c <= i < d for i in range(8)),
             tuple(a <= i < b for i in range(8)),
             tuple(c <= i < d for i in range(8)),
         }
-    found |= {tuple([False] * 8)}
-    found |= {tuple(a <= i < b for i in range(8)) for a, b in combinations(range(9), 2)}
-    assert len(found) == round(math.exp(growth_of_dimension(4)(8)))
+    labelings |= {tuple([False] * 8)}
+    labelings |= {tuple(a <= i < b for i in range(8)) for a, b in combinations(range(9), 2)}
+    assert len(labelings) == round(math.exp(growth_of_dimension(4)(8)))
 
 
 def test_vote_labelings_by_brute_force() -> None:
     """Votes over two of four unsigned rules on six points, ties to the first voter."""
     generator = np.random.default_rng(2)
     rules = generator.choice([-1, 1], size=(4, 6))
-    found = set()
+    labelings = set()
     for pair in combinations(range(4), 2):
         for votes in product((-2, -1, 0, 1, 2), repeat=2):
             score = votes[0] * rules[pair[0]] + votes[1] * rules[pair[1]]
-            found.add(tuple(np.where(score == 0, rules[pair[0]], np.sign(score))))
-    assert len(found) <= math.exp(growth_of_vote(4, 2)(6) - math.log(6)) * (1 + 1e-9)
+            labelings.add(tuple(np.where(score == 0, rules[pair[0]], np.sign(score))))
+    assert len(labelings) <= math.exp(growth_of_vote(4, 2)(6) - math.log(6)) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -199,12 +199,13 @@ def test_ties_as_mistakes_make_no_more_patterns(seed: int) -> None:
     distinct = int(generator.integers(1, 4))
     answers = generator.choice([-1, 1], size=(4, distinct)).repeat(2, axis=0)
     labels = np.tile([1, -1], 4)
-    found = set()
+    labelings = set()
     for votes in product(range(-3, 4), repeat=distinct):
         score = answers @ np.array(votes)
         if score.any():  # a vote that is 0 everywhere makes only mistakes, and violates no bound
-            found.add(tuple(labels * score <= 0))
-    assert len(found) <= math.exp(growth_of_vote(distinct, distinct)(8)) / distinct / (distinct + 1)
+            labelings.add(tuple(labels * score <= 0))
+    limit = math.exp(growth_of_vote(distinct, distinct)(8)) / distinct / (distinct + 1)
+    assert len(labelings) <= limit
 
 
 def test_a_ghost_sample_reaches_its_mean() -> None:
@@ -220,8 +221,8 @@ def test_halves_of_a_pool_differ_little() -> None:
     for n in range(1, 20):
         pool, k = np.mgrid[: 2 * n + 1, : n + 1]
         d = np.maximum(pool - 2 * k, 0)
-        most = 2 * np.exp(-(d**2) / n) * (1 + 1e-9)
-        assert np.all(hypergeom.cdf(k, 2 * n, pool, n) <= most)
+        limit = 2 * np.exp(-(d**2) / n) * (1 + 1e-9)
+        assert np.all(hypergeom.cdf(k, 2 * n, pool, n) <= limit)
 
 
 def test_vote_vectors() -> None:

@@ -76,7 +76,7 @@ def test_the_premise_of_the_proof() -> None:
     for voters in (1, 2, 5, 20, 51):
         for wrong in range(1, voters + 1):
             divisor = binom.sf(wrong - 1, voters, 0.5)
-            assert nvote._least(voters, wrong) <= divisor * (1 + 1e-13)
+            assert nvote._tail(voters, wrong) <= divisor * (1 + 1e-13)
             for share in (0.5, 0.51, 0.75, 1.0):
                 assert binom.sf(wrong - 1, voters, share) >= divisor * (1 - 1e-12)
 
@@ -92,8 +92,8 @@ def test_best_pair_is_the_best_of_the_grid() -> None:
         for k in range(1, size + 1)
     ]
     assert best.bound == min(values)
-    again = nvote_bound(best.loss, best.voters, best.wrong, shares.size, 1.5, 0.05, pairs)
-    assert again == best.bound
+    recomputed = nvote_bound(best.loss, best.voters, best.wrong, shares.size, 1.5, 0.05, pairs)
+    assert recomputed == best.bound
     assert len(SIZES) == 25
 
 
@@ -132,8 +132,6 @@ def nvote_cost(votes: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
     return float((used * np.log(used * votes.size)).sum())
 
 
-# Margin bounds: vectors, refusals, and the steps of the one proof that certifies.
-
 SIZE = math.log(1000)
 ROWS = 100_000
 
@@ -161,10 +159,10 @@ def test_monotone_in_rows_margin_and_delta() -> None:
 
 
 def test_the_derived_bound_certifies() -> None:
-    made = certificate(5000, ROWS, 0.3, SIZE, 0.05)
-    assert Certificate.from_json(made.to_json()) == made
-    assert made.bound == "margins.schapire_bound"
-    assert schapire_bound(**made.inputs) == made.value
+    certified = certificate(5000, ROWS, 0.3, SIZE, 0.05)
+    assert Certificate.from_json(certified.to_json()) == certified
+    assert certified.bound == "margins.schapire_bound"
+    assert schapire_bound(**certified.inputs) == certified.value
 
 
 def test_refuses_where_theorems_do_not_apply() -> None:
@@ -175,8 +173,8 @@ def test_refuses_where_theorems_do_not_apply() -> None:
 def stray(voters: int, theta: float) -> float:
     """The largest chance, over margins, that an average of N drawn rules strays by θ/2 or more."""
     means = np.linspace(0, 1, 101)
-    least = np.ceil(voters * (means + theta / 4) - 1e-9)
-    return float(np.max(binom.sf(least - 1, voters, means) * (means + theta / 4 <= 1)))
+    fewest = np.ceil(voters * (means + theta / 4) - 1e-9)
+    return float(np.max(binom.sf(fewest - 1, voters, means) * (means + theta / 4 <= 1)))
 
 
 def test_the_slack_of_the_proof_in_exact_arithmetic() -> None:

@@ -1,5 +1,5 @@
-"""The lab: a page in the browser that shows boosting at work, driven by the real engine.
+"""The lab: a page in the browser that shows boosting round by round.
 
-Requests describe a run as a whole (``spec.py``), so nothing has to be remembered between them; runs
-are only cached. Every number on the page is computed here, by the same code as everywhere else.
+Requests describe runs completely (``spec.py``), so the server is stateless but for a cache of runs.
+Every number on the page is computed by the library.
 """

@@ -1,4 +1,4 @@
-"""The page's questions about runs: rounds, surfaces, and rules of one's own."""
+"""Answers about runs: rounds, surfaces, and rules set by hand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pacboost.lab.engine import (
 )
 from pacboost.lab.session import LabSession, Surface, check_done, read_size, why_flat
 from pacboost.lab.spec import (
-    MOST_ROUNDS,
+    MAX_ROUNDS,
     LimitError,
     RunSpec,
     mapping,
@@ -38,23 +38,26 @@ from pacboost.lab.spec import (
 from pacboost.samples.bins import fit_bins
 from pacboost.theory.learners import stump_edges
 
-AT_ONCE = 200
+MAX_ROUNDS_PER_REQUEST = 200
 DELTA = 0.05
 COLUMNS = ("bound", "bound_errors", "bound_edges")
 
 
 def data(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the points of a spec, which may be too few to learn from."""
+    """Return the points of a spec, which may be of one class."""
     return session.points(mapping("data", asked.get("data")), of_both=False).plain()
 
 
 def rounds(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Do rounds, and give some of them."""
+    """Run rounds, and return some of them."""
     spec = read_run(asked.get("run"))
-    first = whole("from", asked.get("from", 1), 1, MOST_ROUNDS + 1)
-    last = whole("to", asked.get("to", 0), 0, MOST_ROUNDS)
-    if last - first + 1 > AT_ONCE:
-        raise LimitError(f"rounds {first} to {last} are asked for; ask for {AT_ONCE} at a time")
+    first = whole("from", asked.get("from", 1), 1, MAX_ROUNDS + 1)
+    last = whole("to", asked.get("to", 0), 0, MAX_ROUNDS)
+    if last - first + 1 > MAX_ROUNDS_PER_REQUEST:
+        raise LimitError(
+            f"rounds {first} to {last} are requested; a request has at most "
+            f"{MAX_ROUNDS_PER_REQUEST}"
+        )
     run = session.run(spec)
     run.advance(last)
     surface = session.surface_asked(spec, asked)
@@ -73,7 +76,7 @@ def rounds(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def head(run: LabRun) -> dict[str, Any]:
-    """Return what the run is made of."""
+    """Describe the booster and the learner of a run."""
     ledger = run.ledger(0)
     kind = BOOSTERS.get(ledger.booster)
     return {
@@ -96,23 +99,23 @@ def after(run: LabRun, number: int) -> dict[str, Any] | None:
 
 
 def described(run: LabRun, numbers: range, surface: Surface | None) -> list[dict[str, Any]]:
-    """Return everything about some rounds."""
+    """Describe some rounds."""
     if not numbers:
         return []
     table = run.ledger(numbers[-1]).columns()
-    found = []
+    rows = []
     for number in numbers:
         frame = run.frames[number - 1]
         bounds = {name: table[name][number - 1] for name in COLUMNS}
         if isinstance(run, BagRun):
             bounds = dict.fromkeys(COLUMNS)
         grid = {} if surface is None else {"surface": f32(surface.vote(number))}
-        found.append({**one_round(run, frame), **bounds, **grid})
-    return found
+        rows.append({**one_round(run, frame), **bounds, **grid})
+    return rows
 
 
 def one_round(run: LabRun, frame: RoundFrame) -> dict[str, Any]:
-    """Return everything about a round but its bounds."""
+    """Describe a round, without its bounds."""
     entry, bagging, test, wrong = (
         frame.entry,
         isinstance(run, BagRun),
@@ -148,7 +151,7 @@ def surfaces(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return grids of scores, of the vote or of single rules."""
     spec = read_run(asked.get("run"))
     run = session.run(spec)
-    numbers = [whole("a round", n, 1, MOST_ROUNDS) for n in sequence("rounds", asked.get("rounds"))]
+    numbers = [whole("a round", n, 1, MAX_ROUNDS) for n in sequence("rounds", asked.get("rounds"))]
     why = why_flat(run)
     if why or not numbers:
         return {"frames": None if why else {}, "why": why}
@@ -160,12 +163,14 @@ def surfaces(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def edges(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the weighted error of every stump in the next round, to drag a threshold by."""
+    """Return the weighted error of every stump in the next round."""
     run, number, weights = _before(session, asked)
     if isinstance(run, BagRun):
-        raise PacboostError("bagging fits every rule to a bag; rules of your own are for boosting")
+        raise PacboostError(
+            "bagging fits every rule to a bag; rules can be set by hand only for boosting"
+        )
     sample, y = run.sample, run.points.y
-    if sample.bins is None:  # a learner that reads the rows themselves
+    if sample.bins is None:  # the learner uses no bins
         sample = replace(sample, bins=fit_bins(sample.table))
     assert sample.bins is not None
     units = np.rint(weights * 2**52).astype(np.int64)
@@ -194,9 +199,9 @@ def edges(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _before(session: LabSession, asked: Mapping[str, Any]) -> tuple[LabRun, int, Doubles]:
-    """Return a run, the number of the round that comes next, and its weights."""
+    """Return a run, the number of its next round, and the weights of that round."""
     spec = read_run(asked.get("run"))
-    done = whole("after", asked.get("after"), 0, MOST_ROUNDS - 1)
+    done = whole("after", asked.get("after"), 0, MAX_ROUNDS - 1)
     run = session.run(spec)
     weights = run.weights_after(done)
     if weights is None or len(run.frames) < done:
@@ -208,13 +213,13 @@ def _before(session: LabSession, asked: Mapping[str, Any]) -> tuple[LabRun, int,
 
 
 def weigh(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Do the next round with a rule of one's own, and say what it would be."""
+    """Run the next round with a rule set by hand, and describe it."""
     run, number, _ = _before(session, asked)
     spec = with_rule(run.spec, number, asked.get("rule"))
     tried = session.run(spec)
     tried.advance(number)
     if len(tried.frames) < number and not (tried.restarted and tried.frames):
-        why = "this rule is no better than guessing: its weighted error is ½"
+        why = "this rule is no better than chance: its weighted error is ½"
         return {"allowed": False, "why": why, "round": None, "run": spec.plain()}
     last = len(tried.frames) if tried.restarted else number
     surface = session.surface_asked(spec, asked)
@@ -223,8 +228,8 @@ def weigh(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_rule(spec: RunSpec, number: int, rule: Any) -> RunSpec:
-    """Return the run with a rule of one's own in a round, and without those of later rounds."""
-    given = spec.plain()
-    given["rules"] = [entry for entry in given["rules"] if entry["round"] < number]
-    given["rules"].append({"round": number, "rule": read_rule(rule).plain()})
-    return read_run(given)
+    """Return the run with a rule set by hand in a round, and none in later rounds."""
+    content = spec.plain()
+    content["rules"] = [entry for entry in content["rules"] if entry["round"] < number]
+    content["rules"].append({"round": number, "rule": read_rule(rule).plain()})
+    return read_run(content)

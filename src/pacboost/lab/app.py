@@ -1,8 +1,8 @@
-"""The web application: a page, its files, and the questions that the page asks.
+"""The web application: a page, its files, and the requests of the page.
 
-It is meant for one person on this machine. Every request has to name this machine as its host, and
-may only come from the page itself; questions need the token that the terminal printed, which the
-first visit turns into a cookie.
+It serves one person on this machine. The host of every request must be this machine, and its origin
+the page; requests for data need the token that the terminal printed, which the first visit turns
+into a cookie.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pacboost.errors import DataError, FileError, PacboostError, ParameterError
-from pacboost.lab.files import MOST_BYTES, Shelf, read_file, too_large
+from pacboost.lab.files import MAX_BYTES, Shelf, read_file, too_large
 from pacboost.lab.server import asset, html_page
 from pacboost.lab.spec import LimitError, LinkError
 
 if TYPE_CHECKING:
     from pacboost.lab.session import LabSession
 
-MOST_REQUEST = 4 * 2**20
-MOST_DROPPED = 2**30
+MAX_REQUEST_BYTES = 4 * 2**20
+MAX_DROPPED_BYTES = 2**30
 HEADER_SECONDS, BODY_SECONDS = 10, 120
-SESSIONS, SESSION_SECONDS = 3, 1.0
-"""A question waits so long for a cache that others use, then has one of its own, up to some."""
+MAX_SESSIONS, SESSION_SECONDS = 3, 1.0
+"""Maximum number of caches, and the time a request waits for a free one before it adds another."""
 HOSTS = ("127.0.0.1", "localhost")
 METHODS = ("GET", "POST", "HEAD")
 KINDS: tuple[tuple[type[PacboostError], str], ...] = (
@@ -51,8 +51,8 @@ KINDS: tuple[tuple[type[PacboostError], str], ...] = (
     (ParameterError, "parameter"),
 )  # fmt: skip
 NO_TOKEN = (
-    "this page does not know the server: open the address that the terminal shows, which holds a "
-    "token, in this browser"
+    "this browser has no token for the server: open the address that the terminal shows, which "
+    "includes the token"
 )
 
 
@@ -62,7 +62,7 @@ def failure(kind: str, message: str, status: int) -> JSONResponse:
 
 
 class Guard:
-    """Lets nothing through but requests of this machine's own browser, from the page itself."""
+    """Rejects all requests that do not come from the page on this machine."""
 
     def __init__(self, app: ASGIApp, port: int) -> None:
         self._app = app
@@ -93,7 +93,7 @@ class Guard:
             return "this address is for programs on this machine only"
         origin = request.headers.get("origin")
         if origin is not None and origin not in self._origins:
-            return "another page may not ask this server"
+            return "another page may not use this server"
         if origin is None and request.method == "POST":
             return "a request without an origin does not come from the page"
         return ""
@@ -110,15 +110,15 @@ NAMES = (
     "catalog", "levels", "data", "run", "surface", "edges", "weigh", "certificates", "code",
     "filtering", "plan", "pac", "shatters",
 )  # fmt: skip
-"""The questions of routes.py, which is loaded with the first of them: the page need not wait."""
+"""Names of the routes; routes.py is loaded with the first request, so the page need not wait."""
 
 
 class Ended(BaseException):
-    """Nobody waits for the answer any more."""
+    """Nobody waits for the answer."""
 
 
-class Asked(threading.Thread):
-    """A question on a thread of its own, which can be ended as Ctrl-C would end it."""
+class AnswerThread(threading.Thread):
+    """A request on its own thread, which can be ended as if by Ctrl-C."""
 
     def __init__(self, answer: Callable[[], Response]) -> None:
         super().__init__(daemon=True)
@@ -126,7 +126,7 @@ class Asked(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        """Answer, if somebody still waits then."""
+        """Answer, and set the result if it is still needed."""
         try:
             response = self.answer()
             if self.result.set_running_or_notify_cancel():
@@ -137,7 +137,7 @@ class Asked(threading.Thread):
             pass
 
     def end(self) -> None:
-        """End the thread, unless it has answered; whoever waits for it goes on at once."""
+        """End the thread unless it has answered; its waiters continue at once."""
         if self.result.cancel() and self.ident is not None:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(
                 ctypes.c_ulong(self.ident), ctypes.py_object(Ended)
@@ -145,21 +145,21 @@ class Asked(threading.Thread):
 
 
 def _quiet(problem: Any) -> None:
-    """Report what cannot be raised, unless it is that a question was ended in such a place."""
+    """Report an exception that cannot be raised, unless it ended a request."""
     if problem.exc_type is not Ended:
         sys.__unraisablehook__(problem)
 
 
 class Connection(H11Protocol):
-    """Closes when the header of a request takes too long."""
+    """A connection that closes if the header of a request takes too long."""
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait."""
+        """Start the timeout."""
         super().connection_made(transport)
         self._look(self)
 
     def _look(self, earlier: Any) -> None:
-        """Close unless a request has begun since the last look."""
+        """Close unless a request has begun since the last check."""
         idle = self.cycle is None or self.cycle.response_complete
         if idle and earlier is self.cycle:
             self.transport.close()
@@ -167,7 +167,7 @@ class Connection(H11Protocol):
             self.loop.call_later(HEADER_SECONDS, self._look, self.cycle if idle else self)
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP, with the headers of every answer."""
+        """Reject input that is not HTTP, with the headers of every response."""
         headers = [*HEADERS, (b"content-length", b"0"), (b"connection", b"close")]
         lines = [b"HTTP/1.1 400 Bad Request", *(b": ".join(pair) for pair in headers)]
         self.transport.write(b"\r\n".join(lines) + b"\r\n\r\n")
@@ -175,7 +175,7 @@ class Connection(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """Serves a lab; questions that are being answered end with it."""
+    """The server of a lab; its shutdown ends open requests."""
 
     def __init__(self, lab: Lab) -> None:
         self.lab, sys.unraisablehook = lab, _quiet
@@ -186,23 +186,23 @@ class Server(uvicorn.Server):
         super().__init__(config)
 
     async def shutdown(self, sockets: Any = None) -> None:
-        """End what is under way first."""
+        """End open requests first."""
         for job in list(self.lab.jobs):
             job.end()
         await super().shutdown(sockets)
 
 
 class Lab:
-    """One server: its token, and caches of runs, each of which serves one question at a time."""
+    """The state of a server: its token, and caches of runs, each for one request at a time."""
 
     def __init__(self, port: int, files: Shelf | None = None, boot: Any = None) -> None:
         self.port, self.token = port, secrets.token_urlsafe(24)
         self.files = files or Shelf()
         self.boot: Any = boot
-        self.jobs: set[Asked] = set()
+        self.jobs: set[AnswerThread] = set()
         self._caches: asyncio.LifoQueue[list[LabSession]] = asyncio.LifoQueue()
         self._caches.put_nowait([])
-        self._more_caches = SESSIONS - 1
+        self._more_caches = MAX_SESSIONS - 1
         self._once: set[str] = set()
         asked = [Route(f"/api/{name}", self._asking(name), methods=["POST"]) for name in NAMES]
         self.routes = [
@@ -229,7 +229,7 @@ class Lab:
         return Guard(Starlette(routes=self.routes), self.port)
 
     def address_for_once(self) -> str:
-        """Return an address that works once: other users may see what a browser is started with."""
+        """Return an address that works once; other users may see the browser's arguments."""
         key = secrets.token_urlsafe(24)
         self._once = {key}
         return f"{self.origin}/?token={key}"
@@ -242,14 +242,14 @@ class Lab:
 
     @property
     def _cookie(self) -> str:
-        return f"pacboost_lab_{self.port}"  # cookies do not tell ports apart
+        return f"pacboost_lab_{self.port}"  # cookies do not depend on the port
 
-    def _known(self, request: Request) -> bool:
-        given = request.cookies.get(self._cookie, "")
-        return hmac.compare_digest(given.encode(), self.token.encode())
+    def _has_token(self, request: Request) -> bool:
+        cookie = request.cookies.get(self._cookie, "")
+        return hmac.compare_digest(cookie.encode(), self.token.encode())
 
     async def _page(self, request: Request) -> Response:
-        """Return the page; with the token, set the cookie and take the token out of the address."""
+        """Return the page; with the token, set the cookie and redirect without the token."""
         token = request.query_params.get("token")
         if token is None:
             nonce = secrets.token_urlsafe(16)
@@ -266,10 +266,10 @@ class Lab:
         return response
 
     async def _asset(self, request: Request) -> Response:
-        found = asset(request.path_params["name"])
-        if found is None:
-            return failure("access", "there is no such file", 404)
-        content, kind = found
+        file = asset(request.path_params["name"])
+        if file is None:
+            return failure("access", "there is no file of this name", 404)
+        content, kind = file
         return Response(content, media_type=kind)
 
     async def _icon(self, request: Request) -> Response:
@@ -298,17 +298,17 @@ class Lab:
         return await self._answered(request, written)
 
     async def _upload(self, request: Request) -> Response:
-        if not self._known(request):
+        if not self._has_token(request):
             return failure("access", NO_TOKEN, 401)
         name = request.query_params.get("name", "the file")[:200]
-        content = await _body(request, MOST_BYTES)
+        content = await _body(request, MAX_BYTES)
         if content is None:
-            size = int(request.headers.get("content-length", MOST_BYTES + 1))
+            size = int(request.headers.get("content-length", MAX_BYTES + 1))
             return failure("limit", too_large(name, size), 413)
 
         def shelved() -> Response:
             file = read_file(name, content)
-            file.suggestion()  # says why, if nothing in it can be drawn
+            file.suggestion()  # raises if nothing in it can be drawn
             return JSONResponse(self.files.add(file).info())
 
         return await self._done(request, shelved)
@@ -316,25 +316,27 @@ class Lab:
     async def _answered(
         self, request: Request, answer: Callable[[LabSession, Any], Response]
     ) -> Response:
-        """Read the question, answer it on another thread, and turn errors into sentences."""
-        if not self._known(request):
+        """Read a request, answer it on another thread, and turn errors into responses."""
+        if not self._has_token(request):
             return failure("access", NO_TOKEN, 401)
         if request.headers.get("content-type", "").partition(";")[0] != "application/json":
-            return failure("access", "questions are asked as application/json", 403)
-        content = await _body(request, MOST_REQUEST)
+            return failure("access", "requests must be application/json", 403)
+        content = await _body(request, MAX_REQUEST_BYTES)
         if content is None:
-            return failure("limit", f"a question has up to {MOST_REQUEST >> 20} MB", 413)
+            return failure("limit", f"a request has at most {MAX_REQUEST_BYTES >> 20} MB", 413)
         try:
             asked = json.loads(content)
             json.dumps(
                 asked, ensure_ascii=False, allow_nan=False
             ).encode()  # no NaN, no half letter
         except (ValueError, RecursionError):
-            return failure("link", "the question is not JSON; the link may be broken", 400)
+            return failure("link", "the request is not JSON; the link may be broken", 400)
         if not isinstance(asked, dict):
-            return failure("link", "the question is not a JSON object; the link may be broken", 400)
+            return failure("link", "the request is not a JSON object; the link may be broken", 400)
         cache = await self._cache()
-        await asyncio.to_thread(import_module, "pacboost.lab.routes")  # a thread that nobody ends
+        await asyncio.to_thread(
+            import_module, "pacboost.lab.routes"
+        )  # on a thread that is never ended
 
         def answered() -> Response:
             from pacboost.lab.session import LabSession
@@ -352,7 +354,7 @@ class Lab:
             self._caches.put_nowait(cache if unharmed else [])
 
     async def _cache(self) -> list[LabSession]:
-        """Return the cache that was used last, once it is free, or another one after a while."""
+        """Return the last used cache when it is free, or another one after a while."""
         with suppress(TimeoutError):
             async with asyncio.timeout(SESSION_SECONDS if self._more_caches else None):
                 return await self._caches.get()
@@ -362,31 +364,33 @@ class Lab:
         return await self._caches.get()
 
     async def _done(self, request: Request, answer: Callable[[], Response]) -> Response:
-        """Answer on another thread, which ends with the server and with the page that asked."""
-        job = Asked(lambda: _safely(answer))
+        """Answer on another thread, which ends with the server and with the page."""
+        job = AnswerThread(lambda: _safely(answer))
         self.jobs.add(job)
-        left = asyncio.ensure_future(_left(request))
-        waiting: list[asyncio.Future[Any]] = [asyncio.wrap_future(job.result), left]
+        disconnect = asyncio.ensure_future(_disconnected(request))
+        waiting: list[asyncio.Future[Any]] = [asyncio.wrap_future(job.result), disconnect]
         try:
             await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            left.cancel()
+            disconnect.cancel()
             job.end()
             self.jobs.discard(job)
         if job.result.cancelled():
-            return failure("access", "The lab is closed, or the page that asked was.", 503)
+            return failure("access", "The lab or the page was closed.", 503)
         return job.result.result()
 
 
 def _safely(answer: Callable[[], Response]) -> Response:
-    """Answer, and turn errors into sentences."""
+    """Answer, and turn errors into responses."""
     try:
         return answer()
     except PacboostError as problem:
-        kind = next((name for own, name in KINDS if isinstance(problem, own)), "parameter")
-        said = str(problem)
-        end = "" if said.endswith((".", "!", "?")) else "."
-        return failure(kind, f"{said}{end}", 400)
+        kind = next(
+            (name for error_type, name in KINDS if isinstance(problem, error_type)), "parameter"
+        )
+        message = str(problem)
+        end = "" if message.endswith((".", "!", "?")) else "."
+        return failure(kind, f"{message}{end}", 400)
     except MemoryError:
         return failure("limit", "There is not enough memory for this.", 400)
     except Exception as problem:
@@ -395,27 +399,27 @@ def _safely(answer: Callable[[], Response]) -> Response:
         return failure("internal", words, 500)
 
 
-async def _left(request: Request) -> None:
-    """Wait until nobody waits for the answer to a request."""
+async def _disconnected(request: Request) -> None:
+    """Wait until the client disconnects."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
-async def _body(request: Request, most: int) -> bytes | None:
+async def _body(request: Request, max_bytes: int) -> bytes | None:
     """Read the body; None if it is longer than allowed.
 
-    The rest is read and dropped, within limits: a browser that is still sending would otherwise
-    show a broken connection instead of the answer.
+    The rest is read and dropped, within limits, because a browser that is still sending would show
+    a broken connection instead of the answer.
     """
     parts, size = [], 0
     try:
         async with asyncio.timeout(BODY_SECONDS):
             async for part in request.stream():
                 size += len(part)
-                if size <= most:
+                if size <= max_bytes:
                     parts.append(part)
-                elif size > MOST_DROPPED:
+                elif size > MAX_DROPPED_BYTES:
                     break
     except TimeoutError as problem:
         raise HTTPException(408) from problem
-    return b"".join(parts) if size <= most else None
+    return b"".join(parts) if size <= max_bytes else None

@@ -11,7 +11,7 @@ from sklearn.linear_model import RidgeClassifier
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.errors import ParameterError
-from pacboost.lab.spec import MOST_POINTS, Knob, MethodChoice
+from pacboost.lab.spec import MAX_POINTS, Knob, MethodChoice
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.learners.stump import Stump
@@ -33,7 +33,7 @@ class Offered:
     """Parameters that the page does not show."""
 
     def plain(self, name: str) -> dict[str, Any]:
-        """Describe it to the page."""
+        """Describe it for the page."""
         parameters = [knob.plain() for knob in self.knobs]
         return {"name": name, "title": self.title, "about": self.about, "parameters": parameters}
 
@@ -67,15 +67,15 @@ OFFERED = {
     "corrective_erlp": ("ERLPBoost that changes one vote at a time.", "share tolerance"),
     "mlp": ("Takes the better of LPBoost's and ERLPBoost's step.", "share tolerance"),
 }  # fmt: skip
-"""What boosters are about, and those of their parameters that the page shows."""
+"""Descriptions of boosters, and the names of their parameters on the page."""
 TITLES = {"measure": "Hard-core booster", "projection": "Projected booster"}
 
 
 def _offer(name: str) -> Offered:
-    """Offer a booster with the defaults of its class, where those are numbers."""
+    """Return a booster with the numeric defaults of its class."""
     kind: Any = BOOSTERS[name]
     about, names = OFFERED[name]
-    defaults: dict[str, Any] = {own.name: own.default for own in fields(kind)}
+    defaults: dict[str, Any] = {parameter.name: parameter.default for parameter in fields(kind)}
     knobs = [KNOBS[each] for each in names.split()]
     knobs = [
         replace(knob, default=defaults[knob.name])
@@ -87,14 +87,14 @@ def _offer(name: str) -> Offered:
 
 
 OFFERS = {name: _offer(name) for name in OFFERED}
-PLAIN = {"criterion": "gini", "min_leaf_rows": 1, "min_leaf_weight": 0.0}
-"""Boosters give plain votes here; the usual criterion suits votes of single leaves."""
+TREE_PARAMETERS = {"criterion": "gini", "min_leaf_rows": 1, "min_leaf_weight": 0.0}
+"""Boosters have one vote per rule here; the default criterion is for votes of single leaves."""
 LEARNERS = {
     "stump": Offered("Decision stump", "One feature, one threshold: the best of all.", Stump),
     "tree": Offered(
         "Tree", "A small tree of questions.", Tree,
-        (Knob("max_leaves", "The most leaves of a tree.", 4, 2, 64, 1),
-         Knob("max_depth", "The most questions on the way to a leaf.", 3, 1, 12, 1)), PLAIN),
+        (Knob("max_leaves", "The maximum number of leaves.", 4, 2, 64, 1),
+         Knob("max_depth", "The maximum depth of a leaf.", 3, 1, 12, 1)), TREE_PARAMETERS),
     "weak_stump": Offered(
         "Weak stump", "The worst stump that still keeps a promised edge.", WeakStump,
         (Knob("edge", "The promised edge.", 0.1, 0.0, 0.9),)),
@@ -109,7 +109,7 @@ LEARNERS = {
 
 
 def _values(offers: Mapping[str, Offered], what: str, choice: MethodChoice) -> dict[str, Any]:
-    """Check the name and all parameters of a choice, and give every parameter its value."""
+    """Check the name and the parameters of a choice; return the values of all parameters."""
     if choice.name not in offers:
         raise ParameterError(f"{what} is {choice.name!r}; it may be {', '.join(offers)}")
     offer = offers[choice.name]
@@ -123,30 +123,30 @@ def _values(offers: Mapping[str, Offered], what: str, choice: MethodChoice) -> d
 
 
 def read_knobs(knobs: tuple[Knob, ...], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Check the values of knobs; those that were not set have their defaults."""
+    """Check the values of knobs; missing ones have their defaults."""
     return {knob.name: knob.read(values.get(knob.name, knob.default)) for knob in knobs}
 
 
 def make_booster(choice: MethodChoice) -> Booster[Any]:
-    """Make the booster of a choice.
+    """Return the booster of a choice.
 
     >>> make_booster(MethodChoice("adaboost", {"learning_rate": 0.5})).learning_rate
     0.5
     """
-    values = _values(OFFERS, "booster", choice)  # knows the names
-    made: Booster[Any] = OFFERS[choice.name].make(**values)
-    return made
+    values = _values(OFFERS, "booster", choice)
+    booster: Booster[Any] = OFFERS[choice.name].make(**values)
+    return booster
 
 
 def make_learner(choice: MethodChoice) -> Learner:
-    """Make the learner of a choice."""
+    """Return the learner of a choice."""
     values = _values(LEARNERS, "learner", choice)
-    made = LEARNERS[choice.name].make(**values)
-    return made if isinstance(made, Learner) else SklearnLearner(made)
+    learner = LEARNERS[choice.name].make(**values)
+    return learner if isinstance(learner, Learner) else SklearnLearner(learner)
 
 
 def code_of(what: str, choice: MethodChoice) -> tuple[str, str]:
-    """Return the line that imports a booster or a learner, and the expression that makes it."""
+    """Return the import line and the expression of a booster or a learner."""
     offers = OFFERS if what == "booster" else LEARNERS
     values = ", ".join(f"{k}={v!r}" for k, v in _values(offers, what, choice).items())
     kind: Any = offers[choice.name].make
@@ -154,13 +154,11 @@ def code_of(what: str, choice: MethodChoice) -> tuple[str, str]:
     return f"from {module} import {kind.__name__}", f"{kind.__name__}({values})"
 
 
-# The kinds of data.
-
 RECTANGLE = Boxes((0.2, 0.25), (0.8, 0.75))
 
 
 def _n(default: int) -> Knob:
-    return Knob("n", "points", default, 10, MOST_POINTS, 10, limits=(2, MOST_POINTS))
+    return Knob("n", "points", default, 10, MAX_POINTS, 10, limits=(2, MAX_POINTS))
 
 
 def _noise(default: float) -> Knob:
@@ -171,8 +169,8 @@ SHARE = Knob("share", "share of +", 0.5, 0.05, 0.95, 0.05)
 SEED = Knob("seed", "draw", 0, 0, 999, 1, limits=(0, 2**31))
 
 
-def _plane(shape: str, label: str = "spread", most: float = 0.5) -> tuple[Knob, ...]:
-    spread = Knob("spread", label, SHAPES[shape][1], 0.0, most, 0.01)
+def _plane(shape: str, label: str = "spread", max_spread: float = 0.5) -> tuple[Knob, ...]:
+    spread = Knob("spread", label, SHAPES[shape][1], 0.0, max_spread, 0.01)
     return (_n(200), _noise(0.0), SHARE, spread, SEED)
 
 
@@ -190,23 +188,23 @@ KINDS: dict[str, Kind] = {
     "lecture": Kind("Ten points", "The lecture's example: three stumps suffice, in the order of "
                     "its slides."),
     "toy": Kind("Ten other points", "The textbook's example: three stumps suffice here as well."),
-    "xor": Kind("XOR", "No single feature tells the classes apart: each stump alone is useless.",
+    "xor": Kind("XOR", "No single feature separates the classes: each stump alone is useless.",
                 _plane("xor")),
     "moons": Kind("Two moons", "Two half circles that reach into each other.", _plane("moons")),
     "rings": Kind("Rings", "One class within the other.", _plane("rings")),
     "spirals": Kind("Spirals", "Two arms that wind round each other: many rules are needed.",
                     _plane("spirals")),
     "stripes": Kind("Stripes", "The classes alternate along one feature.", _plane("stripes")),
-    "gaussians": Kind("Overlapping clouds", "Two Gaussian clouds: some points cannot be told apart "
-                      "by any rule.", _plane("gaussians", "overlap", 2.0)),
+    "gaussians": Kind("Overlapping clouds", "Two Gaussian clouds: no rule separates all points.",
+                      _plane("gaussians", "overlap", 2.0)),
     "rectangle": Kind("A rectangle", "Points of a square, + inside a rectangle: the world of PAC "
                       "learning.", (_n(200), _noise(0.0), SEED)),
     "long_servedio": Kind("Long and Servedio", "Rows of 21 bits. A majority of all bits is always "
                           "right, yet a little noise misleads convex boosters.",
                           (_n(1000), _noise(0.1), SEED), plane=False),
     "points": Kind("Your own points", "An empty plane: paint points of both classes."),
-    "csv": Kind("A CSV file", "Two columns of a file of your own, and one that holds the labels.",
-                (Knob("test", "share set apart for testing", 0.3, 0.0, 0.9, 0.05), SEED)),
+    "csv": Kind("A CSV file", "Two columns of your file, and one with the labels.",
+                (Knob("test", "share of test rows", 0.3, 0.0, 0.9, 0.05), SEED)),
 }  # fmt: skip
 
 
@@ -224,7 +222,7 @@ def world_of(spec: Mapping[str, Any]) -> Any:
         return LabelNoise(RECTANGLE, noise) if noise else RECTANGLE
     if not isinstance(kind, str) or kind not in SHAPES:
         raise ParameterError(
-            f"kind is {kind!r}, from which no new points can be drawn; take "
+            f"kind is {kind!r}, which cannot draw new points; choose "
             f"{', '.join([*SHAPES, 'rectangle'])}"
         )
     knobs = knob_values(spec)

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, ParameterError
 from pacboost.lab.choices import KINDS, knob_values, world_of
 from pacboost.lab.files import Shelf, read_file
-from pacboost.lab.spec import MOST_POINTS, LimitError, mapping, number, sequence, text, whole
+from pacboost.lab.spec import MAX_POINTS, LimitError, mapping, number, sequence, text, whole
 from pacboost.sources.toy import lecture_points, ten_points
-from pacboost.theory.pictures.learning import FIRST, long_servedio_points
+from pacboost.theory.pictures.learning import SHARED_BITS, long_servedio_points
 from pacboost.theory.sampling import Plane
 
 Doubles = NDArray[np.float64]
@@ -35,9 +35,9 @@ class Points:
     """-1 or +1."""
     ids: Whole
     base: int
-    """How many points there are before any is added by hand."""
+    """Number of points before any is added by hand."""
     places: Doubles
-    """(points, 2): where they are drawn; the rows themselves, if those have two features."""
+    """Positions on the page, of shape (points, 2); equal to X if it has two features."""
     flipped: NDArray[np.bool_]
     names: tuple[str, ...]
     classes: tuple[str, str] = ("−", "+")
@@ -48,14 +48,14 @@ class Points:
 
     @property
     def box(self) -> tuple[float, float, float, float]:
-        """Where drawing begins and ends: the least and the largest x, then those of y.
+        """The limits of the drawing: the smallest and the largest x, then those of y.
 
-        A sheet that is painted on shows the unit square, however few points there are.
+        A painted sheet always shows the unit square.
         """
         ends: list[float] = []
         for values in self.places.T:
-            seen = [*values, 0.0, 1.0] if self.base == 0 else values
-            low, high = float(np.min(seen)), float(np.max(seen))
+            shown = [*values, 0.0, 1.0] if self.base == 0 else values
+            low, high = float(np.min(shown)), float(np.max(shown))
             beyond = 0.08 * (high - low) or 0.5
             ends += [low - beyond, high + beyond]
         return ends[0], ends[1], ends[2], ends[3]
@@ -65,11 +65,11 @@ class Points:
         if len(self.y) < 2 or np.unique(self.y).size < 2:
             raise DataError(
                 f"there are {len(self.y)} points of {np.unique(self.y).size} classes; boosting "
-                "needs points of both classes: paint or keep some of each"
+                "needs both classes. Add points of each class"
             )
 
     def plain(self) -> dict[str, Any]:
-        """Return everything that the page draws."""
+        """Return the points for the page."""
         return {
             "ids": self.ids.tolist(), "base": self.base, "x": self.places[:, 0].tolist(),
             "y": self.places[:, 1].tolist(), "label": self.y.tolist(), "names": list(self.names),
@@ -82,7 +82,7 @@ class Points:
 
 
 def make_points(spec: Mapping[str, Any], files: Shelf) -> Points:
-    """Make the points that a spec describes.
+    """Return the points that a spec describes.
 
     >>> points = make_points({"kind": "xor", "n": 50, "edits": {"deleted": [3]}}, Shelf())
     >>> points.X.shape, points.ids[:4].tolist(), points.test[0].shape
@@ -133,7 +133,10 @@ def _long_servedio(spec: Mapping[str, Any]) -> Points:
     X_test, _, y_test = long_servedio_points(TEST_ROWS, noise, seed + TEST_SEED)
     fresh, _, truth = long_servedio_points(TRUTH_ROWS // 4, noise, seed + TRUTH_SEED)
     jitter = np.random.default_rng(seed).uniform(-0.06, 0.06, (n, 2))
-    places = np.stack([X[:, :FIRST].mean(axis=1), X[:, FIRST:].mean(axis=1)], axis=1) + jitter
+    places = (
+        np.stack([X[:, :SHARED_BITS].mean(axis=1), X[:, SHARED_BITS:].mean(axis=1)], axis=1)
+        + jitter
+    )
     return Points(
         X, y, np.arange(n), n, places, y != true, tuple(f"bit {j}" for j in range(X.shape[1])),
         plane=False, test=(X_test, y_test), truth=(fresh, truth),
@@ -148,18 +151,18 @@ def _csv(spec: Mapping[str, Any], files: Shelf) -> Points:
     file = files.get(spec.get("digest"), str(spec.get("name", "")))
     target = text("target", spec.get("target"))
     features = [text("a feature", name) for name in sequence("features", spec.get("features"))]
-    known = [name for name in features if name in file.numbers and name != target]
-    if len(features) != 2 or len(known) < 2 or features[0] == features[1]:
+    usable = [name for name in features if name in file.numbers and name != target]
+    if len(features) != 2 or len(usable) < 2 or features[0] == features[1]:
         raise DataError(
-            f"features are {features}; name two different columns of numbers, other than the "
+            f"features are {features}; give two different columns of numbers, other than the "
             f"target: {', '.join(name for name in file.numbers if name != target) or 'none'}"
         )
     levels = dict(file.levels(target))
     positive = spec.get("positive")
     if not isinstance(positive, str) or positive not in levels or len(levels) < 2:
         raise DataError(
-            f"column {target!r} holds {', '.join(list(levels)[:8])}; two classes are needed, and "
-            f"positive (here {positive!r}) names one of them"
+            f"column {target!r} has {', '.join(list(levels)[:8])}, and positive is {positive!r}; "
+            "give a column of two classes, and one of them as positive"
         )
     X = np.stack([file.numbers[name] for name in features], axis=1)
     y = np.where(file.texts[target] == positive, 1, -1).astype(np.int64)
@@ -169,26 +172,26 @@ def _csv(spec: Mapping[str, Any], files: Shelf) -> Points:
 def _divided(
     X: Doubles, y: Whole, spec: Mapping[str, Any], names: tuple[str, ...], classes: tuple[str, str]
 ) -> Points:
-    """Leave out rows without numbers, take at most some thousand, and set a share apart."""
+    """Drop rows with missing numbers, sample the rows if they are many, and hold out test rows."""
     whole_rows = np.isfinite(X).all(axis=1)
     notes = []
     if not whole_rows.all():
-        notes.append(f"{int((~whole_rows).sum()):,} rows without both numbers are left out.")
+        notes.append(f"{int((~whole_rows).sum()):,} rows with missing numbers are dropped.")
     rows = np.flatnonzero(whole_rows)
     rng = np.random.default_rng(whole("seed", spec.get("seed", 0), 0, 2**31))
     rows = rng.permutation(rows)
     share = number("test", spec.get("test", 0.3), 0.0, 0.9)
     apart = int(share * rows.size)
-    tested, kept = rows[:apart], rows[apart:]
-    if kept.size > MOST_POINTS:
-        notes.append(f"{MOST_POINTS:,} of {kept.size:,} rows, chosen at random, are shown.")
-        kept = kept[:MOST_POINTS]
-    kept = np.sort(kept)
+    tested, training = rows[:apart], rows[apart:]
+    if training.size > MAX_POINTS:
+        notes.append(f"{MAX_POINTS:,} of {training.size:,} rows, a random sample, are shown.")
+        training = training[:MAX_POINTS]
+    training = np.sort(training)
     test = (X[tested], y[tested]) if tested.size else None
-    nothing = np.zeros(kept.size, dtype=np.bool_)
+    nothing = np.zeros(training.size, dtype=np.bool_)
     return Points(
-        X[kept], y[kept], np.arange(kept.size), kept.size, X[kept], nothing, names, classes,
-        test=test, notes=tuple(notes),
+        X[training], y[training], np.arange(training.size), training.size, X[training], nothing,
+        names, classes, test=test, notes=tuple(notes),
     )  # fmt: skip
 
 
@@ -200,23 +203,23 @@ def _edited(points: Points, edits: Mapping[str, Any]) -> Points:
     ids, flipped = points.ids, points.flipped.copy()
     added = [_point(entry) for entry in sequence("added", edits.get("added", []))]
     if added and not points.plane:
-        raise ParameterError("points cannot be painted here: these rows have more features")
-    if len(points.y) + len(added) > MOST_POINTS:
-        raise LimitError(f"there are up to {MOST_POINTS:,} points; delete some to paint others")
+        raise ParameterError("points cannot be added: these rows have more than two features")
+    if len(points.y) + len(added) > MAX_POINTS:
+        raise LimitError(f"there may be at most {MAX_POINTS:,} points; delete some to add others")
     if added:
         X = np.concatenate([X, np.array([place for place, _ in added])])
         y = np.concatenate([y, np.array([label for _, label in added])])
         ids = np.concatenate([ids, points.base + np.arange(len(added))])
         flipped = np.concatenate([flipped, np.zeros(len(added), dtype=np.bool_)])
-    where = {int(own): row for row, own in enumerate(ids)}
-    for own, place in mapping("moved", edits.get("moved", {})).items():
+    where = {int(point_id): row for row, point_id in enumerate(ids)}
+    for point_id, place in mapping("moved", edits.get("moved", {})).items():
         if not points.plane:
-            raise ParameterError("points cannot be moved here: these rows have more features")
-        X[_row(where, own)] = _place(place)
-    for own in sequence("flipped", edits.get("flipped", [])):
-        row = _row(where, own)
+            raise ParameterError("points cannot be moved: these rows have more than two features")
+        X[_row(where, point_id)] = _place(place)
+    for point_id in sequence("flipped", edits.get("flipped", [])):
+        row = _row(where, point_id)
         y[row], flipped[row] = -y[row], not flipped[row]
-    gone = [_row(where, own) for own in sequence("deleted", edits.get("deleted", []))]
+    gone = [_row(where, point_id) for point_id in sequence("deleted", edits.get("deleted", []))]
     keep = np.setdiff1d(np.arange(len(y)), gone)
     places = X if points.plane else points.places
     return replace(
@@ -224,29 +227,29 @@ def _edited(points: Points, edits: Mapping[str, Any]) -> Points:
     )
 
 
-def _row(where: Mapping[int, int], own: Any) -> int:
+def _row(where: Mapping[int, int], point_id: Any) -> int:
     try:
-        return where[int(own)]
+        return where[int(point_id)]
     except (KeyError, TypeError, ValueError) as problem:
-        raise ParameterError(f"there is no point with the id {own!r}") from problem
+        raise ParameterError(f"there is no point with the id {point_id!r}") from problem
 
 
-def _place(given: Any) -> tuple[float, float]:
-    pair = sequence("a place", given)
+def _place(content: Any) -> tuple[float, float]:
+    pair = sequence("a place", content)
     if len(pair) != 2:
         raise ParameterError(f"a place is {pair!r}; it has two numbers")
     return number("x", pair[0], -1e6, 1e6), number("y", pair[1], -1e6, 1e6)
 
 
-def _point(given: Any) -> tuple[tuple[float, float], int]:
-    parts = sequence("a point", given)
+def _point(content: Any) -> tuple[tuple[float, float], int]:
+    parts = sequence("a point", content)
     if len(parts) != 3 or parts[2] not in (-1, 1):
         raise ParameterError(f"a point is {parts!r}; it has x, y and a label of -1 or 1")
     return _place(list(parts[:2])), int(parts[2])
 
 
 def csv_points(path: Path, spec: Mapping[str, Any]) -> tuple[Doubles, Whole, Doubles, Whole]:
-    """Read a CSV file as the lab does: the points, their labels, and the rows set apart."""
+    """Read a CSV file as the lab does: points, labels, test points and test labels."""
     files = Shelf()
     file = files.add(read_file(path.name, path.read_bytes()))
     points = make_points({**spec, "kind": "csv", "digest": file.digest}, files)

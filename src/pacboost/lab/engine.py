@@ -1,7 +1,7 @@
-"""A run of the lab: the library's own loop, advanced round by round, with a frame of each.
+"""Runs of the lab: boosting and bagging, advanced round by round, with a frame of each round.
 
-The estimator that "show the code" names is set up here in the same way, and its loop is stepped by
-hand. So what the page shows is what that code gives.
+The estimator of "show the code" is set up in the same way, and its loop is stepped here. So the
+page shows the results of that code.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.lab.choices import make_booster, make_learner
 from pacboost.lab.data import Points
-from pacboost.lab.spec import MOST_ROUNDS, RunSpec
+from pacboost.lab.spec import MAX_ROUNDS, RunSpec
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.numerics.exact import wrong_margins
 from pacboost.samples.sample import Sample, unlabelled
@@ -34,8 +34,6 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.theory.learners import Scripted
 from pacboost.training.bags.members import BagMember
 from pacboost.training.run.margins import largest, norm, normalised
-
-# What a round left behind, as the page needs it, whichever way the rule was made.
 
 Doubles = NDArray[np.float64]
 HEAVIEST = 8
@@ -49,17 +47,17 @@ class RoundFrame:
     entry: Round
     rule: Hypothesis
     own: bool
-    """Whether the rule was given by hand."""
+    """Whether the rule was set by hand."""
     weights: Doubles
     """D_t."""
     agree: NDArray[np.int8]
-    """+1 where the rule is right, -1 where it is wrong, 0 where it says nothing."""
+    """+1 if the rule is right, -1 if it is wrong, 0 if it gives no answer."""
     margins: Doubles
     """Normalised margins after the round."""
     votes: Doubles
-    """The votes of all rounds so far, as they are after this one."""
+    """The votes of all rounds so far, after this round."""
     total: float
-    """The sum of the largest votes: what scores are divided by."""
+    """The sum of the largest votes, the divisor of scores."""
     error_after: float | None
     """The error of the rule under D_{t+1}."""
     wrong_test: int | None
@@ -71,7 +69,7 @@ def f32(values: Any) -> str:
 
 
 def i8(values: Any) -> str:
-    """Write small whole numbers as base64 of bytes."""
+    """Encode small whole numbers as base64 of bytes."""
     return base64.b64encode(np.ascontiguousarray(values, dtype=np.int8).tobytes()).decode()
 
 
@@ -92,13 +90,13 @@ def cumulated(margins: Doubles) -> Doubles:
     >>> cumulated(np.array([-0.5, 0.5]))[[0, 50, 100]].tolist()
     [0.0, 0.5, 1.0]
     """
-    # Margins are sums of rounded votes: 1 may come out as a little more.
-    found: Doubles = np.searchsorted(np.sort(margins), CDF + 1e-9, side="right") / margins.size
-    return found
+    # Margins are sums of rounded votes, so 1 may be slightly exceeded.
+    shares: Doubles = np.searchsorted(np.sort(margins), CDF + 1e-9, side="right") / margins.size
+    return shares
 
 
 def shape_of(rule: Hypothesis) -> dict[str, Any]:
-    """Return how a rule can be drawn."""
+    """Describe how to draw a rule."""
     inner = rule.unvalued
     if isinstance(inner, StumpRule):
         finite = bool(np.isfinite(inner.threshold))
@@ -118,7 +116,7 @@ def shape_of(rule: Hypothesis) -> dict[str, Any]:
 
 
 class LabRun(ABC):
-    """Frames of a run, made as they are asked for."""
+    """A run whose frames are computed on demand."""
 
     sample: Sample
     model: Any
@@ -136,11 +134,11 @@ class LabRun(ABC):
     @property
     @abstractmethod
     def stopped(self) -> str:
-        """Why no round can follow, or nothing."""
+        """Why no round can follow; empty if one can."""
 
     @abstractmethod
     def _step(self) -> bool:
-        """Make one more frame, if there is one."""
+        """Compute the next frame; return whether there is one."""
 
     @abstractmethod
     def ledger(self, rounds: int) -> Ledger:
@@ -148,11 +146,11 @@ class LabRun(ABC):
 
     @abstractmethod
     def next_weights(self) -> Doubles | None:
-        """Return D of the round after the last one that is done; None if there is none."""
+        """Return D of the next round; None if there is none."""
 
     def advance(self, rounds: int) -> None:
-        """Do rounds until there are so many, or none can follow."""
-        while len(self.frames) < min(rounds, MOST_ROUNDS) and not self.stopped and self._step():
+        """Run rounds up to this number, or until none can follow."""
+        while len(self.frames) < min(rounds, MAX_ROUNDS) and not self.stopped and self._step():
             pass
 
     def weights_after(self, rounds: int) -> Doubles | None:
@@ -168,12 +166,12 @@ class LabRun(ABC):
         return Vote([frame.rule for frame in self.frames[:rounds]], votes)
 
     def scores(self, X: Doubles, rounds: int) -> Doubles:
-        """Return F of rows after so many rounds."""
+        """Return F of rows after this number of rounds."""
         return self.vote(rounds).scores(self._unlabelled(X).table)
 
     @property
     def answers_elsewhere(self) -> bool:
-        """Whether rules answer for other points than those of training."""
+        """Whether rules answer for points outside the training set."""
         return self.spec.current[1].name != "adversary"
 
     def _unlabelled(self, X: Doubles) -> Sample:
@@ -188,8 +186,8 @@ class LabRun(ABC):
             scores = vote.scores(sample.table)
         else:
             rule = vote.hypotheses[-1]
-            own = rule.values[rule.cells(sample)][:, 0]
-            self._test_scores = scores = self._test_scores + vote.votes[-1] * own
+            values = rule.values[rule.cells(sample)][:, 0]
+            self._test_scores = scores = self._test_scores + vote.votes[-1] * values
         return int(wrong_margins(scores * labels).sum())
 
 
@@ -257,13 +255,13 @@ class BoostRun(LabRun):
         return True
 
     def next_weights(self) -> Doubles | None:
-        """Return the weights of the next round as shares; None where nothing weighs anything."""
+        """Return the weights of the next round as shares; None if all are 0."""
         weights = self.run.weights
         total = int(weights.sum())
         return None if total == 0 else weights / total
 
     def ledger(self, rounds: int) -> Ledger:
-        """Return the loop's record, cut after so many rounds."""
+        """Return the record of the first rounds."""
         entries = [frame.entry for frame in self.frames[:rounds]]
         if self.revised and rounds:
             votes = self.frames[rounds - 1].votes
@@ -284,9 +282,6 @@ def forced_rules(parent: LabRun, after: int) -> dict[int, Hypothesis]:
     return {number: frame.rule for number, frame in enumerate(parent.frames[:after], start=1)}
 
 
-# Bagging in the lab: every round fits the learner to a bag of rows, and all votes are equal.
-
-
 @dataclass(frozen=True, eq=False)
 class MemberRule(Rule):
     """A member of a bagged vote as a rule that answers -1 or +1."""
@@ -295,12 +290,12 @@ class MemberRule(Rule):
 
     @property
     def inner(self) -> Any:
-        """What was fitted: a rule of ours or a scikit-learn classifier."""
+        """The fitted rule of pacboost, or a scikit-learn classifier."""
         return self.member.inner
 
     @property
     def unvalued(self) -> Hypothesis:
-        """The rule of ours behind the member, if it is one."""
+        """The rule of pacboost, if the member is one."""
         return self.inner if isinstance(self.inner, Hypothesis) else self
 
     def answers(self, sample: Sample) -> Answers:
@@ -308,8 +303,8 @@ class MemberRule(Rule):
         return (2 * self.member.answers(sample) - 1).astype(np.int8)
 
     def negated(self) -> Rule:
-        """Members are never turned round."""
-        raise ParameterError("a member of a bagged vote is taken as it is")
+        """Raise, because members are never negated."""
+        raise ParameterError("a member of a bagged vote cannot be negated")
 
     def words(self, names: Names) -> str:
         """Return the rule, or name the classifier."""
@@ -326,26 +321,26 @@ class BagRun(LabRun):
     def __init__(self, spec: RunSpec, points: Points) -> None:
         if spec.learner.name in ("adversary", "weak_stump"):
             raise ParameterError(
-                "bagging has no weights for this learner to be weak under; take 'stump', 'tree' or "
-                "'halfspace'"
+                f"learner is {spec.learner.name!r}, which needs the weights of boosting; use "
+                "'stump', 'tree' or 'halfspace'"
             )
         self.model = BaggingClassifier(
-            make_learner(spec.learner), MOST_ROUNDS, random_state=spec.seed, verbose=False,
+            make_learner(spec.learner), MAX_ROUNDS, random_state=spec.seed, verbose=False,
         )  # fmt: skip
         self.bagging, *_ = self.model._prepare(points.X, points.y, None)
         self.sample = self.bagging.maker.sample
-        self._made = self.bagging.run(MOST_ROUNDS, 1)
+        self._members = self.bagging.run(MAX_ROUNDS, 1)
         self._names = Names(self.sample.table.name, ("-1", "1"))
         super().__init__(spec, points)
 
     @property
     def stopped(self) -> str:
-        """Bagging never ends by itself before the limit."""
+        """The reason of the bagging loop; it stops only at the limit."""
         return self.bagging.stopped
 
     def _step(self) -> bool:
         started = time.perf_counter()
-        if next(self._made, None) is None:
+        if next(self._members, None) is None:
             return False
         number = len(self.frames) + 1
         rule = MemberRule(self.bagging.members[-1])
@@ -372,15 +367,15 @@ class BagRun(LabRun):
         return True
 
     def next_weights(self) -> Doubles | None:
-        """Return the next bag: how often each point is in it."""
-        if len(self.frames) >= MOST_ROUNDS:
+        """Return the shares of the points in the next bag."""
+        if len(self.frames) >= MAX_ROUNDS:
             return None
         counts = self.bagging.bags.bag(len(self.frames)).counts
-        found: Doubles = counts / counts.sum()
-        return found
+        shares: Doubles = counts / counts.sum()
+        return shares
 
     def ledger(self, rounds: int) -> Ledger:
-        """Return the rounds as a record without a potential: nothing bounds its error."""
+        """Return the record of the first rounds, without a potential."""
         return Ledger(
             booster="bagging", potential="none", learner=make_learner(self.spec.learner).name,
             rows=self.sample.n_rows, classes=1, weighted=False, plain_votes=False,

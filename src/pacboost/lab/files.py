@@ -1,4 +1,4 @@
-"""CSV files of one's own: read from memory, known by a digest of their bytes, never written."""
+"""CSV files of the user, read from memory and identified by a digest."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from pacboost.sources.data_file import DataFile
 from pacboost.sources.file_rows import csv_blocks
 from pacboost.sources.written import Spelling, part_of, read_text, ways_of
 
-MOST_BYTES = 32 * 2**20
-MOST_ROWS = 200_000
-MOST_COLUMNS = 500
-MOST_FILES = 8
-MOST_LEVELS = 50
+MAX_BYTES = 32 * 2**20
+MAX_ROWS = 200_000
+MAX_COLUMNS = 500
+MAX_FILES = 8
+MAX_LEVELS = 50
 
 
 @dataclass(frozen=True, eq=False)
 class LabFile:
-    """The cells of a file, column by column: numbers where all cells are, else text."""
+    """The columns of a file: texts, and numbers if all cells are numbers."""
 
     digest: str
     name: str
     rows: int
     numbers: dict[str, NDArray[np.float64]]
     texts: dict[str, NDArray[Any]]
-    """The cells of every column, as they are written."""
+    """The unparsed cells of every column."""
 
     def info(self) -> dict[str, Any]:
-        """Describe the file to the page."""
+        """Describe the file for the page."""
         columns = [self._column(name) for name in self.texts]
-        targets = [c["name"] for c in columns if 2 <= c["distinct"] <= MOST_LEVELS]
+        targets = [c["name"] for c in columns if 2 <= c["distinct"] <= MAX_LEVELS]
         suggest = self._suggestion(targets)
         return {
             "digest": self.digest, "name": self.name, "rows": self.rows, "columns": columns,
@@ -55,12 +55,12 @@ class LabFile:
         }  # fmt: skip
 
     def suggestion(self, target: str | None = None) -> dict[str, Any]:
-        """Return data to begin with: the named target, or the last column that can be one."""
+        """Return a first choice of data, with this target or the last possible one."""
         targets = self.info()["targets"] if target is None else [target]
-        found = self._suggestion(targets)
-        if found is None:
+        choice = self._suggestion(targets)
+        if choice is None:
             raise DataError(self._why_not(target))
-        return found
+        return choice
 
     def _suggestion(self, targets: list[str]) -> dict[str, Any] | None:
         for target in reversed(targets):
@@ -78,22 +78,23 @@ class LabFile:
         if len(usable) < 2:
             return (
                 f"{self.name} has {len(usable)} columns of numbers besides the labels; the lab "
-                "draws two features, so two columns of numbers are needed"
+                "needs two of them"
             )
-        of = "none of its columns" if target is None else f"its column {target!r} does not"
-        return f"{self.name}: {of} hold two classes or more (and at most {MOST_LEVELS})"
+        column = "no column" if target is None else f"column {target!r} does not have"
+        verb = " has" if target is None else ""
+        return f"{self.name}: {column}{verb} 2 to {MAX_LEVELS} classes"
 
     def levels(self, target: str) -> list[tuple[str, int]]:
-        """Return the values of a column and how often each comes, in the order of their names."""
+        """Return the values of a column and their counts, sorted by value."""
         if target not in self.texts:
             raise ParameterError(
                 f"{self.name} has no column {target!r}; its columns are {', '.join(self.texts)}"
             )
         counts = Counter(self.texts[target].tolist())
-        if len(counts) > MOST_LEVELS:
+        if len(counts) > MAX_LEVELS:
             raise DataError(
-                f"column {target!r} has {len(counts)} different values; labels are columns with 2 "
-                f"to {MOST_LEVELS} of them"
+                f"column {target!r} has {len(counts)} different values; a column of labels has 2 "
+                f"to {MAX_LEVELS}"
             )
         return sorted(counts.items())
 
@@ -104,19 +105,19 @@ def read_file(name: str, content: bytes) -> LabFile:
     >>> read_file("a.csv", b"x,y,label\\n1,2,yes\\n3,4,no\\n").info()["suggest"]["features"]
     ['x', 'y']
     """
-    if len(content) > MOST_BYTES:
+    if len(content) > MAX_BYTES:
         raise LimitError(too_large(name, len(content)))
     cells: dict[str, list[str]] = {}
     spelling, rows = Spelling(), 0
     try:
         for block in csv_blocks(
-            DataFile(Path("upload.csv"), content=content), max_columns=MOST_COLUMNS
+            DataFile(Path("upload.csv"), content=content), max_columns=MAX_COLUMNS
         ):
             rows += block.n_rows
-            if rows > MOST_ROWS:
+            if rows > MAX_ROWS:
                 raise LimitError(
-                    f"{name} has more than {MOST_ROWS:,} rows, which the lab does not read; choose "
-                    "some thousand rows at random and save them as a file of their own"
+                    f"{name} has more than {MAX_ROWS:,} rows, the maximum of the lab; save a "
+                    "random sample of some thousand rows as another file"
                 )
             spelling = block.spelling
             for column in block.columns:
@@ -132,31 +133,31 @@ def read_file(name: str, content: bytes) -> LabFile:
         if ways is not None and part_of(ways[0]) is None:
             numbers[column] = np.array([read_text(cell, ways[0], spelling) for cell in values])
     texts = {column: np.array(values, dtype=object) for column, values in cells.items()}
-    known = hashlib.sha256(content).hexdigest()[:24]
-    return LabFile(known, name[:200], rows, numbers, texts)
+    digest = hashlib.sha256(content).hexdigest()[:24]
+    return LabFile(digest, name[:200], rows, numbers, texts)
 
 
 def too_large(name: str, size: int) -> str:
     """Explain that a file is too large, and what to do."""
     return (
-        f"{name} has {size / 2**20:.0f} MB; the lab reads files of up to {MOST_BYTES >> 20} MB. "
-        "Choose some thousand rows at random and save them as a file of their own"
+        f"{name} has {size / 2**20:.0f} MB; the lab reads files of up to {MAX_BYTES >> 20} MB. "
+        "Save a random sample of some thousand rows as another file"
     )
 
 
 @dataclass
 class Shelf:
-    """The files that this server was given, the most recent ones."""
+    """The most recent files of a server."""
 
     files: OrderedDict[str, LabFile] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, file: LabFile) -> LabFile:
-        """Keep a file; beyond some, the one that was used longest ago goes."""
+        """Keep a file; drop the least recently used one if there are too many."""
         with self._lock:
             self.files[file.digest] = file
             self.files.move_to_end(file.digest)
-            while len(self.files) > MOST_FILES:
+            while len(self.files) > MAX_FILES:
                 self.files.popitem(last=False)
         return file
 
@@ -168,6 +169,5 @@ class Shelf:
                 return self.files[digest]
         called = f" {name!r}" if name else ""
         raise LinkError(
-            f"this link needs the CSV file{called} it was made with, which is not open here; "
-            "choose that file again"
+            f"the CSV file{called} of this link is not open here; choose that file again"
         )

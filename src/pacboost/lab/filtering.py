@@ -1,4 +1,4 @@
-"""Boosting by filtering on the page: what was drawn, what was kept, and what the plan allows."""
+"""Plans, and boosting by filtering, on the page."""
 
 from __future__ import annotations
 
@@ -26,15 +26,13 @@ from pacboost.theory.plan import QUESTIONS
 from pacboost.theory.plan_learning import Plan
 from pacboost.theory.sampling import WorldOracle
 
-# How many examples, rounds or draws? The planner's answers, and a curve along one of its knobs.
-
-POINTS = 16
+CURVE_POINTS = 16
 UNITS = ("examples", "rounds", "draws", "runs")
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question of planning on the page."""
+    """A planning question on the page."""
 
     title: str
     unit: str
@@ -43,8 +41,8 @@ class Question:
     """The knobs along which a curve can be drawn."""
 
     def plain(self, name: str) -> dict[str, Any]:
-        """Describe it to the page."""
-        fields = [{**own.plain(), "log": own.name in LOG} for own in self.fields]
+        """Describe it for the page."""
+        fields = [{**field.plain(), "log": field.name in LOG} for field in self.fields]
         return {
             "name": name, "title": self.title, "unit": self.unit, "fields": fields,
             "along": list(self.along),
@@ -87,7 +85,7 @@ ASKED: dict[str, Question] = {
 
 
 def plan(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer a question of planning, with a curve along one knob if it is asked for."""
+    """Answer a planning question, with a curve along one knob if requested."""
     name = asked.get("question")
     if not isinstance(name, str) or name not in ASKED:
         raise ParameterError(f"question is {name!r}; it may be {', '.join(ASKED)}")
@@ -96,24 +94,24 @@ def plan(asked: Mapping[str, Any]) -> dict[str, Any]:
     along = asked.get("along")
     if along is not None and along not in question.along:
         raise ParameterError(f"along is {along!r}; it may be {', '.join(question.along)}")
-    found = _answer(str(name), tuple(sorted(values.items())))
+    answer = _answer(str(name), tuple(sorted(values.items())))
     curve = None if along is None else _curve(str(name), question, values, str(along))
-    return {**described(found, question.unit), "values": values, "curve": curve}
+    return {**described(answer, question.unit), "values": values, "curve": curve}
 
 
-def described(found: Plan, unit: str) -> dict[str, Any]:
-    """Return a plan as JSON has it."""
+def described(answer: Plan, unit: str) -> dict[str, Any]:
+    """Return a plan as a JSON object."""
     return {
-        "question": found.question, "unit": unit, "number": getattr(found, unit),
-        "lower": found.lower, "lower_for": found.lower_for, "simulated": found.simulated,
-        "theorem": found.theorem, "details": dict(found.details),
-        "numbers": {name: getattr(found, name) for name in UNITS if getattr(found, name)},
+        "question": answer.question, "unit": unit, "number": getattr(answer, unit),
+        "lower": answer.lower, "lower_for": answer.lower_for, "simulated": answer.simulated,
+        "theorem": answer.theorem, "details": dict(answer.details),
+        "numbers": {name: getattr(answer, name) for name in UNITS if getattr(answer, name)},
     }  # fmt: skip
 
 
 @lru_cache(maxsize=2048)
 def _answer(name: str, values: tuple[tuple[str, float], ...], *, simulated: bool = True) -> Plan:
-    """Answer once; on a curve without the simulation, which takes longest."""
+    """Answer a question; curves omit the simulation, which takes longest."""
     if simulated:
         return QUESTIONS[name](**dict(values))
     with needs.skipped():
@@ -123,10 +121,10 @@ def _answer(name: str, values: tuple[tuple[str, float], ...], *, simulated: bool
 def _curve(
     name: str, question: Question, values: Mapping[str, float], along: str
 ) -> dict[str, Any]:
-    """Answer the question for several values of one knob; None where it has no answer."""
-    knob = next(own for own in question.fields if own.name == along)
+    """Answer the question for several values of one knob; None if it has no answer."""
+    knob = next(field for field in question.fields if field.name == along)
     spread = np.geomspace if knob.low > 0 else np.linspace
-    values_along = spread(knob.low, knob.high, POINTS)
+    values_along = spread(knob.low, knob.high, CURVE_POINTS)
     places: list[float] = [float(f"{place:.4g}") for place in values_along]
     if knob.whole:
         places = [int(place) for place in np.unique(np.rint(values_along))]
@@ -135,21 +133,21 @@ def _curve(
     for place in places:
         try:
             point = tuple(sorted({**values, along: place}.items()))
-            found = _answer(name, point, simulated=False)
+            answer = _answer(name, point, simulated=False)
         except PacboostError:
             numbers.append(None)
             lower.append(None)
             continue
-        numbers.append(getattr(found, question.unit))
-        lower.append(found.lower)
+        numbers.append(getattr(answer, question.unit))
+        lower.append(answer.lower)
     return {"name": along, "values": places, "numbers": numbers, "lower": lower}
 
 
 BOOSTERS = ("logit", "measure", "smooth", "mada")
-KEPT = 400
-OFFERED = 4000
-SAMPLE_ROWS, CERTIFYING = 2000, 2000
-PARTS = (
+MAX_KEPT_POINTS = 400
+FILTERED_POINTS = 4000
+SAMPLE_ROWS, CERTIFYING_ROWS = 2000, 2000
+REFILL_FIELDS = (
     "number", "rounds", "draws", "fresh", "accepted", "acceptance", "scale", "mean", "lower",
     "upper", "error", "error_upper", "smoothness", "tested",
 )  # fmt: skip
@@ -162,7 +160,7 @@ def filtering(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     seed = whole("seed", asked.get("seed", 0), 0, 2**31)
     model = _model(asked, seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # the record says what they would
+        warnings.simplefilter("ignore", UserWarning)  # the ledger has the same information
         model.fit_source(WorldOracle(world, int(knob_values(data)["seed"]) + seed))
     ledger = model.ledger_
     X, y = world.draw(TRUTH_ROWS, seed + TRUTH_SEED)
@@ -178,7 +176,7 @@ def filtering(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
         "certificate": _certificate(model),
         "truth": interval(int(wrong_margins(scores * y).sum()), len(y)),
         "stopped": ledger.stopped,
-        "kept": _kept(model, X[:OFFERED], y[:OFFERED], scores[:OFFERED]),
+        "kept": _kept(model, X[:FILTERED_POINTS], y[:FILTERED_POINTS], scores[:FILTERED_POINTS]),
     }
 
 
@@ -196,44 +194,44 @@ def _model(asked: Mapping[str, Any], seed: int) -> FilterBoostClassifier:
         epsilon=number("epsilon", asked.get("epsilon", 0.2), 0.02, 0.5),
         delta=number("delta", asked.get("delta", 0.05), 1e-6, 0.5),
         n_estimators=whole("rounds", asked.get("rounds", 30), 1, 100),
-        sample_rows=SAMPLE_ROWS, n_certify=CERTIFYING, time_limit=20, random_state=seed,
+        sample_rows=SAMPLE_ROWS, n_certify=CERTIFYING_ROWS, time_limit=20, random_state=seed,
         verbose=False,
     )  # fmt: skip
 
 
 def _refill(entry: Refill) -> dict[str, Any]:
-    found = {name: getattr(entry, name) for name in PARTS}
-    return {name: value if np.isfinite(value) else None for name, value in found.items()}
+    values = {name: getattr(entry, name) for name in REFILL_FIELDS}
+    return {name: value if np.isfinite(value) else None for name, value in values.items()}
 
 
 def _plan(model: FilterBoostClassifier) -> dict[str, Any] | None:
-    """What the theorem says suffices, for the edge that rules are tested for."""
+    """Return the plan of the theorem for the edge that rules are tested for."""
     if model.edge is None or model.epsilon is None:
         return None
     with needs.skipped():
-        found = QUESTIONS["filtering"](
+        answer = QUESTIONS["filtering"](
             epsilon=model.epsilon, delta=model.delta, edge=0.4 * model.edge
         )
-    return described(found, "draws")
+    return described(answer, "draws")
 
 
 def _certificate(model: FilterBoostClassifier) -> dict[str, Any] | None:
     try:
-        made = model.certificate_
+        bound = model.certificate_
     except PacboostError:
         return None
     return {
-        "value": made.value, "claim": made.claim, "theorem": made.theorem, "size": made.size,
-        "sample": made.sample, "assumes": list(made.assumptions), "fails_with": made.delta,
+        "value": bound.value, "claim": bound.claim, "theorem": bound.theorem, "size": bound.size,
+        "sample": bound.sample, "assumes": list(bound.assumptions), "fails_with": bound.delta,
     }  # fmt: skip
 
 
 def _kept(model: FilterBoostClassifier, X: Any, y: Any, scores: Any) -> list[list[float]]:
-    """Filter fresh draws by the final vote, with the chances that the booster gives."""
+    """Filter fresh draws by the final vote, with the chances of the booster."""
     booster = as_booster(model.booster)
     if not isinstance(booster, FilteringBooster):
         return []
     chances = booster.chances((scores * y)[:, None], len(model.ledger_.rounds))
-    kept = np.random.default_rng(0).random(len(y)) < chances
-    places = np.flatnonzero(kept)[:KEPT]
+    passed = np.random.default_rng(0).random(len(y)) < chances
+    places = np.flatnonzero(passed)[:MAX_KEPT_POINTS]
     return [[float(X[i, 0]), float(X[i, 1]), int(y[i])] for i in places]

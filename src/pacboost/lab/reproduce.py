@@ -9,26 +9,26 @@ from pacboost.lab.choices import code_of, knob_values
 from pacboost.lab.data import TEST_ROWS, TEST_SEED
 from pacboost.lab.engine import LabRun
 from pacboost.lab.session import LabSession, check_done
-from pacboost.lab.spec import MOST_ROUNDS, RunSpec, read_run, whole
+from pacboost.lab.spec import MAX_ROUNDS, RunSpec, read_run, whole
 
 Lines = list[str]
 ROUNDS = [
     "for entry in model.ledger_.rounds:",
     "    print(entry.number, entry.rule, entry.error, entry.vote, entry.training_error)",
 ]
-"""Prints what the page shows."""
+"""Lines that print the rounds of the page."""
 
 
 def fitted(run: LabRun, rounds: int) -> Any:
-    """Fit the classifier that the code makes, with so many rounds."""
+    """Fit the classifier of the code with this number of rounds."""
     model = type(run.model)(**run.model.get_params(deep=False) | {"n_estimators": rounds})
     return model.fit(run.points.X, run.points.y)
 
 
 def code(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the program of a run."""
+    """Return the program of a run."""
     spec = read_run(asked.get("run"))
-    rounds = whole("rounds", asked.get("rounds"), 1, MOST_ROUNDS)
+    rounds = whole("rounds", asked.get("rounds"), 1, MAX_ROUNDS)
     run = session.run(spec)
     check_done(run, rounds)
     data, needs = _data(session, spec)
@@ -39,22 +39,22 @@ def code(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _data(session: LabSession, spec: RunSpec) -> tuple[tuple[Lines, Lines], Lines]:
-    """Return the imports and the lines that make X and y (and the test rows), and files needed."""
+    """Return the imports, the lines that define the rows, and the files they need."""
     kind, needs = spec.data["kind"], []
     if kind in ("lecture", "toy"):
         name = "lecture_points" if kind == "lecture" else "ten_points"
-        made = [f"from pacboost.sources.toy import {name}"], [f"X, y = {name}()"]
+        parts = [f"from pacboost.sources.toy import {name}"], [f"X, y = {name}()"]
     elif kind == "points":
-        made = ["import numpy as np"], ["X, y = np.empty((0, 2)), np.empty(0, dtype=int)"]
+        parts = ["import numpy as np"], ["X, y = np.empty((0, 2)), np.empty(0, dtype=int)"]
     elif kind == "csv":
         file = session.files.get(spec.data.get("digest"))
         needs.append(file.name)
-        made = _csv(file.name, spec.data)
+        parts = _csv(file.name, spec.data)
     elif kind == "long_servedio":
-        made = _long_servedio(spec.data)
+        parts = _long_servedio(spec.data)
     else:
-        made = _world(spec.data)
-    imports, lines = made
+        parts = _world(spec.data)
+    imports, lines = parts
     edits = _edits(spec.data, session.points(spec.data).base)
     return ([*imports, *(["import numpy as np"] if edits else [])], [*lines, *edits]), needs
 
@@ -69,8 +69,8 @@ def _world(data: Mapping[str, Any]) -> tuple[Lines, Lines]:
             world = f"LabelNoise({world}, {knobs['noise']!r})"
     else:
         imports = ["from pacboost.theory.sampling import Plane"]
-        own = ", ".join(f"{name}={knobs[name]!r}" for name in ("noise", "share", "spread"))
-        world = f'Plane("{data["kind"]}", {own})'
+        arguments = ", ".join(f"{name}={knobs[name]!r}" for name in ("noise", "share", "spread"))
+        world = f'Plane("{data["kind"]}", {arguments})'
     return imports, [
         f"world = {world}",
         f"X, y = world.draw({int(knobs['n'])}, {seed})",
@@ -88,9 +88,11 @@ def _long_servedio(data: Mapping[str, Any]) -> tuple[Lines, Lines]:
 
 
 def _csv(name: str, data: Mapping[str, Any]) -> tuple[Lines, Lines]:
-    plain = {key: value for key, value in data.items() if key not in ("edits", "digest", "name")}
+    parameters = {
+        key: value for key, value in data.items() if key not in ("edits", "digest", "name")
+    }
     return ["from pathlib import Path", "from pacboost.lab.data import csv_points"], [
-        f"X, y, X_test, y_test = csv_points(Path({name!r}), {plain!r})"
+        f"X, y, X_test, y_test = csv_points(Path({name!r}), {parameters!r})"
     ]
 
 
@@ -103,34 +105,36 @@ def _edits(data: Mapping[str, Any], base: int) -> Lines:
             f"X = np.concatenate([X, {places!r}])",
             f"y = np.concatenate([y, {[label for _, _, label in edits['added']]!r}])",
         ]
-    lines += [f"X[{int(own)}] = {place!r}" for own, place in (edits.get("moved") or {}).items()]
+    lines += [f"X[{int(point)}] = {place!r}" for point, place in (edits.get("moved") or {}).items()]
     if edits.get("flipped"):
-        lines += [f"y[{[int(own) for own in edits['flipped']]!r}] *= -1"]
+        lines += [f"y[{[int(point) for point in edits['flipped']]!r}] *= -1"]
     if edits.get("deleted"):
-        gone = [int(own) for own in edits["deleted"]]
+        gone = [int(point) for point in edits["deleted"]]
         lines += [f"X, y = np.delete(X, {gone!r}, axis=0), np.delete(y, {gone!r})"]
     return lines
 
 
 def _model(spec: RunSpec, rounds: int) -> tuple[Lines, Lines]:
-    """Return the imports and the lines that fit, one fit for every change of booster or learner."""
+    """Return the imports and the lines that fit, one fit per change of booster or learner."""
     if spec.method == "bagging":
         imported, learner = code_of("learner", spec.learner)
-        made = f"BaggingClassifier({learner}, {rounds}, random_state={spec.seed})"
-        return ["from pacboost import BaggingClassifier", imported], [f"model = {made}.fit(X, y)"]
+        expression = f"BaggingClassifier({learner}, {rounds}, random_state={spec.seed})"
+        return ["from pacboost import BaggingClassifier", imported], [
+            f"model = {expression}.fit(X, y)"
+        ]
     chain = [spec]
     while chain[0].changes:
         chain.insert(0, chain[0].parent)
     imports: Lines = ["from pacboost import BoostClassifier"]
     lines: Lines = []
-    for place, own in enumerate(chain):
+    for place, part in enumerate(chain):
         last = place == len(chain) - 1
         count = rounds if last else chain[place + 1].changes[-1].after
         if count == 0:
             continue
-        more, made = _fit(own, count, keeps=bool(lines))
-        imports += more
-        lines += [f"model = {made}"]
+        part_imports, expression = _fit(part, count, keeps=bool(lines))
+        imports += part_imports
+        lines += [f"model = {expression}"]
         if not last:
             lines += ["rules = dict(enumerate(model.model_.vote.hypotheses, start=1))"]
     return imports, lines
@@ -140,10 +144,16 @@ def _fit(spec: RunSpec, rounds: int, *, keeps: bool) -> tuple[Lines, str]:
     kinds = zip(("booster", "learner"), spec.current, strict=True)
     (first, booster), (second, learner) = (code_of(what, choice) for what, choice in kinds)
     imports = [first, second]
-    own = spec.own_rules
-    if own or keeps:
+    own_rules = spec.own_rules
+    if own_rules or keeps:
         imports += ["from pacboost.theory.learners import Scripted"]
-        rules = repr(own) if not keeps else f"{{**rules, **{own!r}}}" if own else "rules"
+        rules = (
+            repr(own_rules)
+            if not keeps
+            else f"{{**rules, **{own_rules!r}}}"
+            if own_rules
+            else "rules"
+        )
         learner = f"Scripted({rules}, {learner})"
-    given = f"    {booster},\n    {learner},\n    {rounds},\n    early_stopping=False,\n"
-    return imports, f"BoostClassifier(\n{given}    random_state={spec.seed},\n).fit(X, y)"
+    arguments = f"    {booster},\n    {learner},\n    {rounds},\n    early_stopping=False,\n"
+    return imports, f"BoostClassifier(\n{arguments}    random_state={spec.seed},\n).fit(X, y)"

@@ -1,4 +1,8 @@
-"""All questions that the page can ask, by name."""
+"""The routes of the page, its certificates, and recordings of runs.
+
+Test rows are other draws of the same world, or held-out rows of the file, so their certificate
+holds. The true error comes from many more fresh draws.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +23,13 @@ from pacboost.lab import answers, filtering, instruments, reproduce
 from pacboost.lab.answers import interval
 from pacboost.lab.choices import KINDS, LEARNERS, OFFERS
 from pacboost.lab.engine import BagRun, BoostRun, LabRun
-from pacboost.lab.files import MOST_BYTES
+from pacboost.lab.files import MAX_BYTES
 from pacboost.lab.reproduce import code, fitted
 from pacboost.lab.server import whole_page
 from pacboost.lab.session import LabSession, check_done, read_size
 from pacboost.lab.spec import (
-    MOST_POINTS,
-    MOST_ROUNDS,
+    MAX_POINTS,
+    MAX_ROUNDS,
     LimitError,
     mapping,
     number,
@@ -39,16 +43,11 @@ from pacboost.questions.certify import certify
 from pacboost.theory import vc
 from pacboost.theory.compression import compress
 
-# All certificates of a vote side by side, each with what it assumes, and those that are refused.
-#
-# Test rows of the page are other draws of the same world, or rows of the file that were set apart,
-# so their certificate holds. The truth beside it comes from many more fresh draws.
-
 NO_TEST = (
-    "There are no test rows: these points were painted, and nobody knows which distribution they "
-    "come from. Draw points of a world, or set rows of a file apart."
+    "There are no test rows, because the distribution of painted points is unknown. Draw points of "
+    "a world, or hold out rows of a file."
 )
-ON_PURPOSE = (
+NO_CLASSIFIER = (
     "The adversary answers for the training points only, so there is no classifier of new examples."
 )
 
@@ -56,7 +55,7 @@ ON_PURPOSE = (
 def certificates(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return every certificate of the vote after a round."""
     spec = read_run(asked.get("run"))
-    done = whole("round", asked.get("round"), 1, MOST_ROUNDS)
+    done = whole("round", asked.get("round"), 1, MAX_ROUNDS)
     delta = number("delta", asked.get("delta", 0.05), 1e-9, 0.5)
     run = session.run(spec)
     check_done(run, done)
@@ -67,12 +66,12 @@ def certificates(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any
         ("compression", "Training rows and a short description", "compression", _compression),
         ("training_rows", "Training rows, as if they were test rows", "training_rows", _forbidden),
     ]
-    found = [_described(way, run, done, delta) for way in ways]
-    return {"round": done, "delta": delta, "truth": truth(run, done), "certificates": found}
+    descriptions = [_described(way, run, done, delta) for way in ways]
+    return {"round": done, "delta": delta, "truth": truth(run, done), "certificates": descriptions}
 
 
 def truth(run: LabRun, done: int) -> dict[str, Any] | None:
-    """Measure the error on many fresh draws of the world, if there is one."""
+    """Measure the error on many fresh draws of the world, if any."""
     if run.points.truth is None or not run.answers_elsewhere:
         return None
     X, y = run.points.truth
@@ -86,25 +85,25 @@ def _described(
     delta: float,
 ) -> dict[str, Any]:
     name, title, link, make = way
-    given: dict[str, Any] = {"id": name, "title": title, "link": link, "would_say": None}
+    description: dict[str, Any] = {"id": name, "title": title, "link": link, "would_say": None}
     if name == "training_rows":
-        given["would_say"] = clopper_pearson(
+        description["would_say"] = clopper_pearson(
             _training_mistakes(run, done), len(run.points.y), delta
         )
     try:
-        made = make(run, done, delta)
+        bound = make(run, done, delta)
     except PacboostError as refusal:
-        return {**given, **NOTHING, "refused": str(refusal)}
+        return {**description, **NOTHING, "refused": str(refusal)}
     return {
-        **given, "value": made.value, "vacuous": made.vacuous,
-        "holds_for": "training rows" if made.of_what == TRAINING_ROWS else "new examples",
-        "claim": made.claim, "theorem": made.theorem, "reference": made.reference,
-        "sample": made.sample, "size": made.size, "independent_of": made.independent_of,
-        "assumes": list(made.assumptions), "fails_with": made.delta, "refused": None,
-        "valid_after_looking": made.valid_after_looking,
+        **description, "value": bound.value, "vacuous": bound.vacuous,
+        "holds_for": "training rows" if bound.of_what == TRAINING_ROWS else "new examples",
+        "claim": bound.claim, "theorem": bound.theorem, "reference": bound.reference,
+        "sample": bound.sample, "size": bound.size, "independent_of": bound.independent_of,
+        "assumes": list(bound.assumptions), "fails_with": bound.delta, "refused": None,
+        "valid_after_looking": bound.valid_after_looking,
         "moved": [
-            largest_error(made.value, "contamination", share / 100)
-            for share in range(31 if made.of_what == NEW_EXAMPLES and not made.vacuous else 0)
+            largest_error(bound.value, "contamination", share / 100)
+            for share in range(31 if bound.of_what == NEW_EXAMPLES and not bound.vacuous else 0)
         ],
     }  # fmt: skip
 
@@ -129,8 +128,8 @@ def _holdout(run: LabRun, done: int, delta: float) -> Certificate:
         raise NotCertified(NO_TEST)
     mistakes = run.frames[done - 1].wrong_test
     if mistakes is None:
-        raise NotCertified(ON_PURPOSE)
-    if run.spec.data["kind"] == "csv":  # which says if rows equal rows learned from
+        raise NotCertified(NO_CLASSIFIER)
+    if run.spec.data["kind"] == "csv":  # a file may have equal rows
         return certify(fitted(run, done), *run.points.test, delta=delta)
     rows = len(run.points.test[1])
     return holdout.certificate(mistakes, rows, delta, sample="test rows, ties counted as errors")
@@ -141,7 +140,7 @@ def _vc(run: LabRun, done: int, delta: float) -> Certificate:
     stumps = [rule for rule in rules if isinstance(rule, StumpRule)]
     cells = isinstance(run, BoostRun) and run.run.cells
     if len(stumps) < len(rules) or cells or isinstance(run, BagRun):
-        raise NotCertified("The labelings are counted for votes of stumps only.")
+        raise NotCertified("Only labelings of votes of stumps are counted.")
     distinct = len({(rule.feature, rule.threshold) for rule in stumps})
     growth = vc.growth_of_stump_votes(run.points.X.shape[1], distinct)
     return vc.certificate(_training_mistakes(run, done), len(run.points.y), delta, growth)
@@ -149,28 +148,25 @@ def _vc(run: LabRun, done: int, delta: float) -> Certificate:
 
 def _compression(run: LabRun, done: int, delta: float) -> Certificate:
     if not isinstance(run, BoostRun):
-        raise NotCertified("Votes of stumps that were boosted can be compressed; bags cannot.")
+        raise NotCertified("Only boosted votes of stumps can be compressed.")
     if run.run.cells or not all(isinstance(f.rule, StumpRule) for f in run.frames[:done]):
-        raise NotCertified("Votes of stumps can be compressed to the few points that define them.")
+        raise NotCertified("Only votes of stumps can be compressed.")
     small = compress(fitted(run, done), run.points.X, run.points.y, delta)
-    found: Certificate = small.certificate_
-    return found
+    certificate: Certificate = small.certificate_
+    return certificate
 
 
 def _forbidden(run: LabRun, done: int, delta: float) -> Certificate:
-    """Ask for what must not be had: the library refuses rows that the fit has seen."""
+    """Try to certify by training rows, which the library rejects."""
     if not isinstance(run, BoostRun):
-        raise NotCertified("Rows in a bag have been learned from, so they certify nothing.")
-    one = fitted(run, 1)  # a vote of any length remembers the same rows
+        raise NotCertified("Rows in a bag are training rows, so they certify nothing.")
+    one = fitted(run, 1)  # votes of all lengths have the same training rows
     certify(one, run.points.X, run.points.y, delta=delta)
-    raise NotCertified(
-        "These are the rows that the vote was trained on; a certificate needs rows that had no "
-        "part in fitting."
-    )
+    raise NotCertified("These are training rows; a certificate needs held-out rows.")
 
 
 def catalog(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Describe everything that can be chosen."""
+    """Describe all choices of the page."""
     return {
         "version": __version__,
         "data": [
@@ -185,8 +181,8 @@ def catalog(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
         "plans": [question.plain(name) for name, question in filtering.ASKED.items()],
         "filtering": {"boosters": list(filtering.BOOSTERS), "learners": ["stump", "tree"]},
         "limits": {
-            "points": MOST_POINTS, "rounds": MOST_ROUNDS, "rounds_per_request": answers.AT_ONCE,
-            "upload_bytes": MOST_BYTES,
+            "points": MAX_POINTS, "rounds": MAX_ROUNDS,
+            "rounds_per_request": answers.MAX_ROUNDS_PER_REQUEST, "upload_bytes": MAX_BYTES,
         },
         "boot": session.boot,
         "files": [file.info() for file in list(session.files.files.values())],
@@ -196,8 +192,8 @@ def catalog(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
 def levels(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a column of a file."""
     file = session.files.get(asked.get("digest"))
-    found = file.levels(text("target", asked.get("target")))
-    return {"levels": [list(pair) for pair in found]}
+    values = file.levels(text("target", asked.get("target")))
+    return {"levels": [list(pair) for pair in values]}
 
 
 ROUTES: dict[str, Callable[[LabSession, Mapping[str, Any]], Any]] = {
@@ -217,11 +213,8 @@ ROUTES: dict[str, Callable[[LabSession, Mapping[str, Any]], Any]] = {
 }
 
 
-# A recorded run as one HTML file: the same page, which reads its answers from inside itself.
-
-
-MOST_RUNS = 4
-MOST_ROUNDS_OFFLINE = 300
+MAX_RUNS = 4
+MAX_ROUNDS_OFFLINE = 300
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200)
 
 
@@ -232,10 +225,19 @@ def write_page(
     *,
     surface: int = 40,
 ) -> None:
-    """Write a page that shows recorded runs, side by side, and needs no server.
+    """Write a page of recorded runs that needs no server.
 
-    ``runs`` are pairs of a run, as the lab's links describe it, and its number of rounds.
+    Parameters
+    ----------
+    path : str or Path
+    runs : sequence of pairs
+        Runs, as in the links of the lab, and their numbers of rounds.
+    title : str, default="pacboost lab"
+    surface : int, default=40
+        The size of the grid of scores.
 
+    Examples
+    --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     page = Path(folder) / "toy.html"
@@ -251,10 +253,10 @@ def write_page(
 
 
 def recorded(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Collect everything that the page shows of some runs."""
+    """Return the recording of some runs."""
     runs = sequence("runs", asked.get("runs"))
-    if not 1 <= len(runs) <= MOST_RUNS:
-        raise LimitError(f"{len(runs)} runs are asked for; a page records 1 to {MOST_RUNS}")
+    if not 1 <= len(runs) <= MAX_RUNS:
+        raise LimitError(f"{len(runs)} runs are requested; a page records 1 to {MAX_RUNS}")
     surface = read_size(asked.get("surface", 40))
     entries = [_run(session, mapping("a run", entry), surface) for entry in runs]
     return {
@@ -267,12 +269,12 @@ def recorded(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _run(session: LabSession, entry: Mapping[str, Any], surface: int) -> dict[str, Any]:
-    spec = dict(mapping("run", entry.get("run")))  # as it came: the page looks it up by that
+    spec = dict(mapping("run", entry.get("run")))  # unchanged, because the page looks it up by this
     read_run(spec)
-    last = whole("rounds", entry.get("rounds"), 1, MOST_ROUNDS_OFFLINE)
+    last = whole("rounds", entry.get("rounds"), 1, MAX_ROUNDS_OFFLINE)
     answer: dict[str, Any] = {}
-    for first in range(1, last + 1, answers.AT_ONCE):
-        to = min(last, first + answers.AT_ONCE - 1)
+    for first in range(1, last + 1, answers.MAX_ROUNDS_PER_REQUEST):
+        to = min(last, first + answers.MAX_ROUNDS_PER_REQUEST - 1)
         part = answers.rounds(session, {"run": spec, "from": first, "to": to, "surface": surface})
         answer = {**part, "rounds": [*answer.get("rounds", []), *part["rounds"]]}
     done = min(answer["done"], last)

@@ -1,4 +1,4 @@
-"""Start the lab on this machine, and say where it is."""
+"""Start the lab on this machine, and serve the files of its page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pacboost.errors import DataError, FileError, PacboostError, ParameterError
-from pacboost.lab.files import MOST_BYTES, Shelf, read_file, too_large
+from pacboost.lab.files import MAX_BYTES, Shelf, read_file, too_large
 
 PORT = 8642
 MISSING = "the lab needs starlette and uvicorn: pip install 'pacboost[lab]'"
@@ -44,17 +44,17 @@ def serve(
         threading.Thread(target=warm_up, daemon=True).start()
         if browser:
             webbrowser.open(lab.address_for_once())
-        with suppress(KeyboardInterrupt):  # it has ended in good order by then
+        with suppress(KeyboardInterrupt):  # the server has shut down by then
             Server(lab).run(sockets=[listener])
 
 
 def opened(data: Path | None, target: str | None) -> tuple[Shelf, dict[str, Any] | None]:
-    """Read the file that was named, and say what to begin with."""
+    """Read a file, if any, and return the first choice of data."""
     files = Shelf()
     if data is None:
         return files, None
     size = data.stat().st_size
-    if size > MOST_BYTES:
+    if size > MAX_BYTES:
         raise FileError(too_large(str(data), size))
     file = files.add(read_file(data.name, data.read_bytes()))
     try:
@@ -66,7 +66,7 @@ def opened(data: Path | None, target: str | None) -> tuple[Shelf, dict[str, Any]
 
 @contextmanager
 def listening(port: int | None) -> Iterator[socket.socket]:
-    """Listen on the loopback only; without a port, take the usual one or any that is free."""
+    """Listen on the loopback interface; without a port, use the default or any free one."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -75,8 +75,8 @@ def listening(port: int | None) -> Iterator[socket.socket]:
         except OSError as problem:
             if port is not None:
                 raise PacboostError(
-                    f"port {port} cannot be used ({problem.strerror}); name another by --port, or "
-                    "leave it out"
+                    f"port {port} cannot be used ({problem.strerror}); choose another --port, or "
+                    "omit it"
                 ) from problem
             listener.bind(("127.0.0.1", 0))
         yield listener
@@ -85,14 +85,12 @@ def listening(port: int | None) -> Iterator[socket.socket]:
 
 
 def warm_up() -> None:
-    """Do a short run, so that the first one on the page does not have to wait for compilation."""
+    """Run a few rounds, so that the first run on the page need not wait for compilation."""
     from pacboost.lab.answers import rounds
     from pacboost.lab.session import LabSession
 
     rounds(LabSession(), {"run": {"data": {"kind": "lecture"}}, "from": 1, "to": 3, "surface": 16})
 
-
-# The files of the page: plain HTML, CSS and modules, as they lie in the package.
 
 TYPES = {
     ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml",
@@ -108,7 +106,7 @@ def _folder() -> Traversable:
 
 
 def asset(name: str) -> tuple[bytes, str] | None:
-    """Return a file of the page and its type; None if there is none of that name.
+    """Return a file of the page and its type; None if it does not exist.
 
     >>> asset("../app.py") is None
     True
@@ -131,7 +129,7 @@ def _text(name: str) -> str:
 
 
 def import_map(addresses: dict[str, str], nonce: str = "") -> str:
-    """Write the map from the names of modules, lab/<file>, to where they are."""
+    """Return the import map from module names, lab/<file>, to addresses."""
     mark = f' nonce="{nonce}"' if nonce else ""
     named = {f"lab/{name}": address for name, address in addresses.items()}
     return f'<script type="importmap"{mark}>{json.dumps({"imports": named})}</script>'
@@ -152,13 +150,13 @@ def _inline_script(name: str) -> str:
 def whole_page(recording: object) -> str:
     """Return the page as a single file that needs no server, with a recording inside.
 
-    Modules become addresses that hold their own text; ``<`` is written as an escape, so that
-    nothing in the recording can end the script.
+    Modules become data addresses; ``<`` is escaped, so that nothing in the recording can close the
+    script.
     """
     text = _text("index.html")
-    held = json.dumps(recording, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
-    script = f'<script type="application/json" id="recording">{held}</script>'
+    content = json.dumps(recording, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
+    script = f'<script type="application/json" id="recording">{content}</script>'
     addresses = {name: _inline_script(name) for name in _modules()}
     text = text.replace(IMPORT_MAP, import_map(addresses) + script)
-    text = STYLE.sub(lambda found: f"<style>{_text(found.group(1))}</style>", text)
+    text = STYLE.sub(lambda match: f"<style>{_text(match.group(1))}</style>", text)
     return text.replace(MAIN, '<script type="module">import "lab/main.js";</script>')

@@ -1,4 +1,7 @@
-"""What the vote says all over the plane: a grid of scores for every round."""
+"""Grids of scores over the plane, and the cache of runs between requests.
+
+A run that was dropped from the cache is computed again with the same result.
+"""
 
 from __future__ import annotations
 
@@ -18,28 +21,30 @@ from pacboost.lab.spec import RunSpec, digest, whole
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
 
-LEAST, MOST = 8, 128
-KEPT = 16
-"""Sums of scores are kept after every so many rounds, to begin from there."""
+MIN_SURFACE_SIZE, MAX_SURFACE_SIZE = 8, 128
+ROUNDS_PER_SUM = 16
+"""Sums of scores are stored after every multiple of this number of rounds."""
 FLAT = "these points have more than two features, so the vote cannot be drawn in the plane"
-ADVERSARY = "the adversary answers for the training points only, so there is nothing between them"
+ADVERSARY = "the adversary answers only for the training points, so there is no surface"
 
 
 class Surface:
-    """The grid of one run, of one size: the cells of every rule, and some sums."""
+    """The grid of one run: the cells of every rule, and some sums."""
 
     def __init__(self, run: LabRun, size: int) -> None:
         self.run, self.size = run, size
-        left, right, low, high = run.points.box
-        x, y = np.linspace(left, right, size), np.linspace(low, high, size)
-        rows = np.stack([np.tile(x, size), np.repeat(y, size)], axis=1)  # row by row from below
+        x_min, x_max, low, high = run.points.box
+        x, y = np.linspace(x_min, x_max, size), np.linspace(low, high, size)
+        rows = np.stack(
+            [np.tile(x, size), np.repeat(y, size)], axis=1
+        )  # row by row, from the bottom
         self._sample = unlabelled(ArrayTable(rows), run.sample.bins)
         self._cells: list[tuple[RoundFrame, Cells]] = []
         self._sums: dict[int, Doubles] = {0: np.zeros(size * size)}
 
-    def _known(self, rounds: int) -> None:
+    def _add_cells(self, rounds: int) -> None:
         frames = self.run.frames
-        if self._cells and (not frames or self._cells[0][0] is not frames[0]):  # it began again
+        if self._cells and (not frames or self._cells[0][0] is not frames[0]):  # the run restarted
             self._cells, self._sums = [], {0: self._sums[0]}
         for frame in frames[len(self._cells) : rounds]:
             cells = frame.rule.cells(self._sample)
@@ -47,16 +52,16 @@ class Surface:
             self._cells.append((frame, small))
 
     def rule(self, number: int) -> Doubles:
-        """Return what the rule of a round says, from -1 to 1."""
-        self._known(number)
+        """Return the score of the rule of a round, from -1 to 1."""
+        self._add_cells(number)
         frame, cells = self._cells[number - 1]
         values = frame.rule.values[:, 0]
-        found: Doubles = (values / (np.abs(values).max() or 1.0))[cells]
-        return found
+        scores: Doubles = (values / (np.abs(values).max() or 1.0))[cells]
+        return scores
 
     def vote(self, number: int) -> Doubles:
         """Return the score after a round, divided by the sum of votes."""
-        self._known(number)
+        self._add_cells(number)
         frame = self._cells[number - 1][0]
         return self._sum(number, frame.votes) / (frame.total or 1.0)
 
@@ -67,29 +72,26 @@ class Surface:
         for place in range(start, number):
             frame, cells = self._cells[place]
             total += votes[place] * frame.rule.values[:, 0][cells]
-            if not revised and (place + 1) % KEPT == 0:
+            if not revised and (place + 1) % ROUNDS_PER_SUM == 0:
                 self._sums.setdefault(place + 1, total.copy())
         return total
 
 
 def why_flat(run: LabRun) -> str:
-    """Return why there is no surface, or nothing."""
+    """Return why there is no surface; empty if there is one."""
     if not run.points.plane:
         return FLAT
     return "" if run.answers_elsewhere else ADVERSARY
 
 
-def read_size(given: Any) -> int:
+def read_size(value: Any) -> int:
     """Read the size of a grid; 0 for none."""
-    return whole("surface", given, LEAST, MOST) if given else 0
+    return whole("surface", value, MIN_SURFACE_SIZE, MAX_SURFACE_SIZE) if value else 0
 
 
-# Runs that are kept between requests; a run that is gone is made again, and comes out the same.
-
-
-MOST_RUNS = 24
-MOST_DATA = 16
-MOST_NUMBERS = 20_000_000
+MAX_RUNS = 24
+MAX_DATA_SETS = 16
+MAX_NUMBERS = 20_000_000
 """Rounds times points of all runs together: about 350 MB."""
 
 
@@ -99,38 +101,38 @@ class LabSession:
 
     files: Shelf = field(default_factory=Shelf)
     boot: Any = None
-    """What the page begins with."""
+    """The first state of the page."""
     _points: OrderedDict[str, Points] = field(default_factory=OrderedDict)
     _runs: OrderedDict[str, LabRun] = field(default_factory=OrderedDict)
     _surfaces: dict[tuple[str, int], Surface] = field(default_factory=dict)
 
     def points(self, spec: Mapping[str, Any], *, of_both: bool = True) -> Points:
-        """Return the points of a spec; unless told otherwise, they have to be of both classes."""
+        """Return the points of a spec; by default they must be of both classes."""
         key = digest(spec)
         if key not in self._points:
             self._points[key] = make_points(spec, self.files)
         self._points.move_to_end(key)
-        while len(self._points) > MOST_DATA:
+        while len(self._points) > MAX_DATA_SETS:
             self._points.popitem(last=False)
-        found = self._points[key]
+        points = self._points[key]
         if of_both:
-            found.check_classes()
-        return found
+            points.check_classes()
+        return points
 
     def run(self, spec: RunSpec) -> LabRun:
         """Return a run, which may have rounds already."""
         key = spec.key
         if key not in self._runs:
-            self._runs[key] = self._made(spec)
+            self._runs[key] = self._new_run(spec)
         self._runs.move_to_end(key)
-        found = self._runs[key]
-        while len(self._runs) > 1 and (len(self._runs) > MOST_RUNS or self._numbers > MOST_NUMBERS):
+        run = self._runs[key]
+        while len(self._runs) > 1 and (len(self._runs) > MAX_RUNS or self._numbers > MAX_NUMBERS):
             self._drop(next(iter(self._runs)))
-        return found
+        return run
 
     @property
     def _numbers(self) -> int:
-        """How many numbers the frames of all runs hold, for each point."""
+        """The number of frames times points of all runs."""
         return sum(len(run.frames) * len(run.points.y) for run in self._runs.values())
 
     def _drop(self, key: str) -> None:
@@ -138,7 +140,7 @@ class LabSession:
         for name in [name for name in self._surfaces if name[0] == key]:
             del self._surfaces[name]
 
-    def _made(self, spec: RunSpec) -> LabRun:
+    def _new_run(self, spec: RunSpec) -> LabRun:
         points = self.points(spec.data)
         if spec.method == "bagging":
             return BagRun(spec, points)
@@ -148,7 +150,7 @@ class LabSession:
         return BoostRun(spec, points, forced_rules(self.run(spec.parent), after))
 
     def surface_asked(self, spec: RunSpec, asked: Mapping[str, Any]) -> Surface | None:
-        """Return the grid of a run, if one is asked for and can be drawn."""
+        """Return the grid of a run, if it is requested and can be drawn."""
         size = read_size(asked.get("surface", 0))
         return self.surface(spec, size) if size and not why_flat(self.run(spec)) else None
 
@@ -162,7 +164,7 @@ class LabSession:
 
 
 def check_done(run: LabRun, rounds: int) -> None:
-    """Raise unless a run has so many rounds."""
+    """Raise unless a run has this number of rounds."""
     run.advance(rounds)
     if not 1 <= rounds <= len(run.frames):
-        raise DataError(f"round {rounds} is asked for; the run has rounds 1 to {len(run.frames)}")
+        raise DataError(f"round {rounds} is requested; the run has rounds 1 to {len(run.frames)}")

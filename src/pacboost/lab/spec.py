@@ -1,6 +1,6 @@
-"""What the page asks for, read and checked: data, runs, rules of one's own, and changes in mid-run.
+"""Specs of runs: data, methods, rules set by hand, and changes during the run.
 
-A spec says everything about a run, and equal specs give equal runs. So links hold specs, and the
+A spec describes a run completely, and equal specs give equal runs. So links contain specs, and the
 cache of runs is keyed by them.
 """
 
@@ -15,18 +15,18 @@ from typing import Any
 
 from pacboost.errors import PacboostError, ParameterError
 
-MOST_POINTS = 5000
-MOST_ROUNDS = 2000
-MOST_CHANGES = 8
-MOST_FORCED = 400
+MAX_POINTS = 5000
+MAX_ROUNDS = 2000
+MAX_CHANGES = 8
+MAX_CHANGEABLE_ROUNDS = 400
 
 
 class LinkError(PacboostError):
-    """A link does not describe a state of the lab, or names a file that is not here."""
+    """A link is invalid, or its file is not open."""
 
 
 class LimitError(PacboostError):
-    """More was asked for than the lab computes at a time."""
+    """A request exceeds a limit of the lab."""
 
 
 @dataclass(frozen=True)
@@ -37,20 +37,20 @@ class MethodChoice:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return it as a JSON object."""
         return {"name": self.name, "parameters": dict(sorted(self.parameters.items()))}
 
 
 @dataclass(frozen=True)
 class OwnRule:
-    """A stump of one's own: ``above`` is the answer where the feature exceeds the threshold."""
+    """A stump set by hand; ``above`` is the answer above the threshold."""
 
     feature: int
     threshold: float
     above: int
 
     def plain(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return it as a JSON object."""
         return asdict(self)
 
 
@@ -63,15 +63,15 @@ class Change:
     learner: MethodChoice | None = None
 
     def plain(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return it as a JSON object."""
         parts = {"booster": self.booster, "learner": self.learner}
-        given = {name: part.plain() for name, part in parts.items() if part is not None}
-        return {"after": self.after, **given}
+        methods = {name: part.plain() for name, part in parts.items() if part is not None}
+        return {"after": self.after, **methods}
 
 
 @dataclass(frozen=True)
 class RunSpec:
-    """A run: its data, how it boosts, and what was decided by hand."""
+    """A run: its data, its methods, and the choices made by hand."""
 
     data: Mapping[str, Any]
     booster: MethodChoice
@@ -82,7 +82,7 @@ class RunSpec:
     seed: int = 0
 
     def plain(self) -> dict[str, Any]:
-        """Return it as JSON has it, in one form."""
+        """Return it as a JSON object in canonical form."""
         return {
             "data": self.data,
             "method": self.method,
@@ -95,7 +95,7 @@ class RunSpec:
 
     @property
     def key(self) -> str:
-        """A digest: equal specs have equal ones."""
+        """A digest of the spec."""
         return digest(self.plain())
 
     @property
@@ -115,7 +115,7 @@ class RunSpec:
 
     @property
     def own_rules(self) -> dict[int, tuple[int, float, int]]:
-        """The rules of one's own after the last change, by the number of their rounds."""
+        """The rules set by hand after the last change, by round."""
         after = self.changes[-1].after if self.changes else 0
         return {
             number: (rule.feature, rule.threshold, rule.above)
@@ -125,12 +125,12 @@ class RunSpec:
 
 
 def digest(content: Any) -> str:
-    """Return a short name of what JSON can hold."""
+    """Return a digest of a JSON value."""
     text = json.dumps(content, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
-def read_run(given: Any) -> RunSpec:
+def read_run(value: Any) -> RunSpec:
     """Read and check a run.
 
     >>> spec = read_run({"data": {"kind": "xor"}, "booster": {"name": "adaboost"},
@@ -138,15 +138,15 @@ def read_run(given: Any) -> RunSpec:
     >>> spec.method, spec.key == read_run(spec.plain()).key
     ('boost', True)
     """
-    run = mapping("run", given)
-    rules = sorted(_own(entry) for entry in sequence("rules", run.get("rules", [])))
+    run = mapping("run", value)
+    rules = sorted(_read_round_rule(entry) for entry in sequence("rules", run.get("rules", [])))
     numbers = [number for number, _ in rules]
     if len(set(numbers)) < len(numbers):
-        raise ParameterError("rules names a round twice; a round has one rule")
+        raise ParameterError("rules has a round twice; a round has one rule")
     changes = tuple(_change(entry) for entry in sequence("changes", run.get("changes", [])))
-    if len(changes) > MOST_CHANGES or len(rules) > MOST_FORCED:
+    if len(changes) > MAX_CHANGES or len(rules) > MAX_CHANGEABLE_ROUNDS:
         raise LimitError(
-            f"a run has up to {MOST_CHANGES} changes and {MOST_FORCED} rules of its own"
+            f"a run may have {MAX_CHANGES} changes and {MAX_CHANGEABLE_ROUNDS} rules set by hand"
         )
     if any(later.after < first.after for first, later in pairwise(changes)):
         raise ParameterError("changes are not in the order of their rounds; sort them by 'after'")
@@ -166,9 +166,9 @@ def read_run(given: Any) -> RunSpec:
     )
 
 
-def read_rule(given: Any) -> OwnRule:
-    """Read a stump of one's own."""
-    rule = mapping("rule", given)
+def read_rule(value: Any) -> OwnRule:
+    """Read a stump set by hand."""
+    rule = mapping("rule", value)
     above = rule.get("above")
     if above not in (-1, 1):
         raise ParameterError(f"above is {above!r}; a rule answers -1 or 1 above its threshold")
@@ -176,81 +176,81 @@ def read_rule(given: Any) -> OwnRule:
     return OwnRule(whole("feature", rule.get("feature"), 0, 10_000), threshold, int(above))
 
 
-def _own(given: Any) -> tuple[int, tuple[int, float, int]]:
-    entry = mapping("an entry of rules", given)
+def _read_round_rule(value: Any) -> tuple[int, tuple[int, float, int]]:
+    entry = mapping("an entry of rules", value)
     rule = read_rule(entry.get("rule"))
-    round_number = whole("round", entry.get("round"), 1, MOST_ROUNDS)
+    round_number = whole("round", entry.get("round"), 1, MAX_ROUNDS)
     return round_number, (rule.feature, rule.threshold, rule.above)
 
 
-def _change(given: Any) -> Change:
-    entry = mapping("an entry of changes", given)
-    after = whole("after", entry.get("after"), 0, MOST_ROUNDS)
+def _change(value: Any) -> Change:
+    entry = mapping("an entry of changes", value)
+    after = whole("after", entry.get("after"), 0, MAX_ROUNDS)
     booster, learner = (
         choice(name, entry[name]) if entry.get(name) is not None else None
         for name in ("booster", "learner")
     )
-    if after > MOST_FORCED:
+    if after > MAX_CHANGEABLE_ROUNDS:
         raise LimitError(
-            f"after is {after}; a run can be changed in its first {MOST_FORCED} rounds"
+            f"after is {after}; a run can be changed in its first {MAX_CHANGEABLE_ROUNDS} rounds"
         )
     return Change(after, booster, learner)
 
 
-def choice(name: str, given: Any) -> MethodChoice:
+def choice(name: str, value: Any) -> MethodChoice:
     """Read the name of a booster or a learner, and its parameters."""
-    found = {"name": given} if isinstance(given, str) else mapping(name, given)
-    own = found.get("name")
-    if not isinstance(own, str):
-        raise ParameterError(f"{name} has the name {own!r}; it must be a text")
-    return MethodChoice(own, dict(mapping("parameters", found.get("parameters", {}))))
+    content = {"name": value} if isinstance(value, str) else mapping(name, value)
+    method_name = content.get("name")
+    if not isinstance(method_name, str):
+        raise ParameterError(f"{name} has the name {method_name!r}; it must be a text")
+    return MethodChoice(method_name, dict(mapping("parameters", content.get("parameters", {}))))
 
 
-def mapping(name: str, given: Any) -> Mapping[str, Any]:
-    """Refuse what is not an object of JSON."""
-    if not isinstance(given, dict):
-        raise LinkError(f"{name} is {_short(given)}; it must be an object with named parts")
-    return given
+def mapping(name: str, value: Any) -> Mapping[str, Any]:
+    """Check that a value is a JSON object."""
+    if not isinstance(value, dict):
+        raise LinkError(f"{name} is {_short(value)}; it must be an object")
+    return value
 
 
-def sequence(name: str, given: Any) -> Sequence[Any]:
-    """Refuse what is not a list of JSON."""
-    if not isinstance(given, list):
-        raise LinkError(f"{name} is {_short(given)}; it must be a list")
-    return given
+def sequence(name: str, value: Any) -> Sequence[Any]:
+    """Check that a value is a JSON list."""
+    if not isinstance(value, list):
+        raise LinkError(f"{name} is {_short(value)}; it must be a list")
+    return value
 
 
-def number(name: str, given: Any, low: float, high: float) -> float:
-    """Refuse what is not a number within its range."""
-    real = isinstance(given, int | float) and not isinstance(given, bool)
-    if not (real and low <= given <= high):
-        raise ParameterError(f"{name} is {_short(given)}; it must be a number, {low:g} to {high:g}")
-    return float(given)
+def number(name: str, value: Any, low: float, high: float) -> float:
+    """Check that a value is a number within its range."""
+    real = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (real and low <= value <= high):
+        raise ParameterError(f"{name} is {_short(value)}; it must be a number, {low:g} to {high:g}")
+    return float(value)
 
 
-def whole(name: str, given: Any, low: int, high: int) -> int:
-    """Refuse what is not a whole number within its range."""
-    found = number(name, given, low, high)
-    if found != int(found):
-        raise ParameterError(f"{name} is {_short(given)}; it must be a whole number")
-    return int(found)
+def whole(name: str, value: Any, low: int, high: int) -> int:
+    """Check that a value is a whole number within its range."""
+    result = number(name, value, low, high)
+    if result != int(result):
+        raise ParameterError(f"{name} is {_short(value)}; it must be a whole number")
+    return int(result)
 
 
-def text(name: str, given: Any) -> str:
-    """Refuse what is not a text."""
-    if not isinstance(given, str):
-        raise LinkError(f"{name} is {_short(given)}; it must be a text")
-    return given
+def text(name: str, value: Any) -> str:
+    """Check that a value is a text."""
+    if not isinstance(value, str):
+        raise LinkError(f"{name} is {_short(value)}; it must be a text")
+    return value
 
 
-def _short(given: Any) -> str:
-    words = repr(given)
+def _short(value: Any) -> str:
+    words = repr(value)
     return words if len(words) <= 60 else f"{words[:57]}…"
 
 
 @dataclass(frozen=True)
 class Knob:
-    """What the page may set: a parameter of a booster or learner, of data, or of a plan."""
+    """A parameter on the page: of a booster, a learner, data or a plan."""
 
     name: str
     about: str
@@ -258,10 +258,10 @@ class Knob:
     low: float = 0.0
     high: float = 1.0
     step: float | None = None
-    """From 1 on, values are whole numbers."""
+    """With a step of 1 or more, values are whole numbers."""
     choices: tuple[str, ...] = ()
     limits: tuple[int, int] | None = None
-    """What a link may say, if that is more than the slider does."""
+    """The range of links, if it is wider than that of the slider."""
 
     @property
     def whole(self) -> bool:
@@ -269,21 +269,25 @@ class Knob:
         return self.step is not None and self.step >= 1
 
     def plain(self) -> dict[str, Any]:
-        """Describe it to the page."""
-        known = {"name": self.name, "default": self.default, "about": self.about}
+        """Describe it for the page."""
+        description = {"name": self.name, "default": self.default, "about": self.about}
         if self.choices:
-            return {**known, "kind": "choice", "choices": list(self.choices)}
-        known |= {"kind": "whole" if self.whole else "number", "min": self.low, "max": self.high}
-        return known if self.step is None else {**known, "step": self.step}
+            return {**description, "kind": "choice", "choices": list(self.choices)}
+        description |= {
+            "kind": "whole" if self.whole else "number",
+            "min": self.low,
+            "max": self.high,
+        }
+        return description if self.step is None else {**description, "step": self.step}
 
-    def read(self, given: Any) -> Any:
+    def read(self, value: Any) -> Any:
         """Check a value."""
         if self.choices:
-            if given not in self.choices:
+            if value not in self.choices:
                 allowed = ", ".join(self.choices)
-                raise ParameterError(f"{self.name} is {given!r}; it may be {allowed}")
-            return given
+                raise ParameterError(f"{self.name} is {value!r}; it may be {allowed}")
+            return value
         low, high = self.limits or (self.low, self.high)
         if self.whole:
-            return whole(self.name, given, int(low), int(high))
-        return number(self.name, given, low, high)
+            return whole(self.name, value, int(low), int(high))
+        return number(self.name, value, low, high)

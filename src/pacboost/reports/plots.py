@@ -1,8 +1,6 @@
-"""Pictures, with matplotlib where it is installed.
+"""Pictures of ledgers, margins, shapes, thresholds and monitors, with matplotlib.
 
-Functions that take ``ax`` draw there; without it they draw on a new figure, which is
-``axes.figure`` of what they return. Notebooks show it, and so does ``pyplot.show()`` where pyplot
-is loaded (reports/plots.py).
+Functions draw on ``ax``, or on a new figure without it, and return the axes.
 """
 
 from __future__ import annotations
@@ -26,15 +24,12 @@ if TYPE_CHECKING:  # a picture of a plan needs no compiler
     from pacboost.hypotheses.shapes import Shape, Shapes
     from pacboost.ledgers.ledger import HardRow, Ledger
 
-# What all plots share: new figures, plain axes, shades for rounds.
-
 
 def figure(size: tuple[float, float] = (7, 4.5)) -> Any:
-    """Make a figure, or say which package is missing.
+    """Return a new figure.
 
-    In a notebook, and where pyplot is loaded already, it is a figure of pyplot, so that the
-    notebook or ``pyplot.show()`` shows it. Elsewhere pyplot does not know it, and it need not be
-    closed.
+    In a notebook, or if pyplot is loaded, it is a figure of pyplot, so that the notebook or
+    ``pyplot.show()`` shows it. Otherwise pyplot does not manage it, and it need not be closed.
     """
     try:
         from matplotlib.figure import Figure
@@ -54,14 +49,14 @@ BLUE, RED, GOLD = COLOURS = "#1f5fa8", "#b5382a", "#8a6100"
 
 
 def panel(ax: Any = None, size: tuple[float, float] = (7, 4.5)) -> Any:
-    """Return the axes given, or those of a new figure, for curves in the colours of reports."""
+    """Return ``ax``, or the axes of a new figure, with the colours of reports."""
     axes = figure(size).subplots() if ax is None else ax
     axes.set_prop_cycle(color=[*COLOURS, "#5a5f67", "#7db3ee", "#f28b78", "#dcb35a"])
     return axes
 
 
 def tidy(axes: Any, *, legend: bool = False) -> Any:
-    """Remove the lines at the top and the right."""
+    """Remove the top and right spines."""
     axes.spines[["top", "right"]].set_visible(False)
     if legend:
         axes.legend(frameon=False)
@@ -69,13 +64,13 @@ def tidy(axes: Any, *, legend: bool = False) -> Any:
 
 
 def shade(place: int, count: int) -> tuple[float, float, float]:
-    """Return a blue for one of some curves: the later, the darker."""
+    """Return a blue for one of several curves, darker for later ones."""
     light = 0.85 - 0.8 * (place + 1) / count
     return 0.1 + 0.8 * light, 0.25 + 0.6 * light, 0.45 + 0.5 * light
 
 
 def save(drawn: Any, path: Path) -> None:
-    """Write a figure in the format that the name of the file says."""
+    """Write a figure in the format of the file's extension."""
     try:
         drawn.savefig(path)
     except (OSError, ValueError) as problem:
@@ -83,27 +78,29 @@ def save(drawn: Any, path: Path) -> None:
 
 
 COUNTS = ("examples", "rounds", "draws", "runs", "lower")
-LOG_FROM = 30
-"""If rates differ by this factor or more, the scale is logarithmic."""
-PANELS_IN_A_ROW = 4
-LEVELS_NAMED = 12
-"""Of a category with more levels, some are named."""
+LOG_FROM_RATIO = 30
+"""The scale is logarithmic if rates differ by this factor or more."""
+MAX_PANELS_PER_ROW = 4
+MAX_LEVEL_NAMES = 12
+"""Maximum number of levels of a category with a name at the axis."""
 
 
-def plan_curve(ask: Callable[..., Any], given: Mapping[str, Any], path: Path) -> None:
-    """Draw the answers to a question against its first fractional parameter."""
+def plan_curve(ask: Callable[..., Any], parameters: Mapping[str, Any], path: Path) -> None:
+    """Draw the plans of a question against its first fractional parameter."""
     drawn = figure()
     axes = drawn.subplots()
-    name = next((key for key, value in given.items() if isinstance(value, float)), None)
+    name = next((key for key, value in parameters.items() if isinstance(value, float)), None)
     if name is None:
-        raise PacboostError("this question has no fractional parameter to draw a curve over")
-    asked = given[name]
-    values = np.append(np.geomspace(asked / 4, min(asked * 4, (1 + asked) / 2), 24), asked)
+        raise PacboostError("this question has no fractional parameter; a curve needs one")
+    value_asked = parameters[name]
+    values = np.append(
+        np.geomspace(value_asked / 4, min(value_asked * 4, (1 + value_asked) / 2), 24), value_asked
+    )
     curves: dict[str, list[tuple[float, int]]] = {}
     for value in np.sort(values):
         try:
-            answer = ask(**{**given, name: float(value)})
-        except PacboostError:  # nothing can be promised there: the curve has a gap
+            answer = ask(**{**parameters, name: float(value)})
+        except PacboostError:  # no bound exists there, so the curve has a gap
             continue
         for count in COUNTS:
             number = getattr(answer, count)
@@ -112,7 +109,7 @@ def plan_curve(ask: Callable[..., Any], given: Mapping[str, Any], path: Path) ->
     for count, points in curves.items():
         label = "needed in the worst case" if count == "lower" else f"{count} that suffice"
         axes.loglog(*zip(*points, strict=True), label=label, ls="--" if count == "lower" else "-")
-    axes.axvline(asked, color="grey", lw=0.8)
+    axes.axvline(value_asked, color="grey", lw=0.8)
     axes.set(xlabel=name, ylabel="number needed")
     axes.legend()
     save(drawn, path)
@@ -128,22 +125,22 @@ def rounds(
     *,
     loss: bool = False,
 ) -> Any:
-    """Draw the error after each round, with the bound that the product of normalisers gives.
+    """Draw the error after each round, with the product of normalisers as a bound.
 
-    With ``loss`` the record is that of a regression, and its mean loss is drawn. The validation
-    error or loss is drawn in the same axes; another validation metric has a second scale, at the
-    right. ``test`` holds the same of other rows after each rule of the final vote. If that has
-    fewer or more rules than there were rounds, its last number is drawn as a horizontal line.
+    With ``loss`` the ledger is that of a regression, and its mean loss is drawn. The validation
+    error or loss is in the same axes; another validation metric has a second scale at the right.
+    ``test`` has the error or loss of test rows after each rule of the final vote. If the numbers of
+    rules and rounds differ, its last value is drawn as a horizontal line.
     """
     if len(ledger) == 0:
-        raise DataError("the ledger has no rounds; there is nothing to draw before a fit")
+        raise DataError("the ledger has no rounds, so there is nothing to draw; fit first")
     axes = panel(ax)
     what = "loss" if loss else "error"
     columns = ledger.columns()
     lines = {} if loss else {"bound on training error": np.array(columns["bound"])}
     styles: dict[str, dict[str, str]] = {"bound on training error": {"ls": "--", "color": "grey"}}
     lines[f"training {what}"] = np.array(columns["training_error"], dtype=np.float64)
-    watched = np.array(columns["validation"], dtype=np.float64)  # NaN where there is none
+    watched = np.array(columns["validation"], dtype=np.float64)  # NaN if there is none
     metric = ledger.metric or what
     apart = metric not in (what, ledger.potential if loss else what) and not np.isnan(watched).all()
     if not apart:
@@ -159,12 +156,12 @@ def rounds(
             axes.plot(columns["number"], values, label=shown, **styles.get(label, {}))
     everything = np.concatenate(list(lines.values()))
     positive = everything[everything > 0]
-    wide = positive.size and positive.max() >= LOG_FROM * positive.min()
+    wide = positive.size and positive.max() >= LOG_FROM_RATIO * positive.min()
     if wide and not (loss and (everything <= 0).any()):
         axes.set_yscale("log")
     units = f"mean loss ({ledger.potential.replace('_', ' ')})" if loss else WRONG
     axes.set(xlabel="round", ylabel=units)
-    if apart:  # of another unit: against a scale at the right, but named in the same legend
+    if apart:  # another unit, with a scale at the right but in the same legend
         other, label = axes.twinx(), f"validation {metric.replace('_', ' ')}"
         other.plot(columns["number"], watched, color=RED, label=label)
         other.set_ylabel(label)
@@ -174,9 +171,9 @@ def rounds(
 
 
 def margins(curves: Mapping[int, ArrayLike], ax: Any = None) -> Any:
-    """Draw how margins are distributed after some rounds: the share of rows at or below each.
+    """Draw the distribution of margins after some rounds.
 
-    A row's margin is positive where the vote is right and 1 where all its rules are.
+    The margin of a row is positive if the vote is right, and 1 if all its rules are.
     """
     if not curves:
         raise DataError("there are no margins to draw; give those of one round at least")
@@ -209,18 +206,17 @@ def margins(curves: Mapping[int, ArrayLike], ax: Any = None) -> Any:
 
 
 def shapes(shapes: Shapes, ax: Any = None, top: int = 12) -> NDArray[Any]:
-    """Draw each feature's share of the score as a step function, the widest ranging first.
+    """Draw the effect of each feature on the score as a step function; return the axes.
 
-    A category has a mark for each level. A dashed line is the share of a missing value. ``ax`` may
-    be as many axes as there are features to draw, or more; the rest is switched off. Gives the axes
-    drawn on.
+    Features with the widest range come first. A category has a mark for each level. A dashed line
+    is the effect of a missing value. ``ax`` may be several axes, at least one for each feature.
     """
     if not shapes.features:
-        raise DataError("the vote asks for no feature, so there are no step functions to draw")
+        raise DataError("the vote uses no feature, so there are no step functions to draw")
     features = shapes.features
     chosen = sorted(features, key=lambda j: (-features[j].span, j))[: positive_whole("top", top)]
     count = len(chosen)
-    wide = min(count, PANELS_IN_A_ROW)
+    wide = min(count, MAX_PANELS_PER_ROW)
     high = -(-count // wide)
     size = (max(4.0, 2.6 * wide), max(3.0, 2.2 * high))
     grid = _panels(ax, size, high, wide, count, sharey=True)
@@ -232,11 +228,16 @@ def shapes(shapes: Shapes, ax: Any = None, top: int = 12) -> NDArray[Any]:
 
 
 def _panels(
-    ax: Any, size: tuple[float, float], high: int, wide: int, count: int | None = None, **more: Any
+    ax: Any,
+    size: tuple[float, float],
+    high: int,
+    wide: int,
+    count: int | None = None,
+    **options: Any,
 ) -> NDArray[Any]:
-    """Return the axes given, or new ones; as many as are needed, the rest is switched off."""
+    """Return axes of ``ax`` or new ones; switch off those that are not needed."""
     count = high * wide if count is None else count
-    axes = figure(size).subplots(high, wide, **more) if ax is None else ax
+    axes = figure(size).subplots(high, wide, **options) if ax is None else ax
     grid = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
     if grid.size < count:
         raise DataError(f"there are {grid.size} axes for {count} panels; give more axes, or none")
@@ -246,7 +247,7 @@ def _panels(
 
 
 def _shape(axes: Any, shape: Shape, answers: Sequence[str]) -> None:
-    answers = answers or ("score",)  # a regression names no classes
+    answers = answers or ("score",)  # a regression has no classes
     for k, answer in enumerate(answers):
         color = COLOURS[k] if k < len(COLOURS) else f"C{k}"
         label = "score" if len(answers) == 1 else answer
@@ -256,16 +257,16 @@ def _shape(axes: Any, shape: Shape, answers: Sequence[str]) -> None:
         else:
             heights, edges = shape.values[:, k], _edges(shape.thresholds)
             axes.stairs(heights, edges, baseline=None, lw=1.5, color=color, label=label)
-        own = {"color": GOLD, "label": "if missing"} if len(answers) == 1 else {}
-        axes.axhline(shape.missing[k], **{"color": color, "ls": "--", "lw": 1, **own})
+        style = {"color": GOLD, "label": "if missing"} if len(answers) == 1 else {}
+        axes.axhline(shape.missing[k], **{"color": color, "ls": "--", "lw": 1, **style})
     axes.axhline(0, color="grey", lw=0.6, zorder=0)
     axes.set_xlabel(shape.name)
     if shape.levels:
-        step = -(-len(shape.levels) // LEVELS_NAMED)
+        step = -(-len(shape.levels) // MAX_LEVEL_NAMES)
         shown = range(0, len(shape.levels), step)
         axes.set_xticks(shown, [shape.levels[k] for k in shown], rotation=45, ha="right")
     elif shape.thresholds.size == 0:
-        axes.set_xticks([])  # the same for every value
+        axes.set_xticks([])  # constant
     tidy(axes)
 
 
@@ -278,11 +279,13 @@ def importances(
     spread: ArrayLike | None = None,
     label: str = "share of the importance",
 ) -> Any:
-    """Draw the largest shares as bars, the largest on top; ``spread`` says how unsure each is."""
+    """Draw the largest shares as bars, the largest on top; ``spread`` gives error bars."""
     heights = np.asarray(shares, dtype=np.float64)
     if heights.ndim != 1 or heights.size == 0 or (names is not None and len(names) != heights.size):
         count = "no" if names is None else len(names)
-        raise DataError(f"there are {count} names for shares of shape {heights.shape}")
+        raise DataError(
+            f"there are {count} names for shares of shape {heights.shape}; give one for each share"
+        )
     largest = np.argsort(-heights, kind="stable")[: positive_whole("top", top)]
     size = (7, 1 + 0.28 * largest.size)
     axes = panel(ax, size)
@@ -293,14 +296,14 @@ def importances(
     axes.set_yticks(places, [f"x{j}" if names is None else str(names[j]) for j in largest])
     axes.invert_yaxis()
     axes.margins(x=0.1)
-    few = "" if largest.size == heights.size else f" ({largest.size} largest of {heights.size})"
-    axes.set_xlabel(f"{label}{few}")
+    note = "" if largest.size == heights.size else f" ({largest.size} largest of {heights.size})"
+    axes.set_xlabel(f"{label}{note}")
     axes.tick_params(axis="y", length=0)
     return tidy(axes)
 
 
 def _edges(thresholds: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Where steps begin and end: at the thresholds, and a little beyond the outer ones."""
+    """Return the ends of steps: the thresholds, and points slightly beyond the outer ones."""
     inner = thresholds.astype(np.float64)
     if inner.size == 0:
         return np.array([0.0, 1.0])
@@ -309,7 +312,7 @@ def _edges(thresholds: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def _with_zeros(label: str, values: NDArray[np.float64], columns: Mapping[str, list[Any]]) -> str:
-    """Return in the label from where on a line is 0, since a logarithmic scale cannot show it."""
+    """Add to a label the round from which a line is 0, which a logarithmic scale cannot show."""
     if values[-1] != 0:
         return label
     last = np.flatnonzero(values)
@@ -317,18 +320,15 @@ def _with_zeros(label: str, values: NDArray[np.float64], columns: Mapping[str, l
     return f"{label} (0 from round {start} on)"
 
 
-# Rows as a vote sees them: the equaliser, and the hardest ones.
-
-MOST_POINTS = 500
-"""Of more rows, as many quantiles are drawn."""
+MAX_POINTS = 500
+"""Maximum number of rows drawn; of more rows, quantiles are drawn."""
 
 
 def equaliser(curves: Mapping[int, ArrayLike], ax: Any = None) -> Any:
-    """Draw the weighted share of rules that err on each row, after some rounds, from margins.
+    """Draw the weighted share of rules that err on each row after some rounds, from margins.
 
-    Rows stand side by side, those that are wrong most often first. Where all were wrong equally
-    often, the line would be flat: boosting presses it towards that (Breiman 1999). The legend has
-    the spread, which is the standard deviation over rows.
+    The rows with the largest shares come first. Boosting flattens the line towards equal shares
+    (Breiman 1999). The legend has the spread, the standard deviation over rows.
     """
     if not curves:
         raise DataError("there are no margins to draw; give those of one round at least")
@@ -337,7 +337,7 @@ def equaliser(curves: Mapping[int, ArrayLike], ax: Any = None) -> Any:
         wrong = (1 - np.asarray(curves[number], dtype=np.float64)) / 2
         if wrong.ndim != 1 or not wrong.size:
             raise DataError(f"the margins after round {number} are not a list of numbers")
-        places = np.linspace(0, 1, min(wrong.size, MOST_POINTS))
+        places = np.linspace(0, 1, min(wrong.size, MAX_POINTS))
         axes.plot(
             places,
             np.quantile(wrong, 1 - places),
@@ -364,59 +364,58 @@ def hardest(rows: Sequence[HardRow], ax: Any = None) -> Any:
     return tidy(axes)
 
 
-# The curves around a threshold: what was seen, and what is guaranteed for all thresholds.
-
-SEEN, SURE = BLUE, RED
+MEASURED, CERTIFIED = BLUE, RED
 
 
 def threshold_curves(decision: ThresholdDecision, ax: Any = None) -> NDArray[Any]:
-    """Draw recall and false alarms by the threshold, and recall by false alarms; give the axes."""
-    left, right = grid = _panels(ax, (10, 4), 1, 2)
+    """Draw recall and false alarms by threshold, and recall by false alarms; return the axes."""
+    by_threshold, by_alarms = grid = _panels(ax, (10, 4), 1, 2)
     columns = {name: np.array(values) for name, values in decision.curve.columns.items()}
     at, recall, alarms = (columns[k] for k in ("threshold", "recall", "false_positive_rate"))
-    least, most = columns["recall_at_least"], columns["false_positive_rate_at_most"]
-    for words, seen, certified, colour in (
-        ("recall", recall, least, SEEN), ("false positive rate", alarms, most, SURE),
-    ):  # fmt: skip
-        left.plot(at, seen, color=colour, label=f"{words}, seen")
-        left.fill_between(at, seen, certified, color=colour, alpha=0.25, lw=0,
+    recall_lower, alarms_upper = columns["recall_at_least"], columns["false_positive_rate_at_most"]
+    for words, measured, certified, colour in (
+        ("recall", recall, recall_lower, MEASURED),
+        ("false positive rate", alarms, alarms_upper, CERTIFIED),
+    ):
+        by_threshold.plot(at, measured, color=colour, label=f"{words}, seen")
+        by_threshold.fill_between(at, measured, certified, color=colour, alpha=0.25, lw=0,
                           label=f"{words}, certified within")  # fmt: skip
-    left.axvline(decision.threshold, color="0.4", lw=0.8, ls="--", label="chosen")
-    left.set(
+    by_threshold.axvline(decision.threshold, color="0.4", lw=0.8, ls="--", label="chosen")
+    by_threshold.set(
         xlabel=f"threshold for class '{decision.positive}'",
         ylabel="share of the class (recall), of all others (false positives)",
         ylim=(0, 1),
     )
-    right.plot(alarms, recall, color=SEEN, label="seen")
-    order = np.lexsort((least, most))
-    most, least = most[order], np.maximum.accumulate(least[order])
-    right.plot(most, least, color=SURE, label="guaranteed")
-    right.fill_between(most, 0, least, color=SURE, alpha=0.2, lw=0, step=None)
+    by_alarms.plot(alarms, recall, color=MEASURED, label="seen")
+    order = np.lexsort((recall_lower, alarms_upper))
+    alarms_upper, recall_lower = alarms_upper[order], np.maximum.accumulate(recall_lower[order])
+    by_alarms.plot(alarms_upper, recall_lower, color=CERTIFIED, label="guaranteed")
+    by_alarms.fill_between(
+        alarms_upper, 0, recall_lower, color=CERTIFIED, alpha=0.2, lw=0, step=None
+    )
     here = int(np.argmin(np.abs(at - decision.threshold)))
-    right.plot(alarms[here], recall[here], "o", color="0.3", label="chosen")
-    right.set(xlabel="false positive rate", ylabel="recall", xlim=(0, 1), ylim=(0, 1))
+    by_alarms.plot(alarms[here], recall[here], "o", color="0.3", label="chosen")
+    by_alarms.set(xlabel="false positive rate", ylabel="recall", xlim=(0, 1), ylim=(0, 1))
     for axes in grid:
         tidy(axes, legend=True)
     return grid
 
 
-def answering_curve(found: Answering, ax: Any = None) -> Any:
-    """Draw the error among the answered by the share of rows that are answered; give the axes."""
+def answering_curve(answering: Answering, ax: Any = None) -> Any:
+    """Draw the error of answered rows by their share; return the axes."""
     ax = panel(ax)
-    share = np.array([own.answered / found.rows for own in found.points])
-    seen = np.array([own.mistakes / max(1, own.answered) for own in found.points])
-    most = np.array(found.errors)
-    ax.plot(share, seen, color=SEEN, marker=".", label="seen")
-    ax.fill_between(share, seen, most, color=SURE, alpha=0.25, lw=0)
-    ax.plot(share, most, color=SURE, marker=".", label="certified: at most")
-    if found.chosen is not None:
-        ax.axvline(share[found.chosen], color="0.4", lw=0.8, ls="--", label="chosen")
+    share = np.array([point.answered / answering.rows for point in answering.points])
+    measured = np.array([point.mistakes / max(1, point.answered) for point in answering.points])
+    certified = np.array(answering.errors)
+    ax.plot(share, measured, color=MEASURED, marker=".", label="seen")
+    ax.fill_between(share, measured, certified, color=CERTIFIED, alpha=0.25, lw=0)
+    ax.plot(share, certified, color=CERTIFIED, marker=".", label="certified: at most")
+    if answering.chosen is not None:
+        ax.axvline(share[answering.chosen], color="0.4", lw=0.8, ls="--", label="chosen")
     ax.set(xlabel="share of rows that are answered", ylabel="error among the answered")
-    ax.set_ylim(0, min(1.0, 1.3 * float(np.median(most)) + 1e-3))
+    ax.set_ylim(0, min(1.0, 1.3 * float(np.median(certified)) + 1e-3))
     return tidy(ax, legend=True)
 
-
-# The curves of a monitor.
 
 Points = Sequence[Sequence[float]]
 LOG_10 = math.log(10)
@@ -431,12 +430,12 @@ def monitor_curves(
     run_length: int,
     ax: Any = None,
 ) -> NDArray[Any]:
-    """Draw the error with its interval, both capitals, and the detector, one below the other."""
+    """Draw the error with its interval, both capitals, and the detector in a column of panels."""
     panels = 3 if drift is None else 4
     grid = _panels(ax, (7, 2.1 * panels), panels, 1)
     if not mistakes["row"] and not drift:
-        raise DataError("there is nothing to draw yet; a curve begins after 64 rows")
-    curves = {name: np.array(own, float) for name, own in mistakes.items()}
+        raise DataError("there is nothing to draw yet; curves start after 64 rows")
+    curves = {name: np.array(values, float) for name, values in mistakes.items()}
     rows = curves["row"]
     grid[0].fill_between(rows, curves["lower"], curves["upper"], alpha=0.25, label="interval")
     grid[0].plot(rows, curves["error"], label="mean error so far")

@@ -1,4 +1,4 @@
-"""Views of a run while it goes on: what they share, and progress bars for boosting and bagging."""
+"""Live views of a run in the terminal or a notebook."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from pacboost.reports.text import came_before, counted, grid
 if TYPE_CHECKING:
     from pacboost.training.bags.bagging import Made
 
-SECONDS_BETWEEN = 0.05  # redrawing costs more than a round on small data
+SECONDS_BETWEEN_FRAMES = 0.05  # redrawing costs more than a round on small data
 
 
 class LiveView:
     """A view that is drawn while it is used as a context.
 
-    If ``after`` is above 0, it appears only when so many seconds have passed.
+    It appears ``after`` seconds.
     """
 
     _display: Live | Progress | NotebookLine
@@ -53,7 +53,7 @@ class LiveView:
         return self
 
     def _begin_if_due(self) -> None:
-        """Begin to draw, if it is time; views call it whenever something has happened."""
+        """Start drawing if it is due; views call it at every event."""
         if not self._drawn and time.monotonic() >= self._due:
             self._drawn = True
             self._display.start()
@@ -64,16 +64,16 @@ class LiveView:
 
 
 class NotebookLine:
-    """A line in the output of a cell that is written over: rich needs ipywidgets for its bars."""
+    """A line of output that is overwritten, because bars of rich need ipywidgets in notebooks."""
 
     def __init__(self, title: str, text: str) -> None:
         self._title, self._text = title, text.replace("task.fields[", "").replace("]", "")
         self._began, self._last = time.monotonic(), 0.0
         self._total: float | None = None
-        self._said = ""
+        self._line = ""
 
     def start(self) -> None:
-        """Show what is known."""
+        """Write the first state."""
         self._write()
 
     def stop(self) -> None:
@@ -83,35 +83,35 @@ class NotebookLine:
         sys.stderr.flush()
 
     def add_task(self, description: str, *, total: float | None, **fields: Any) -> TaskID:
-        """Name the task, and how many steps it has."""
+        """Set the number of steps."""
         self._total = total
-        self._say(0, fields)
+        self._set_line(0, fields)
         return TaskID(0)
 
     def update(self, task_id: TaskID, *, completed: float | None = None, **fields: Any) -> None:
-        """Write the line again, once a second."""
-        self._say(completed or 0, fields)
+        """Overwrite the line, at most once a second."""
+        self._set_line(completed or 0, fields)
         if time.monotonic() - self._last >= 1:
             self._write()
 
-    def _say(self, done: float, fields: dict[str, Any]) -> None:
+    def _set_line(self, done: float, fields: dict[str, Any]) -> None:
         seconds = time.monotonic() - self._began
-        more = self._text.format(**fields)
-        self._said = f"{self._title} {done:g}/{self._total:g}  {more}  {seconds:.0f} s"
+        details = self._text.format(**fields)
+        self._line = f"{self._title} {done:g}/{self._total:g}  {details}  {seconds:.0f} s"
 
     def _write(self) -> None:
         self._last = time.monotonic()
-        sys.stderr.write(f"\r{self._said:<100}")
+        sys.stderr.write(f"\r{self._line:<100}")
         sys.stderr.flush()
 
 
 def error_console() -> Console:
-    """Return a console on stderr; in notebooks it is plain text, as rich needs ipywidgets there."""
+    """Return a console on stderr, with plain text in notebooks, where rich needs ipywidgets."""
     return Console(stderr=True, force_jupyter=False)
 
 
 class Bar(LiveView):
-    """A bar of one task, with a text behind it."""
+    """A progress bar of one task with a text."""
 
     def __init__(
         self, title: str, total: int, text: str, console: Console | None, after: float
@@ -138,9 +138,9 @@ class Bar(LiveView):
 
 
 class RoundsBar(Bar):
-    """Rounds done, training error and bound: call it with every round.
+    """A bar of rounds with training error and bound; call it with every round.
 
-    ``loss`` says that rounds have a mean loss instead of an error, as in regression.
+    With ``loss`` rounds have a mean loss instead of an error, as in regression.
     """
 
     def __init__(
@@ -160,11 +160,11 @@ class RoundsBar(Bar):
         self._newest: Round | None = None
 
     def __call__(self, entry: Round) -> None:
-        """Take a round in; draw it if the last drawing is long enough ago."""
+        """Record a round; draw it if the last drawing is old enough."""
         self._log_product += math.log(entry.normaliser)
         self._newest = entry
         now = time.monotonic()
-        if now - self._last >= SECONDS_BETWEEN:
+        if now - self._last >= SECONDS_BETWEEN_FRAMES:
             self._last = now
             self._draw()
 
@@ -181,18 +181,22 @@ class RoundsBar(Bar):
 
 
 class MembersBar(Bar):
-    """Members made, and the out-of-bag error: call it with every member."""
+    """A bar of members with the out-of-bag error; call it with every member."""
 
-    def __init__(self, most: int, console: Console | None = None, *, after: float = 0.0) -> None:
-        super().__init__("bagging", most, "error out of bag {task.fields[error]}", console, after)
+    def __init__(self, members: int, console: Console | None = None, *, after: float = 0.0) -> None:
+        super().__init__(
+            "bagging", members, "error out of bag {task.fields[error]}", console, after
+        )
 
-    def __call__(self, made: Made) -> None:
+    def __call__(self, progress: Made) -> None:
         """Draw the bar."""
-        self._show(made.members, error="–" if made.error is None else f"{made.error:.4g}")
+        self._show(
+            progress.members, error="–" if progress.error is None else f"{progress.error:.4g}"
+        )
 
 
 class StepsBar(Bar):
-    """Steps taken: call it after every one."""
+    """A bar of steps; call it after every step."""
 
     def __init__(
         self, title: str, count: int, console: Console | None = None, *, after: float = 0.0
@@ -206,18 +210,16 @@ class StepsBar(Bar):
         self._show(self._done)
 
 
-# A live view of boosting by filtering.
-
 FRAMES_PER_SECOND = 4
-BAR = 30
+BAR_WIDTH = 30
 WORKERS_SHOWN = 4
 
 
 class FilteringView(LiveView):
-    """Call it with every refill and round; use it as a context.
+    """A live view of boosting by filtering; call it with every refill and round.
 
-    It shows what is known now: how much was drawn and kept, the mean weight μ with its interval,
-    the progressive error, and what the error is at most.
+    It shows the numbers of draws and of kept rows, the mean weight μ with its interval, the
+    progressive error, and the bound on the error.
     """
 
     def __init__(
@@ -239,7 +241,7 @@ class FilteringView(LiveView):
         self._rounds = self._draws = self._accepted = self._samples = 0
         self._last: Refill | None = None
         self._certificate: Certificate | None = None
-        for refill in earlier:  # of a run that goes on from a checkpoint
+        for refill in earlier:  # of a run that continues from a checkpoint
             self(refill)
         self._draws_before = self._draws
         self._display = Live(
@@ -249,7 +251,7 @@ class FilteringView(LiveView):
         )
 
     def __call__(self, event: Refill | Round) -> None:
-        """Take in what happened; it is drawn when the next frame is due."""
+        """Record an event; the next frame shows it."""
         self._begin_if_due()
         if isinstance(event, Round):
             self._rounds = event.number
@@ -263,7 +265,7 @@ class FilteringView(LiveView):
         self._pace = (self._draws - self._draws_before) / passed
 
     def certified(self, certificate: Certificate | None) -> None:
-        """Show what is certified in the end."""
+        """Show the final certificate."""
         self._certificate = certificate
 
     def __enter__(self) -> Self:
@@ -271,10 +273,10 @@ class FilteringView(LiveView):
         return super().__enter__()
 
     def picture(self) -> Table:
-        """Lay out the numbers as they are now."""
+        """Return the current numbers as a table."""
         lines, seconds = grid(), self._clock() - self._started
         lines.add_row("rounds", f"{self._rounds} of at most {self._most}, {seconds:.0f} s")
-        lines.add_row("", ProgressBar(self._most, self._rounds, width=BAR))
+        lines.add_row("", ProgressBar(self._most, self._rounds, width=BAR_WIDTH))
         if self._workers:
             lines.add_row("blocks by worker", _busiest(self._workers))
         if self._last is None:
@@ -288,8 +290,8 @@ class FilteringView(LiveView):
         lines.add_row(
             "mean weight μ", f"{last.mean:.4f}, from {last.lower:.4f} to {last.upper:.4f}"
         )
-        seen = f"{percent(last.error, 2)} after {counted(last.rounds, 'round')}"
-        lines.add_row("error seen", seen if last.rounds else "none yet")
+        error = f"{percent(last.error, 2)} after {counted(last.rounds, 'round')}"
+        lines.add_row("error seen", error if last.rounds else "none yet")
         lines.add_row("certified", self._certified(last))
         return lines
 
@@ -304,12 +306,12 @@ class FilteringView(LiveView):
 
 
 def _busiest(workers: Mapping[str, int]) -> str:
-    """Name the workers that read the most blocks.
+    """List the workers that read the most blocks.
 
     >>> _busiest({"tcp://a:1": 3, "tcp://b:2": 5})
     'tcp://b:2 5, tcp://a:1 3'
     """
-    order = sorted(workers.items(), key=lambda own: (-own[1], own[0]))
+    order = sorted(workers.items(), key=lambda entry: (-entry[1], entry[0]))
     shown = ", ".join(f"{worker} {done:,}" for worker, done in order[:WORKERS_SHOWN])
     rest = len(order) - WORKERS_SHOWN
     return f"{shown}, and {rest} more workers" if rest > 0 else shown
@@ -319,9 +321,9 @@ def tell_batch(ledger: Ledger, console: Console | None = None) -> None:
     """Print one line about the last batch."""
     last = ledger.refills[-1]
     number, rows = len(ledger.refills), counted(last.draws, "row")
-    kept = percent(last.acceptance, 1)
-    seen = f", {percent(last.error, 2)} errors before it was learned from" if last.rounds else ""
+    share = percent(last.acceptance, 1)
+    errors = f", {percent(last.error, 2)} errors before it was learned from" if last.rounds else ""
     (console or error_console()).print(
-        f"batch {number:,}: {rows}, {kept} kept{seen}; {counted(len(ledger), 'round')} so far",
+        f"batch {number:,}: {rows}, {share} kept{errors}; {counted(len(ledger), 'round')} so far",
         highlight=False,
     )

@@ -1,4 +1,4 @@
-"""Tables for the terminal, boosters side by side, and small phrases that they share."""
+"""Tables for the terminal, and comparisons of boosters."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from pacboost.numerics import markup
 from pacboost.numerics.percent import percent, percent_above
 from pacboost.reports.plots import BLUE, RED, figure, tidy
 
-MOST_ROWS = 20
-"""Of more rounds or samples, tables show the first and the last."""
+MAX_ROWS = 20
+"""Maximum number of rows of a table: the first and the last."""
 WIDTHS = {"round": 5, "training\nerror": 8}
 
 
 def rounds_table(ledger: Ledger, title: str = "") -> Table:
-    """What happened round by round; of a long run, the first and the last rounds."""
+    """Return a table of the rounds; of a long run, the first and the last rounds."""
     validated = any(entry.validation is not None for entry in ledger.rounds)
     names = ["round", "error", "edge", "vote", "Z", "bound", "training\nerror"]
     table = _table(title, *names, *(["valid."] if validated else []), widths=WIDTHS)
@@ -50,25 +50,25 @@ def rounds_table(ledger: Ledger, title: str = "") -> Table:
 
 
 def _table(title: str, *names: str, widths: Mapping[str, int] | None = None) -> Table:
-    """Make a table with columns of numbers."""
+    """Return a table with columns of numbers."""
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name in names:
-        least = None if widths is None else widths.get(name, 6)
-        table.add_column(name, justify="right", no_wrap=True, min_width=least)
+        min_width = None if widths is None else widths.get(name, 6)
+        table.add_column(name, justify="right", no_wrap=True, min_width=min_width)
     return table
 
 
 def _fill(table: Table, rows: Sequence[Sequence[RenderableType]]) -> None:
-    """Add rows: all, or of many the first and the last."""
-    half = MOST_ROWS // 2
+    """Add all rows, or the first and the last of many."""
+    half = MAX_ROWS // 2
     dots = ["…"] * len(table.columns)
-    few = len(rows) <= MOST_ROWS
-    for cells in rows if few else [*rows[:half], dots, *rows[-half:]]:
+    is_short = len(rows) <= MAX_ROWS
+    for cells in rows if is_short else [*rows[:half], dots, *rows[-half:]]:
         table.add_row(*cells)
 
 
 def certificate_panel(certificate: Certificate, ledger: Ledger) -> RenderableType:
-    """The claim first, the grounds after, and what follows for margins where the theorem tells."""
+    """Return a panel with the claim and, for exponential potentials, bounds on margins."""
     claim = Text(str(certificate))
     if ledger.potential != "exponential" or ledger.classes > 1:
         return Panel(claim, title="certificate", title_align="left")
@@ -81,7 +81,7 @@ def certificate_panel(certificate: Certificate, ledger: Ledger) -> RenderableTyp
 
 
 def grid(facts: Sequence[tuple[str, str]] = ()) -> Table:
-    """Lay out names and texts in two columns."""
+    """Return names and texts in two columns."""
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True, style="dim")
     table.add_column(overflow="fold")
@@ -91,7 +91,7 @@ def grid(facts: Sequence[tuple[str, str]] = ()) -> Table:
 
 
 def counted(number: int, thing: str) -> str:
-    """Write a number of things, with the plural.
+    """Return a number and a noun, in the plural if needed.
 
     >>> counted(1, "row"), counted(1200, "row"), counted(2, "class")
     ('1 row', '1,200 rows', '2 classes')
@@ -100,18 +100,18 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing if number == 1 else plural}"
 
 
-def listed(names: Sequence[object], most: int) -> str:
-    """Name things, or the first of many.
+def listed(names: Sequence[object], limit: int) -> str:
+    """Join names, or the first ``limit`` of them.
 
     >>> listed(["no", "yes"], 6), listed(range(77), 3)
     ('no, yes', '0, 1, 2 and 74 more')
     """
-    shown, left = ", ".join(map(str, names[:most])), len(names) - most
-    return f"{shown} and {left} more" if left > 0 else shown
+    shown, n_more = ", ".join(map(str, names[:limit])), len(names) - limit
+    return f"{shown} and {n_more} more" if n_more > 0 else shown
 
 
 def hardest_table(rows: Sequence[HardRow], title: str = "") -> Table:
-    """The hardest rows for the terminal."""
+    """Return a table of the hardest rows."""
     table = _table(title, "row", "margin", "rules\nwrong")
     table.add_column("label", overflow="fold")
     for entry in rows:
@@ -120,11 +120,8 @@ def hardest_table(rows: Sequence[HardRow], title: str = "") -> Table:
     return table
 
 
-# What a run of filtering did.
-
-
 def refills_table(ledger: Ledger, title: str = "") -> Table:
-    """Each drawing of a sample; of a long run, the first and the last."""
+    """Return a table of the refills; of a long run, the first and the last."""
     table = _table(title, "rounds\nbefore", "draws", "kept", "μ", "interval of μ", "error\nseen",
                    "certified\nat most")  # fmt: skip
     _fill(table, [_cells(refill) for refill in ledger.refills])
@@ -147,10 +144,10 @@ def _cells(refill: Refill) -> list[str]:
 
 
 def summary(ledger: Ledger, *certificates: Certificate | None, details: bool = False) -> Table:
-    """Summarise a run: what it did, why it stopped, and what is certified."""
+    """Return a summary of a run: its rounds, why it stopped, and its certificates."""
     draws = sum(refill.draws for refill in ledger.refills)
     tested = ledger.refills[-1].fresh if ledger.refills else 0
-    kept = sum(refill.accepted for refill in ledger.refills)
+    accepted = sum(refill.accepted for refill in ledger.refills)
     lines = grid()
     lines.add_row(
         "rounds", f"{len(ledger):,} (booster {ledger.booster}, learner {ledger.learner.lower()})"
@@ -159,7 +156,9 @@ def summary(ledger: Ledger, *certificates: Certificate | None, details: bool = F
     if tested:
         lines.add_row("tested on", f"{tested:,} new examples, in the last test")
     samples = counted(len(ledger.refills), "sample")
-    lines.add_row("kept", f"{kept:,} of them ({percent(kept / max(1, draws), 1)}), in {samples}")
+    lines.add_row(
+        "kept", f"{accepted:,} of them ({percent(accepted / max(1, draws), 1)}), in {samples}"
+    )
     lines.add_row("stopped", ledger.stopped)
     scored = [refill for refill in ledger.refills if refill.rounds and not came_before(refill)]
     if scored:
@@ -169,25 +168,23 @@ def summary(ledger: Ledger, *certificates: Certificate | None, details: bool = F
             f"{error} of the examples drawn after {when}, before they were used for training (an "
             "estimate)",
         )
-    given = [certificate for certificate in certificates if certificate is not None]
-    for certificate in given:
+    available = [certificate for certificate in certificates if certificate is not None]
+    for certificate in available:
         lines.add_row("", "")
         lines.add_row("certificate", Text(certificate.claim, style="bold"))
         lines.add_row("counted on", f"{certificate.size:,} rows: {certificate.sample}")
         if details:
             lines.add_row("assumes", "; ".join(certificate.assumptions) or "nothing")
             lines.add_row("may fail with", f"probability {certificate.delta:.3g}")
-    if not given:
+    if not available:
         lines.add_row("certificate", "none: no rows were held out, and none were drawn at the end")
     return lines
 
 
 def came_before(refill: Refill) -> bool:
-    """Whether all rows of a refill were drawn before, so that it is about their source only."""
+    """Return whether all rows of a refill were drawn before."""
     return refill.again >= refill.draws and refill.fresh == 0
 
-
-# Boosters side by side: a table and a picture.
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -197,10 +194,10 @@ NOTHING = "–"
 def table(
     columns: Columns, title: str, share: float, caption: str = "", lines: Sequence[str] = ()
 ) -> RenderableType:
-    """Rounds, seconds, training error against bound, margins and test error of every booster."""
+    """Return a table of rounds, seconds, errors, bounds and margins of every booster."""
     grid = Table(
         title=title, title_justify="left", box=SIMPLE_HEAD, padding=0, show_edge=False
-    )  # as narrow as it can be: eighty characters hold the longest name
+    )  # narrow, so that the longest name fits into eighty characters
     grid.add_column("booster", overflow="fold", min_width=8)
     tested, heads = _tested(columns), _heads(columns, share)
     for head in heads:
@@ -215,11 +212,11 @@ def table(
 def html_table(
     columns: Columns, title: str, share: float, caption: str = "", lines: Sequence[str] = ()
 ) -> str:
-    """Return the same for a notebook."""
+    """Return the table as HTML for a notebook."""
     below = [caption] if caption and _tested(columns) else []
     heads = ["booster", *(head.replace("\n", " ") for head in _heads(columns, share))]
-    said = "".join(markup.paragraph(line) for line in [*below, *lines])
-    return markup.bold(title) + markup.table(heads, _rows(columns)) + said
+    notes = "".join(markup.paragraph(line) for line in [*below, *lines])
+    return markup.bold(title) + markup.table(heads, _rows(columns)) + notes
 
 
 def _tested(columns: Columns) -> bool:
@@ -233,42 +230,42 @@ def _heads(columns: Columns, share: float) -> list[str]:
 
 
 def _rows(columns: Columns) -> Iterator[list[str]]:
-    """Return the name of every booster, and its cells; one that failed has no numbers."""
+    """Yield the name and the cells of every booster; one that failed has no numbers."""
     tested = _tested(columns)
     for k, name in enumerate(columns["name"]):
-        own = {key: values[k] for key, values in columns.items()}
+        booster = {key: values[k] for key, values in columns.items()}
         cells = (
             ["failed", *[""] * (8 if tested else 6)]
-            if own["failed"]
-            else _booster_cells(own, tested)
+            if booster["failed"]
+            else _booster_cells(booster, tested)
         )
         yield [name, *cells]
 
 
-def _booster_cells(own: Mapping[str, Any], tested: bool) -> list[str]:
+def _booster_cells(booster: Mapping[str, Any], tested: bool) -> list[str]:
     cells = [
-        NOTHING if own["rounds"] is None else f"{own['rounds']:,}",
-        f"{own['seconds']:.2f}",
-        short(own["training_error"]),
-        _bound(own["bound"]),
-        *(short(own[f"{which}_margin"], 3) for which in ("least", "soft", "median")),
+        NOTHING if booster["rounds"] is None else f"{booster['rounds']:,}",
+        f"{booster['seconds']:.2f}",
+        short(booster["training_error"]),
+        _bound(booster["bound"]),
+        *(short(booster[f"{which}_margin"], 3) for which in ("least", "soft", "median")),
     ]
     if not tested:
         return cells
-    mark = " " if own["worse"] else "*"
-    between = f"{short(own['lower'], 3)}–{short(own['upper'], 3)}"
-    return [*cells, f"{short(own['test_error'])}{mark}", between]
+    mark = " " if booster["worse"] else "*"
+    between = f"{short(booster['lower'], 3)}–{short(booster['upper'], 3)}"
+    return [*cells, f"{short(booster['test_error'])}{mark}", between]
 
 
 def _bound(value: float | None) -> str:
-    """A bound of 1 or more says nothing, and one that is tiny is not 0."""
+    """Format a bound; a tiny one is not 0, and one of 1 or more is vacuous."""
     if value is None or 5e-5 <= value < 1:
         return short(value)
     return "≥ 1" if value >= 1 else f"{value:.0e}"
 
 
 def short(value: float | None, digits: int = 4) -> str:
-    """Write a rate or margin with some digits and no zero before the point.
+    """Format a rate or margin without a zero before the point.
 
     >>> short(0.04213), short(-0.3, 3), short(1.0), short(None)
     ('.0421', '-.300', '1', '–')
@@ -281,23 +278,23 @@ def short(value: float | None, digits: int = 4) -> str:
 
 
 def picture(columns: Columns, share: float, ax: Any = None) -> Any:
-    """Draw errors (with intervals and bounds) and margins, a line for every booster.
+    """Draw errors, with intervals and bounds, and margins of every booster; return the axes.
 
-    ``ax`` may be one axes, which then shows the errors, or two. Gives the axes drawn on.
+    ``ax`` may be one axes, for the errors, or two.
     """
     done = [k for k, failed in enumerate(columns["failed"]) if not failed]
     if not done:
         raise DataError("every booster failed, so there is nothing to draw")
-    kept = {key: [values[k] for k in done] for key, values in columns.items()}
+    shown = {key: [values[k] for k in done] for key, values in columns.items()}
     if ax is None:
         panels = figure((9, 1.4 + 0.32 * len(done))).subplots(1, 2, sharey=True)
     else:
         panels = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
-    _errors(panels[0], kept)
+    _errors(panels[0], shown)
     if len(panels) > 1:
-        _margins(panels[1], kept, share)
+        _margins(panels[1], shown, share)
     places = np.arange(len(done))
-    panels[0].set_yticks(places, kept["name"])
+    panels[0].set_yticks(places, shown["name"])
     if not panels[0].yaxis_inverted():
         panels[0].invert_yaxis()
     for axes in panels:
@@ -310,7 +307,7 @@ def picture(columns: Columns, share: float, ax: Any = None) -> Any:
 
 
 def _errors(axes: Any, columns: Columns) -> None:
-    """Training error, bound, and test error with its interval; bounds off the scale are arrows."""
+    """Draw training error, bound, and test error with its interval; arrows mark large bounds."""
     places = np.arange(len(columns["name"]))
     training, bound, test, lower, upper = (
         np.array(columns[name], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What classifiers share whose members have one vote each."""
+"""Base classes of classifiers whose members have one vote each."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from pacboost.theory.majority_of import BoostedMember, Rows, boost_each
 
 
 class MembersClassifier(ClassifierMixin, votes.VoteBase):  # type: ignore[misc]
-    """A classifier whose fit leaves ``classes_``, and a ``model_`` with one vote for each rule."""
+    """A classifier that sets ``classes_`` and a ``model_`` with one vote for each rule."""
 
     classes_: NDArray[Any]
     _several_labels = False
@@ -79,12 +79,12 @@ class MembersClassifier(ClassifierMixin, votes.VoteBase):  # type: ignore[misc]
 
     def _refusal(self) -> str:
         return (
-            f"no bound on new examples is known for {type(self).__name__} but by rows that it has "
-            "not seen; set certify='holdout', or give such rows to pacboost.certify"
+            f"{type(self).__name__} is certified only by rows that it was not trained on; set "
+            "certify='holdout', or give such rows to pacboost.certify"
         )
 
     def _read(self, X: Any, y: Any, seed: int) -> tuple[LabelledRows, Apart | None]:
-        """Hold rows out if a certificate is wanted, then read the others, with one label a row."""
+        """Hold rows out for the certificate, if any, and read the others with one label per row."""
         divided = division.held_out(self, X, y, seed)
         table = open_table(self, divided.X, reset=True)
         labels = read_labels(divided.y, table.n_rows)
@@ -104,7 +104,7 @@ class MembersClassifier(ClassifierMixin, votes.VoteBase):  # type: ignore[misc]
         apart: Apart | None = None,
         certificate: Certificate | None = None,
     ) -> None:
-        """Set ``model_``; certify by the held-out rows, if there are some."""
+        """Set ``model_``; certify it by the held-out rows, if any."""
         if self.classes_.size == 1:
             members = [StumpRule.constant(1)]
         vote = Vote(members, np.ones(len(members)), ledger.classes)
@@ -112,27 +112,27 @@ class MembersClassifier(ClassifierMixin, votes.VoteBase):  # type: ignore[misc]
         counted = None
         if apart is not None:
             certificate = apart.certificate(self.mistakes(apart.X, apart.y), self.delta)
-            said, shares = self.predict(apart.X), self.predict_proba(apart.X)
-            counted = HeldOut.of(apart.y, said, self.classes_, shares)
+            predicted, shares = self.predict(apart.X), self.predict_proba(apart.X)
+            counted = HeldOut.of(apart.y, predicted, self.classes_, shares)
         if certificate is not None:
             certificate = certificate.of(self.model_.digest())
             self.model_ = replace(self.model_, certificate=certificate, held_out=counted)
 
 
 def empty_ledger(name: str, learner: str, rows: int, outputs: int, stopped: str) -> Ledger:
-    """Return the ledger of a fit of members, which has no rounds of its own."""
+    """Return the ledger of a fit whose rounds are recorded by its members."""
     return Ledger(name, "none", learner, rows, outputs, False, False, stopped=stopped)
 
 
 Steps = tuple[Generator[Any], int, Callable[[], list[Hypothesis]]]
-"""What learns members step by step, the number of steps, and a function for the rules so far."""
+"""A generator that learns the members, its number of steps, and a function for the rules."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RowCommittee(MembersClassifier):
     """A committee whose members learn from rows in memory.
 
-    Unless ``_steps`` says otherwise, they boost on parts of the rows that ``_parts`` chooses.
+    Unless ``_steps`` is overridden, they boost on the parts of the rows that ``_parts`` returns.
 
     Attributes
     ----------
@@ -156,33 +156,40 @@ class RowCommittee(MembersClassifier):
 
     _name = ""
     """The name of the method in the ledger."""
-    _members, _usual = "boosters", "adaboost"
+    _members, _default_booster = "boosters", "adaboost"
     _done = "all members are done"
-    """Why a complete fit has stopped."""
+    """The reason for stopping that a complete fit records."""
     _kept = "the {} members done before the interrupt are kept"
 
     @abstractmethod
     def _parts(self, rows: int, seed: int) -> list[Rows]:
-        """Choose the rows of every booster; warn if there are too few."""
+        """Choose the rows of every member; warn if there are too few."""
 
     @fits_rows
     def fit(self, X: Any, y: Any, *, copies: str = "draws") -> Self:
         """Learn the members.
 
-        ``copies`` says what equal rows are where rows certify; it is that of BoostClassifier.fit.
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+        copies : {"draws", "distinct"}, default="draws"
+            How equal rows count in a certificate; see ``BoostClassifier.fit``.
 
-        Ctrl-C keeps the members done so far on the estimator, and is raised again. After any other
-        failure the estimator is as it was before.
+        Notes
+        -----
+        Ctrl-C keeps the members learned so far, and is raised again. After any other failure the
+        estimator is unchanged.
         """
         self._equal_rows = check_copies(copies)
         with all_or_nothing(self) as attempt, using(self.n_jobs), ExitStack() as stack:
             seed = draw_seed(self.random_state)
-            choice, own = named(self.learner)
+            choice, fields = named(self.learner)
             learner = as_learner(choice, "learner")
-            learner = with_fields(learner, own, "learner") if own else learner
+            learner = with_fields(learner, fields, "learner") if fields else learner
             examples, apart = self._read(X, y, seed)
-            most = integer("max_bins", self.max_bins)
-            sample = training_sample(examples, self.classes_, most, codes=learner.codes)
+            max_bins = integer("max_bins", self.max_bins)
+            sample = training_sample(examples, self.classes_, max_bins, codes=learner.codes)
             steps, count, rules = self._steps(sample, learner, seed)
 
             def finish(stopped: str) -> None:
@@ -213,9 +220,9 @@ class RowCommittee(MembersClassifier):
 
     def _steps(self, sample: Sample, learner: Learner, seed: int) -> Steps:
         rounds = positive_whole("n_estimators", self.n_estimators)
-        choice, own = named(self._usual if self.booster is None else self.booster)
+        choice, fields = named(self._default_booster if self.booster is None else self.booster)
         booster = as_booster(choice).for_classes(self.classes_.size)
-        booster = with_fields(booster, own, "booster") if own else booster
+        booster = with_fields(booster, fields, "booster") if fields else booster
         parts, done = self._parts(sample.n_rows, seed), dict[int, BoostedMember]()
 
         def rules() -> list[Hypothesis]:
@@ -231,8 +238,8 @@ class RowCommittee(MembersClassifier):
     def _warn(self) -> None:
         if not any(vote.hypotheses for vote in self.votes_of_members_):
             warn(
-                "the weak learner found no rule better than guessing for any member, so every "
-                "prediction is a tie; give it other features or a richer weak learner",
+                "no member found a rule that is better than chance, so every prediction is a tie; "
+                "use other features or a richer weak learner",
                 NoEdgeWarning,
             )
 

@@ -1,8 +1,13 @@
-"""Sample compression: a classifier that a few of its examples, and a message, write down in full.
+"""Sample compression: bounds for a classifier that a few of its examples and a message determine.
 
 If the classifier is a function of d of the n examples and of a message of ``bits`` bits, the other
 n - d examples had no part in it; a union over all choices makes them a hold-out
 (docs/proofs/compression.md).
+
+For votes of stumps: every stump compares a feature with a threshold. Moved down to the nearest
+value of a row, the threshold is determined by that row, and the predictions for all rows are
+unchanged. With votes rounded to few bits, the vote is a function of the rows that give thresholds
+and of a short message; the other rows test it (bounds/occam.py).
 """
 
 from __future__ import annotations
@@ -89,17 +94,9 @@ def _rest(n: int, points: int) -> int:
         positive_whole("points", points)
     if points >= n:
         raise NotCertified(
-            f"a classifier made from {points} of {n} examples leaves none to judge it by"
+            f"{points} of the {n} examples determine the classifier, so none is left to test it"
         )
     return n - points
-
-
-# Sample compression: the few rows that define a vote of stumps, and what follows from that.
-#
-# Every stump compares a feature with a threshold. Moved down to the nearest value that some row
-# has, the threshold is that row's, and all rows are answered as before. With votes rounded to few
-# bits the vote is then a function of the rows that give thresholds and of a short message; the
-# other rows had no part in it, so they test it (bounds/occam.py).
 
 
 Compressed = tuple[Vote, Certificate, NDArray[np.intp]]
@@ -108,23 +105,36 @@ Compressed = tuple[Vote, Certificate, NDArray[np.intp]]
 
 @explains_input
 def compress(model: Any, X: Any, y: Any, delta: float = 0.05) -> Any:
-    """Return a copy of a classifier whose vote follows from few of its training rows, certified.
+    """Return a certified copy of a classifier whose vote a few of its training rows determine.
 
-    The copy has the thresholds moved to values of rows, ``kept_rows_`` names these rows, and
-    ``certificate_`` bounds its error on new examples. Its votes are whole numbers: of all roundings
-    that were tried, those with the smallest bound. Give all rows that the fit and every choice
-    before it have looked at, each once: every row counts as an example.
+    The thresholds of the copy are values of rows, and its votes are whole numbers: of all roundings
+    tried, the one with the smallest bound.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        A vote of stumps on two classes.
+    X, y : array-like
+        All rows that the fit, and every choice before it, has used, each once.
+    delta : float, default=0.05
+        The probability with which the certificate may fail.
+
+    Returns
+    -------
+    classifier
+        A copy of ``model``: ``kept_rows_`` are the rows that give its thresholds, and
+        ``certificate_`` bounds its error on new examples.
     """
     model, X = vote_of(model, X)
     small, sample = copy(model), model._labelled(X, y)
-    found = _compressed(model.model_, sample, probability("delta", delta))
-    vote, certificate, small.kept_rows_ = found
+    compressed = _compressed(model.model_, sample, probability("delta", delta))
+    vote, certificate, small.kept_rows_ = compressed
     small.model_ = replace(deployed(model.model_, vote, certificate), bins=None, calibration=None)
     return small
 
 
 def _compressed(model: Model, sample: Sample, delta: float) -> Compressed:
-    """Try votes of few bits, and give the one with the smallest bound."""
+    """Try votes of few bits, and return the one with the smallest bound."""
     _refuse_others(model)
     moved, votes, rows = _moved(*merged(model.vote), sample.table)
     if not votes.size:
@@ -133,23 +143,23 @@ def _compressed(model: Model, sample: Sample, delta: float) -> Compressed:
     best: Compressed | None = None
     for bits in occam.BITS:
         for scale in occam.SCALES:
-            whole = occam.quantise(votes, bits, scale)
-            used = np.flatnonzero(whole)
-            kept = np.unique(rows[used][rows[used] >= 0])
-            if used.size == 0 or kept.size >= n:
+            rounded = occam.quantise(votes, bits, scale)
+            used = np.flatnonzero(rounded)
+            kept_rows = np.unique(rows[used][rows[used] >= 0])
+            if used.size == 0 or kept_rows.size >= n:
                 continue
-            stumps = [moved[k] if whole[k] > 0 else moved[k].negated() for k in used]
-            vote = Vote(stumps, np.abs(whole[used]).astype(np.float64))
+            stumps = [moved[k] if rounded[k] > 0 else moved[k].negated() for k in used]
+            vote = Vote(stumps, np.abs(rounded[used]).astype(np.float64))
             wrong = wrong_margins(vote.scores(sample.table) * sample.signs[:, 0])
-            wrong[kept] = False
+            wrong[kept_rows] = False
             certificate = occam.vote_certificate(
-                int(wrong.sum()), n - kept.size, n, features, used.size, bits, delta
+                int(wrong.sum()), n - kept_rows.size, n, features, used.size, bits, delta
             )
             if best is None or certificate.value < best[1].value:
-                best = vote, certificate, kept
+                best = vote, certificate, kept_rows
     if best is None:
         raise NotCertified(
-            f"the vote takes thresholds from all of the {n} rows, which leaves none to judge it by"
+            f"the thresholds of the vote use all {n} rows, so none is left to test it"
         )
     return best
 
@@ -157,32 +167,34 @@ def _compressed(model: Model, sample: Sample, delta: float) -> Compressed:
 def _moved(
     rules: list[StumpRule], votes: NDArray[np.float64], table: Table
 ) -> tuple[list[StumpRule], NDArray[np.float64], NDArray[np.intp]]:
-    """Move every threshold to the largest value at or below it; also give a row that has it.
+    """Move every threshold to the largest value at or below it; also return a row with that value.
 
-    A rule that asks whether a value is missing, or nothing, needs no row: -1. If no value is so
-    small the least is taken: what counts is the vote that comes out. Rules that become equal are
-    one rule, with their votes added up.
+    The row is -1 for a rule that compares no value. If all values are above the threshold, the
+    smallest one is taken: the bound is about the vote that results. Votes of rules that become
+    equal are added up.
     """
     sums: dict[StumpRule, float] = {}
-    found: dict[StumpRule, int] = {}
+    row_of: dict[StumpRule, int] = {}
     for rule, vote in zip(rules, votes.tolist(), strict=True):
         if np.isinf(rule.threshold):
-            sums[rule], found[rule] = sums.get(rule, 0.0) + vote, -1
+            sums[rule], row_of[rule] = sums.get(rule, 0.0) + vote, -1
             continue
         block = table.block(rule.feature, rule.feature + 1)[:, 0]
         values = np.asarray(block, dtype=np.float32)
         if np.isnan(values).all():
-            raise NotCertified(f"column {rule.feature} has no value in these rows, but a rule asks")
+            raise NotCertified(
+                f"column {rule.feature} has no value in these rows; a rule needs one"
+            )
         below = np.where(values <= np.float32(rule.threshold), values, np.float32(-np.inf))
         below = np.where(np.isnan(values), np.float32(-np.inf), below)
         row = int(below.argmax()) if np.isfinite(below).any() else int(np.nanargmin(values))
         moved = replace(rule, threshold=float(values[row]), cut=0)
-        sums[moved], found[moved] = sums.get(moved, 0.0) + vote, row
-    kept = [rule for rule, vote in sums.items() if vote != 0]
+        sums[moved], row_of[moved] = sums.get(moved, 0.0) + vote, row
+    used = [rule for rule, vote in sums.items() if vote != 0]
     return (
-        kept,
-        np.array([sums[rule] for rule in kept]),
-        np.array([found[rule] for rule in kept], dtype=np.intp),
+        used,
+        np.array([sums[rule] for rule in used]),
+        np.array([row_of[rule] for rule in used], dtype=np.intp),
     )
 
 
@@ -190,14 +202,14 @@ def _refuse_others(model: Model) -> None:
     splits = [rule.feature.size for rule in model.vote.hypotheses if isinstance(rule, TreeRule)]
     if sum(splits) > len(splits) and model.vote.outputs == 1:
         raise NotCertified(
-            f"the vote holds trees with {sum(splits):,} splits, each of which would keep a row, so "
-            "the bound would say nothing. Compress a vote of stumps (learner='stump'), or certify "
-            "this one by rows held back (certify='holdout')"
+            f"the vote has trees with {sum(splits):,} splits, and each split keeps a row, so the "
+            "bound would be vacuous. Compress a vote of stumps (learner='stump'), or certify this "
+            "one by held-out rows (certify='holdout')"
         )
     others = [rule for rule in model.vote.hypotheses if not isinstance(rule, StumpRule)]
     if others or model.vote.outputs > 1 or not len(model.vote.votes):
         raise NotCertified(
             f"this is a vote of {model.ledger.booster} with {model.ledger.learner} on "
-            f"{model.classes.size} classes; what can be compressed is a vote of stumps on two "
-            "classes with one vote each, such as AdaBoostClassifier() finds"
+            f"{model.classes.size} classes; only votes of stumps on two classes can be compressed, "
+            "such as those of AdaBoostClassifier()"
         )

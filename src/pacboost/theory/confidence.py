@@ -1,4 +1,4 @@
-"""Boosting the confidence behind the scikit-learn API."""
+"""Boosting the confidence of a learner that often fails, as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from pacboost.theory.sample_sizes import runs_needed, selection_size
 @documented
 @dataclass(eq=False, repr=False)
 class ConfidenceBoost(ScoredClassifier, RemembersRows, BaseEstimator):  # type: ignore[misc]
-    """Fit a learner that may fail several times, and keep the best of the fits.
+    """Fit a learner that may fail several times, and keep the best fit.
 
     The learner promises risk ≤ ``epsilon`` except with probability ``failure``. k independent runs
     on disjoint parts of the rows all fail with probability ≤ δ/2; the one with the fewest mistakes
@@ -50,20 +50,20 @@ class ConfidenceBoost(ScoredClassifier, RemembersRows, BaseEstimator):  # type: 
     epsilon : float, default=0.1
         The risk that the learner promises.
     failure : float, default=0.5
-        The probability with which a run of the learner may miss that.
+        The probability that a run of the learner exceeds that risk.
     gap : float, default=0.1
         How much worse than epsilon the result may be. A smaller gap needs more rows.
 
     Attributes
     ----------
     estimators_ : list of the runs
-    best_ : the one that was kept
+    best_ : the best run
     mistakes_ : mistakes of each run on the selection rows
-    runs_, selection_rows_ : how many runs and rows there were
-    runs_needed_, selection_rows_needed_ : how many the theorem asks for
+    runs_, selection_rows_ : numbers of runs and of selection rows
+    runs_needed_, selection_rows_needed_ : the numbers that the theorem requires
     certificate_ : Certificate
-        Bounds the risk of the winner by its mistakes on the selection rows, paying for the choice.
-        Refuses if runs or rows were fewer than needed.
+        A bound on the risk of the best run by its mistakes on the selection rows, with a union
+        bound over the runs. Raises NotCertified if there were too few runs or rows.
     """
 
     estimator: Any = None
@@ -78,8 +78,12 @@ class ConfidenceBoost(ScoredClassifier, RemembersRows, BaseEstimator):  # type: 
     def fit(self, X: Any, y: Any, *, copies: str = "draws") -> Self:
         """Fit the learner on disjoint parts of the rows, and choose on rows new to all fits.
 
-        ``copies`` is that of BoostClassifier.fit: with "distinct", one of several equal rows is
-        used.
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+        copies : {"draws", "distinct"}, default="draws"
+            With "distinct", one of several equal rows is used; see ``BoostClassifier.fit``.
         """
         check_copies(copies)
         check_estimator(self.estimator)
@@ -106,8 +110,8 @@ class ConfidenceBoost(ScoredClassifier, RemembersRows, BaseEstimator):  # type: 
         runs = min(self.runs_needed_, max(1, (len(y) - rows) // 2))
         if rows < needed or runs < self.runs_needed_:
             warn(
-                f"{len(y)} rows are too few: {self.runs_needed_} runs and {needed} rows to choose "
-                f"by are needed, {runs} runs and {rows} rows were used; nothing is certified",
+                f"{len(y)} rows are too few: {self.runs_needed_} runs and {needed} selection rows "
+                f"are needed, {runs} runs and {rows} rows were used; nothing is certified",
                 TooFewRowsWarning,
             )
         chosen = order[:rows]
@@ -137,12 +141,12 @@ class ConfidenceBoost(ScoredClassifier, RemembersRows, BaseEstimator):  # type: 
         check_is_fitted(self)
         if self.runs_ < self.runs_needed_ or self.selection_rows_ < self.selection_rows_needed_:
             raise NotCertified(
-                f"too few rows: {self.runs_needed_} runs and {self.selection_rows_needed_} rows to "
-                f"choose by are needed, there were {self.runs_} and {self.selection_rows_}"
+                f"too few rows: {self.runs_needed_} runs and {self.selection_rows_needed_} "
+                f"selection rows are needed, there were {self.runs_} and {self.selection_rows_}"
             )
         mistakes = int(self.mistakes_.min())
-        found = holdout.certificate(mistakes, self.selection_rows_, self.delta, self.runs_)
-        return counted(found, self._examples)
+        certificate = holdout.certificate(mistakes, self.selection_rows_, self.delta, self.runs_)
+        return counted(certificate, self._examples)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -163,5 +167,5 @@ class ConfidenceBoost(ScoredClassifier, RemembersRows, BaseEstimator):  # type: 
         if "random_state" in model.get_params():
             model.set_params(random_state=int(generator.randint(2**31)))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # a part may hold one class only
+            warnings.simplefilter("ignore", UserWarning)  # a part may have rows of one class only
             return model.fit(X, y)

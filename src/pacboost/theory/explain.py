@@ -1,8 +1,13 @@
-"""D_t, the distribution over training rows under which AdaBoost asked for the rule of round t.
+"""The weights, the proof and the margins of AdaBoost, computed from a fitted vote.
 
-For boosters whose potential is exp(-margin), D_t(i) is proportional to base(i)·exp(-margin_i) with
-the margins after round t - 1 (step 1 of the proof of AdaBoost: unwrap the recursion). So the rules,
-their votes and the training rows are enough to compute every D_t again.
+D_t is the distribution over training rows under which the rule of round t was learned. For boosters
+whose potential is exp(-margin), D_t(i) is proportional to base(i)·exp(-margin_i) with the margins
+after round t - 1 (step 1 of the proof of AdaBoost: unwrap the recursion). So the rules, their votes
+and the training rows are enough to compute every D_t again. The proof:
+
+1. D_{t+1}(i) = D_t(i) exp(-α_t y_i h_t(x_i))/Z_t, so exp(-y_i F(x_i))/m = D_{T+1}(i) ∏ Z_t.
+2. A mistake has exp(-y F(x)) ≥ 1, so the training error is at most ∏ Z_t.
+3. With α_t = ½ ln((1 - ε_t)/ε_t), Z_t = 2√(ε_t(1 - ε_t)), and h_t has error ½ under D_{t+1}.
 """
 
 from __future__ import annotations
@@ -32,18 +37,18 @@ from pacboost.training.run.scores import agreement
 
 Doubles = NDArray[np.float64]
 TOLERANCE = 1e-6
-"""How far ln ∏ Z_t may be from the recorded one: weights are rounded to whole numbers."""
+"""Relative tolerance of ln ∏ Z_t: the recorded weights are rounded to whole numbers."""
 
 
 @dataclass(frozen=True, eq=False)
 class RowWeights:
-    """The weights D_t of all training rows; they sum to 1. NumPy reads them as an array.
+    """The weights D_t of all training rows, which sum to 1; NumPy reads them as an array.
 
-    With more than two classes or several labels there may be one weight for each pair of row and
-    class, (rows, classes); ``by_row`` adds them up.
+    With more than two classes or several labels the shape may be (rows, classes); ``by_row`` adds
+    up the weights of each row.
 
-    >>> found = RowWeights(2, np.array([0.5, 0.25, 0.25]))
-    >>> found.heaviest(1), round(found.effective_rows, 3), np.asarray(found).sum().item()
+    >>> weights = RowWeights(2, np.array([0.5, 0.25, 0.25]))
+    >>> weights.heaviest(1), round(weights.effective_rows, 3), np.asarray(weights).sum().item()
     ([(0, 0.5)], 2.667, 1.0)
     """
 
@@ -57,7 +62,7 @@ class RowWeights:
 
     @property
     def effective_rows(self) -> float:
-        """1 / Σ D_t(i)²: how many rows of equal weight the distribution is worth."""
+        """The effective number of rows, 1 / Σ D_t(i)²."""
         return 1 / total(self.values**2)
 
     def heaviest(self, k: int = 10) -> list[tuple[int, float]]:
@@ -66,7 +71,7 @@ class RowWeights:
         return [(int(row), float(self.by_row[row])) for row in order]
 
     def sizes(self, mean: float = 60.0) -> Doubles:
-        """Return areas of points for ``scatter``: in proportion to the weights, with this mean."""
+        """Return areas of points for ``scatter``, proportional to the weights, with this mean."""
         return mean * self.by_row * self.by_row.size
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -89,11 +94,22 @@ class RowWeights:
 
 @explains_input
 def weights(model: Any, t: int, X: Any, y: Any, sample_weight: Any = None) -> RowWeights:
-    """Return D_t, the weights of the training rows in round t, as AdaBoost's proof has them.
+    """Return D_t, the weights of the training rows in round t.
 
-    Give the rows that the fit learned from, once more and in the same order. ``t`` is 1 for the
-    first round; the number of rounds plus 1 gives the weights after the last. They are there for
-    boosters by exp(-margin): "adaboost", "adaboost_v" and "arc_gv".
+    Parameters
+    ----------
+    model : fitted classifier
+        One of the boosters "adaboost", "adaboost_v" and "arc_gv", whose potential is exp(-margin).
+    t : int
+        The round, from 1; the number of rounds plus 1 gives the weights after the last round.
+    X, y : array-like
+        The training rows and their labels, in the order of the fit.
+    sample_weight : array-like of shape (n_rows,), default=None
+        The weights of the fit.
+
+    Returns
+    -------
+    RowWeights
     """
     costs, _ = _unwrapped(model, X, y, sample_weight)
     if not positive_whole("t", t) <= len(costs):
@@ -105,9 +121,9 @@ def weights(model: Any, t: int, X: Any, y: Any, sample_weight: Any = None) -> Ro
 def _unwrapped(
     model: Any, X: Any, y: Any, sample_weight: Any
 ) -> tuple[list[Doubles], list[Doubles]]:
-    """Return ln(D_1(i) exp(-margin_i)) before every round and after the last, and what each added.
+    """Return ln(D_1(i) exp(-margin_i)) before each round and after the last, and each gain.
 
-    Both are (rows,), or (rows, outputs).
+    Both have shape (rows,) or (rows, outputs).
     """
     check_is_fitted(model)
     fitted = model.model_
@@ -124,21 +140,21 @@ def _unwrapped(
     costs[0] -= _log_total(costs[0])
     for gained in gains:
         costs.append(costs[-1] - gained)
-    # the mean of exp(-margin) has to be ∏ Z_t, which the record holds
+    # the mean of exp(-margin) equals ∏ Z_t, which the ledger records
     recorded = math.fsum(math.log(entry.normaliser) for entry in fitted.ledger.rounds)
     close = abs(_log_total(costs[-1]) - recorded) <= TOLERANCE * (1 + abs(recorded))
     counted = sample.n_rows - int((sample.base == 0).sum())
     if counted != fitted.ledger.rows or not close:
         raise DataError(
             f"these {sample.n_rows} rows are not the {fitted.ledger.rows} rows, labels and weights "
-            "that the rounds were trained on. Give the same X, y and sample_weight as to fit; rows "
-            "held back for validation, calibration or certificates are not training rows"
+            "of the training set. Give the same X, y and sample_weight as to fit, without the rows "
+            "that were held out for validation, calibration or certificates"
         )
     return costs, gains
 
 
 def _gains(model: Model, sample: Sample) -> Iterator[Doubles]:
-    """Return what each round added to the margins, (rows,) or (rows, outputs)."""
+    """Yield what each round added to the margins, of shape (rows,) or (rows, outputs)."""
     naming = sample.labels is not None and model.ledger.multiclass in NAMING
     for rule, vote in zip(model.vote.hypotheses, model.vote.votes, strict=True):
         if naming:
@@ -149,7 +165,7 @@ def _gains(model: Model, sample: Sample) -> Iterator[Doubles]:
 
 
 def _distribution(costs: Doubles) -> Doubles:
-    """Divide costs, given as logarithms, by their sum."""
+    """Normalise costs, given as logarithms, to sum to 1."""
     return np.asarray(exp(costs - _log_total(costs)))
 
 
@@ -162,21 +178,15 @@ def _refuse_others(model: Model) -> None:
     ledger = model.ledger
     if ledger.potential != "exponential" or ledger.revised:
         raise ParameterError(
-            f"the weights of {ledger.booster} do not follow from the final votes alone; weights "
-            "are there for 'adaboost', 'adaboost_v' and 'arc_gv'"
+            f"the weights of {ledger.booster} do not follow from its final votes; they do for "
+            "'adaboost', 'adaboost_v' and 'arc_gv'"
         )
     if len(model.vote.votes) != len(ledger.rounds):
         raise ParameterError(
-            "the votes were changed after the fit (by compress), so they no "
-            "longer give the weights of the rounds; fit without that"
+            "compress changed the votes after the fit, so they no longer give the weights of the "
+            "rounds; give the classifier before compress"
         )
 
-
-# The proof of AdaBoost's theorem on one run: every quantity of every round, computed from D_t.
-#
-# 1. D_{t+1}(i) = D_t(i) exp(-α_t y_i h_t(x_i))/Z_t, so exp(-y_i F(x_i))/m = D_{T+1}(i) ∏ Z_t.
-# 2. A mistake has exp(-y F(x)) ≥ 1, so the training error is at most ∏ Z_t.
-# 3. With α_t = ½ ln((1 - ε_t)/ε_t), Z_t = 2√(ε_t(1 - ε_t)), and h_t has error ½ under D_{t+1}.
 
 ROWS_SHOWN = 12
 
@@ -194,15 +204,15 @@ class ProofStep:
     error: float
     """ε_t, the weight of those rows."""
     vote: float
-    """α_t; the largest, where cells have votes of their own."""
+    """α_t; the largest, if each cell has its own vote."""
     normaliser: float
     """Z_t = Σ D_t(i) exp(-α_t y_i h_t(x_i))."""
     product: float
     """Z_1 · … · Z_t."""
     training_error: float
-    """The share of the rows, under D_1, that the vote of rounds 1 to t gets wrong; ties are."""
+    """The error of the vote of rounds 1 to t under D_1, with ties counted as wrong."""
     error_after: float
-    """The error of the same rule under D_{t+1}: ½ where the vote is ½ ln((1 - ε)/ε)."""
+    """The error of the same rule under D_{t+1}: ½ if the vote is ½ ln((1 - ε)/ε)."""
 
     @property
     def by_formula(self) -> float:
@@ -212,11 +222,11 @@ class ProofStep:
     def __str__(self) -> str:
         shown = self.weights[:ROWS_SHOWN]
         marks = [f"{d:.4f}{'*' if w else ' '}" for d, w in zip(shown, self.wrong, strict=False)]
-        more = f" … ({self.weights.size} rows)" if self.weights.size > ROWS_SHOWN else ""
+        ellipsis = f" … ({self.weights.size} rows)" if self.weights.size > ROWS_SHOWN else ""
         return "\n".join(
             [
                 f"round {self.number}: {self.rule}",
-                f"  D_{self.number} = {' '.join(marks).rstrip()}{more}   (* the rule is wrong)",
+                f"  D_{self.number} = {' '.join(marks).rstrip()}{ellipsis}   (* the rule is wrong)",
                 f"  ε = {self.error:.4f}   α = {self.vote:.4f}",
                 f"  Z = {self.normaliser:.4f}   2√(ε(1 − ε)) = {self.by_formula:.4f}",
                 f"  training error {self.training_error:.4f} ≤ ∏Z = {self.product:.4f}",
@@ -227,7 +237,7 @@ class ProofStep:
 
 @dataclass(frozen=True)
 class Proof:
-    """All rounds; ``print`` shows them one after the other."""
+    """The steps of all rounds; ``print`` shows them."""
 
     steps: tuple[ProofStep, ...]
 
@@ -246,8 +256,20 @@ def proof(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Proof:
     """Return every quantity of AdaBoost's proof, round by round; ``print`` shows them.
 
     They are D_t, the rule's error, its vote α, the normaliser Z, the product of all Z so far,
-    which bounds the training error, and the error of the rule under D_{t+1}, which is ½. Give the
-    rows that the fit learned from. Two classes only.
+    which bounds the training error, and the error of the rule under D_{t+1}, which is ½.
+
+    Parameters
+    ----------
+    model : fitted classifier of two classes
+        One of the boosters "adaboost", "adaboost_v" and "arc_gv".
+    X, y : array-like
+        The training rows and their labels, in the order of the fit.
+    sample_weight : array-like of shape (n_rows,), default=None
+        The weights of the fit.
+
+    Returns
+    -------
+    Proof
     """
     check_is_fitted(model)
     if model.model_.vote.outputs > 1:
@@ -271,21 +293,18 @@ def proof(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Proof:
     return Proof(tuple(steps))
 
 
-# How clearly a vote decides, and how well it ranks labels.
-
-
 @explains_input
 def staged_margins(model: Any, X: Any, y: Any) -> Iterator[Doubles]:
-    """Return the margins of rows after each round, by the votes of the rounds until then."""
+    """Yield the margins of rows after each round, by the votes of the rounds so far."""
     model, X = vote_of(model, X)
     yield from explaining.staged_margins(model.model_, model._labelled(X, y))
 
 
 @explains_input
 def ranking(model: Any, X: Any, y: Any) -> answers.Ranking:
-    """Measure by the labels of rows how well they are ranked: Hamming loss, one-error and more.
+    """Measure how well a classifier ranks the labels of rows: Hamming loss, one-error and others.
 
-    With one label a row the one-error is the error, ties counted as wrong.
+    With one label per row the one-error is the error, with ties counted as wrong.
     """
     model, X = vote_of(model, X)
     sample, classes = model._labelled(X, y), model.classes_
@@ -293,7 +312,7 @@ def ranking(model: Any, X: Any, y: Any) -> answers.Ranking:
         scores = model.model_.vote.scores(sample.table)
     decided, right = model._decide(scores), sample.signs > 0
     scores = scores.reshape(len(right), -1)
-    if classes.size == 2 and decided.ndim == 1:  # one score speaks for the second class
+    if classes.size == 2 and decided.ndim == 1:  # one score, of the second class
         scores, right = np.hstack([-scores, scores]), np.hstack([~right, right])
-    said = decided > 0 if decided.ndim == 2 else decided[:, None] == classes
-    return answers.ranking(scores, right, said)
+    predicted = decided > 0 if decided.ndim == 2 else decided[:, None] == classes
+    return answers.ranking(scores, right, predicted)

@@ -1,4 +1,4 @@
-"""Finite classes of hypotheses, and a prior over them: what counting alone can certify.
+"""Bounds for finite classes of hypotheses and for priors over them.
 
 The class H, or the prior P over it, is fixed before the examples are seen. ``log_size`` is ln|H|,
 so that even all Boolean functions of n variables can be written down. With probability 1 - delta
@@ -89,7 +89,7 @@ def agnostic_deviation(n: int, delta: float, log_size: float) -> float:
 
 @plain_numbers
 def examples_for_consistent(epsilon: float, delta: float, log_size: float) -> int:
-    """Count the examples after which every consistent hypothesis has risk at most epsilon.
+    """Return the examples after which every consistent hypothesis has risk at most epsilon.
 
     The smallest n with |H|(1 - epsilon)^n ≤ delta.
 
@@ -97,12 +97,12 @@ def examples_for_consistent(epsilon: float, delta: float, log_size: float) -> in
     94
     """
     exact = _nats(delta, log_size) / -math.log1p(-probability("epsilon", epsilon))
-    few, many = (max(1, math.ceil(exact * factor)) for factor in (1 - 1e-12, 1 + 1e-12))
-    if few == many or few > 10**6 or log_size > 30:
-        return many
+    low, high = (max(1, math.ceil(exact * factor)) for factor in (1 - 1e-12, 1 + 1e-12))
+    if low == high or low > 10**6 or log_size > 30:
+        return high
     size = round(math.exp(log_size))  # too close for logarithms: in whole numbers
-    enough = math.log(size) == log_size and size * (1 - Fraction(epsilon)) ** few <= delta
-    return few if enough else many
+    enough = math.log(size) == log_size and size * (1 - Fraction(epsilon)) ** low <= delta
+    return low if enough else high
 
 
 certificate = certified(occam)

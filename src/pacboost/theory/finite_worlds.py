@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.theory.worlds import Predict, Risk, Rows, Seed, Signs, World, mistaken, signs
 
-MOST_FEATURES = 20
-"""Boolean worlds of more features are not enumerated: that would be over a million rows."""
+MAX_FEATURES = 20
+"""Maximum number of Boolean features: more would be over a million rows."""
 
 
 class Finite(World):
@@ -23,7 +23,7 @@ class Finite(World):
 
     @abstractmethod
     def domain(self) -> Rows:
-        """Return every row there is."""
+        """Return all rows."""
 
     def _disagreement(self, predict: Predict, draws: int, seed: Seed) -> Risk:
         return Risk(float(mistaken(self, predict, self.domain()).mean()))
@@ -32,12 +32,12 @@ class Finite(World):
 class BooleanCube(Finite):
     """A world whose rows are uniform on {0, 1}^features."""
 
-    least: ClassVar[int] = 1
+    min_features: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        if not self.least <= self.features <= MOST_FEATURES:
+        if not self.min_features <= self.features <= MAX_FEATURES:
             raise ParameterError(
-                f"features is {self.features}; it must be {self.least} to {MOST_FEATURES}"
+                f"features is {self.features}; it must be {self.min_features} to {MAX_FEATURES}"
             )
 
     def points(self, uniforms: Rows) -> Rows:
@@ -68,8 +68,8 @@ class BooleanConcept(BooleanCube):
 class NoFreeLunch(Finite):
     """One labeling of a finite domain; point i is +1 where bit i of ``labeling`` is set.
 
-    A point's features are the digits of its number, as few different ones as suffice; with 2^f
-    points and f features they are the Boolean cube.
+    The features of a point are the digits of its number, in the smallest base that suffices; 2^f
+    points with f features are the Boolean cube.
     """
 
     size: int
@@ -122,26 +122,23 @@ class NoFreeLunch(Finite):
 
 def digits(numbers: NDArray[np.int64], base: int, places: int) -> Rows:
     """Return the digits of numbers, the lowest place first, as rows."""
-    found: Rows = (numbers[:, None] // base ** np.arange(places) % base).astype(np.float64)
-    return found
-
-
-# A world that is weakly learnable under the uniform distribution, and under it only.
-#
-# Lecture 004 tells of the importance of the distribution-free assumption: weak learning under every
-# distribution is as good as strong learning, weak learning under the uniform one is not (Kearns and
-# Valiant 1989). Here is why.
+    rows: Rows = (numbers[:, None] // base ** np.arange(places) % base).astype(np.float64)
+    return rows
 
 
 @dataclass(frozen=True)
 class UniformOnly(BooleanCube):
-    """Rows uniform on {0, 1}^features: three quarters are plain to see, one is mere chance.
+    """A world that is weakly learnable under the uniform distribution only.
 
-    Where the first two bits are both 1 the labels are coins, tossed once by ``seed``; elsewhere the
-    label is the third bit. So the third bit has edge 3/4 under the uniform distribution, whatever
-    the coins. But from m examples nobody can err on less than (1/8)(1 - 4m/2^features) of the rows
-    on average over the coins, since of a coin that was not seen nothing is known; and under a
-    distribution on the blind quarter nothing that was learned there has any edge.
+    It shows why the distribution-free assumption matters (lecture 004): weak learning under every
+    distribution implies strong learning, weak learning under the uniform distribution does not
+    (Kearns and Valiant 1989).
+
+    Rows are uniform on {0, 1}^features. Where the first two bits are both 1 the labels are coin
+    tosses, fixed by ``seed``; elsewhere the label is the third bit. So the third bit has edge 3/4
+    under the uniform distribution. But after m examples every learner errs on at least
+    (1/8)(1 - 4m/2^features) of the rows on average over the coins, because a coin that was not seen
+    is unknown; and under a distribution on that quarter no learned rule has an edge.
 
     >>> world = UniformOnly(12)
     >>> round(1 - 2 * world.risk(lambda X: 2 * X[:, 2] - 1), 2)
@@ -150,7 +147,7 @@ class UniformOnly(BooleanCube):
 
     features: int
     seed: int = 0
-    least = 3
+    min_features = 3
 
     @cached_property
     def _coins(self) -> NDArray[np.bool_]:

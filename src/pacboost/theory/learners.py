@@ -1,4 +1,4 @@
-"""A weak learner that keeps its promise and gives nothing more."""
+"""Weak learners for experiments: adversaries, weak stumps, scripted rules and tight boxes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Found = TypeVar("Found", bound=Hypothesis)
 
 @dataclass(frozen=True)
 class SimpleSearch(Search, Generic[Found]):
-    """A learner at work on one sample, of which it prepares nothing: ``search`` finds a rule."""
+    """A search on one sample that calls ``search`` and prepares nothing."""
 
     sample: Sample
     search: Callable[[Sample, Weights, Signs, int], Found]
@@ -38,10 +38,16 @@ class SimpleSearch(Search, Generic[Found]):
 class Adversary(Learner):
     """Answer with an edge of at least ``edge``, exceeding it by less than the weights allow.
 
-    It goes through the rows in some order and gets each wrong as long as the error stays within
-    (1 - edge)/2. What is then missing to that error is less than the weight of every row it got
-    right, so the edge is below ``edge + 2 · min D(right rows)``. ``order`` says which rows it
-    prefers to get wrong: "random", the "heavy" or the "light" ones.
+    It goes through the rows in some order and gets each one wrong while the error stays within
+    (1 - edge)/2. The error then falls short of that by less than the weight of every row it got
+    right, so the edge is below ``edge + 2 · min D(right rows)``.
+
+    Parameters
+    ----------
+    edge : float
+        The promised edge, in [0, 1].
+    order : {"random", "heavy", "light"}, default="random"
+        The rows that it prefers to get wrong.
     """
 
     edge: float
@@ -63,20 +69,17 @@ class Adversary(Learner):
         else:
             order = np.argsort(weights, kind="stable")
             order = order[::-1] if self.order == "heavy" else order
-        given = answers.copy()
+        predictions = answers.copy()
         for row in order:
             if weights[row] <= allowance:
                 allowance -= int(weights[row])
-                given[row] = -answers[row]
-        return Recorded(given, f"adversary with edge {self.edge:g}")
-
-
-# A stump that is as weak as its promise allows: for experiments on what boosting needs.
+                predictions[row] = -answers[row]
+        return Recorded(predictions, f"adversary with edge {self.edge:g}")
 
 
 @dataclass(frozen=True)
 class WeakStump(Learner):
-    """Of all stumps whose edge reaches ``edge``, give the one with the smallest; else the best.
+    """Find the stump of the smallest edge that is at least ``edge``, or else the best stump.
 
     >>> from pacboost import BoostClassifier
     >>> from pacboost.boosters.adaboost import AdaBoost
@@ -107,7 +110,7 @@ class WeakStump(Learner):
         total = int(weights.sum())
         features = range(sample.table.n_columns)
         edges = [stump_edges(sample, weights, answers, j) for j in features]
-        sizes = np.concatenate([np.abs(own) for own in edges])
+        sizes = np.concatenate([np.abs(column_edges) for column_edges in edges])
         enough = sizes >= self.edge * total - total * 2.0**-40
         if enough.any() and self.edge > 0:
             place = int(np.where(enough, sizes, np.iinfo(np.int64).max).argmin())
@@ -129,30 +132,29 @@ def stump_edges(
 ) -> NDArray[np.int64]:
     """Return the edge of "above the cut → +1" for every cut of a feature, in units of the weights.
 
-    The last one has nothing above it: it answers -1 everywhere. Rows with a missing value are
-    left out.
+    The last cut has no row above it, so its stump answers -1 everywhere. Rows with a missing value
+    do not count.
     """
     if sample.bins is None:
-        raise TypeError("stumps are measured on codes: give the sample its bins")
+        raise TypeError("the sample has no bins; edges of stumps are computed on codes")
     codes = sample.column(feature)
     counted = codes != sample.bins.missing
     signed = weights * answers
     bins = sample.bins.thresholds[feature].size + 1
-    own = np.zeros(bins, dtype=np.int64)
-    np.add.at(own, codes[counted].astype(np.intp), signed[counted])
-    below: NDArray[np.int64] = np.cumsum(own)
+    sums = np.zeros(bins, dtype=np.int64)
+    np.add.at(sums, codes[counted].astype(np.intp), signed[counted])
+    below: NDArray[np.int64] = np.cumsum(sums)
     edges: NDArray[np.int64] = below[-1] - 2 * below
     return edges
 
 
-# A weak learner whose rules of some rounds are decided beforehand: by you, or by another run.
-
-Given = Hypothesis | tuple[int, float, int]
+ScriptedRule = Hypothesis | tuple[int, float, int]
+"""A hypothesis, or the feature, the threshold and the answer above it of a stump."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scripted(Learner):
-    """Answer with ``rules[t]`` in round t where there is one, else ask the learner ``then``.
+    """Answer with ``rules[t]`` in round t if it exists, and else ask the learner ``then``.
 
     A rule is a hypothesis, or (feature, threshold, answer above it): the stump with the nearest
     threshold between two values of the sample.
@@ -160,13 +162,13 @@ class Scripted(Learner):
     >>> from pacboost import BoostClassifier
     >>> from pacboost.boosters.adaboost import AdaBoost
     >>> from pacboost.sources.toy import lecture_points
-    >>> own = Scripted({1: (1, 4.5, 1)})
-    >>> model = BoostClassifier(AdaBoost(), own, 2, early_stopping=False).fit(*lecture_points())
+    >>> learner = Scripted({1: (1, 4.5, 1)})
+    >>> model = BoostClassifier(AdaBoost(), learner, 2, early_stopping=False).fit(*lecture_points())
     >>> [entry.rule for entry in model.ledger_.rounds]
     ['x1 > 4.5 → 1, else -1', 'x0 > 1.5 → -1, else 1']
     """
 
-    rules: Mapping[int, Given] = field(default_factory=dict)
+    rules: Mapping[int, ScriptedRule] = field(default_factory=dict)
     then: Any = "stump"
 
     @property
@@ -176,21 +178,21 @@ class Scripted(Learner):
 
     @property
     def codes(self) -> bool:  # type: ignore[override]
-        """Stumps given by a threshold are found among the bins."""
+        """Whether bins are needed, as stumps with a threshold do."""
         return self.learner.codes or bool(self.rules)
 
     @property
     def deterministic(self) -> bool:
-        """Whether the learner is; rules that are given do not change either."""
+        """Whether the other learner is deterministic."""
         return self.learner.deterministic
 
     def finds_rules(self, sample: Sample) -> bool:
-        """Rules that answer -1 or +1, unless some rule or the learner divides into cells."""
-        plain = all(isinstance(rule, tuple | Rule) for rule in self.rules.values())
-        return plain and self.learner.finds_rules(sample)
+        """Return whether all rules answer -1 or +1."""
+        are_rules = all(isinstance(rule, tuple | Rule) for rule in self.rules.values())
+        return are_rules and self.learner.finds_rules(sample)
 
     def on(self, sample: Sample) -> ScriptedSearch:
-        rules = {number: _found(rule, sample) for number, rule in self.rules.items()}
+        rules = {number: _as_hypothesis(rule, sample) for number, rule in self.rules.items()}
         return ScriptedSearch(sample, rules, self.learner)
 
     def capacity(self, sample: Sample) -> Capacity | None:
@@ -199,7 +201,7 @@ class Scripted(Learner):
 
 
 class ScriptedSearch(Search):
-    """Counts the rounds, to know which rule is due."""
+    """A search that counts the rounds, to know which rule is due."""
 
     def __init__(self, sample: Sample, rules: Mapping[int, Hypothesis], learner: Learner) -> None:
         self.sample, self._rules, self._learner = sample, rules, learner
@@ -207,9 +209,9 @@ class ScriptedSearch(Search):
         self._round, self._last = 0, np.empty(0, dtype=np.int64)
 
     def _due(self, weights: NDArray[np.int64]) -> Hypothesis | None:
-        """Return the rule of this round; equal weights mean that a round is tried once more."""
-        again = not self._learner.deterministic and np.array_equal(weights, self._last)
-        if not again:
+        """Return the scripted rule of this round, if any; equal weights repeat the round."""
+        is_repeated = not self._learner.deterministic and np.array_equal(weights, self._last)
+        if not is_repeated:
             self._round, self._last = self._round + 1, weights.copy()
         return self._rules.get(self._round)
 
@@ -230,14 +232,14 @@ class ScriptedSearch(Search):
         return self._search.constant()
 
 
-def _found(rule: Given, sample: Sample) -> Hypothesis:
-    """Return a hypothesis as it is, and turn three numbers into a stump on the bins."""
+def _as_hypothesis(rule: ScriptedRule, sample: Sample) -> Hypothesis:
+    """Return a hypothesis unchanged, and turn three numbers into a stump on the bins."""
     if isinstance(rule, Hypothesis):
         return rule
     feature, threshold, above = rule
     features = sample.table.n_columns
     if not 0 <= feature < features:
-        raise ParameterError(f"the rule asks for feature {feature}; there are 0 to {features - 1}")
+        raise ParameterError(f"the rule uses feature {feature}; features are 0 to {features - 1}")
     if above not in (-1, 1) or not math.isfinite(threshold):
         raise ParameterError(
             f"the rule is {tuple(rule)}; give (feature, threshold, answer above it), the last as "
@@ -247,20 +249,15 @@ def _found(rule: Given, sample: Sample) -> Hypothesis:
     thresholds = sample.bins.thresholds[feature]
     if not thresholds.size:
         raise ParameterError(
-            f"feature {feature} has one value only, so that no threshold divides the rows"
+            f"feature {feature} has a single value, so no threshold divides the rows"
         )
     cut = int(np.abs(thresholds.astype(np.float64) - threshold).argmin())
     middle = above if sample.bins.middle[feature] > cut else -above
     return StumpRule(feature, float(thresholds[cut]), cut, above, middle)
 
 
-# Find the tightest axis-parallel box around the positive rows.
-#
-# If the labels are those of some box, the tightest one lies within it: it never calls a negative
-# row positive, and its error is what it misses near its 2d sides. That is what its bounds rest on.
-
-SMALLEST = float(np.finfo(np.float64).tiny)
-"""The depth of a row on a side of the box, which belongs to it."""
+MIN_DEPTH = float(np.finfo(np.float64).tiny)
+"""The depth of a row on a side of the box; sides belong to the box."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,19 +269,19 @@ class Box(Rule):
     within: int = 1
 
     def depth(self, X: Values) -> NDArray[np.float64]:
-        """Return how far a row is from the nearest side: above 0 inside, below 0 outside.
+        """Return the distance to the nearest side: above 0 inside, below 0 outside.
 
-        Outside it is minus the largest distance by which a feature lies off the box.
+        Outside it is minus the largest distance of a feature from the box.
 
         >>> Box(np.zeros(2), np.ones(2)).depth(np.array([[0.5, 0.25], [3.0, 0.5]])).tolist()
         [0.25, -2.0]
         """
-        least: NDArray[np.float64] = np.minimum(X - self.lower, self.upper - X).min(axis=1)
-        # A distance may round to 0, a comparison is exact: it decides on which side a row lies.
+        depths: NDArray[np.float64] = np.minimum(X - self.lower, self.upper - X).min(axis=1)
+        # A distance may round to 0, but comparisons are exact, so they decide the sign.
         inside = self.inside(X)
-        least[inside] = np.maximum(least[inside], SMALLEST)
-        least[~inside] = np.minimum(least[~inside], -SMALLEST)
-        return least
+        depths[inside] = np.maximum(depths[inside], MIN_DEPTH)
+        depths[~inside] = np.minimum(depths[~inside], -MIN_DEPTH)
+        return depths
 
     def inside(self, X: Values) -> NDArray[np.bool_]:
         """Return which rows lie in the box."""
@@ -315,7 +312,10 @@ class Box(Rule):
 
 
 def tightest(X: Values, signs: Signs) -> Box:
-    """Return the smallest box with every positive row in it; the empty one if there is none.
+    """Return the smallest box around all positive rows; an empty box if there is none.
+
+    If some box makes the labels, the tightest one lies within it, so it labels no negative row
+    positive, and its error is what it misses near its 2d sides. Its bounds rest on that.
 
     >>> box = tightest(np.array([[1.0, 5.0], [2.0, 3.0], [9.0, 9.0]]), np.array([1, 1, -1]))
     >>> box.lower.tolist(), box.upper.tolist()
@@ -327,7 +327,7 @@ def tightest(X: Values, signs: Signs) -> Box:
 
 @dataclass(frozen=True)
 class Rectangle(Learner):
-    """The tightest box around the positive rows that have weight; how much does not matter."""
+    """Find the tightest box around the positive rows whose weight is above 0."""
 
     deterministic = True
 

@@ -23,7 +23,7 @@ from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.samples.sample import Sample
 from pacboost.theory.committee import RowCommittee, Steps
 from pacboost.theory.majority_of import (
-    LEAST_FOUND,
+    MIN_FILTERED_ROWS,
     Filtered,
     Rows,
     bags,
@@ -33,21 +33,20 @@ from pacboost.theory.majority_of import (
     three_steps,
 )
 
-ROWS_A_PART = 100
-"""With fewer rows a part is too small to be boosted on alone."""
-MOST_MEMBERS = 81
+MIN_ROWS_PER_PART = 100
+"""Minimum number of rows for each part."""
+MAX_MEMBERS = 81
 
 
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
 class MajorityOfBoosters(RowCommittee):
-    """Boost on disjoint parts of the rows, and take the majority: simple, and optimal on average.
+    """Boost on disjoint parts of the rows, and take the majority: optimal in expectation.
 
-    Five AdaBoosts on a fifth of the rows each have the least expected error that any learner of
-    weak rules can have, up to a constant (Høgsgaard, Larsen and Mathiasen 2024); so have three
-    whose margins are large (Høgsgaard and Larsen 2025). That is for rows which the rules can
-    separate.
+    Five AdaBoosts, each on a fifth of the rows, reach the smallest expected error of any learner of
+    weak rules, up to a constant (Høgsgaard, Larsen and Mathiasen 2024). Three with large margins
+    also do (Høgsgaard and Larsen 2025). Both hold for rows that the rules can separate.
 
     Parameters
     ----------
@@ -56,7 +55,7 @@ class MajorityOfBoosters(RowCommittee):
     booster : str, booster or None, default=None
         None: "adaboost_v", which has large margins, for three parts, else "adaboost".
     learner : str, learner, scikit-learn classifier or function, default="stump"
-        What is boosted: "stump" or "tree", or an object such as ``Tree(max_leaves=8)``; see
+        The weak learner: "stump", "tree", or an object such as ``Tree(max_leaves=8)``; see
         AdaBoostClassifier for black boxes.
     n_estimators : int, default=100
         The maximum number of rounds of each booster. Raise it until the rows are separated.
@@ -64,7 +63,8 @@ class MajorityOfBoosters(RowCommittee):
         With "holdout", the share ``holdout`` of the rows is held out, and ``certificate_`` bounds
         the error on new examples with probability 1 - ``delta``. There is no other certificate.
     n_jobs : int or None, default=None
-        Boosters at a time; None and -1 mean all cores. The model does not depend on it.
+        Number of boosters that run at a time; None and -1 mean all cores. The model does not depend
+        on it.
 
     Examples
     --------
@@ -83,19 +83,19 @@ class MajorityOfBoosters(RowCommittee):
     _name = "majority_of"
 
     @property
-    def _usual(self) -> str:  # type: ignore[override]
+    def _default_booster(self) -> str:  # type: ignore[override]
         return "adaboost_v" if self.n == 3 else "adaboost"
 
     def _parts(self, rows: int, seed: int) -> list[Rows]:
         n = positive_whole("n", self.n)
         if n % 2 == 0:
-            raise ParameterError(f"n is {n}; it must be odd, so that a majority is no tie")
-        if rows < n * ROWS_A_PART:
+            raise ParameterError(f"n is {n}; it must be odd, so that no majority is a tie")
+        if rows < n * MIN_ROWS_PER_PART:
             self._warn_of_few(
                 rows,
-                n * ROWS_A_PART,
+                n * MIN_ROWS_PER_PART,
                 f"each of the {n} boosters got a bag of {rows} rows, drawn with replacement, "
-                "instead of a part of its own",
+                "instead of a disjoint part",
             )
             return bags(rows, n, rows, seed)
         return disjoint_parts(rows, n, seed)
@@ -113,10 +113,10 @@ class BaggedBoost(RowCommittee):
     Parameters
     ----------
     n_bags : int or None, default=None
-        None: 18 ln(2n/δ), as the theorem wants.
+        None: 18 ln(2n/δ), as the theorem requires.
     bag_share : float, default=1.0
-        The rows of a bag, drawn with replacement, as a share of all. The theorem is about 0.02
-        and more; of smaller bags it says nothing.
+        The size of a bag, drawn with replacement, as a share of all rows. The theorem covers shares
+        of 0.02 and more.
     booster : str, booster or None, default=None
         None: "adaboost".
     """
@@ -148,50 +148,47 @@ class BaggedBoost(RowCommittee):
 class SubsampledBoost(RowCommittee):
     """Boost on recursive sub-samples and take the majority: the first optimal learner.
 
-    Three quarters of the rows for each of three, each again without a quarter of what is left to
-    divide, and so on down to single rows (theory/majority_of.py); AdaBoost*_ν on each, and a
-    plain majority of what they decide: R = O(d/(γ²n) + ln(1/δ)/n) with probability 1 - δ, for rows
-    that the rules can separate (Larsen and Ritzert 2022; the sub-samples are Hanneke's of 2016).
+    Each of three sub-samples has three quarters of the rows, and is divided again in the same way
+    down to single rows (theory/majority_of.py). The majority of AdaBoost*_ν on all of them has
+    R = O(d/(γ²n) + ln(1/δ)/n) with probability 1 - δ, for rows that the rules can separate (Larsen
+    and Ritzert 2022; the sub-samples are those of Hanneke 2016).
 
     Parameters
     ----------
     max_members : int or None, default=81
-        The recursion ends before there are more; the theorem wants None, about n^0.79 of them.
+        The maximum number of members. The theorem requires None, which is about n^0.79 members.
     booster : str, booster or None, default=None
         None: "adaboost_v".
     """
 
-    max_members: int | None = MOST_MEMBERS
+    max_members: int | None = MAX_MEMBERS
     booster: Any = None
     learner: Any = "stump"
     n_estimators: int = 100
 
-    _name, _usual = "subsampled", "adaboost_v"
+    _name, _default_booster = "subsampled", "adaboost_v"
 
     def _parts(self, rows: int, seed: int) -> list[Rows]:
-        most = self.max_members
-        if most is not None:
-            positive_whole("max_members", most)
-        if rows < ROWS_A_PART:
-            count = 3 if most is None else min(3, most)
+        max_members = self.max_members
+        if max_members is not None:
+            positive_whole("max_members", max_members)
+        if rows < MIN_ROWS_PER_PART:
+            count = 3 if max_members is None else min(3, max_members)
             got = "one booster got a bag" if count == 1 else f"{count} boosters got bags"
             self._warn_of_few(
                 rows,
-                ROWS_A_PART,
+                MIN_ROWS_PER_PART,
                 f"{got} of all rows, drawn with replacement, instead of recursive sub-samples",
             )
             return bags(rows, count, rows, seed)
-        return sub_samples(rows, seed, most)
-
-
-# Three learners on three filtered parts of the rows, behind the scikit-learn API.
+        return sub_samples(rows, seed, max_members)
 
 
 @accepts_aliases
 @documented_like(MajorityOfBoosters)
 @dataclass(eq=False, repr=False)
 class ThreeLearnerBoost(RowCommittee):
-    """Boost a strong learner with three copies, each trained on what is hard for those before.
+    """Boost a strong learner with three copies, each trained on rows that are hard for the others.
 
     The rows fall into three parts. The first learner gets one; the second gets another, with half
     of the weight on rows that the first gets wrong; the third gets those of the last part on which
@@ -201,14 +198,14 @@ class ThreeLearnerBoost(RowCommittee):
     Parameters
     ----------
     learner : str, learner, scikit-learn classifier or function, default="tree"
-        A strong one, such as a network. One that takes no weights gets rows drawn by weight.
+        A strong learner, such as a network. One without sample weights gets rows drawn by weight.
     n_jobs : int or None, default=None
         Threads of pacboost's learners; the model does not depend on it.
 
     Attributes
     ----------
     report_ : Filtered
-        What the two filters found in how many rows.
+        The numbers of rows that the two filters searched and found.
 
     Examples
     --------
@@ -235,21 +232,19 @@ class ThreeLearnerBoost(RowCommittee):
         return steps(), 3, lambda: rules
 
     def _warn(self) -> None:
-        found = self.report_
-        if found.too_few:
+        report = self.report_
+        if report.too_few:
             warn(
-                f"{found.rows} rows are too few: the filters found {found.mistakes} mistakes of "
-                f"the first learner and {found.disagreements} rows on which two disagree, with "
-                f"{LEAST_FOUND} of each needed in a third of the rows; about {found.needed:,} rows "
-                "are needed. Rows that were learned from before were used again.",
+                f"{report.rows} rows are too few: the filters found {report.mistakes} mistakes of "
+                f"the first learner and {report.disagreements} rows on which two disagree, and a "
+                f"third of the rows must have {MIN_FILTERED_ROWS} of each. Training rows were used "
+                f"again; give about {report.needed:,} rows",
                 TooFewRowsWarning,
             )
 
 
-# Boosting by majority behind the scikit-learn API.
-
-MOST_FOR_TABLE = 5_001
-"""A larger table than this would take more than 200 MB: (k + 1)² numbers of 8 bytes."""
+MAX_TABLE_ROUNDS = 5_001
+"""Maximum k of a table of potentials, (k + 1)² numbers of 8 bytes: about 200 MB."""
 
 
 @accepts_aliases
@@ -260,8 +255,8 @@ class BoostByMajority(Boosting):
 
     The number of rounds follows from ``edge`` and ``epsilon`` before any row is seen, and every
     rule has the same vote. If all rules keep the promise, the training error is at most epsilon
-    after the last round. If one breaks it by more than was to spare, the run stops and says which
-    edge the learner gave; the certificate then holds for the rounds that were done.
+    after the last round. If a rule breaks it by more than the slack of earlier rounds, the run
+    stops and reports the edge of that rule; the certificate holds for the rounds before.
     ``FilterBoostClassifier(booster="majority", edge=…, epsilon=…)`` does the same without storing
     the rows.
 
@@ -272,15 +267,15 @@ class BoostByMajority(Boosting):
     epsilon : float, default=0.05
         The training error to be reached.
     n_estimators : int or None, default=None
-        Stop after so many rounds, if that is earlier.
+        The maximum number of rounds, if it is less than the promise needs.
 
     Attributes
     ----------
     rounds_ : int
         The number of rounds k that the promised edge needs.
     potentials_ : ndarray of shape (k + 1, k + 1)
-        ``potentials_[i, r]`` is the chance that a row is lost which r of the first i rules got
-        right, if all others keep the promise and no more; NaN for r > i.
+        ``potentials_[i, r]`` is the chance that the majority gets a row wrong if r of the first i
+        rules got it right and all others just keep the promise; NaN for r > i.
     ledger_, certificate_, classes_, feature_importances_ : as in AdaBoostClassifier
 
     Examples
@@ -335,11 +330,11 @@ class BoostByMajority(Boosting):
     def potentials_(self) -> NDArray[np.float64]:
         """The potentials of all rounds, as an array of shape (rounds_ + 1, rounds_ + 1)."""
         rounds = self.rounds_
-        if rounds > MOST_FOR_TABLE:
+        if rounds > MAX_TABLE_ROUNDS:
             raise ParameterError(
-                f"the table of {rounds} rounds is too large: {8e-6 * (rounds + 1) ** 2:,.0f} MB, "
-                "and about 200 are allowed; Majority(edge, epsilon).potentials(i) of "
-                "pacboost.boosters.majority gives a line of it"
+                f"the table of {rounds} rounds has {8e-6 * (rounds + 1) ** 2:,.0f} MB, and about "
+                "200 are allowed; pacboost.boosters.majority.Majority(edge, epsilon).potentials(i) "
+                "gives one line of it"
             )
         table = np.full((rounds + 1, rounds + 1), np.nan)
         for i, line in enumerate(table):

@@ -1,9 +1,15 @@
 """Majorities of boosters: the rows on which each is trained, and how they are boosted in parallel.
 
-AdaBoost alone needs more examples than the best learner there is, by a logarithm at least
-(Høgsgaard, Larsen and Ritzert 2023). These reach R = O(d/(γ²n) + ln(1/δ)/n), which is best
-possible up to the constant, or reach it in expectation. The constants are not known, so nothing is
-certified by them.
+AdaBoost alone needs more examples than the best possible learner, by a logarithmic factor at least
+(Høgsgaard, Larsen and Ritzert 2023). Majorities reach R = O(d/(γ²n) + ln(1/δ)/n), which is optimal
+up to the constant, with high probability or in expectation. The constants are unknown, so these
+results certify nothing.
+
+Three learners on three parts of the rows, each filtered by the rules before it, are the practical
+version of the first booster (Drucker, Schapire and Simard 1992): the first rule is wrong on half of
+the weight that the second learns from, the third learns from rows on which the two disagree, and
+decides there. Their method discards rows until right and wrong ones are equally many; here all rows
+stay, and each side has half of the weight.
 """
 
 from __future__ import annotations
@@ -34,12 +40,14 @@ from pacboost.training.run.loop import Run
 from pacboost.training.run.rounds import RowsShown
 
 Rows = NDArray[np.intp]
-SMALLEST = 3
-"""Recursive sub-sampling ends where no more rows than this are left to divide."""
+MAX_UNDIVIDED_ROWS = 3
+"""Recursive sub-sampling ends with this number of rows to divide, or fewer."""
+MIN_FILTERED_ROWS = 10
+"""Minimum number of rows that pass a filter for a rule to be learned from its part."""
 
 
 def disjoint_parts(rows: int, n: int, seed: int) -> list[Rows]:
-    """Divide the rows at random into n parts of the same size, but for one row.
+    """Divide the rows at random into n parts whose sizes differ by at most one.
 
     >>> [part.size for part in disjoint_parts(11, 3, seed=0)]
     [4, 4, 3]
@@ -48,25 +56,25 @@ def disjoint_parts(rows: int, n: int, seed: int) -> list[Rows]:
     return [np.sort(part) for part in np.array_split(order, n)]
 
 
-def sub_samples(rows: int, seed: int, most: int | None = None) -> list[Rows]:
-    """Divide as Hanneke 2016 does: each sub-sample leaves other rows out, on every scale.
+def sub_samples(rows: int, seed: int, limit: int | None = None) -> list[Rows]:
+    """Return the recursive sub-samples of Hanneke 2016, which omit different rows.
 
     Sub(A, B), from A = all rows and B = nothing: A falls into A0 and three parts of ⌊|A|/4⌋ rows;
-    Sub(A0, B and two of the three) follows for each pair of them. Where |A| ≤ 3 the sub-sample is
-    A and B. There are 3^k of them, about n^0.79, each of about 2n/3 rows. ``most`` ends the
-    recursion before there are more than so many.
+    Sub(A0, B and two of the three) follows for each pair of them. If |A| ≤ 3 the sub-sample is A
+    and B. There are 3^k of them, about n^0.79, each of about 2n/3 rows; ``limit`` bounds their
+    number.
 
-    >>> found = sub_samples(64, seed=0)
-    >>> len(found), {part.size for part in found}
+    >>> parts = sub_samples(64, seed=0)
+    >>> len(parts), {part.size for part in parts}
     (27, {43})
-    >>> len(sub_samples(64, seed=0, most=10))
+    >>> len(sub_samples(64, seed=0, limit=10))
     9
     """
     order = np.random.default_rng(seed).permutation(rows)
-    found: list[tuple[Rows, Rows]] = [(order, order[:0])]
-    while found[0][0].size > SMALLEST and (most is None or 3 * len(found) <= most):
-        found = [pair for A, B in found for pair in _three_calls(A, B)]
-    return [np.sort(np.concatenate(pair)) for pair in found]
+    pairs: list[tuple[Rows, Rows]] = [(order, order[:0])]
+    while pairs[0][0].size > MAX_UNDIVIDED_ROWS and (limit is None or 3 * len(pairs) <= limit):
+        pairs = [pair for A, B in pairs for pair in _three_calls(A, B)]
+    return [np.sort(np.concatenate(pair)) for pair in pairs]
 
 
 def _three_calls(A: Rows, B: Rows) -> list[tuple[Rows, Rows]]:
@@ -79,15 +87,15 @@ def _three_calls(A: Rows, B: Rows) -> list[tuple[Rows, Rows]]:
 
 
 def bags(rows: int, count: int, size: int, seed: int) -> list[Rows]:
-    """Draw bags of rows with replacement; each has its own generator."""
+    """Draw bags of rows with replacement, each with its own generator."""
     seeds = np.random.SeedSequence(seed).spawn(count)
-    return [np.random.default_rng(own).integers(rows, size=size) for own in seeds]
+    return [np.random.default_rng(sequence).integers(rows, size=size) for sequence in seeds]
 
 
 def bags_needed(rows: int, delta: float) -> int:
-    """Count the bags with which a majority of their learners is optimal: 18 ln(2n/δ).
+    """Return the number of bags for which the majority of their learners is optimal: 18 ln(2n/δ).
 
-    (Larsen 2023, for learners without mistakes on their bags, of 0.02 n to n rows each.)
+    Larsen 2023 proves it for learners without mistakes on bags of 0.02 n to n rows.
 
     >>> bags_needed(10_000, 0.05)
     233
@@ -97,7 +105,7 @@ def bags_needed(rows: int, delta: float) -> int:
 
 @dataclass(frozen=True, eq=False)
 class BoostedMember:
-    """One of the boosters: its vote and the ledger of its run, which is None for one class."""
+    """The vote of a member and the ledger of its run, which is None if its rows had one class."""
 
     vote: Vote
     ledger: Ledger | None
@@ -112,9 +120,9 @@ def boost(
     seed: int,
     unwanted: Event | None = None,
 ) -> BoostedMember:
-    """Boost on some rows of a sample; a row that is named twice counts twice.
+    """Boost on some rows of a sample; a row that is listed twice counts twice.
 
-    The run ends between two rounds if it is ``unwanted``.
+    Setting ``unwanted`` ends the run between two rounds.
     """
     part = part_of(sample, rows)
     signs = part.signs
@@ -138,10 +146,10 @@ def boost_each(
     threads: int = 1,
     done: dict[int, BoostedMember] | None = None,
 ) -> Generator[BoostedMember]:
-    """Boost on every part, several at a time, and give the members in order.
+    """Boost on every part, several at a time, and yield the members in order.
 
-    ``done`` also receives them, by the number of their part and as soon as they are made. After an
-    interrupt it holds even those that were waiting for an earlier one.
+    ``done`` receives each member as soon as it is ready, by the number of its part. After an
+    interrupt it includes members that were waiting for an earlier one.
     """
     if sample.codes is None:  # made before threads start
         _ = sample.rows
@@ -158,58 +166,47 @@ def boost_each(
 
 
 def part_of(sample: Sample, rows: Rows) -> Sample:
-    """Return some rows of a sample with their codes; a row that is named twice counts twice."""
+    """Return some rows of a sample with their codes; a row that is listed twice counts twice."""
     chosen, counts = np.unique(rows, return_counts=True)
     base = np.ones(1) if (counts == counts[0]).all() else counts / counts.max()
     table: Table
     if sample.codes is not None and sample.bins is not None:
-        own = sample.table
-        table = CodedTable(sample.codes[:, chosen], sample.bins, own.names, own.levels)
+        source = sample.table
+        table = CodedTable(sample.codes[:, chosen], sample.bins, source.names, source.levels)
     else:
         table = SomeRows(sample.table, chosen)
     labels = None if sample.labels is None else sample.labels[chosen]
     return Sample(table, sample.signs[chosen], base, sample.bins, sample.answers, labels)
 
 
-# Three learners on three parts of the rows, each filtered by the rules before it.
-#
-# The practical version of the first booster, with which boosting was first used (Drucker, Schapire
-# and Simard 1992): the second learns from rows of which the first gets half wrong, the third from
-# those on which the two disagree, and the third decides where they do. Where theirs throws rows
-# away until right and wrong are as many, all are kept here and each side weighs half.
-
-LEAST_FOUND = 10
-"""The least number of examples that have to pass a filter to be learned from."""
-
-
 @dataclass(frozen=True)
 class Filtered:
-    """The rows that passed the filters: mistakes of the first rule, disagreements of two rules."""
+    """Numbers of rows that passed the filters for mistakes and for disagreements."""
 
     rows: int
     mistakes: int
     disagreements: int
     looked_at: tuple[int, int]
-    """The number of rows that each filter searched: all, where its part had too few."""
+    """The number of rows that each filter searched: all rows, if its part had too few."""
 
     @property
     def too_few(self) -> bool:
-        """Whether a filter also searched rows that earlier rules were learned from."""
+        """Whether a filter also searched training rows of earlier rules."""
         return max(self.looked_at) == self.rows
 
     @property
     def needed(self) -> int:
-        """An estimate of the rows needed, by the shares found; tenfold the rows if none was."""
+        """An estimate of the number of rows needed; ten times the rows if a filter found none."""
         shares = (
             self.mistakes / max(1, self.looked_at[0]),
             self.disagreements / max(1, self.looked_at[1]),
         )
-        least = min((share for share in shares if share > 0), default=1 / self.rows)
-        return max(10 * self.rows if 0 in shares else 0, 3 * math.ceil(LEAST_FOUND / least))
+        rarest = min((share for share in shares if share > 0), default=1 / self.rows)
+        return max(10 * self.rows if 0 in shares else 0, 3 * math.ceil(MIN_FILTERED_ROWS / rarest))
 
 
 def three_learners(sample: Sample, learner: Learner, seed: int) -> tuple[Hypothesis, Filtered]:
-    """Learn three rules; or one, where it makes no mistake or the second never contradicts it."""
+    """Learn three rules, or one if it makes no mistake or the second never disagrees with it."""
     *_, last = three_steps(sample, learner, seed)
     return last
 
@@ -217,15 +214,17 @@ def three_learners(sample: Sample, learner: Learner, seed: int) -> tuple[Hypothe
 def three_steps(
     sample: Sample, learner: Learner, seed: int
 ) -> Iterator[tuple[Hypothesis, Filtered]]:
-    """Learn rule by rule, and give the result after each: the first alone, until all are there."""
-    own, second, third = disjoint_parts(sample.n_rows, 3, seed)
+    """Learn the three rules, and yield the result after each: the first rule until all exist."""
+    first, second, third = disjoint_parts(sample.n_rows, 3, seed)
     everyone = np.arange(sample.n_rows)
     seeds = RowsShown(sample.n_rows, seed)
-    first_rule = _learn(sample, own if own.size else everyone, None, learner, seeds.seed_of(1, 0))
+    first_rule = _learn(
+        sample, first if first.size else everyone, None, learner, seeds.seed_of(1, 0)
+    )
     yield first_rule, Filtered(sample.n_rows, 0, 0, (0, 0))
-    said = named(first_rule, sample)
-    wrong = said != (sample.signs[:, 0] > 0 if sample.labels is None else sample.labels)
-    if np.count_nonzero(wrong[second]) < LEAST_FOUND:
+    predictions = named(first_rule, sample)
+    wrong = predictions != (sample.signs[:, 0] > 0 if sample.labels is None else sample.labels)
+    if np.count_nonzero(wrong[second]) < MIN_FILTERED_ROWS:
         second = everyone
     mistakes = int(np.count_nonzero(wrong[second]))
     if mistakes == 0:
@@ -235,16 +234,16 @@ def three_steps(
     halves = np.ones_like(halves) if mistakes == second.size else halves
     second_rule = _learn(sample, second, halves, learner, seeds.seed_of(2, 0))
     yield first_rule, Filtered(sample.n_rows, mistakes, 0, (second.size, 0))
-    differ = said != named(second_rule, sample)
-    if np.count_nonzero(differ[third]) < LEAST_FOUND:
+    differ = predictions != named(second_rule, sample)
+    if np.count_nonzero(differ[third]) < MIN_FILTERED_ROWS:
         third = everyone
     disagreements = third[differ[third]]
-    found = Filtered(sample.n_rows, mistakes, disagreements.size, (second.size, third.size))
+    report = Filtered(sample.n_rows, mistakes, disagreements.size, (second.size, third.size))
     if disagreements.size == 0:
-        yield first_rule, found
+        yield first_rule, report
         return
     third_rule = _learn(sample, disagreements, None, learner, seeds.seed_of(3, 0))
-    yield Three(first_rule, second_rule, third_rule), found
+    yield Three(first_rule, second_rule, third_rule), report
 
 
 def _learn(
@@ -252,5 +251,5 @@ def _learn(
 ) -> Hypothesis:
     part = part_of(sample, rows)
     answers = part.signs[:, 0] if part.labels is None else part.labels
-    own = np.ones(rows.size, dtype=np.int64) if weights is None else weights
-    return learner.on(part).find(own, answers, seed)
+    row_weights = np.ones(rows.size, dtype=np.int64) if weights is None else weights
+    return learner.on(part).find(row_weights, answers, seed)

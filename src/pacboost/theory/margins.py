@@ -1,4 +1,4 @@
-"""Margin bounds: why a vote with large margins should do well. Explanations, not certificates.
+"""Margin bounds, which explain why votes with large margins generalise.
 
 All hold at once for every vote f in the convex hull of a finite class H fixed before the data, and
 use the training rows only. ``log_size`` is ln|H|, signs included. A row's margin is y·f in [-1, 1].
@@ -21,7 +21,7 @@ from pacboost.numerics.checks import counts, plain_numbers, positive_whole, prob
 from pacboost.numerics.kl import kl_upper
 from pacboost.numerics.same_bits import exp, log
 
-_MOST_VOTERS = 1_000_000
+_MAX_VOTERS = 1_000_000
 
 
 @bound(
@@ -101,9 +101,9 @@ def certificate(below: int, n: int, theta: float, log_size: float, delta: float)
 def _schapire(
     share: float, n: int, theta: float, log_size: float, delta: float
 ) -> tuple[float, int]:
-    # Beyond this N the second term is below 1/n and only the third still changes.
-    most = min(math.ceil(8 * math.log(2 * n + 1) / theta**2), _MOST_VOTERS)
-    voters = np.arange(1.0, most + 1)
+    # With more voters the second term is below 1/n, and the third only grows.
+    max_voters = min(math.ceil(8 * math.log(2 * n + 1) / theta**2), _MAX_VOTERS)
+    voters = np.arange(1.0, max_voters + 1)
     logs = log(voters) + 2 * log(1 + voters) + voters * log_size - math.log(delta)
     values = share + 2 * exp(-voters * theta**2 / 8) + np.sqrt(logs / (2 * n))
     best = int(np.argmin(values))
@@ -119,14 +119,14 @@ def _numbers(n: int, theta: float, log_size: float, delta: float) -> None:
     positive_whole("n", n)
     probability("delta", delta)
     if not 0 < theta <= 1:
-        raise ParameterError(f"theta is {theta!r}; a margin to rely on lies above 0, at most at 1")
+        raise ParameterError(f"theta is {theta!r}; it must be above 0 and at most 1")
     if not 0 < log_size < math.inf:
         raise ParameterError(f"log_size is {log_size!r}; it must be above 0, and finite")
 
 
-def _wide_enough(theta: float, least: float, whose: str) -> None:
-    if theta <= least:
+def _wide_enough(theta: float, min_margin: float, whose: str) -> None:
+    if theta <= min_margin:
         raise NotCertified(
-            f"{whose} bound needs a margin above {least:.4g} for a class of this size; "
+            f"{whose} bound needs a margin above {min_margin:.4g} for a class of this size; "
             f"here it is {theta:.4g}"
         )

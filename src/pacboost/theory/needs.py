@@ -1,7 +1,7 @@
-"""How many examples a learner really needs, found by simulation on a world of its class.
+"""Simulations of the number of examples or rounds that a learner needs on one distribution.
 
-A bound promises for every distribution, and a lower bound speaks of the worst one; these worlds
-are single ones, chosen to be hard in a plain way. Their numbers lie below the bound, and above the
+An upper bound holds for every distribution, and a lower bound for the worst one; each simulation
+uses a single, simple and hard distribution. Its number is below the upper bound, and above the
 lower bound unless the class is very small. Each search draws fresh runs at every size it tries,
 from a fixed seed.
 """
@@ -30,11 +30,11 @@ from pacboost.theory.sample_sizes import no_free_lunch_risk
 from pacboost.training.run.loop import Run
 
 RUNS = 4000
-MOST_FEATURES = 50
-MOST_ROUNDS = 20_000
-MOST_MAJORITY = 11
-MOST_DRAWN = 10**7
-MOST_CELLS = 10**8
+MAX_FEATURES = 50
+MAX_ROUNDS = 20_000
+MAX_MAJORITY_FEATURES = 11
+MAX_ROWS_DRAWN = 10**7
+MAX_CELLS = 10**8
 
 
 _skipping: ContextVar[bool] = ContextVar("pacboost_skipping", default=False)
@@ -42,7 +42,7 @@ _skipping: ContextVar[bool] = ContextVar("pacboost_skipping", default=False)
 
 @contextmanager
 def skipped() -> Iterator[None]:
-    """Answer None to every need inside this block, for those who ask many times over."""
+    """Skip all simulations inside this block: each returns None."""
     token = _skipping.set(True)
     try:
         yield
@@ -50,14 +50,14 @@ def skipped() -> Iterator[None]:
         _skipping.reset(token)
 
 
-def smallest(enough: Callable[[int], bool], most: int) -> int | None:
-    """Return the smallest number for which ``enough`` is true, by doubling and halving."""
+def smallest(enough: Callable[[int], bool], limit: int) -> int | None:
+    """Return the smallest number for which ``enough`` is true, by doubling and bisection."""
     if _skipping.get():
         return None
     high = 1
     while not enough(high):
         high *= 2
-        if high > most:
+        if high > limit:
             return None
     low = high // 2
     while high - low > 1:
@@ -66,10 +66,10 @@ def smallest(enough: Callable[[int], bool], most: int) -> int | None:
     return high
 
 
-def tight_fit(epsilon: float, delta: float, sides: int, most: int) -> int | None:
-    """Examples until the tightest box with this many sides is within epsilon, for uniform points.
+def tight_fit(epsilon: float, delta: float, sides: int, limit: int) -> int | None:
+    """Examples until the tightest box with this many sides has risk epsilon, for uniform points.
 
-    All points are positive and fill a cube. The tightest box loses what lies outside the extremes:
+    All points are positive and fill a cube. The risk of the tightest box is the volume outside it:
     per dimension the range of m uniform points is Beta(m - 1, 2), and with one side only (an odd
     number of sides) the maximum is Beta(m, 1).
     """
@@ -78,18 +78,18 @@ def tight_fit(epsilon: float, delta: float, sides: int, most: int) -> int | None
     def enough(m: int) -> bool:
         if m < 2:
             return False
-        kept: NDArray[np.float64] = np.ones(RUNS)
+        inside: NDArray[np.float64] = np.ones(RUNS)
         for _ in range(sides // 2):
-            kept *= generator.beta(m - 1, 2, size=RUNS)
+            inside *= generator.beta(m - 1, 2, size=RUNS)
         if sides % 2:
-            kept *= generator.beta(m, 1, size=RUNS)
-        return bool(np.mean(1 - kept > epsilon) <= delta)
+            inside *= generator.beta(m, 1, size=RUNS)
+        return bool(np.mean(1 - inside > epsilon) <= delta)
 
-    return smallest(enough, most)
+    return smallest(enough, limit)
 
 
-def thresholds_on_a_grid(epsilon: float, delta: float, log_size: float, most: int) -> int | None:
-    """Examples until every consistent threshold is within epsilon, for uniform points on a line.
+def thresholds_on_a_grid(epsilon: float, delta: float, log_size: float, limit: int) -> int | None:
+    """Examples until every consistent threshold has risk epsilon, for uniform points on a line.
 
     The class has ``exp(log_size)`` evenly spaced thresholds and the target is in the middle. On
     each side the worst consistent threshold reaches to the next example, as far as the grid goes.
@@ -103,7 +103,7 @@ def thresholds_on_a_grid(epsilon: float, delta: float, log_size: float, most: in
         worst = np.floor(gaps / step) * step if step > 1e-12 else gaps
         return bool(np.mean(worst.max(axis=0) > epsilon) <= delta)
 
-    return smallest(enough, most)
+    return smallest(enough, limit)
 
 
 def adversarial_rounds(edge: float, rows: int, error: float) -> int | None:
@@ -115,23 +115,23 @@ def adversarial_rounds(edge: float, rows: int, error: float) -> int | None:
         return None
     signs = np.where(np.arange(rows) % 2 == 0, np.int8(1), np.int8(-1))
     sample = Sample(ArrayTable(np.zeros((rows, 1))), signs[:, None])
-    for done in islice(Run(sample, Adversary(edge), AdaBoost(), seed=0), MOST_ROUNDS):
+    for done in islice(Run(sample, Adversary(edge), AdaBoost(), seed=0), MAX_ROUNDS):
         if done.entry.training_error <= error:
             return done.entry.number
     return None
 
 
-def noisy_stumps(epsilon: float, delta: float, features: int, most: int) -> int | None:
+def noisy_stumps(epsilon: float, delta: float, features: int, limit: int) -> int | None:
     """Examples until no stump fits coin-flip labels better than 1/2 - epsilon, on these features.
 
-    The features are independent and continuous, so each puts the labels in an order of its own.
-    None for many features, where the simulation would take long.
+    The features are independent and continuous, so each is a random order of the labels. None for
+    many features, because the simulation would take long.
     """
-    if features > MOST_FEATURES:
+    if features > MAX_FEATURES:
         return None
     generator = np.random.default_rng(0)
     runs = 400
-    most = min(most, MOST_CELLS // runs)
+    limit = min(limit, MAX_CELLS // runs)
 
     def enough(m: int) -> bool:
         labels = np.where(generator.random((runs, m)) < 0.5, 1, -1)
@@ -141,7 +141,7 @@ def noisy_stumps(epsilon: float, delta: float, features: int, most: int) -> int 
             best = np.maximum(best, np.abs(below[:, -1:] - 2 * below).max(axis=1))
         return bool(np.mean(best / (2 * m) > epsilon) <= delta)
 
-    return smallest(enough, most)
+    return smallest(enough, limit)
 
 
 def labelling_learned(domain: int) -> int | None:
@@ -150,13 +150,13 @@ def labelling_learned(domain: int) -> int | None:
 
 
 def good_rule_found(
-    edge: float, delta: float, rounds: int, log_size: float, most: int
+    edge: float, delta: float, rounds: int, log_size: float, limit: int
 ) -> int | None:
     """Rows to draw until the one rule with this edge wins on the draw, in all rounds.
 
     All other rules, exp(log_size) - 1 of them, have just less than half the edge, so each that wins
     breaks the promise. The best of their scores on n rows is a maximum of independent binomials,
-    which is computed, not drawn. None where it would take more than ``MOST_DRAWN`` rows.
+    whose distribution is exact. None if more than ``MAX_ROWS_DRAWN`` rows were needed.
     """
     others = math.expm1(min(log_size, 700.0))
 
@@ -166,10 +166,10 @@ def good_rule_found(
         fails = total(binom.pmf(score, n, (1 + edge) / 2) * (1 - below))
         return rounds * fails <= delta
 
-    return smallest(enough, min(most, MOST_DRAWN))
+    return smallest(enough, min(limit, MAX_ROWS_DRAWN))
 
 
-def measure_rounds(epsilon: float, edge: float, threshold: float, most: int) -> int | None:
+def measure_rounds(epsilon: float, edge: float, threshold: float, limit: int) -> int | None:
     """Rounds of the clipped linear measure until its mean is below epsilon, against an adversary.
 
     The adversary gives the edge under the measure and no more, on points it chooses at random.
@@ -178,7 +178,7 @@ def measure_rounds(epsilon: float, edge: float, threshold: float, most: int) -> 
         return None
     generator = np.random.default_rng(0)
     ahead = np.zeros(RUNS)  # right answers less wrong ones, for each point
-    for number in range(1, min(most, MOST_ROUNDS) + 1):
+    for number in range(1, min(limit, MAX_ROUNDS) + 1):
         measure = np.clip(1 - threshold * epsilon * edge * ahead, 0, 1)
         if measure.mean() <= epsilon:
             return number - 1
@@ -188,14 +188,14 @@ def measure_rounds(epsilon: float, edge: float, threshold: float, most: int) -> 
     return None
 
 
-def boosted_majority(epsilon: float, delta: float, edge: float, most: int) -> int | None:
+def boosted_majority(epsilon: float, delta: float, edge: float, limit: int) -> int | None:
     """Examples until boosted stumps have learned a majority of K features, K odd and K ≤ 1/edge.
 
-    Under every distribution one of the K stumps has edge ≥ 1/K: a weak learner as promised. Forty
-    runs a size; None for edges so small that this would take long.
+    Under every distribution one of the K stumps has edge ≥ 1/K, as promised. There are forty runs
+    for each size; None for small edges, because the simulation would take long.
     """
     features = max(1, math.floor(1 / edge) - (math.floor(1 / edge) + 1) % 2)
-    if features > MOST_MAJORITY:
+    if features > MAX_MAJORITY_FEATURES:
         return None
     generator = np.random.default_rng(0)
 
@@ -212,4 +212,4 @@ def boosted_majority(epsilon: float, delta: float, edge: float, most: int) -> in
         fresh, labels = draw(2000)
         return bool(wrong_margins(run.vote().scores(fresh) * labels).mean() > epsilon)
 
-    return smallest(lambda m: sum(fails(m) for _ in range(40)) <= 40 * delta, most)
+    return smallest(lambda m: sum(fails(m) for _ in range(40)) <= 40 * delta, limit)

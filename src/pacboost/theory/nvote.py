@@ -1,4 +1,4 @@
-"""The N-vote PAC-Bayes margin bound: ask N voters drawn from the votes whether k₀ of them err.
+"""The N-vote PAC-Bayes margin bound, by the chance that k₀ of N voters drawn from the vote err.
 
 Where the vote errs, ties included, at least k₀ of N drawn voters err with probability at least
 p = P[Bin(N, ½) ≥ k₀]. So with probability 1-δ and for all votes ρ at once
@@ -34,7 +34,7 @@ SIZES = (
 )
 """The values of N on the grid of ``best_pair``; with each of them, k₀ runs from 1 to N."""
 
-_CELLS = 4096
+_MAX_DISTINCT_SHARES = 4096
 
 
 class NVote(NamedTuple):
@@ -54,7 +54,7 @@ def wrong_share(margins: ArrayLike) -> NDArray[np.float64]:
     """
     values = np.asarray(margins, dtype=np.float64).ravel()
     if values.size == 0 or not (np.abs(values) <= 1 + 1e-9).all():
-        raise ParameterError("normalised margins lie between -1 and 1, and there must be some")
+        raise ParameterError("margins is empty or outside [-1, 1]; give normalised margins")
     return np.clip((1 - values) / 2, 0.0, 1.0)
 
 
@@ -103,7 +103,7 @@ def nvote_bound(
         )
     budget = voters * divergence + math.log(2 * math.sqrt(n) * pairs / delta)
     upper = kl_upper(loss, budget / n * (1 + 1e-12))
-    return outward(upper / _least(voters, wrong))
+    return outward(upper / _tail(voters, wrong))
 
 
 @plain_numbers
@@ -121,13 +121,13 @@ def best_pair(
     pairs = sum(positive_whole("voters", size) for size in sizes)
     cells, weights = _cells(shares)
     n = np.asarray(shares).size
-    found = []
+    candidates = []
     for size in sizes:
         wrongs = np.arange(1, size + 1)
         losses = _losses(cells, weights, size, wrongs)
-        found += [(loss / _least(size, k), size, k, loss) for k, loss in enumerate(losses, 1)]
+        candidates += [(loss / _tail(size, k), size, k, loss) for k, loss in enumerate(losses, 1)]
     best = NVote(1, 1, 1.0, math.inf)
-    for floor, size, wrong, loss in sorted(found):
+    for floor, size, wrong, loss in sorted(candidates):
         if floor >= best.bound:  # the bound is never below loss/p, so nothing better follows
             break
         value = nvote_bound(loss, size, wrong, n, divergence, delta, pairs)
@@ -146,21 +146,23 @@ def _pair(voters: int, wrong: int) -> None:
         raise ParameterError(f"wrong is {wrong}; of {voters} voters at most {voters} can err")
 
 
-def _least(voters: int, wrong: int) -> float:
+def _tail(voters: int, wrong: int) -> float:
     """P[Bin(N, ½) ≥ k₀], rounded down."""
     return float(betainc(wrong, voters - wrong + 1, 0.5)) * (1 - 1e-12)
 
 
 def _cells(shares: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Distinct shares with their weights; where there are many they are rounded up first."""
+    """Return the distinct shares and their weights; many distinct shares are rounded up first."""
     values = np.asarray(shares, dtype=np.float64).ravel()
     if values.size == 0 or not (np.abs(values - 0.5) <= 0.5 + 1e-9).all():
-        raise ParameterError("shares of votes lie between 0 and 1, and there must be some")
+        raise ParameterError("shares is empty or outside [0, 1]; give shares of votes")
     values = np.clip(values, 0.0, 1.0)  # a sum of votes may be off by its last digits
     cells, numbers = np.unique(values, return_counts=True)
-    if cells.size > _CELLS:
+    if cells.size > _MAX_DISTINCT_SHARES:
         # The loss grows with w, so rounding up can only make the bound larger.
-        cells, numbers = np.unique(np.ceil(values * _CELLS) / _CELLS, return_counts=True)
+        cells, numbers = np.unique(
+            np.ceil(values * _MAX_DISTINCT_SHARES) / _MAX_DISTINCT_SHARES, return_counts=True
+        )
     return cells, numbers / values.size
 
 
@@ -171,11 +173,10 @@ def _losses(
     return [min(1.0, float(loss) * (1 + 1e-12)) for loss in product(tails, weights)]
 
 
-# What the bounds of bounds/out_of_bag.py need for votes that are no plain majorities.
-
-
 def divergence(posterior: ArrayLike, prior: ArrayLike | None = None) -> float:
-    """KL(ρ‖π) of votes, which are normalised first; the prior is uniform unless given.
+    """Return KL(ρ‖π) of votes, which are normalised first; the default prior is uniform.
+
+    The bounds of bounds/out_of_bag.py need it for votes that are not majorities.
 
     >>> round(divergence([3.0, 1.0, 0.0, 0.0]), 4)
     0.824

@@ -1,9 +1,13 @@
-"""How often is the learned hypothesis too wrong? P[risk > epsilon], beside the bounds on it.
+"""PAC learning by simulation: estimates of P[risk > epsilon], and shattered sets of points.
 
 The learner is run on many samples of m examples from a world whose truth is known. The number of
-runs whose risk exceeds epsilon is binomial, so P[risk > epsilon] has an exact interval. Where the
-world cannot give the risk of a hypothesis exactly, fresh examples bound it, and runs that they
+runs whose risk exceeds epsilon is binomial, so P[risk > epsilon] has an exact interval. If the
+world cannot compute the risk of a hypothesis exactly, fresh examples bound it, and runs that they
 leave undecided count for neither end (docs/proofs/pac.md).
+
+The VC dimension of a class is the largest number of points that it shatters: the learner is asked
+for a rule for every labeling of the points. A labeling that is found is certain. One that is missed
+is certain only for learners that always find a consistent rule if one exists, such as stumps.
 """
 
 from __future__ import annotations
@@ -41,13 +45,14 @@ from pacboost.theory.finite_worlds import Finite
 from pacboost.theory.learners import Box, Rectangle
 from pacboost.theory.worlds import Boxes, Rows, Signs, World
 
-FRESH = 2**14
-"""How many fresh examples bound a risk that the world cannot give exactly."""
-LIMITS = 0.1
-"""The share of delta for the risks of all runs, where the world does not give each exactly."""
-MOST_TRIALS = 100_000
-NOTHING_SEEN = object()
-"""The rule of a sample without positive rows: the tightest box would be empty, too."""
+FRESH_EXAMPLES = 2**14
+"""Number of fresh examples that bound a risk which the world cannot compute exactly."""
+RISK_SHARE_OF_DELTA = 0.1
+"""Share of delta for the bounds on the risks of all runs, if the world has no exact risk."""
+MAX_TRIALS = 100_000
+EMPTY_BOX = object()
+"""The rule of a sample without positive rows, whose tightest box is empty."""
+MAX_POINTS = 14
 
 
 @dataclass(frozen=True)
@@ -61,23 +66,23 @@ class TailBound:
 
 @dataclass(frozen=True)
 class PacAnswer:
-    """P[risk > epsilon] by simulation: the interval, and the bounds that apply."""
+    """An interval for P[risk > epsilon] by simulation, and the bounds that apply."""
 
     m: int
     epsilon: float
     trials: int
     failures: int
-    """Runs whose risk is certainly above epsilon."""
+    """Number of runs whose risk is certainly above epsilon."""
     undecided: int
-    """Runs whose risk may be above epsilon or not, by the fresh examples."""
+    """Number of runs whose fresh examples leave it open whether the risk is above epsilon."""
     lower: float
     upper: float
-    """Both ends hold with probability 1 - delta."""
+    """The interval holds with probability 1 - delta."""
     delta: float
     mean_risk: float
     bounds: tuple[TailBound, ...]
     risks: tuple[float, ...]
-    """The risk of every run; where fresh examples measured it, its estimate."""
+    """The risk of every run, or its estimate by fresh examples."""
 
     @property
     def sentence(self) -> str:
@@ -90,7 +95,7 @@ class PacAnswer:
         )
 
     def __str__(self) -> str:
-        lines = [f"  {at_most(own.value)}  {own.name} ({own.needs})" for own in self.bounds]
+        lines = [f"  {at_most(bound.value)}  {bound.name} ({bound.needs})" for bound in self.bounds]
         return "\n".join([self.sentence, *(["Bounds that apply:"] if lines else []), *lines])
 
 
@@ -107,17 +112,39 @@ def pac(
     vc_dimension: int | None = None,
     seed: int = 0,
 ) -> PacAnswer:
-    """Estimate P[risk > epsilon] of a learner on m examples of a world, beside all bounds on it.
+    """Estimate P[risk > epsilon] of a learner on m examples of a world, and list the bounds on it.
 
-    ``learner`` is one of pacboost's, an object with ``fit`` and ``predict``, or a function
-    ``(X, y) -> predict``. Labels are -1 and +1. ``log_size`` is the logarithm of the number of its
-    hypotheses, ``vc_dimension`` that of its class. Give what you know: the bounds for learners
-    without training mistakes are then listed, unless a run had one.
+    Parameters
+    ----------
+    learner : learner, estimator or function
+        A learner of pacboost, an object with ``fit`` and ``predict``, or a function
+        ``(X, y) -> predict``. Labels are -1 and +1.
+    world : World
+        The distribution of the examples.
+    m : int
+        The number of examples of each run.
+    epsilon : float, default=0.1
+    trials : int, default=300
+        The number of runs.
+    delta : float, default=0.05
+        The probability with which the interval may fail.
+    log_size : float, default=None
+        The logarithm of the number of hypotheses, if known.
+    vc_dimension : int, default=None
+        The VC dimension of the class, if known. Bounds by either are listed if no run had a
+        training mistake.
+    seed : int, default=0
 
+    Returns
+    -------
+    PacAnswer
+
+    Examples
+    --------
     >>> from pacboost.theory import RectangleClassifier
     >>> from pacboost.theory.worlds import Boxes
-    >>> found = pac(RectangleClassifier(), Boxes((0.2, 0.3), (0.7, 0.9)), 76, trials=100)
-    >>> found.upper < 0.15, [bound.name for bound in found.bounds][:2]
+    >>> answer = pac(RectangleClassifier(), Boxes((0.2, 0.3), (0.7, 0.9)), 76, trials=100)
+    >>> answer.upper < 0.15, [bound.name for bound in answer.bounds][:2]
     (True, ['peeling the sides of the box', 'strips along the sides of the box'])
     """
     positive_whole("m", m)
@@ -127,10 +154,10 @@ def pac(
         raise ParameterError(
             f"world is {type(world).__name__}; give a world of pacboost.theory.worlds"
         )
-    if positive_whole("trials", trials) > MOST_TRIALS:
-        raise ParameterError(f"trials is {trials}; it may be up to {MOST_TRIALS:,}")
+    if positive_whole("trials", trials) > MAX_TRIALS:
+        raise ParameterError(f"trials is {trials}; it may be up to {MAX_TRIALS:,}")
     generator = np.random.default_rng(seed)
-    limits = 0.0 if isinstance(world, Finite) else LIMITS * delta
+    limits = 0.0 if isinstance(world, Finite) else RISK_SHARE_OF_DELTA * delta
     runs = [_run(learner, world, m, generator, limits / trials) for _ in range(trials)]
     share = (delta - limits) / 2
     sure = sum(run.low > epsilon for run in runs)
@@ -152,14 +179,14 @@ def pac(
 
 @dataclass(frozen=True)
 class PacRun:
-    """One sample: the risk of what was learned, between two ends, and its training mistakes."""
+    """One run: the risk of the learned rule, bounds on it, and its training mistakes."""
 
     risk: float
     low: float
     high: float
     mistakes: int
     tightest: bool | None
-    """Whether a tightest box was learned; None where one class was seen, which is no box."""
+    """Whether a tightest box was learned; None if the sample had no positive row."""
 
 
 def _run(
@@ -169,23 +196,25 @@ def _run(
     predict, rule = _fitted(learner, X, y)
     mistakes = int(wrong_margins(predict(X) * y).sum())
     box = isinstance(rule, Box) and rule.within > 0
-    tightest = None if rule is NOTHING_SEEN else box
+    tightest = None if rule is EMPTY_BOX else box
     if isinstance(world, Boxes) and isinstance(rule, Box) and box:
         risk = float(world.box_risk(rule.lower, rule.upper))
         return PacRun(risk, risk, risk, mistakes, tightest)
     if isinstance(world, Finite):
         risk = float(world.risk(predict))
         return PacRun(risk, risk, risk, mistakes, tightest)
-    fresh, truth = world.draw(FRESH, generator)
+    fresh, truth = world.draw(FRESH_EXAMPLES, generator)
     wrong = int(wrong_margins(predict(fresh) * truth).sum())
-    low, high = (end(wrong, FRESH, delta / 2) for end in (clopper_pearson_lower, clopper_pearson))
-    return PacRun(wrong / FRESH, low, high, mistakes, tightest)
+    low, high = (
+        end(wrong, FRESH_EXAMPLES, delta / 2) for end in (clopper_pearson_lower, clopper_pearson)
+    )
+    return PacRun(wrong / FRESH_EXAMPLES, low, high, mistakes, tightest)
 
 
 def _fitted(learner: Any, X: Rows, y: Signs) -> tuple[Callable[[Rows], Any], Any]:
-    """Learn from a sample; give the function that predicts, and the rule behind it."""
+    """Learn from a sample; return the function that predicts, and its rule."""
     if isinstance(learner, Learner):
-        return _found(learner, X, y)
+        return _learned_rule(learner, X, y)
     if isinstance(learner, type) or not (hasattr(learner, "fit") or callable(learner)):
         raise ParameterError(
             f"learner is {learner!r}; give a learner of pacboost, an object with fit and predict "
@@ -193,14 +222,14 @@ def _fitted(learner: Any, X: Rows, y: Signs) -> tuple[Callable[[Rows], Any], Any
         )
     if not hasattr(learner, "fit"):
         return learner(X, y), None
-    if np.unique(y).size == 1:  # most classifiers refuse a single class
+    if np.unique(y).size == 1:  # most classifiers reject a single class
         only = int(y[0])
-        return lambda rows: np.full(len(rows), only), NOTHING_SEEN if only < 0 else None
+        return lambda rows: np.full(len(rows), only), EMPTY_BOX if only < 0 else None
     fitted = deepcopy(learner).fit(X, y)
     return fitted.predict, getattr(fitted, "rule_", None)
 
 
-def _found(learner: Learner, X: Rows, y: Signs) -> tuple[Callable[[Rows], Any], Any]:
+def _learned_rule(learner: Learner, X: Rows, y: Signs) -> tuple[Callable[[Rows], Any], Any]:
     table = ArrayTable(X)
     bins = fit_bins(table, MAX_BINS) if learner.codes else None
     sample = Sample(table, y[:, None], bins=bins)
@@ -224,55 +253,45 @@ def _bounds(
     dimension: int | None,
 ) -> list[TailBound]:
     """List the bounds whose conditions hold: no noise, and no run with a training mistake."""
-    found = []
+    bounds = []
     clean = world.noise == 0 and not any(run.mistakes for run in runs)
     kinds = {run.tightest for run in runs}
     if clean and isinstance(world, Boxes) and True in kinds and False not in kinds:
         sides = 2 * world.features
         tail = float(binom.cdf(sides - 1, m, epsilon))
-        found.append(_tail("peeling the sides of the box", tail, "the tightest box"))
+        bounds.append(_tail("peeling the sides of the box", tail, "the tightest box"))
         strips = sides * (1 - epsilon / sides) ** m
-        found.append(_tail("strips along the sides of the box", strips, "the tightest box"))
+        bounds.append(_tail("strips along the sides of the box", strips, "the tightest box"))
     needs = "no run had a training mistake"
     if clean and log_size is not None:
         value = math.exp(min(0.0, float(log_size) + m * math.log1p(-epsilon)))
-        found.append(_tail("finite class", value, needs))
+        bounds.append(_tail("finite class", value, needs))
     if clean and dimension is not None and m * epsilon >= 8:
         growth = log_sauer(positive_whole("vc_dimension", dimension), 2 * m)
         value = math.exp(min(0.0, math.log(2) + growth - m * epsilon / 2 * math.log(2)))
-        found.append(_tail("VC dimension (Blumer et al. 1989)", value, needs))
-    return found
+        bounds.append(_tail("VC dimension (Blumer et al. 1989)", value, needs))
+    return bounds
 
 
 def _tail(name: str, value: float, needs: str) -> TailBound:
     return TailBound(name, min(1.0, outward(value)), needs)
 
 
-# Which labelings of a few points can a class of rules give? If all, it shatters the points.
-#
-# The VC dimension of a class is the largest number of points that it shatters. The learner is asked
-# for a rule for every labeling, so a labeling that is found is certain; one that is missed is
-# certain only for learners that always find a rule without mistakes where there is one, such as
-# stumps.
-
-MOST_POINTS = 14
-
-
 @dataclass(frozen=True, eq=False)
 class Shattering:
-    """The labelings of some points that rules give."""
+    """The labelings of some points for which rules exist."""
 
     points: int
     found: NDArray[np.int8]
-    """Labelings that some rule gives, one a line."""
+    """Labelings that some rule gives, one per row."""
     missed: NDArray[np.int8]
     """Labelings for which no rule was found."""
     certified: bool
-    """Whether no rule gives the missed ones: the learner finds one where there is one."""
+    """Whether no rule gives the missed labelings, because the learner finds every existing rule."""
 
     @property
     def shattered(self) -> bool:
-        """Whether every labeling was found; then the VC dimension is at least the points."""
+        """Whether every labeling was found; then the VC dimension is at least ``points``."""
         return len(self.missed) == 0
 
     def __bool__(self) -> bool:
@@ -295,7 +314,19 @@ class Shattering:
 
 @explains_input
 def shatters(learner: Any, X: Any) -> Shattering:
-    """Ask for a rule for every labeling of up to 14 points.
+    """Ask a learner for a rule for every labeling of up to 14 points.
+
+    Parameters
+    ----------
+    learner : str, learner, scikit-learn classifier or function
+    X : array-like of shape (n_points, n_features)
+
+    Returns
+    -------
+    Shattering
+
+    Examples
+    --------
 
     >>> print(shatters("stump", [[0.0], [1.0]]))
     All 4 labelings of the 2 points are given by some rule: the points are shattered, and the VC \
@@ -305,14 +336,14 @@ dimension is at least 2.
     """
     weak = as_learner(learner, "learner")
     table = table_of(collected(X))
-    if table.n_rows > MOST_POINTS:
+    if table.n_rows > MAX_POINTS:
         raise DataError(
             f"X has {table.n_rows} points, which have 2^{table.n_rows} labelings; give up to "
-            f"{MOST_POINTS}"
+            f"{MAX_POINTS} points"
         )
     bins = fit_bins(table, MAX_BINS) if weak.codes else None
     weights = np.ones(table.n_rows, dtype=np.int64)
-    found: list[NDArray[np.int8]] = []
+    realised: list[NDArray[np.int8]] = []
     missed: list[NDArray[np.int8]] = []
     for signs in product((-1, 1), repeat=table.n_rows):
         labels = np.array(signs, dtype=np.int8)
@@ -323,19 +354,19 @@ dimension is at least 2.
                 f"the learner {weak.name} finds rules that do not answer -1 or +1; give stumps, "
                 "the tightest box, a scikit-learn classifier or a function"
             )
-        given = rule.agreement(sample).min() > 0
-        (found if given else missed).append(labels)
+        is_given = rule.agreement(sample).min() > 0
+        (realised if is_given else missed).append(labels)
     shape = (-1, table.n_rows)
     return Shattering(
         table.n_rows,
-        np.array(found, dtype=np.int8).reshape(shape),
+        np.array(realised, dtype=np.int8).reshape(shape),
         np.array(missed, dtype=np.int8).reshape(shape),
         isinstance(weak, Stump | Rectangle),
     )
 
 
 def at_least(end: float) -> str:
-    """Write a lower end in four decimals, or in two digits where it is smaller, rounded down.
+    """Round a lower end down to four decimals, or to two digits if it is smaller.
 
     >>> at_least(0.12349), at_most(0.12341), at_least(2.66e-8), at_most(2.61e-8)
     ('0.1234', '0.1235', '2.6E-8', '2.7E-8')
@@ -344,7 +375,7 @@ def at_least(end: float) -> str:
 
 
 def at_most(end: float) -> str:
-    """Write an upper end like this, rounded up."""
+    """Round an upper end up to four decimals, or to two digits if it is smaller."""
     return _written(end, ROUND_CEILING)
 
 

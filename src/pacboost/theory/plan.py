@@ -1,8 +1,8 @@
-"""How many examples, rounds, draws or runs do I need?
+"""Plans: the numbers of examples, rounds, draws or runs that a learner needs.
 
-Each answer gives the number that suffices by a theorem, for every distribution; where one is known,
-a number that is necessary in the worst case, and for whom; and what a simulation needed on one
-plain distribution, which is seldom the worst.
+Each plan has the number that suffices by a theorem for every distribution; if known, a number that
+is necessary in the worst case, and for which learners; and the number that a simulation needed on
+one simple distribution, which is seldom the worst.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ from pacboost.theory.plan_learning import (
 )
 from pacboost.training.filtering.plan import share_of
 
-# How many rounds, draws, runs and examples does boosting need?
-
 
 @plain_numbers
 def rounds(*, edge: float, error: float | None = None, rows: int | None = None) -> Plan:
-    """Rounds of AdaBoost until the training error is as small as given, or 0 on so many rows.
+    """Rounds of AdaBoost until the training error is at most ``error``, or 0 on ``rows`` rows.
 
     >>> rounds(edge=0.2, rows=1000).rounds
     339
     """
     probability("edge", edge)
     if (error is None) == (rows is None):
-        raise ParameterError("give error to reach, or rows to get all right, and not both")
+        raise ParameterError(
+            "give either error, the training error to reach, or rows, the number of rows to fit"
+        )
     target = probability("error", error) if error is not None else 1 / positive_whole("rows", rows)
     per_round = -0.5 * math.log1p(-(edge**2))
     number = math.ceil(math.log(1 / target) / per_round)
     if rows is not None and number * per_round <= math.log(rows):  # strictly below 1/rows
         number += 1
     sample = rows or 1000
-    known = needs.adversarial_rounds(edge, sample, error or 0.0) if sample <= 5000 else None
+    simulated = needs.adversarial_rounds(edge, sample, error or 0.0) if sample <= 5000 else None
     return Plan(
         question=f"Rounds until AdaBoost's training error is {f'≤ {target:g}' if error else 0}, "
         f"when every rule has edge {edge:g} (error {(1 - edge) / 2:g})",
         theorem="training error ≤ (1 - edge²)^(T/2)",
         rounds=number,
-        simulated=known,
+        simulated=simulated,
         details={"world": f"an adversary with this edge on {sample:,} rows"},
     )
 
@@ -75,8 +75,8 @@ def filtering(*, epsilon: float, delta: float, edge: float, threshold: float = 0
     probability("edge", edge)
     probability("threshold", threshold)
     number = math.ceil(1 / (threshold * epsilon * edge) ** 2 * (1 - 1e-12))
-    # As a run shares delta: half for the tests, of which half for the mean weight. So many draws
-    # decide the two-threshold test, whatever μ is.
+    # A run spends half of delta on the tests, and half of that on the mean weight. This number of
+    # draws decides the two-threshold test for every μ.
     share = share_of(delta / 2, number) / 2
     point = sample_sizes.selection_threshold(threshold * epsilon, (1 - threshold) * epsilon)
     distance = kl(point, epsilon)
@@ -102,12 +102,12 @@ def filtering(*, epsilon: float, delta: float, edge: float, threshold: float = 0
 
 @plain_numbers
 def strong(*, epsilon: float, delta: float, edge: float, dimension: int) -> Plan:
-    """Weak implies strong, in one call: examples and rounds for (ε, δ) from a weak learner.
+    """Examples and rounds for (ε, δ) from a weak learner: weak learning implies strong learning.
 
     With m examples, AdaBoost runs T = T(m) rounds, enough to leave no mistake. Each weak call may
     fail with δ/(2T). The vote of T rules is one of Π(2m) ≤ S_d(2m)^T · Cov(2m, T) behaviours (S_d
     is Sauer's sum), and by the VC bound with δ/2 its risk is at most ε. As m grows T jumps, and the
-    bound with it; the answer is the m from which on every number of examples is enough
+    bound with it; the answer is the smallest m such that every larger number is also enough
     (docs/proofs/growth.md, section 3).
 
     >>> answer = strong(epsilon=0.1, delta=0.05, edge=0.4, dimension=3)
@@ -125,8 +125,8 @@ def strong(*, epsilon: float, delta: float, edge: float, dimension: int) -> Plan
 
     def between(low: int, high: int) -> bool:
         number = needed_rounds(high)
-        most = low if number == needed_rounds(low) else high  # falls where T stays
-        growth = number * log_sauer(d, 2 * most) + log_cover(2 * most, number)
+        size = low if number == needed_rounds(low) else high  # the bound falls while T is constant
+        growth = number * log_sauer(d, 2 * size) + log_cover(2 * size, number)
         return vc_bound.realizable(low, delta / 2, growth) <= epsilon
 
     def sure(m: int) -> bool:
@@ -157,7 +157,7 @@ def strong(*, epsilon: float, delta: float, edge: float, dimension: int) -> Plan
 def confidence(
     *, failure: float, delta: float, epsilon: float | None = None, gap: float | None = None
 ) -> Plan:
-    """Runs of a learner that often fails, and rows to choose among them.
+    """Runs of a learner that often fails, and rows to choose the best of them.
 
     >>> confidence(failure=0.9, delta=0.05).runs
     36
@@ -185,8 +185,8 @@ def resample(*, edge: float, delta: float, rounds: int, log_size: float) -> Plan
     """Rows to draw from D_t so that the best rule on the draw keeps half the edge, every round.
 
     On the draw the error of every rule is off by at most γ/4, γ = edge/2, in all rounds. The rule
-    that looks best may be off by that much in its favour, and the best rule by as much to its
-    disadvantage, so the one that is taken has lost at most γ/2.
+    that looks best may be overrated by γ/4 and the best rule underrated by γ/4, so the chosen rule
+    loses at most γ/2.
 
     >>> resample(edge=0.2, delta=0.05, rounds=100, log_size=8.0).examples
     13036

@@ -1,4 +1,4 @@
-"""How many examples does a learner need, and how many rows certify what it has learned?"""
+"""Plans for learning: the examples a learner needs, and the rows that certify its result."""
 
 from __future__ import annotations
 
@@ -19,12 +19,10 @@ from pacboost.theory import finite as finite_bound
 from pacboost.theory import needs, sample_sizes
 from pacboost.theory import vc as vc_bound
 
-# What a question of planning is answered with.
-
 
 @dataclass(frozen=True)
 class Plan:
-    """An answer: what suffices, what is needed in the worst case, what a simulation needed."""
+    """Numbers that suffice, that are needed in the worst case, and that a simulation needed."""
 
     question: str
     theorem: str
@@ -33,10 +31,10 @@ class Plan:
     draws: int | None = None
     runs: int | None = None
     lower: int | None = None
-    """So many are needed in the worst case, by those ``lower_for`` names; None if not known."""
+    """The number needed in the worst case by the learners in ``lower_for``; None if unknown."""
     lower_for: str = ""
     simulated: int | None = None
-    """What one plain world needed, in the unit of the answer; None where there is none."""
+    """The number that a simulation needed, in the unit of the answer; None if there is none."""
     details: Mapping[str, float | int | str] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -48,10 +46,10 @@ class Plan:
         return bold(self.question) + facts(self.facts())
 
     def facts(self) -> list[tuple[str, str]]:
-        """Everything there is, as pairs of words.
+        """Return all fields as pairs of a name and a text.
 
-        A simulation that needed less than the worst case does is left out: it speaks of an easier
-        distribution, and the two numbers side by side would seem to contradict each other.
+        A simulation that needed fewer than the worst case is omitted: its distribution is easier,
+        and the two numbers would seem to contradict each other.
         """
         numbers = {
             "examples": self.examples,
@@ -74,29 +72,29 @@ class Plan:
         return facts
 
     def to_json(self) -> str:
-        """Everything as JSON text."""
+        """Return all fields as JSON text."""
         return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False)
 
 
 WORST_CASE = "deterministic learners on the worst distribution of such a class"
-"""Whom the lower bounds of Blumer et al. and of Ehrenfeucht et al. speak of, as they are used here:
-one that tosses a coin where it is undecided may need fewer, and so may an easier distribution."""
+"""The learners to which the lower bounds of Blumer et al. and of Ehrenfeucht et al. apply: a
+randomised learner may need fewer examples, and so may an easier distribution."""
 
 
 @plain_numbers
 def finite(
     *, epsilon: float, delta: float, size: int | None = None, log_size: float | None = None
 ) -> Plan:
-    """Examples for a learner that fits its sample by one of finitely many hypotheses.
+    """Examples for a consistent learner of finitely many hypotheses.
 
     >>> finite(epsilon=0.1, delta=0.05, size=1000).examples
     94
     """
     if (size is None) == (log_size is None):
-        raise ParameterError("give size, or log_size = ln(size), and not both")
+        raise ParameterError("give either size or log_size = ln(size)")
     nats = math.log(positive_whole("size", size)) if size is not None else float(log_size or 0.0)
     examples = finite_bound.examples_for_consistent(epsilon, delta, nats)
-    parted = nats > math.log(2.5)  # of three concepts two agree on some point, and part elsewhere
+    parted = nats > math.log(2.5)  # two of three concepts agree on some point and differ elsewhere
     lower = math.ceil(sample_sizes.blumer(epsilon, delta)) if parted else 1
     return Plan(
         question=f"Examples for error ≤ {epsilon:g} with confidence {confidence_number(delta)}, "
@@ -114,7 +112,7 @@ def finite(
 
 @plain_numbers
 def vc(*, epsilon: float, delta: float, dimension: int) -> Plan:
-    """Examples for a learner that fits its sample by a class of this VC dimension.
+    """Examples for a consistent learner of a class of this VC dimension.
 
     >>> vc(epsilon=0.1, delta=0.05, dimension=4).lower
     27
@@ -196,7 +194,7 @@ def no_free_lunch(*, domain: int) -> Plan:
     """
     needed = sample_sizes.examples_for_no_free_lunch(domain)
     return Plan(
-        question=f"Examples to learn any labelling whatever of {domain:,} points",
+        question=f"Examples to learn every labelling of {domain:,} points",
         theorem="with fewer than half the points seen, some labelling gives risk ≥ 1/8 with "
         "probability ≥ 1/7",
         lower=needed,
@@ -219,9 +217,9 @@ def holdout(
 ) -> Plan:
     """Rows to hold out so that a classifier of this true error is certified at epsilon.
 
-    With so many rows, and with every larger number, it is certified with probability ``power`` or
-    more. Which mistakes it makes on the rows is chance, so no number of rows makes this certain
-    unless its error is 0. Without an ``error``, it is half of epsilon.
+    With this number of rows, and with every larger one, it is certified with probability ``power``
+    or more. Its mistakes on the rows are random, so no number of rows makes this certain unless its
+    error is 0. The default ``error`` is half of epsilon.
 
     >>> holdout(epsilon=0.01, delta=0.05, error=0).examples
     299
@@ -247,9 +245,6 @@ def holdout(
     )
 
 
-# How many positives certify a recall, and how many calibration rows prediction sets need?
-
-
 @plain_numbers
 def recall(
     *,
@@ -259,12 +254,12 @@ def recall(
     power: float = 0.9,
     share: float | None = None,
 ) -> Plan:
-    """Positive rows to hold out so that a recall is certified, and rows in all at their share.
+    """Positive rows to hold out so that a recall is certified, or rows of both classes.
 
-    ``true_recall`` is what the classifier really finds; with so many positives, and with every
-    larger number, it passes with probability ``power`` or more. With ``share`` the same is said of
-    rows of both classes, of which the positives are a random number. A threshold that is chosen by
-    these rows (``choose_threshold``) needs the ``fewest`` only: it is set so that it passes.
+    ``true_recall`` is the recall of the classifier; with this number of positives, and with every
+    larger one, it passes with probability ``power`` or more. With ``share``, the positives are a
+    random number of rows of both classes. A threshold that these rows choose
+    (``choose_threshold``) needs only the ``fewest positives``, because it is set to pass.
 
     >>> recall(recall=0.95, delta=0.05).examples
     59
@@ -275,8 +270,8 @@ def recall(
     target = probability("recall", recall)
     if not target < true_recall <= 1:
         raise ParameterError(
-            f"true_recall is {true_recall:g}; it has to be above the recall of {target:g} that is "
-            "to be certified, and at most 1"
+            f"true_recall is {true_recall:g}; it must be above the recall of {target:g} to "
+            "certify, and at most 1"
         )
     missed = 1 - true_recall
     positives = passing.rows_to_pass(1 - target, delta, missed, power)
@@ -311,13 +306,13 @@ def coverage(
     share: float | None = None,
     power: float = 0.9,
 ) -> Plan:
-    """Calibration rows so that prediction sets cover with confidence, and not much more than asked.
+    """Calibration rows so that prediction sets cover with confidence, but not much more than asked.
 
-    The sets hold every label whose score is at most the k-th smallest of n calibration rows. Their
-    coverage is at least ``coverage`` except with probability delta, and k/(n + 1) on average, which
-    is to exceed it by at most ``excess``, for this n and every larger one. With ``classes``, every
-    class has its share of delta and rows of its own, whose number is random: each class has so
-    many with probability ``power``, if the rarest is a ``share`` of all rows (1/``classes``).
+    The sets contain every label whose score is at most the k-th smallest of n calibration rows.
+    Their coverage is at least ``coverage`` except with probability delta, and k/(n + 1) on average,
+    which exceeds it by at most ``excess``, for this n and every larger one. With ``classes``, every
+    class has its share of delta and its own rows, whose number is random: with probability
+    ``power`` each class has enough, if the rarest is a ``share`` of all rows (1/``classes``).
 
     >>> answer = coverage(coverage=0.9, delta=0.05)
     >>> answer.examples, answer.details["rank"], answer.details["fewest rows"]
@@ -328,19 +323,19 @@ def coverage(
     rarest = 1 / classes if share is None else share
     if not 0 < rarest <= 1 / classes:
         raise ParameterError(
-            f"share is {share:g}; that of the rarest of {classes} classes is above 0 and at most "
-            f"1/{classes}"
+            f"share is {share:g}; the share of the rarest of {classes} classes must be above 0 and "
+            f"at most 1/{classes}"
         )
     examples = rows = rows_to_cover(target, level, excess)
-    said = ""
+    note = ""
     if classes > 1:
         lack = (1 - probability("power", power)) / classes
         examples = passing.rows_of_all(rows, rarest, 1 - lack)
-        said = f", so many of each of {classes} classes with probability {power:g} or more"
+        note = f"; each of {classes} classes has enough rows with probability {power:g} or more"
     rank = covering_rank(rows, target, level)
     return Plan(
         question=f"Calibration rows for prediction sets that cover at least {target:g} with "
-        f"confidence {confidence_number(delta)}, and at most {excess:g} more on average{said}",
+        f"confidence {confidence_number(delta)}, and at most {excess:g} more on average{note}",
         theorem="P[coverage < 1 - a] ≤ P[Bin(n, 1 - a) ≥ k] ≤ δ",
         examples=examples,
         details={
@@ -353,19 +348,16 @@ def coverage(
     )
 
 
-# How many labelled rows until a model in use is seen to err more often than certified?
-
-
 @plain_numbers
 def monitor(
     *, before: float, after: float, delta: float, power: float = 0.9, run_length: int = 100_000
 ) -> Plan:
-    """Labelled rows until a jump of the error above the certified one is seen by ``Monitor``.
+    """Labelled rows until ``Monitor`` detects a jump of the error above the certified one.
 
     ``before`` is the certified error, ``after`` the error from the jump on. The certificate is
-    refuted within ``examples`` rows with probability ``power`` if the model errs so often from the
-    first row on. After a long quiet time the evidence against it has shrunk; the change detector
-    sounds within as many rows after the jump as ``details`` says, whenever the jump comes.
+    refuted within ``examples`` rows with probability ``power`` if the model has this error from the
+    first row on. Over a long time without a jump the evidence against it shrinks; the change
+    detector raises an alarm within "rows after a late jump" of ``details``, whenever that is.
 
     >>> answer = monitor(before=0.05, after=0.08, delta=0.05)
     >>> answer.examples, answer.details["rows after a late jump"]
@@ -374,7 +366,7 @@ def monitor(
     level = probability("delta", delta)
     late = math.log(positive_whole("run_length", run_length))
     return Plan(
-        question=f"Labelled rows until an error of {after:g} is seen where {before:g} is "
+        question=f"Labelled rows until an error of {after:g} is detected where {before:g} is "
         f"certified, with probability {power:g} or more",
         theorem="P[ever K_t ≥ 1/δ] ≤ δ while the certificate holds; K_t by Bin(t, after)",
         examples=monitoring.rows_to_see(before, after, -math.log(level), power),

@@ -1,8 +1,8 @@
-"""A certificate by the training rows themselves, for a vote of stumps with whole-number votes.
+"""Certificates by the training rows for votes of stumps with whole-number votes.
 
-Stumps on fixed bins can be counted, and so can votes of few bits, so all votes that may come out
-are certified at once (bounds/occam.py; docs/proofs/finite.md). The bound is loose: rows held out
-(``certify="holdout"``) usually give a smaller one, for a vote that makes fewer mistakes.
+Stumps on fixed bins can be counted, and so can votes of few bits, so all possible votes are
+certified at once (bounds/occam.py; docs/proofs/finite.md). The bound is loose: held-out rows
+(``certify="holdout"``) usually give a smaller one, for a vote with fewer mistakes.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class QuantisedVote:
     scale: float
     rules: int
     mistakes: int
-    """On the rows learned from, ties included."""
+    """The number of mistakes on the training rows, ties included."""
     bound: float
     estimate: float
-    """The error on the rows that gave the bins; their labels had no part in the vote."""
+    """The error on the rows that gave the bins, whose labels did not influence the vote."""
     vote: Vote
     certificate: Certificate
     classes: NDArray[Any]
@@ -73,10 +73,30 @@ def certify_by_training_rows(
 
     A random share of the rows gives bins, levels, kinds of columns and classes; AdaBoost learns
     from the others. Its votes are rounded in many ways. All bounds hold at once with probability
-    1 - delta, so any of the votes may be chosen after a look at them; the smallest bound comes
-    first, and is not always that of the best vote. With ``copies="distinct"``, one of several equal
-    rows is used.
+    1 - delta, so any of the votes may be chosen after seeing them.
 
+    Parameters
+    ----------
+    X, y : array-like
+        Rows of two classes.
+    n_estimators : int, default=50
+        The number of rounds of AdaBoost.
+    share_for_bins : float, default=0.2
+        The share of the rows that gives the bins.
+    max_bins : int, default=255
+    delta : float, default=0.05
+        The probability with which the certificates may fail.
+    random_state : int, RandomState or None, default=None
+    copies : {"draws", "distinct"}, default="draws"
+        With "distinct", one of several equal rows is used.
+
+    Returns
+    -------
+    list of QuantisedVote
+        The smallest bound comes first; it is not always that of the best vote.
+
+    Examples
+    --------
     >>> from pacboost.theory.worlds import Boxes
     >>> choices = certify_by_training_rows(*Boxes((0.3,), (1.0,)).draw(500, 0), 5, random_state=0)
     >>> best = choices[0]
@@ -106,7 +126,7 @@ def certify_by_training_rows(
         pass
     rules, votes = merged(run.vote())
     if not rules:
-        raise NotCertified("no stump has an edge: the vote is empty, and nothing can be certified")
+        raise NotCertified("no stump is better than chance, so the vote is empty")
     base_rules, n = count_rules(bins), table.n_rows
     choices = []
     for pair in occam.search(
@@ -125,20 +145,22 @@ def merged(vote: Vote) -> tuple[list[StumpRule], NDArray[np.float64]]:
     sums: dict[StumpRule, float] = {}
     for rule, weight in zip(vote.hypotheses, vote.votes, strict=True):
         if not isinstance(rule, StumpRule):
-            raise NotCertified("only votes of stumps can be counted; this vote has other rules")
+            raise NotCertified(
+                "the vote has rules that are not stumps; only votes of stumps can be counted"
+            )
         unsigned, sign = (rule, 1.0) if rule.above > 0 else (rule.negated(), -1.0)
         if unsigned.is_constant:  # the same rule whichever feature it was found on
             unsigned = StumpRule.constant(-1)
         sums[unsigned] = sums.get(unsigned, 0.0) + sign * float(weight)
-    kept = {rule: weight for rule, weight in sums.items() if weight != 0}
-    return list(kept), np.array(list(kept.values()))
+    nonzero = {rule: weight for rule, weight in sums.items() if weight != 0}
+    return list(nonzero), np.array(list(nonzero.values()))
 
 
-def whole_vote(rules: list[StumpRule], whole: NDArray[np.int64]) -> Vote:
-    """Return the vote with these whole-number votes, without the rules that have none."""
-    used = np.flatnonzero(whole)
-    stumps = [rules[k] if whole[k] > 0 else rules[k].negated() for k in used]
-    return Vote(stumps, np.abs(whole[used]).astype(np.float64))
+def whole_vote(rules: list[StumpRule], numbers: NDArray[np.int64]) -> Vote:
+    """Return the vote with these whole-number votes, without rules whose vote is 0."""
+    used = np.flatnonzero(numbers)
+    stumps = [rules[k] if numbers[k] > 0 else rules[k].negated() for k in used]
+    return Vote(stumps, np.abs(numbers[used]).astype(np.float64))
 
 
 def mistakes(vote: Vote, rows: LabelledRows) -> int:
@@ -148,12 +170,12 @@ def mistakes(vote: Vote, rows: LabelledRows) -> int:
 
 
 def _refuse_other_classes(classes: NDArray[Any], labels: NDArray[Any]) -> None:
-    """The classes must not come from the rows that certify, any more than bins may."""
+    """Check the classes, which like the bins must not come from the rows that certify."""
     unknown = sorted(set(np.unique(labels).tolist()) - set(classes.tolist()))
     if classes.size == 2 and not unknown:
         return
     other = f", and {unknown[0]!r} is a label of the other rows" if unknown else ""
     raise NotCertified(
-        f"the rows that give the bins have {classes.size} classes{other}; votes are counted for "
-        "two classes that occur among these rows. Give two classes, or a larger share_for_bins"
+        f"the rows that give the bins have {classes.size} classes{other}; they must have both "
+        "classes. Give two classes, or a larger share_for_bins"
     )

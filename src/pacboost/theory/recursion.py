@@ -1,4 +1,4 @@
-"""Schapire's recursion: a majority of three, each of which may be a majority of three.
+"""Schapire's recursion: a majority of three rules, which may be majorities of three themselves.
 
     Learn(ε, δ, EX):  α = g⁻¹(ε)
         h1 = Learn(α, δ/5, EX);   return h1 if it surely is wrong on at most ε              (δ/5)
@@ -6,11 +6,11 @@
         h3 = Learn(α, δ/5, EX3);  the run ends if EX3 is surely rarer than it can be    (δ/10)
         return majority(h1, h2, h3)
 
-down to the weak learner, whose rules are tested as well: so nothing rests on its promise. With
-probability 1 - δ the error of whatever is returned is at most ε (Schapire 1990; proved with these
+down to the weak learner, whose rules are also tested, so the result does not depend on its promise.
+With probability 1 - δ the error of the returned rule is at most ε (Schapire 1990; proved with these
 tests in docs/proofs/three_way.md). Every test is a confidence sequence that ends at one of two
-thresholds: a rule is returned early at U ≤ ε, and the call continues at L ≥ ε/2, which also says
-that EX2 will find enough mistakes.
+thresholds: a rule is returned early at U ≤ ε, and the call continues at L ≥ ε/2, which also
+guarantees that EX2 finds enough mistakes.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from pacboost.learners.learner import Learner
 from pacboost.numerics.checks import probability
 from pacboost.numerics.growth import targets
 from pacboost.theory.three_oracles import (
-    LEAST_AT_ONCE,
-    MOST_AT_ONCE,
+    MAX_BATCH_ROWS,
+    MIN_BATCH_ROWS,
     Disagreements,
     Halves,
     Oracle,
@@ -42,32 +42,30 @@ from pacboost.theory.three_oracles import (
 from pacboost.training.filtering.plan import MeanTest, share_of
 from pacboost.training.run.rounds import RowsShown
 
-# The record of Schapire's recursion: what it aimed at, and what every call did.
-
 
 @dataclass(frozen=True)
 class Node:
-    """What one call of the recursion did."""
+    """The record of one call of the recursion."""
 
     path: str
-    """Which of the three it is, level by level: "" for the root, "12" for h2 of the root's h1."""
+    """The number of the rule on each level: "" for the root, "12" for h2 of the root's h1."""
     level: int
     """0 for a call of the weak learner."""
     target: float
     part: float | None
     """g⁻¹(target): the error that each of its three rules may have; None for a weak rule."""
     draws: int
-    """Examples that were drawn from the source for it, those of its parts included."""
+    """Number of examples drawn from the source, including those of its parts."""
     error: float | None
-    """The error measured of what was returned, under its own distribution; None if untested."""
+    """The measured error of the returned rule under its distribution; None if untested."""
     upper: float
-    """What that error surely is at most."""
+    """An upper bound on that error."""
     returned: str
 
 
 @dataclass
 class Record:
-    """The record of one recursion: what it aimed at, and every call in the order of their ends."""
+    """The targets of one recursion, and its calls in the order in which they ended."""
 
     edge: float
     epsilon: float
@@ -76,29 +74,29 @@ class Record:
     nodes: list[Node] = field(default_factory=list)
     draws: int = 0
     again: int = 0
-    """How many of the draws were of examples that had come before."""
+    """Number of draws that repeated an example."""
     stopped: str = ""
-    """Why it ended before it had reached epsilon; empty if it has."""
+    """Why it ended before it reached epsilon; empty if it reached it."""
     measured_edge: float | None = None
     """The edge of the weak rule that broke the promise, if one did."""
 
     @property
     def levels(self) -> int:
-        """How deep majorities are nested, if nothing returns early."""
+        """The depth of nested majorities if no call returns early."""
         return len(self.targets) - 1
 
 
-KEPT_EDGE = 0.75
-"""The share of the promised edge that is tested for, so that a test of a true promise ends."""
-LOWER = 0.5
-"""The recursion continues where the error surely exceeds this share of the target."""
-ROWS = 16
-"""A weak rule is first learned from ROWS/edge² examples, and from twice as many if it fails."""
-TRIES = 4
+TESTED_EDGE_SHARE = 0.75
+"""Share of the promised edge for which rules are tested, so that a test of a true promise ends."""
+MIN_TARGET_SHARE = 0.5
+"""The recursion continues if the error surely exceeds this share of the target."""
+WEAK_ROWS = 16
+"""Number of examples, times 1/edge², for a weak rule; it doubles if the rule fails its test."""
+MAX_WEAK_TRIES = 4
 
 
 @dataclass(frozen=True)
-class Found:
+class BoundedRule:
     """A rule, and an upper bound on its error under the oracle it was learned for."""
 
     rule: Hypothesis
@@ -106,11 +104,11 @@ class Found:
 
 
 class NoEdge(Exception):  # noqa: N818 - it ends the recursion, not the program
-    """Rules surely have a smaller edge than promised; the text says which."""
+    """A rule surely has a smaller edge than promised; the message names it."""
 
 
 class Settled(Exception):  # noqa: N818
-    """EX2 has found so few mistakes that the rule of the call ``path`` is good enough."""
+    """EX2 found few mistakes, so the first rule of the call ``path`` is good enough."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -118,7 +116,7 @@ class Settled(Exception):  # noqa: N818
 
 
 class Recursion:
-    """One run; ``rule`` is always the best rule known so far for the source."""
+    """One run of the recursion; ``rule`` is the best rule so far for the source."""
 
     def __init__(
         self,
@@ -132,7 +130,9 @@ class Recursion:
         if not 0 < edge < 1:
             raise ParameterError(f"edge is {edge}; the edge that a learner promises is in (0, 1)")
         probability("delta", delta)
-        self.record = Record(edge, epsilon, delta, targets(epsilon, (1 - KEPT_EDGE * edge) / 2))
+        self.record = Record(
+            edge, epsilon, delta, targets(epsilon, (1 - TESTED_EDGE_SHARE * edge) / 2)
+        )
         self.rule: Hypothesis | None = None
         self.ran_out = False
         """Whether the run ended because the examples ran out."""
@@ -155,9 +155,9 @@ class Recursion:
             self._count()
         return self.rule
 
-    def _learn(self, level: int, delta: float, oracle: Oracle, path: str) -> Found:
+    def _learn(self, level: int, delta: float, oracle: Oracle, path: str) -> BoundedRule:
         before = self._source.draws
-        found, test, returned = (
+        learned, test, returned = (
             self._weak(delta, oracle, path)
             if level == 0
             else self._three(level, delta, oracle, path)
@@ -171,41 +171,51 @@ class Recursion:
                 aims[level - 1] if level else None,
                 self._source.draws - before,
                 test.mean if test is not None and test.count else None,
-                found.upper,
+                learned.upper,
                 returned,
             )
         )
         if set(path) <= {"1"}:
-            self.rule = found.rule
+            self.rule = learned.rule
         self._count()
         if self.watch is not None:
             self.watch(self.record)
-        return found
+        return learned
 
     def _three(
         self, level: int, delta: float, oracle: Oracle, path: str
-    ) -> tuple[Found, MeanTest | None, str]:
+    ) -> tuple[BoundedRule, MeanTest | None, str]:
         epsilon = self.record.targets[level]
         first = self._learn(level - 1, delta / 5, oracle, f"{path}1")
         if first.upper <= epsilon:  # as its own test has shown
             return first, None, "the first"
         test = MeanTest(delta / 5)
         if self._errs_little(test, oracle, first.rule, epsilon):
-            return Found(first.rule, test.upper), test, "the first"
+            return BoundedRule(first.rule, test.upper), test, "the first"
 
         second = self._second(level, delta, oracle, path, first, test)
         if second is None:
-            return Found(first.rule, test.upper), test, "the first"
+            return BoundedRule(first.rule, test.upper), test, "the first"
         test = MeanTest(delta / 10)
         if self._errs_little(test, oracle, second.rule, epsilon):
-            return Found(second.rule, test.upper), test, "the second"
+            return BoundedRule(second.rule, test.upper), test, "the second"
         third = self._third(level, delta, oracle, path, first, second)
-        return Found(Three(first.rule, second.rule, third.rule), epsilon), None, "the majority"
+        return (
+            BoundedRule(Three(first.rule, second.rule, third.rule), epsilon),
+            None,
+            "the majority",
+        )
 
     def _second(
-        self, level: int, delta: float, oracle: Oracle, path: str, first: Found, test: MeanTest
-    ) -> Found | None:
-        """Learn from EX2; None if the first rule turns out to be good enough meanwhile."""
+        self,
+        level: int,
+        delta: float,
+        oracle: Oracle,
+        path: str,
+        first: BoundedRule,
+        test: MeanTest,
+    ) -> BoundedRule | None:
+        """Learn from EX2; None if the first rule turns out to be good enough."""
         target = self.record.targets[level]
 
         def watch(mistakes: NDArray[np.bool_]) -> None:
@@ -222,28 +232,34 @@ class Recursion:
             return None
 
     def _third(
-        self, level: int, delta: float, oracle: Oracle, path: str, first: Found, second: Found
-    ) -> Found:
+        self,
+        level: int,
+        delta: float,
+        oracle: Oracle,
+        path: str,
+        first: BoundedRule,
+        second: BoundedRule,
+    ) -> BoundedRule:
         """Learn from EX3, unless disagreements are rarer than the earlier tests imply."""
         target, part = self.record.targets[level], self.record.targets[level - 1]
-        test, least = MeanTest(delta / 10), LOWER * target * (1 - 2 * part)
+        test, minimum = MeanTest(delta / 10), MIN_TARGET_SHARE * target * (1 - 2 * part)
 
         def watch(disagreements: NDArray[np.bool_]) -> None:
             test.add(disagreements.astype(np.float64))
-            if test.mean < least and test.upper < least:
+            if test.mean < minimum and test.upper < minimum:
                 raise NoEdge(
-                    f"h1 and h2 of {_where(path)} disagree on {test.mean:.2g} of the examples and "
-                    f"not on {least:.2g}, so a test has failed: that happens with probability delta"
+                    f"h1 and h2 of {_where(path)} disagree on {test.mean:.2g} of the examples, and "
+                    f"at least {minimum:.2g} is implied, so a test has failed (probability delta)"
                 )
 
         disagreements = Disagreements(oracle, first.rule, second.rule, watch)
         return self._learn(level - 1, delta / 5, disagreements, f"{path}3")
 
-    def _weak(self, delta: float, oracle: Oracle, path: str) -> tuple[Found, MeanTest, str]:
+    def _weak(self, delta: float, oracle: Oracle, path: str) -> tuple[BoundedRule, MeanTest, str]:
         """Learn a weak rule and test it; if it fails, learn from more examples."""
         promise = self.record.edge
-        rows = math.ceil(ROWS / promise**2)
-        for attempt in range(TRIES):
+        rows = math.ceil(WEAK_ROWS / promise**2)
+        for attempt in range(MAX_WEAK_TRIES):
             examples = oracle.draw(rows << attempt)
             search = self._learner.on(as_sample(examples))
             weights = np.ones(examples.n_rows, dtype=np.int64)
@@ -253,11 +269,11 @@ class Recursion:
             test = MeanTest(share_of(delta, attempt))
             aim = self.record.targets[0]
             if self._errs_little(test, oracle, rule, aim, (1 - promise) / 2):
-                return Found(rule, test.upper), test, "a weak rule"
+                return BoundedRule(rule, test.upper), test, "a weak rule"
         self.record.measured_edge = 1 - 2 * test.mean
         raise NoEdge(
-            f"the learner promised an edge of {promise:g}, and its rule for {_where(path)} has one "
-            f"of {1 - 2 * test.mean:.3g}, surely below {1 - 2 * test.lower:.3g} "
+            f"the learner promised an edge of {promise:g}, and its rule for {_where(path)} has an "
+            f"edge of {1 - 2 * test.mean:.3g}, surely below {1 - 2 * test.lower:.3g} "
             f"({test.count:,} examples)"
         )
 
@@ -266,19 +282,19 @@ class Recursion:
         test: MeanTest,
         oracle: Oracle,
         rule: Hypothesis,
-        most: float,
+        limit: float,
         enough: float | None = None,
     ) -> bool:
-        """Draw until the error is surely at most ``most``, or surely at least ``enough``."""
-        enough = LOWER * most if enough is None else enough
-        size = LEAST_AT_ONCE
+        """Draw until the error is surely at most ``limit``, or surely at least ``enough``."""
+        enough = MIN_TARGET_SHARE * limit if enough is None else enough
+        size = MIN_BATCH_ROWS
         while True:
             test.add(wrong(rule, oracle.draw(size)).astype(np.float64))
-            if test.upper <= most:
+            if test.upper <= limit:
                 return True
             if test.lower >= enough:
                 return False
-            size = min(MOST_AT_ONCE, max(LEAST_AT_ONCE, test.count // 2))
+            size = min(MAX_BATCH_ROWS, max(MIN_BATCH_ROWS, test.count // 2))
 
     def _seed(self) -> int:
         self._calls += 1
@@ -289,7 +305,7 @@ class Recursion:
 
 
 def _where(path: str) -> str:
-    """Return which distribution a call learns from.
+    """Describe the distribution that a call learns from.
 
     >>> _where("12"), _where("11")
     ('call 12 (h2 of h1)', 'the source')

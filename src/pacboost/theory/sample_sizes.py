@@ -1,8 +1,16 @@
-"""How many examples: what is needed in the worst case, what boosts confidence, and what boxes need.
+"""Numbers of examples: lower bounds, boosting the confidence, and tightest boxes.
 
-Lower bounds speak of *some* distribution, an easy one may need far fewer; they are rounded down and
-certify no classifier. A large *sufficient* number proves nothing about what is necessary
+Lower bounds hold for *some* distribution, and an easy one may need far fewer examples; they are
+rounded down and certify no classifier. A large *sufficient* number does not show that fewer fail
 (docs/proofs/lower.md).
+
+Boosting the confidence: a learner that reaches risk ≤ ε except with probability ``failure`` is run
+k times, and the run with the fewest mistakes on a fresh sample S is chosen: risk ≤ ε + gap with
+probability ≥ 1 - δ. (Kearns and Vazirani 1994 call the *success* probability δ₀: their k > (1/δ₀)
+ln(2/δ) is unsafe if δ₀ is read as the probability of failure; docs/proofs/confidence.md.)
+
+The tightest box around the positive examples is for labels that some box makes without noise
+(docs/proofs/rectangle.md). Its bounds depend on n alone.
 """
 
 from __future__ import annotations
@@ -21,7 +29,7 @@ from pacboost.numerics.kl import kl
 
 @plain_numbers
 def ehkv(epsilon: float, delta: float, dimension: int) -> float:
-    """Return the examples that any learner of a class of this VC dimension needs.
+    """Return the number of examples that every learner of a class of this VC dimension needs.
 
     (d - 1)/(32·epsilon) (Ehrenfeucht, Haussler, Kearns and Valiant 1989).
 
@@ -31,7 +39,7 @@ def ehkv(epsilon: float, delta: float, dimension: int) -> float:
     probability("epsilon", epsilon)
     probability("delta", delta)
     if positive_whole("dimension", dimension) < 2:
-        raise NotCertified("the bound (d - 1)/(32·epsilon) is for VC dimension 2 and more")
+        raise NotCertified("the bound (d - 1)/(32·epsilon) holds for VC dimensions of 2 and more")
     if epsilon > 1 / 8 or 14 * delta >= 1:
         raise NotCertified(
             f"the bound (d - 1)/(32·epsilon) is proved for epsilon ≤ 1/8 and delta < 1/14; "
@@ -42,13 +50,13 @@ def ehkv(epsilon: float, delta: float, dimension: int) -> float:
 
 @plain_numbers
 def blumer(epsilon: float, delta: float) -> float:
-    """Return what a deterministic learner needs of a class in which two concepts meet and part.
+    """Return the number of examples a deterministic learner needs if two concepts partly agree.
 
-    A class of VC dimension 2 has such concepts, and so has one of three concepts; of two concepts
-    that differ everywhere, one example tells which it is.
+    A class of VC dimension 2 has such concepts, and so does one of three concepts; one example
+    separates two concepts that differ everywhere.
 
-    ((1 - epsilon)/epsilon)·ln(1/delta) (Blumer et al. 1989): where the two concepts differ on a
-    point whose mass is above epsilon by as little as one likes, a sample misses it with
+    ((1 - epsilon)/epsilon)·ln(1/delta) (Blumer et al. 1989): if the two concepts differ on a
+    point whose mass is slightly above epsilon, a sample misses it with
     probability close to (1 - epsilon)^m (docs/proofs/lower.md, theorem 3).
 
     >>> round(blumer(0.05, 0.05), 1)
@@ -60,7 +68,7 @@ def blumer(epsilon: float, delta: float) -> float:
 
 @plain_numbers
 def agnostic_lower(epsilon: float, delta: float, dimension: int) -> float:
-    """Return the examples needed to come within epsilon of the best hypothesis of the class.
+    """Return the number of examples needed to come within epsilon of the best hypothesis.
 
     d/(320·epsilon²) (Anthony and Bartlett 1999).
 
@@ -78,7 +86,7 @@ def agnostic_lower(epsilon: float, delta: float, dimension: int) -> float:
 
 @plain_numbers
 def examples_needed(epsilon: float, delta: float, dimension: int) -> int:
-    """Count the examples a deterministic learner needs in the worst case: the best known bound.
+    """Return the best known lower bound on the examples of a deterministic learner.
 
     >>> examples_needed(0.05, 0.05, dimension=10), examples_needed(0.1, 0.05, dimension=200)
     (57, 63)
@@ -93,7 +101,7 @@ def examples_needed(epsilon: float, delta: float, dimension: int) -> int:
 
 @plain_numbers
 def blumer_upper(epsilon: float, delta: float, dimension: int) -> int:
-    """Count the examples that suffice for any learner that fits its sample by the class.
+    """Return the number of examples that suffices for every consistent learner of the class.
 
     max((4/epsilon)·log₂(2/delta), (8d/epsilon)·log₂(13/epsilon)) (Blumer et al. 1989).
 
@@ -107,7 +115,7 @@ def blumer_upper(epsilon: float, delta: float, dimension: int) -> int:
 
 @plain_numbers
 def examples_for_no_free_lunch(domain: int) -> int:
-    """Count the examples below which every learner has risk ≥ 1/8 with probability ≥ 1/7 somewhere.
+    """Return the examples below which each learner has risk ≥ 1/8 with probability ≥ 1/7 somewhere.
 
     "Somewhere" means on some distribution, labelled without noise, which may depend on the learner
     (Shalev-Shwartz and Ben-David 2014, theorem 5.1).
@@ -120,10 +128,10 @@ def examples_for_no_free_lunch(domain: int) -> int:
 
 @plain_numbers
 def no_free_lunch_risk(n: int, domain: int) -> float:
-    """Return mean risk of the best learner when all labellings of the domain are equally likely.
+    """Return the mean risk of the best learner if all labellings of the domain are equally likely.
 
-    ½(1 - 1/N)^n for n examples drawn uniformly from N points: a point that was not drawn is guessed
-    rightly half the time by every learner, and one that was drawn need not be wrong.
+    ½(1 - 1/N)^n for n examples drawn uniformly from N points: every learner guesses half of
+    the points that were not drawn, and need not be wrong on the others.
 
     >>> round(no_free_lunch_risk(16, domain=16), 4)
     0.178
@@ -132,12 +140,6 @@ def no_free_lunch_risk(n: int, domain: int) -> float:
     if positive_whole("domain", domain) == 1:
         return 0.0
     return downward(0.5 * math.exp(n * math.log1p(-1 / domain)))
-
-
-# A learner that reaches risk ≤ ε except with probability ``failure`` is run k times, and the run
-# with the fewest mistakes on a fresh sample S is taken: risk ≤ ε + gap with probability ≥ 1 - δ.
-# (Kearns and Vazirani 1994 call the *success* probability δ₀: their k > (1/δ₀) ln(2/δ) is unsafe if
-# it is read as the probability of failure; docs/proofs/confidence.md.)
 
 
 @plain_numbers
@@ -170,7 +172,7 @@ def selection_size(epsilon: float, gap: float, runs: int, delta: float) -> int:
 
 @plain_numbers
 def selection_threshold(epsilon: float, gap: float) -> float:
-    """Return the t between ε and ε + gap from which both are equally far.
+    """Return the t between ε and ε + gap with kl(t‖ε) = kl(t‖ε + gap).
 
     >>> round(selection_threshold(0.1, 0.02), 6)
     0.109734
@@ -182,13 +184,9 @@ def selection_threshold(epsilon: float, gap: float) -> float:
     return crossing(lambda t: kl(t, epsilon) - kl(t, worse), epsilon, worse)
 
 
-# The tightest box around the positive examples, where some box makes all labels without noise
-# (docs/proofs/rectangle.md). The bounds depend on n alone, so they are known before any example is.
-
-
 @plain_numbers
 def strip(n: int, delta: float, features: int) -> float:
-    """Bound the risk of the tightest box by the argument of the strips, as the lectures do.
+    """Bound the risk of the tightest box by the strips of the lectures' proof.
 
     R ≤ (2d/n)·ln(2d/delta), from (1 - x)^n ≤ exp(-xn) (Blumer et al. 1989).
 
@@ -201,7 +199,7 @@ def strip(n: int, delta: float, features: int) -> float:
 
 @plain_numbers
 def strip_exact(n: int, delta: float, features: int) -> float:
-    """Bound the risk by the strips without giving (1 - x)^n away.
+    """Bound the risk by the strips with the exact (1 - x)^n.
 
     R ≤ 2d(1 - (delta/2d)^(1/n)).
 
@@ -242,7 +240,7 @@ def sharp(n: int, delta: float, features: int) -> float:
 
 @plain_numbers
 def examples_for_strip(epsilon: float, delta: float, features: int) -> int:
-    """Count the examples after which the strips give risk at most epsilon.
+    """Return the number of examples after which the strips give risk at most epsilon.
 
     n ≥ (2d/epsilon)·ln(2d/delta), rounded up.
 
@@ -255,7 +253,7 @@ def examples_for_strip(epsilon: float, delta: float, features: int) -> int:
 
 @plain_numbers
 def examples_for_sharp(epsilon: float, delta: float, features: int) -> int:
-    """Count the examples after which peeling gives risk at most epsilon.
+    """Return the number of examples after which peeling gives risk at most epsilon.
 
     >>> examples_for_sharp(epsilon=0.1, delta=0.05, features=2)
     76
@@ -269,22 +267,22 @@ def examples_for_sharp(epsilon: float, delta: float, features: int) -> int:
 
 @plain_numbers
 def box_certificate(n: int, delta: float, features: int, mistakes: int = 0) -> Certificate:
-    """Certify the tightest box around the positive of n examples that a box labelled.
+    """Certify the tightest box around the positive examples among n that a box labelled.
 
-    ``mistakes`` counts negative examples inside the box: one is proof that no box made the labels.
+    ``mistakes`` counts negative examples inside the box: one proves that no box made the labels.
 
     >>> box_certificate(1000, delta=0.05, features=2).claim
     'The tightest box is wrong on at most 0.78 % of new examples.'
     """
     if mistakes != 0:
         raise NotCertified(
-            f"the tightest box holds {mistakes} negative examples, so the labels do not come from "
-            f"a box; hold out rows and certify by them instead"
+            f"the tightest box has {mistakes} negative examples in it, so no box made the labels; "
+            "certify by held-out rows instead"
         )
     return Certificate.by("rectangle.sharp", {"n": n, "delta": delta, "features": features})
 
 
 def _strips(delta: float, features: int) -> tuple[int, float]:
-    """How many strips there are, and ln(strips/delta)."""
+    """Return the number of strips, and ln(strips/delta)."""
     sides = 2 * positive_whole("features", features)
     return sides, math.log(sides) - math.log(probability("delta", delta))

@@ -1,4 +1,4 @@
-"""Draw from a world: every row is fresh, and there is no end to them."""
+"""Draws from a world without end, and points in the plane for demonstrations."""
 
 from __future__ import annotations
 
@@ -20,15 +20,13 @@ from pacboost.sources.oracles.shuffle import key
 from pacboost.theory.worlds import Rows, Seed, Signs, World, check_noise
 from pacboost.theory.worlds import signs as as_signs
 
-# Points in the plane whose two classes have the shapes that demonstrations of learning use.
-#
-# A class is drawn first, then a place on its shape, then a Gaussian step away from it. So the
-# classes may overlap, and which class a place belongs to is a matter of chance.
-
 Place = Callable[[NDArray[np.bool_], Rows, Rows], tuple[Rows, Rows]]
-cos, sin = np.vectorize(math.cos), np.vectorize(math.sin)  # NumPy's depend on the processor
+cos, sin = (
+    np.vectorize(math.cos),
+    np.vectorize(math.sin),
+)  # results of NumPy's depend on the processor
 TURNS = 1.5
-"""How often a spiral goes round."""
+"""Number of turns of a spiral."""
 STRIPES = 6
 
 
@@ -73,14 +71,15 @@ SHAPES: dict[str, tuple[Place, float]] = {
     "stripes": (_stripes, 0.02),
     "gaussians": (_gaussians, 0.8),
 }
-"""Every shape, and how far points lie from it by default."""
+"""Each shape with its default spread."""
 
 
 @dataclass(frozen=True)
 class Plane:
     """Two classes of points of a shape: xor, moons, rings, spirals, stripes or gaussians.
 
-    ``spread`` is the standard deviation of the steps away from the shape, None for the default of
+    A class is drawn first, then a place on its shape, then a Gaussian step away from it, so the
+    classes may overlap. ``spread`` is the standard deviation of the steps, None for the default of
     the shape. ``share`` is the chance of +1, and ``noise`` the chance that a label is flipped
     afterwards.
 
@@ -105,40 +104,41 @@ class Plane:
             raise ParameterError(f"shape is {self.shape!r}; it may be {', '.join(SHAPES)}")
         check_noise("noise", self.noise)
         if not 0 < self.share < 1:
-            raise ParameterError(f"share is {self.share}; a share of +1 lies between 0 and 1")
+            raise ParameterError(f"share is {self.share}; the share of +1 must be between 0 and 1")
         if self.spread is not None and not 0 <= self.spread <= 10:
             raise ParameterError(f"spread is {self.spread}; it may be 0 to 10")
 
     def draw(self, n: int, seed: Seed) -> tuple[Rows, Signs]:
-        """Draw n points and their labels; a generator goes on where the last draw ended."""
+        """Draw n points and their labels; a generator continues after its last draw."""
         X, y, _ = self.draw_marked(n, seed)
         return X, y
 
     def draw_marked(self, n: int, seed: Seed) -> tuple[Rows, Signs, NDArray[np.bool_]]:
-        """Draw the same points, and also tell which labels were flipped.
+        """Draw points and labels, and return which labels were flipped.
 
         >>> X, y, flipped = Plane("xor", noise=0.2).draw_marked(500, seed=0)
         >>> bool((Plane("xor").draw(500, seed=0)[1] == np.where(flipped, -y, y)).all())
         True
         """
-        shape, usual = SHAPES[self.shape]
+        shape, default_spread = SHAPES[self.shape]
         uniforms = np.random.default_rng(seed).random((positive_whole("n", n), 6))
         positive = uniforms[:, 0] < self.share
         places = np.stack(shape(positive, uniforms[:, 1], uniforms[:, 2]), axis=1)
         steps = ndtri(np.maximum(uniforms[:, 3:5], 2.0**-54))  # the quantile of 0 is infinite
-        X = places + (usual if self.spread is None else self.spread) * steps
+        X = places + (default_spread if self.spread is None else self.spread) * steps
         flipped = uniforms[:, 5] < self.noise
         return X, as_signs(positive != flipped), flipped
 
 
 ROWS_PER_KEY = 2**12
-ROWS_LOOKED_AT = 64
+FINGERPRINT_ROWS = 64
 
 
 class WorldOracle(AbstractOracle):
-    """Independent draws; each few thousand rows have a key of their own, so that n has no part.
+    """Independent draws from a world, which do not depend on the sizes of the batches.
 
-    The identity of a row is its number in the sequence.
+    Each block of ``ROWS_PER_KEY`` rows has its own key. The identity of a row is its number in the
+    sequence.
 
     >>> from pacboost.theory.worlds import hastie
     >>> oracle = WorldOracle(hastie(), seed=1)
@@ -157,15 +157,17 @@ class WorldOracle(AbstractOracle):
 
     def _upcoming(self, n: int) -> Batch:
         first, last = self._row, self._row + whole("n", n, 1)
-        parts = [self._made(b) for b in range(first // ROWS_PER_KEY, -(-last // ROWS_PER_KEY))]
+        parts = [
+            self._drawn_block(b) for b in range(first // ROWS_PER_KEY, -(-last // ROWS_PER_KEY))
+        ]
         start = first % ROWS_PER_KEY
         X = np.concatenate([rows for rows, _ in parts])[start : start + last - first]
         y = np.concatenate([labels for _, labels in parts])[start : start + last - first]
         self._row = last
         return Batch(ArrayTable(X), y, np.arange(first, last, dtype=np.uint64), 0, self.place)
 
-    def _made(self, block: int) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-        """Make one block, or give it again if it was the last one made: draws may be small."""
+    def _drawn_block(self, block: int) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+        """Draw one block, or return the last one again, since draws may be small."""
         if self._block is None or self._block[0] != block:
             generator = np.random.default_rng(key(self._seed, block))
             self._block = (block, *self._world.draw(ROWS_PER_KEY, generator))
@@ -181,8 +183,8 @@ class WorldOracle(AbstractOracle):
         (self._row,) = read_position(position, "row")
 
     def fingerprint(self) -> str:
-        """Hash some rows: a world that is a function has no other name."""
-        X, y = self._world.draw(ROWS_LOOKED_AT, 0)
+        """Hash some rows: a world may be a function, which has no name."""
+        X, y = self._world.draw(FINGERPRINT_ROWS, 0)
         return sha256(X.tobytes() + y.tobytes()).hexdigest()
 
     def place(self, row: int) -> str:

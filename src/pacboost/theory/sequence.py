@@ -1,9 +1,9 @@
-"""Anytime bounds: a mean watched for as long as one likes, with a certificate at every moment.
+"""Anytime bounds on a mean, which hold at every step at once.
 
 Numbers X_1, X_2, … in [0, 1] (mistakes of one fixed classifier on fresh rows) have mean μ. With
-probability 1-δ, for all t at once, the bounds here hold, so one may stop whenever one likes
-(docs/proofs/sequences.md). The bound of a fixed n, watched at every step at δ = 0.05, failed in
-about one run in eight. If round T's vote is watched as T grows, give each T its own δ/(T(T+1)).
+probability 1-δ the bounds hold for all t at once, so one may stop at any time
+(docs/proofs/sequences.md). The bound for a fixed n, computed at every step at δ = 0.05, failed in
+about one run in eight. To follow the vote of round T as T grows, use δ/(T(T+1)) for each T.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ WATCHED: Any = {
     "valid_after_looking": True,
     "end": ", whenever watching stopped",
 }
-"""What is known of all bounds here."""
-MOST_STEPS = 10_000_000
-"""The longest sequence of answers that is gone through one by one."""
+"""The description that all bounds here share."""
+MAX_STEPS = 10_000_000
+"""Maximum length of a sequence that is processed answer by answer."""
 
 
 @bound(
@@ -68,7 +68,7 @@ def anytime_kl_bound(total: float, t: int, delta: float) -> float:
 def bernstein_bound(mistakes_at: str, t: int, delta: float) -> float:
     """Upper end of the empirical Bernstein sequence for t answers, wrong at the listed places.
 
-    Places count from 1 and stand in a text, so that a certificate can hold them.
+    Places count from 1 and are a text, so that a certificate can store them.
 
     >>> round(bernstein_bound(" ".join(str(10 * i + 1) for i in range(100)), 1000, 0.05), 6)
     0.136791
@@ -99,7 +99,7 @@ def betting_bound(mistakes_at: str, t: int, delta: float) -> float:
 
 @plain_numbers
 def certificate(bound: str = "mixture_bound", **inputs: float | str) -> Certificate:
-    """Certify a classifier watched on fresh rows by one of the four bounds, named as its function.
+    """Certify a classifier on fresh rows by one of the four bounds, named by its function.
 
     >>> print(certificate(total=0, t=1000, delta=0.05).claim)
     The classifier is wrong on at most 0.70 % of new examples, whenever watching stopped.
@@ -108,10 +108,10 @@ def certificate(bound: str = "mixture_bound", **inputs: float | str) -> Certific
 
 
 def _outcomes(mistakes_at: str, t: int) -> list[float]:
-    if positive_whole("t", t) > MOST_STEPS:
+    if positive_whole("t", t) > MAX_STEPS:
         raise ParameterError(
-            f"t is {t}; this bound goes through the answers one by one, at most {MOST_STEPS:,} of "
-            "them. Use mixture_bound, which needs only their number and the mistakes"
+            f"t is {t}; this bound takes at most {MAX_STEPS:,} answers. Use mixture_bound, which "
+            "needs only the numbers of answers and mistakes"
         )
     outcomes = [0.0] * t
     for word in mistakes_at.split():

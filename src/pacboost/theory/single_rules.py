@@ -1,4 +1,4 @@
-"""What classifiers of two classes with a single rule share."""
+"""Classifiers of two classes with a single rule: tightest boxes and finite classes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Rows = NDArray[np.float64]
 
 
 class RuleClassifier(ScoredClassifier, RemembersRows, BaseEstimator):  # type: ignore[misc]
-    """A classifier of two classes whose fit leaves one rule, ``rule_``, and ``classes_``."""
+    """A classifier of two classes that sets one rule, ``rule_``, and ``classes_``."""
 
     delta: float
     rule_: Rule
@@ -62,10 +62,14 @@ class RuleClassifier(ScoredClassifier, RemembersRows, BaseEstimator):  # type: i
 
     @fits_rows
     def fit(self, X: Any, y: Any, *, copies: str = "draws") -> Self:
-        """Find the rule; after a failure the estimator is as it was before.
+        """Find the rule; after a failure the estimator is unchanged.
 
-        ``copies`` is that of BoostClassifier.fit: with "distinct", one of several equal rows is
-        learned from.
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+        copies : {"draws", "distinct"}, default="draws"
+            With "distinct", one of several equal rows is used; see ``BoostClassifier.fit``.
         """
         check_copies(copies)
         with all_or_nothing(self):
@@ -98,12 +102,12 @@ class RuleClassifier(ScoredClassifier, RemembersRows, BaseEstimator):  # type: i
 
     @property
     def certificate_(self) -> Certificate:
-        """The bound on the risk; raises NotCertified where its theorem does not apply."""
+        """The bound on the risk; raises NotCertified if its theorem does not apply."""
         self._need_fit("certificate_")
         if self.classes_.size == 1:
             raise NotCertified(
-                "y held one class only, so it is not known which class the rule speaks of; fit on "
-                "rows of both classes"
+                "y had one class, so the class that the rule predicts is unknown; fit on rows of "
+                "both classes"
             )
         return counted(self._certify(), self._examples)
 
@@ -123,7 +127,7 @@ class RuleClassifier(ScoredClassifier, RemembersRows, BaseEstimator):  # type: i
 
     def _need_fit(self, name: str) -> None:
         if not hasattr(self, "rule_"):
-            raise AttributeError(f"{name} is there after fit; this estimator is not fitted yet")
+            raise AttributeError(f"{name} is available after fit; this estimator is not fitted yet")
 
     def _answers(self, X: Rows) -> NDArray[Any]:
         return self.rule_.answers(unlabelled(ArrayTable(X)))
@@ -136,31 +140,27 @@ class RuleClassifier(ScoredClassifier, RemembersRows, BaseEstimator):  # type: i
         )
 
     def _read(self, X: Any, *, reset: bool) -> Rows:
-        """Take rows as they come, as doubles; refuse sparse ones and missing values."""
+        """Read rows as doubles; reject sparse matrices and missing values."""
         if sparse.issparse(X):
-            raise DataError("X is sparse; dense rows are needed here. Give X.toarray() instead.")
+            raise DataError("X is sparse; this classifier needs dense rows. Give X.toarray().")
         table = open_table(self, X, reset=reset)
         rows = np.asarray(table.rows(), dtype=np.float64)
         missing = np.argwhere(np.isnan(rows))
         if missing.size:
             row, column = missing[0].tolist()
             raise DataError(
-                f"column {table.name(column)} holds NaN in row {row}; {type(self).__name__} needs "
-                "every value. Fill missing ones in or drop those rows."
+                f"column {table.name(column)} has NaN in row {row}; {type(self).__name__} takes no "
+                "missing values. Fill them in or drop those rows."
             )
         return rows
-
-
-# The tightest axis-parallel box behind the scikit-learn API.
 
 
 @accepts_aliases
 class RectangleClassifier(RuleClassifier):
     """The tightest axis-parallel box around the rows of the second class, with its certificate.
 
-    Where some box labels all examples, this one learns it: it needs no more than about
-    (2d + ln(1/delta))/epsilon examples for risk epsilon in d dimensions. On labels that no box
-    explains it still predicts, but its certificate refuses.
+    If some box labels all examples, it needs no more than about (2d + ln(1/delta))/epsilon examples
+    for risk epsilon in d dimensions. On other labels it predicts, but has no certificate.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class RectangleClassifier(RuleClassifier):
     consistent_ : bool
         Whether no row of the first class lies in the box.
     mistakes_ : int
-        How many do.
+        The number of rows of the first class in the box.
     certificate_ : Certificate
         The bound on the risk, from the number of rows and features alone.
     hypothesis_ : str
@@ -220,8 +220,6 @@ class RectangleClassifier(RuleClassifier):
         )
 
 
-# Finite classes of hypotheses behind the scikit-learn API.
-
 NAMES = ("conjunctions", "disjunctions", "thresholds", "intervals")
 
 
@@ -231,10 +229,10 @@ NAMES = ("conjunctions", "disjunctions", "thresholds", "intervals")
 class VersionSpaceClassifier(RuleClassifier):
     """A learner that searches a finite class of hypotheses for one that fits all rows.
 
-    The hypotheses that fit are the version space. Whichever of them is taken, its risk is at most
+    The hypotheses that fit are the version space. The risk of each is at most
     (ln|H| + ln(1/delta))/n with probability 1 - delta. If none fits, the one with the fewest
-    mistakes is taken, and the certificate counts them. Either way the class must have been chosen
-    before the rows were seen: a grid made from the data is not covered.
+    mistakes is chosen, and the certificate counts them. The class must be fixed before the rows are
+    seen: a grid made from the data is not covered.
 
     Parameters
     ----------
@@ -255,12 +253,12 @@ class VersionSpaceClassifier(RuleClassifier):
     consistent_ : bool
         Whether it makes no mistake on the training rows.
     mistakes_ : int
-        How many it makes.
+        The number of its mistakes on the training rows.
     log_size_ : float
         Natural logarithm of the number of hypotheses.
     version_space_size_ : int or None
-        How many hypotheses make no mistake; None for literals of more than 12 features, where only
-        one is looked for (and, if none fits, few mistakes are found rather than surely the fewest).
+        The number of hypotheses without mistakes; None for literals of more than 12 features, for
+        which one hypothesis is searched (and, if none fits, one with few mistakes).
     certificate_ : Certificate
         The bound on the risk.
     classes_, n_features_in_, feature_names_in_ : as in scikit-learn
@@ -286,8 +284,8 @@ class VersionSpaceClassifier(RuleClassifier):
     def epsilon_exhausted(self, epsilon: float) -> float:
         """Bound the chance that some hypothesis with risk above epsilon fits all rows.
 
-        It is |H| exp(-epsilon·n). Where it is at most delta, the version space is epsilon-exhausted
-        with probability 1 - delta.
+        The bound is |H| exp(-epsilon·n). If it is at most delta, the version space is
+        epsilon-exhausted with probability 1 - delta.
         """
         self._need_fit("epsilon_exhausted")
         exponent = self.log_size_ - probability("epsilon", epsilon) * self.n_rows_
@@ -303,9 +301,9 @@ class VersionSpaceClassifier(RuleClassifier):
 
     def _find(self, X: Rows, signs: Signs) -> None:
         chosen = self._class()
-        found = chosen.search(X, signs)
-        self.rule_, self.mistakes_ = found.rule, found.mistakes
-        self.version_space_size_ = found.survivors
+        result = chosen.search(X, signs)
+        self.rule_, self.mistakes_ = result.rule, result.mistakes
+        self.version_space_size_ = result.survivors
         self.log_size_ = math.log(chosen.size(X.shape[1]))
         self.hypothesis_ = self._words()
         self._low, self._high = X.min(axis=0), X.max(axis=0)
@@ -318,7 +316,7 @@ class VersionSpaceClassifier(RuleClassifier):
         if isinstance(self.rule_, Literals) and third.any():
             row, column = np.argwhere(third)[0].tolist()
             raise DataError(
-                f"column {column} holds {X[row, column]:g} in row {row}; in fit it held only "
+                f"column {column} has {X[row, column]:g} in row {row}; in fit it had only "
                 f"{self._low[column]:g} and {self._high[column]:g}"
             )
         return super()._answers(X)
@@ -344,7 +342,7 @@ class VersionSpaceClassifier(RuleClassifier):
         if cuts.ndim != 1 or not cuts.size or cuts.dtype.kind not in "fiu":
             raise ParameterError(f"grid is {self.grid!r}; it must be a list of numbers")
         if not np.isfinite(cuts).all():
-            raise ParameterError("grid holds NaN or infinity; its cuts must be finite")
+            raise ParameterError("grid has NaN or infinity; its cuts must be finite")
         return tuple(np.unique(cuts.astype(np.float64)).tolist())
 
     def _feature(self) -> int | None:
@@ -353,8 +351,8 @@ class VersionSpaceClassifier(RuleClassifier):
         names = getattr(self, "feature_names_in_", None)
         if isinstance(self.feature, str) and names is not None and self.feature in names:
             return list(names).index(self.feature)
-        whole = isinstance(self.feature, Integral) and not isinstance(self.feature, bool)
-        if whole and 0 <= self.feature < self.n_features_in_:
+        is_number = isinstance(self.feature, Integral) and not isinstance(self.feature, bool)
+        if is_number and 0 <= self.feature < self.n_features_in_:
             return int(self.feature)
         raise ParameterError(
             f"feature is {self.feature!r}; it must be None, a number from 0 to "

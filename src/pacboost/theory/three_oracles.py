@@ -1,12 +1,12 @@
-"""The three oracles of Schapire 1990: examples as they come, and filtered by the rules so far.
+"""The three oracles of Schapire 1990: unfiltered examples, and examples filtered by rules.
 
     EX    examples of D
     EX2   a fair coin: the next example that h1 gets right, or the next that it gets wrong
     EX3   the next example on which h1 and h2 disagree
 
-The examples that h1 gets right come one after the other as independent draws, and so do those it
-gets wrong, whatever comes between them. So EX2 may keep what it has drawn too much of for the next
-time: only counts decide what is kept, never what an example looks like.
+The examples that h1 gets right are a sequence of independent draws, and so are those it gets wrong.
+So EX2 may keep surplus examples for the next call: only counts decide which examples it keeps,
+never their values.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import REPLACED, AbstractOracle
 from pacboost.training.filtering.rows import EncodedRows, RowEncoder
 
-LEAST_AT_ONCE = 256
-MOST_AT_ONCE = 32_768
+MIN_BATCH_ROWS = 256
+MAX_BATCH_ROWS = 32_768
 ROWS_FOR_BINS = 5_000
 SHARE_FOR_BINS = 0.2
 
 Watch = Callable[[NDArray[np.bool_]], None]
-"""Called with a flag for each example that a filter drew: whether it was looked for."""
+"""Called with a flag for each example that a filter drew: whether it matches."""
 
 
 class RanOut(Exception):  # noqa: N818 - the end of a stream is not an error
-    """There are no more examples; the text says why."""
+    """There are no more examples; the message says why."""
 
 
 class Oracle(ABC):
-    """Independent examples of one distribution, as many as are asked for."""
+    """Independent examples of one distribution."""
 
     @abstractmethod
     def draw(self, count: int) -> EncodedRows:
@@ -49,19 +49,19 @@ class Oracle(ABC):
 
 
 class Source(Oracle):
-    """EX itself: the rows of an oracle, each used once until they run out.
+    """EX: the rows of an oracle, each used once until they run out.
 
-    Then the rows of ``spare`` follow, or the same rows again where there is no ``spare``.
+    Then the rows of ``spare`` follow, or the same rows again without a ``spare``.
     """
 
     def __init__(
         self,
         oracle: AbstractOracle,
         intake: RowEncoder,
-        most: int | None = None,
+        max_draws: int | None = None,
         spare: AbstractOracle | None = None,
     ) -> None:
-        self._oracle, self._encoder, self._most, self._spare = oracle, intake, most, spare
+        self._oracle, self._encoder, self._max_draws, self._spare = oracle, intake, max_draws, spare
         self.draws = 0
         self.again = 0
         """The number of draws that repeated a row."""
@@ -69,9 +69,9 @@ class Source(Oracle):
     def draw(self, count: int) -> EncodedRows:
         parts: list[EncodedRows] = []
         while count > 0:
-            if self._most is not None and self.draws >= self._most:
-                raise RanOut(f"max_draws = {self._most:,} examples are used up")
-            batch = self._oracle.draw(min(count, MOST_AT_ONCE))
+            if self._max_draws is not None and self.draws >= self._max_draws:
+                raise RanOut(f"max_draws = {self._max_draws:,} examples are used up")
+            batch = self._oracle.draw(min(count, MAX_BATCH_ROWS))
             if batch.lap > 0 and self._spare is not None:
                 self._oracle, self._spare = self._spare, None
                 continue
@@ -86,25 +86,25 @@ class Source(Oracle):
 
 
 class Filter(Oracle):
-    """An oracle that draws from another one until it has found enough rare examples."""
+    """An oracle that draws from another one until enough examples match."""
 
     def __init__(self, parent: Oracle, watch: Watch) -> None:
         self._parent, self._watch = parent, watch
         self._looked = self._found = 0
 
-    def _more(self, missing: int) -> tuple[EncodedRows, NDArray[np.bool_]]:
-        """Draw about as many as it takes to find the missing ones; tell which they are."""
+    def _draw_more(self, missing: int) -> tuple[EncodedRows, NDArray[np.bool_]]:
+        """Draw about as many examples as the missing matches need; also return which match."""
         rate = (self._found + 1) / (self._looked + 2)
-        examples = self._parent.draw(int(np.clip(missing / rate, LEAST_AT_ONCE, MOST_AT_ONCE)))
-        wanted = self._wanted(examples)
-        self._looked += wanted.size
-        self._found += int(np.count_nonzero(wanted))
-        self._watch(wanted)
-        return examples, wanted
+        examples = self._parent.draw(int(np.clip(missing / rate, MIN_BATCH_ROWS, MAX_BATCH_ROWS)))
+        matches = self._matches(examples)
+        self._looked += matches.size
+        self._found += int(np.count_nonzero(matches))
+        self._watch(matches)
+        return examples, matches
 
     @abstractmethod
-    def _wanted(self, examples: EncodedRows) -> NDArray[np.bool_]:
-        """Return which examples are the rare ones that are looked for."""
+    def _matches(self, examples: EncodedRows) -> NDArray[np.bool_]:
+        """Return which examples match."""
 
 
 class Halves(Filter):
@@ -114,32 +114,32 @@ class Halves(Filter):
         super().__init__(parent, watch)
         self._rule = rule
         self._coins = np.random.default_rng(seed)
-        self._kept: dict[bool, EncodedRows | None] = {True: None, False: None}
+        self._surplus: dict[bool, EncodedRows | None] = {True: None, False: None}
 
     def draw(self, count: int) -> EncodedRows:
         coins = self._coins.random(count) < 0.5
         needed = {True: int(coins.sum()), False: count - int(coins.sum())}
         while True:
-            missing = {side: needed[side] - _size(self._kept[side]) for side in needed}
+            missing = {side: needed[side] - _size(self._surplus[side]) for side in needed}
             if max(missing.values()) <= 0:
                 break
-            examples, wrong = self._more(max(missing.values()))
+            examples, wrong = self._draw_more(max(missing.values()))
             for side, size in needed.items():
-                # What is left over may serve the next time, but one side may be plenty.
-                room = size + count - _size(self._kept[side])
-                own = np.flatnonzero(wrong == side)[: max(0, room)]
-                if own.size:
-                    self._kept[side] = _join(self._kept[side], examples.take(own))
+                # A surplus may serve the next call; it is limited because one side may be common.
+                room = size + count - _size(self._surplus[side])
+                side_rows = np.flatnonzero(wrong == side)[: max(0, room)]
+                if side_rows.size:
+                    self._surplus[side] = _join(self._surplus[side], examples.take(side_rows))
         taken: list[EncodedRows] = []
         for side, size in needed.items():
-            kept = self._kept[side]
-            if kept is not None:
-                taken.append(kept.take(np.arange(size)))
-                self._kept[side] = kept.take(np.arange(size, kept.n_rows))
+            surplus = self._surplus[side]
+            if surplus is not None:
+                taken.append(surplus.take(np.arange(size)))
+                self._surplus[side] = surplus.take(np.arange(size, surplus.n_rows))
         order = np.argsort(np.argsort(~coins, kind="stable"), kind="stable")
         return EncodedRows.join(taken).take(order)
 
-    def _wanted(self, examples: EncodedRows) -> NDArray[np.bool_]:
+    def _matches(self, examples: EncodedRows) -> NDArray[np.bool_]:
         return wrong(self._rule, examples)
 
 
@@ -149,20 +149,20 @@ class Disagreements(Filter):
     def __init__(self, parent: Oracle, first: Hypothesis, second: Hypothesis, watch: Watch) -> None:
         super().__init__(parent, watch)
         self._first, self._second = first, second
-        self._kept: EncodedRows | None = None
+        self._surplus: EncodedRows | None = None
 
     def draw(self, count: int) -> EncodedRows:
-        """Find as many as asked for; surplus examples are kept for the next call."""
-        while _size(self._kept) < count:
-            examples, apart = self._more(count - _size(self._kept))
+        """Return the next disagreements; keep surplus ones for the next call."""
+        while _size(self._surplus) < count:
+            examples, apart = self._draw_more(count - _size(self._surplus))
             if apart.any():
-                self._kept = _join(self._kept, examples.take(np.flatnonzero(apart)))
-        kept = self._kept
-        assert kept is not None
-        self._kept = kept.take(np.arange(count, kept.n_rows))
-        return kept.take(np.arange(count))
+                self._surplus = _join(self._surplus, examples.take(np.flatnonzero(apart)))
+        surplus = self._surplus
+        assert surplus is not None
+        self._surplus = surplus.take(np.arange(count, surplus.n_rows))
+        return surplus.take(np.arange(count))
 
-    def _wanted(self, examples: EncodedRows) -> NDArray[np.bool_]:
+    def _matches(self, examples: EncodedRows) -> NDArray[np.bool_]:
         sample = as_sample(examples)
         return np.asarray(named(self._first, sample) != named(self._second, sample))
 
@@ -174,7 +174,7 @@ def as_sample(examples: EncodedRows) -> Sample:
 
 
 def wrong(rule: Hypothesis, examples: EncodedRows) -> NDArray[np.bool_]:
-    """Return which examples a rule gets wrong; a rule that gives no answer is wrong."""
+    """Return which examples a rule gets wrong; no answer is wrong."""
     return np.asarray(named(rule, as_sample(examples)) != (examples.signs[:, 0] > 0))
 
 
@@ -182,8 +182,8 @@ def _size(examples: EncodedRows | None) -> int:
     return 0 if examples is None else examples.n_rows
 
 
-def _join(kept: EncodedRows | None, more: EncodedRows) -> EncodedRows:
-    return more if kept is None else EncodedRows.join([kept, more])
+def _join(first: EncodedRows | None, second: EncodedRows) -> EncodedRows:
+    return second if first is None else EncodedRows.join([first, second])
 
 
 def look(oracle: AbstractOracle, max_bins: int, *, codes: bool) -> tuple[Bins | None, NDArray[Any]]:
@@ -200,6 +200,6 @@ def look(oracle: AbstractOracle, max_bins: int, *, codes: bool) -> tuple[Bins | 
         labels.append(batch.labels)
         rows -= batch.n_rows
     if not tables:
-        raise DataError("the source holds no rows; at least one is needed")
+        raise DataError("the source has no rows; at least one is needed")
     table = ArrayTable(np.concatenate(tables))
     return fit_bins(table, max_bins) if codes else None, np.concatenate(labels)

@@ -1,4 +1,4 @@
-"""Schapire's first booster, three oracles and a majority of three, behind the scikit-learn API."""
+"""Schapire's first booster, a recursive majority of three rules, as a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -38,11 +38,9 @@ from pacboost.theory.recursion import Record, Recursion
 from pacboost.theory.three_oracles import Source, look
 from pacboost.training.filtering.rows import RowEncoder
 
-# What Schapire's recursion did: a table, a picture, and a view while it runs.
-
 
 class RecursionView(LiveView):
-    """Call it with the record whenever a call has ended; use it as a context."""
+    """A live view of the recursion, a context that is called with the record after every call."""
 
     def __init__(self, console: Console | None = None, *, after: float = 0.0) -> None:
         super().__init__(after)
@@ -51,7 +49,7 @@ class RecursionView(LiveView):
         )
 
     def __call__(self, record: Record) -> None:
-        """Show how far the recursion has come."""
+        """Show the progress of the recursion."""
         self._begin_if_due()
         last = record.nodes[-1]
         self._display.update(
@@ -61,23 +59,23 @@ class RecursionView(LiveView):
 
 
 Opened = tuple[AbstractOracle, Any, AbstractOracle | None]
-"""A source, its classes where they are known, and where rows come from when it has no more."""
+"""A source, its classes if known, and the source of rows after its end."""
 
 
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
 class ThreeWayBoost(MembersClassifier):
-    """Boost as the first booster did: three oracles, a majority of three, and that recursively.
+    """The first booster: a majority of three rules, learned recursively from three oracles.
 
-    Three rules that err on at most x, the second where the first is no better than a coin and the
-    third where the two disagree, have a majority of an error of at most g(x) = 3x² - 2x³ < x. Each
-    may be a majority itself, down to rules of the weak learner (Schapire 1990). Every call returns
-    early when a rule is found to be good enough. All rules are tested on examples of their own, so
-    that with probability 1 - delta the result is wrong on at most epsilon, whatever the learner is.
+    Take three rules with error at most x, the second on examples half of which the first gets
+    wrong, the third on examples on which the two disagree. Their majority has an error of at most
+    g(x) = 3x² - 2x³ < x. Each may be a majority itself, down to rules of the weak learner (Schapire
+    1990). A call returns early if a rule is good enough. All rules are tested on fresh examples, so
+    with probability 1 - delta the error of the result is at most epsilon for every learner.
 
-    It draws many examples: give it a source that has them (``fit_source``). Of arrays, rows come
-    again when they have all come; the certificate then refuses.
+    It needs many examples, so prefer a source (``fit_source``). Arrays are drawn from again after
+    their last row; then there is no certificate.
 
     Parameters
     ----------
@@ -86,21 +84,21 @@ class ThreeWayBoost(MembersClassifier):
         AdaBoostClassifier for black boxes.
     edge : float, default=0.2
         The correlation 1 - 2·error that the learner promises under every distribution. If it gives
-        less, the run stops and says what was measured.
+        less, the run stops and reports the measured edge.
     epsilon : float, default=0.1
         The error to reach.
     delta : float, default=0.05
         The probability with which that may fail.
     max_draws : int or None, default=5000000
-        Stop after so many examples; what was learned is kept.
+        The maximum number of examples; the best rule so far is kept.
 
     Attributes
     ----------
     report_ : Record
         Every call of the recursion.
     certificate_ : Certificate
-        That the error on new examples is at most epsilon; refuses where that was not reached, or
-        not by examples that were each drawn once.
+        The bound epsilon on the error on new examples. Raises NotCertified if epsilon was not
+        reached, or if examples were drawn twice.
 
     Examples
     --------
@@ -131,8 +129,12 @@ class ThreeWayBoost(MembersClassifier):
     def fit(self, X: Any, y: Any, *, copies: str = "draws") -> Self:
         """Draw from rows in memory: each once, and then with replacement.
 
-        ``copies`` is that of BoostClassifier.fit: with "distinct", one of several equal rows is
-        drawn from.
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+        copies : {"draws", "distinct"}, default="draws"
+            With "distinct", one of several equal rows is used; see ``BoostClassifier.fit``.
         """
         seed = draw_seed(self.random_state)
         check_copies(copies)
@@ -145,8 +147,8 @@ class ThreeWayBoost(MembersClassifier):
             values = matrix.tocsr() if sparse.issparse(X) else table.rows()
             divided = undivided(values, labels, copies, once=True)
             self._examples = divided.examples or Examples(0)
-            again = ArrayOracle(divided.X, divided.y, seed, replace=True)
-            return ArrayOracle(divided.X, divided.y, seed), np.unique(labels), again
+            spare = ArrayOracle(divided.X, divided.y, seed, replace=True)
+            return ArrayOracle(divided.X, divided.y, seed), np.unique(labels), spare
 
         return self._fit(rows, seed)
 
@@ -154,10 +156,18 @@ class ThreeWayBoost(MembersClassifier):
     def fit_source(
         self, source: Any, target: str | None = None, classes: Any = None, **options: Any
     ) -> Self:
-        """Draw from an oracle, or from a source as ``FilterBoostClassifier.fit_source`` takes it.
+        """Draw from an oracle or another source.
 
-        A world, an iterator of batches or a function that gives one, files, a database;
-        ``classes`` names both labels, where finding them would take a pass over the source.
+        Parameters
+        ----------
+        source : world, iterator of batches, function, files or database
+            See ``FilterBoostClassifier.fit_source``.
+        target : str, default=None
+            The column of the labels.
+        classes : array-like of two labels, default=None
+            Both labels, if finding them would need a pass over the source.
+        **options
+            Options of the source.
         """
         seed = draw_seed(self.random_state)
 
@@ -171,7 +181,7 @@ class ThreeWayBoost(MembersClassifier):
         return self._fit(opened, seed)
 
     def _fit(self, opened: Callable[[], Opened], seed: int) -> Self:
-        """Run the recursion; Ctrl-C keeps the best rule, any other failure the earlier fit."""
+        """Run the recursion; Ctrl-C keeps the best rule, other failures keep the earlier fit."""
         with all_or_nothing(self) as attempt:
             source, classes, spare = opened()
             with using(self.n_jobs), source:
@@ -190,24 +200,24 @@ class ThreeWayBoost(MembersClassifier):
         if run.rule is None:
             return None
         self._finish(run, source, bins)
-        return "the best rule known at the interrupt is kept"
+        return "the best rule before the interrupt is kept"
 
     def _set_up(
         self, oracle: AbstractOracle, seed: int, classes: Any, spare: AbstractOracle | None
     ) -> tuple[Recursion, Bins | None]:
         learner = as_learner(self.learner, "learner")
-        bins, seen = look(oracle, integer("max_bins", self.max_bins), codes=learner.codes)
-        known = oracle.classes() if classes is None else np.unique(np.asarray(classes))
-        self.classes_ = np.unique(seen) if known is None else known
+        bins, labels = look(oracle, integer("max_bins", self.max_bins), codes=learner.codes)
+        named_classes = oracle.classes() if classes is None else np.unique(np.asarray(classes))
+        self.classes_ = np.unique(labels) if named_classes is None else named_classes
         if self.classes_.size > 2:
             raise DataError(
                 "Only binary classification is supported. The type of the target is "
-                f"{type_of_target(seen)}: there are {self.classes_.size} classes. For more, use "
+                f"{type_of_target(labels)}: there are {self.classes_.size} classes. For more, use "
                 "ThreeLearnerBoost."
             )
-        most = None if self.max_draws is None else positive_whole("max_draws", self.max_draws)
+        max_draws = None if self.max_draws is None else positive_whole("max_draws", self.max_draws)
         run = Recursion(
-            Source(oracle, RowEncoder(self.classes_, bins), most, spare),
+            Source(oracle, RowEncoder(self.classes_, bins), max_draws, spare),
             learner,
             real_number("edge", self.edge),
             real_number("epsilon", self.epsilon),
@@ -240,15 +250,15 @@ class ThreeWayBoost(MembersClassifier):
         if record.stopped or not record.again:
             return record.stopped or f"epsilon = {record.epsilon:g} is reached"
         return (
-            f"of the {record.draws:,} examples that were drawn {record.again:,} had come before, "
-            f"and tests on such say nothing of new ones; {record.draws:,} rows would have done, or "
-            "a source that does not end (fit_source)"
+            f"{record.again:,} of the {record.draws:,} examples were drawn before, so the tests do "
+            f"not hold for new ones; give {record.draws:,} rows, or a source without end "
+            "(fit_source)"
         )
 
     def _refusal(self) -> str:
         return (
-            f"that the error is at most epsilon was not shown: {self.model_.ledger.stopped}. Rows "
-            "that it has not seen certify it all the same (pacboost.certify)"
+            f"the tests did not show an error of at most epsilon: {self.model_.ledger.stopped}. "
+            "Certify it by held-out rows instead (pacboost.certify)"
         )
 
     def _warn(self, oracle: AbstractOracle, *, ran_out: bool) -> None:
@@ -257,16 +267,15 @@ class ThreeWayBoost(MembersClassifier):
         if record.stopped:
             kind = TooFewRowsWarning if ran_out else NoEdgeWarning
             warn(
-                f"{record.stopped}. The best rule found before is kept, and nothing is certified; "
-                "promise a smaller edge, take a richer learner, or allow more examples",
+                f"{record.stopped}. The best rule is kept, and nothing is certified; promise a "
+                "smaller edge, use a richer learner, or allow more examples",
                 kind,
             )
         elif record.again:
             rows = oracle.n_rows if oracle.n_rows is not None else record.draws - record.again
             warn(
-                f"{rows:,} rows are too few: {record.draws:,} examples were needed, so that rows "
-                "were drawn again; what was reached is about these rows only, and nothing is "
-                "certified",
+                f"{rows:,} rows are too few: {record.draws:,} examples were needed, so rows were "
+                "drawn again, and nothing is certified",
                 TooFewRowsWarning,
             )
 

@@ -1,4 +1,4 @@
-"""What a finite class of hypotheses is, and what searching it gives."""
+"""Finite classes of hypotheses: bands on a grid, listed functions, and literals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pacboost.sources.table import Values
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search gives; ``survivors`` is None where the version space is too large to count."""
+    """The best rule; ``survivors`` is None if the version space is too large to count."""
 
     rule: Rule
     mistakes: int
@@ -33,14 +33,12 @@ class FiniteClass(ABC):
 
     @abstractmethod
     def size(self, features: int) -> int:
-        """Count the hypotheses for rows of so many features."""
+        """Return the number of hypotheses for rows with this number of features."""
 
     @abstractmethod
     def search(self, X: Values, signs: Signs) -> SearchResult:
         """Find a hypothesis with the fewest mistakes, and count those without any."""
 
-
-# Thresholds and intervals on single features, with ends in a grid.
 
 DEFAULT_GRID = tuple(np.arange(-4, 4.125, 0.125).tolist())
 
@@ -82,10 +80,10 @@ class Band(Rule):
 
 @dataclass(frozen=True)
 class Bands(FiniteClass):
-    """On each feature (or one), bands whose ends are in the grid or infinite; and "never".
+    """Bands on each feature, or on one, whose ends are in the grid or infinite, and "never".
 
     Thresholds are the bands with an infinite end: values above a cut, or up to it. Each cut gives
-    two of them, and G cuts give (G + 1)(G + 2)/2 intervals, among them the whole line.
+    two of them, and G cuts give (G + 1)(G + 2)/2 intervals, including the whole line.
     """
 
     grid: tuple[float, ...] = DEFAULT_GRID
@@ -97,39 +95,36 @@ class Bands(FiniteClass):
         return 2 + searched * (self._ends()[0].size - 1)
 
     def search(self, X: Values, signs: Signs) -> SearchResult:
-        """Go through all of them; "never" wins a tie, then the first feature does."""
+        """Search all bands; "never" wins a tie, then the first feature."""
         ends = np.array([-np.inf, *self.grid, np.inf])
         low, high = self._ends()
         widths = high - low
-        whole = widths == ends.size - 1
+        is_line = widths == ends.size - 1
         positive = int((signs > 0).sum())
-        found, mistakes = Band(0, math.inf, math.inf), positive
+        best, mistakes = Band(0, math.inf, math.inf), positive
         survivors = int(positive == 0) + int((signs > 0).all())
         for j in range(X.shape[1]) if self.feature is None else [self.feature]:
             codes = np.searchsorted(np.array(self.grid), X[:, j], side="left")
             totals = np.zeros(ends.size, dtype=np.int64)
             np.add.at(totals, codes + 1, signs)
-            before = np.cumsum(totals)  # the signs of the rows up to each end, added up
+            before = np.cumsum(totals)  # the sum of the signs of the rows up to each end
             errors = positive - (before[high] - before[low])
-            survivors += int((errors[~whole] == 0).sum())
+            survivors += int((errors[~is_line] == 0).sum())
             if errors.min() < mistakes:
                 mistakes = int(errors.min())
                 ties = np.flatnonzero(errors == mistakes)  # the tightest, or the middle threshold
                 chosen = ties[widths[ties].argmin() if self.intervals else ties.size // 2]
-                found = Band(j, float(ends[low[chosen]]), float(ends[high[chosen]]))
-        return SearchResult(found, mistakes, survivors)
+                best = Band(j, float(ends[low[chosen]]), float(ends[high[chosen]]))
+        return SearchResult(best, mistakes, survivors)
 
     def _ends(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Number the ends of every band; 0 is -∞, the last is ∞."""
+        """Return the indices of the ends of every band; 0 is -∞, the last is ∞."""
         last = len(self.grid) + 1
         if self.intervals:
             return np.triu_indices(last + 1, 1)
         cuts = np.arange(1, last)
         low = np.concatenate([np.zeros_like(cuts), cuts, [0]])
         return low, np.concatenate([cuts, np.full_like(cuts, last), [last]])
-
-
-# Hypotheses that the user lists, as functions of rows.
 
 
 @dataclass(frozen=True)
@@ -142,7 +137,7 @@ class Listed(FiniteClass):
         return len(self.functions)
 
     def search(self, X: Values, signs: Signs) -> SearchResult:
-        """Ask them all; the first wins a tie."""
+        """Evaluate all functions; the first wins a tie."""
         sample = unlabelled(ArrayTable(X))
         names = [getattr(function, "__name__", "<lambda>") for function in self.functions]
         rules = [
@@ -150,27 +145,25 @@ class Listed(FiniteClass):
             for number, (function, name) in enumerate(zip(self.functions, names, strict=True), 1)
         ]
         errors = [int((rule.answers(sample) != signs).sum()) for rule in rules]
-        least = min(errors)
-        return SearchResult(rules[errors.index(least)], least, errors.count(0))
+        fewest = min(errors)
+        return SearchResult(rules[errors.index(fewest)], fewest, errors.count(0))
 
 
-# Conjunctions and disjunctions of literals: counted where few, else found by elimination.
+MAX_FEATURES_TO_COUNT = 12
+"""Maximum number n of Boolean features whose 3^n conjunctions, half a million, are counted."""
 
-MOST_COUNTED = 12
-"""Up to so many Boolean features all 3^n conjunctions are counted: half a million."""
-
-Wanted = NDArray[np.int64]
-"""Signs that can be added up."""
+WideSigns = NDArray[np.int64]
+"""Signs whose sums do not overflow."""
 States = NDArray[np.intp]
-"""For every feature: 0 or 1 where the conjunction wants that bit, 2 where it does not ask."""
+"""For every feature: 0 or 1 if the conjunction requires that bit, 2 if it does not test it."""
 
 
 @dataclass(frozen=True)
 class Literals(Rule):
-    """All (or any) of some tests hold: each a feature, a value, and whether it has to equal it.
+    """A conjunction or disjunction of tests: a feature, a value, and whether they must be equal.
 
-    ``tests`` is None for all tests there are, which contradict each other: all of them never hold,
-    any of them always.
+    ``tests`` is None for all possible tests, which contradict each other: all of them never hold,
+    any of them always does.
     """
 
     tests: tuple[tuple[int, float, bool], ...] | None
@@ -196,8 +189,8 @@ class Literals(Rule):
         yes, no = names.answer(self.sign), names.answer(-self.sign)
         if not self.tests:
             return f"always {yes if self.every == (self.tests is not None) else no}"
-        said = [_say(names.column(j), value, equal) for j, value, equal in self.tests]
-        return f"{' and '.join(said) if self.every else ' or '.join(said)} → {yes}, else {no}"
+        tests = [_say(names.column(j), value, equal) for j, value, equal in self.tests]
+        return f"{' and '.join(tests) if self.every else ' or '.join(tests)} → {yes}, else {no}"
 
 
 @dataclass(frozen=True)
@@ -219,14 +212,13 @@ class Conjunctions(FiniteClass):
         third = np.flatnonzero(((low != X) & (high != X)).any(axis=0))
         if third.size:
             raise DataError(
-                f"column {third[0]} holds more than two values; conjunctions and disjunctions need "
-                "features with two. Turn it into such features (for example X > cut), or take "
-                "thresholds"
+                f"column {third[0]} has more than two values; conjunctions and disjunctions need "
+                "features with two. Give features such as X > cut, or use thresholds"
             )
-        values = np.where((low == high) & (high == 0), 1.0, high)  # which count as true
-        bits, wanted = np.asarray(values == X), signs.astype(np.int64) * (1 if self.every else -1)
-        few = X.shape[1] <= MOST_COUNTED
-        states, mistakes, survivors = (_count if few else _eliminate)(bits, wanted)
+        values = np.where((low == high) & (high == 0), 1.0, high)  # the values that count as true
+        bits, labels = np.asarray(values == X), signs.astype(np.int64) * (1 if self.every else -1)
+        is_countable = X.shape[1] <= MAX_FEATURES_TO_COUNT
+        states, mistakes, survivors = (_count if is_countable else _eliminate)(bits, labels)
         tests = None
         if states is not None:
             asked = np.flatnonzero(states < 2)
@@ -236,8 +228,8 @@ class Conjunctions(FiniteClass):
         return SearchResult(Literals(tests, self.every), mistakes, survivors)
 
 
-def _count(bits: NDArray[np.bool_], signs: Wanted) -> tuple[States | None, int, int]:
-    """Count the mistakes of all 3^n conjunctions: not asking adds up both answers."""
+def _count(bits: NDArray[np.bool_], signs: WideSigns) -> tuple[States | None, int, int]:
+    """Count the mistakes of all 3^n conjunctions; a bit without a test sums over its values."""
     n = bits.shape[1]
     places = 3 ** np.arange(n)[::-1]
     covered = np.zeros(3**n, dtype=np.int64)
@@ -248,14 +240,14 @@ def _count(bits: NDArray[np.bool_], signs: Wanted) -> tuple[States | None, int, 
     positive = int((signs > 0).sum())
     errors = positive - covered
     survivors = int((errors == 0).sum()) + int(positive == 0)
-    least = int(errors.min())
-    if positive <= least:
+    fewest = int(errors.min())
+    if positive <= fewest:
         return None, positive, survivors
-    ties = np.flatnonzero(errors == least)[:, None] // places % 3
-    return ties[(ties == 2).sum(axis=1).argmin()], least, survivors
+    ties = np.flatnonzero(errors == fewest)[:, None] // places % 3
+    return ties[(ties == 2).sum(axis=1).argmin()], fewest, survivors
 
 
-def _eliminate(bits: NDArray[np.bool_], signs: Wanted) -> tuple[States | None, int, None]:
+def _eliminate(bits: NDArray[np.bool_], signs: WideSigns) -> tuple[States | None, int, None]:
     """Keep every literal that all positive rows share."""
     positive = bits[signs > 0]
     if not len(positive):
@@ -265,28 +257,28 @@ def _eliminate(bits: NDArray[np.bool_], signs: Wanted) -> tuple[States | None, i
     errors = [_errors(bits, signs, states) for states in starts]
     if errors[0] == 0:
         return starts[0], 0, None
-    states, least = _climb(bits, signs, starts[int(np.argmin(errors))])
-    return (states, least, None) if least < len(positive) else (None, len(positive), None)
+    states, fewest = _climb(bits, signs, starts[int(np.argmin(errors))])
+    return (states, fewest, None) if fewest < len(positive) else (None, len(positive), None)
 
 
-def _climb(bits: NDArray[np.bool_], signs: Wanted, states: States) -> tuple[States, int]:
-    """Change one literal at a time while that spares mistakes.
+def _climb(bits: NDArray[np.bool_], signs: WideSigns, states: States) -> tuple[States, int]:
+    """Change one literal at a time while that reduces the mistakes.
 
-    To find the fewest mistakes is NP-hard here; the bounds hold for whatever is found.
+    Finding the fewest mistakes is NP-hard here; the bounds hold for every result.
     """
     states, errors = states.copy(), _errors(bits, signs, states)
     while True:
         against = (states < 2) & (bits != (states == 1))
-        alone = against.sum(axis=1, keepdims=True) - against == 0  # no other literal objects
+        alone = against.sum(axis=1, keepdims=True) - against == 0  # all other literals hold
         gains = np.stack([signs @ (alone & ~bits), signs @ (alone & bits), signs @ alone])
-        least = int((signs > 0).sum() - gains.max())
-        if least >= errors:
+        fewest = int((signs > 0).sum() - gains.max())
+        if fewest >= errors:
             return states, errors
         state, j = np.unravel_index(gains.argmax(), gains.shape)
-        states[j], errors = state, least
+        states[j], errors = state, fewest
 
 
-def _errors(bits: NDArray[np.bool_], signs: Wanted, states: States) -> int:
+def _errors(bits: NDArray[np.bool_], signs: WideSigns, states: States) -> int:
     holds = ((states == 2) | (bits == (states == 1))).all(axis=1)
     return int((holds != (signs > 0)).sum())
 

@@ -1,4 +1,4 @@
-"""A world in general: how it draws examples, and how the risk of a hypothesis is found."""
+"""Worlds: distributions whose labels and risks are known."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class World(ABC):
         """Return the signs without noise."""
 
     def draw(self, n: int, seed: Seed) -> tuple[Rows, Signs]:
-        """Draw n examples; a generator goes on where the last draw ended."""
+        """Draw n examples; a generator continues after its last draw."""
         noisy = self.noise > 0
         uniforms = np.random.default_rng(seed).random((n, self.features + noisy))
         X = self.points(uniforms[:, : self.features])
@@ -65,7 +65,7 @@ class World(ABC):
 
     @property
     def bayes_risk(self) -> float:
-        """The least risk any hypothesis can have."""
+        """The smallest possible risk of a hypothesis."""
         return min(self.noise, 1 - self.noise)
 
     def noisy_risk(self, clean: float) -> Risk:
@@ -77,8 +77,8 @@ class World(ABC):
     def risk(self, predict: Predict, draws: int = 2**20, seed: Seed = 0) -> Risk:
         """Return P[predict(x) is not y]; an answer above 0 means +1, below 0 means -1, 0 is wrong.
 
-        Exact where the domain is finite. Elsewhere estimated from ``draws`` rows: for hypotheses
-        of the world's own kind the closed form is at hand under its own name.
+        It is exact if the domain is finite, and else estimated from ``draws`` rows. Worlds have
+        methods such as ``box_risk`` for the exact risk of hypotheses of the same kind.
         """
         return self.noisy_risk(self._disagreement(predict, draws, seed))
 
@@ -89,7 +89,7 @@ class World(ABC):
             uniforms = generator.random((min(2**16, draws - first), self.features))
             wrong += int(mistaken(self, predict, self.points(uniforms)).sum())
         share = wrong / draws
-        # Moved towards 1/2, because no mistake seen does not mean that none is made.
+        # Moved towards 1/2, because a sample without mistakes does not prove a risk of 0.
         spread = (wrong + 1) / (draws + 2)
         return Risk(share, math.sqrt(spread * (1 - spread) / draws))
 
@@ -99,8 +99,8 @@ def mistaken(world: World, predict: Predict, X: Rows) -> NDArray[np.bool_]:
     answers = np.asarray(predict(X))
     if answers.shape != (len(X),):
         raise DataError(
-            f"the hypothesis answered with shape {answers.shape} for {len(X)} rows; it has to give "
-            "one number per row, positive for +1"
+            f"predict returned shape {answers.shape} for {len(X)} rows; it must return one number "
+            "per row, positive for +1"
         )
     return wrong_margins(answers * world.truth(X))
 
@@ -111,18 +111,16 @@ def signs(positive: NDArray[np.bool_]) -> Signs:
 
 
 def check_noise(name: str, rate: float) -> None:
-    """Refuse what is not a chance of flipping labels."""
+    """Check a chance of flipping labels."""
     if not 0 <= rate <= 0.5:
-        raise ParameterError(f"{name} is {rate}; a chance of flipping labels is 0 to 1/2")
+        raise ParameterError(f"{name} is {rate}; a chance of flipping labels must be from 0 to 1/2")
 
-
-# Worlds on the unit cube, where every risk is a volume: boxes and intervals.
 
 Ends = Sequence[float] | NDArray[np.float64]
 
 
 class UnitCube(World):
-    """Rows uniform on the unit cube; the true sign changes only where a feature passes a cut."""
+    """Rows uniform on the unit cube, where risks are volumes; the sign changes only at cuts."""
 
     cuts: tuple[tuple[float, ...], ...]
 
@@ -132,11 +130,12 @@ class UnitCube(World):
     def piecewise_risk(self, predict: Predict, cuts: Sequence[Sequence[float]]) -> Risk:
         """Return the exact risk of a hypothesis whose answer changes only at these cuts.
 
-        There is one list of cuts per feature. The cube falls into cells, and each is asked once.
+        There is one list of cuts per feature. They divide the cube into cells, and the hypothesis
+        is evaluated once in each.
         """
         edges = [
-            np.unique(np.clip([0.0, 1.0, *own, *given], 0, 1))
-            for own, given in zip(self.cuts, cuts, strict=True)
+            np.unique(np.clip([0.0, 1.0, *true_cuts, *other_cuts], 0, 1))
+            for true_cuts, other_cuts in zip(self.cuts, cuts, strict=True)
         ]
         middles = np.meshgrid(*[(e[1:] + e[:-1]) / 2 for e in edges], indexing="ij")
         widths = np.meshgrid(*[np.diff(e) for e in edges], indexing="ij")
@@ -218,9 +217,6 @@ def _volume(lower: Ends, upper: Ends) -> float:
     return float(np.prod(np.maximum(sides, 0)))
 
 
-# Worlds of Gaussian features: halfspaces, and sums of parts.
-
-
 class Gaussian(World):
     """Independent standard Gaussian features."""
 
@@ -289,9 +285,6 @@ def _unit(weights: Sequence[float]) -> tuple[Rows, float]:
     return vector / length, length
 
 
-# Noise on the labels of any world.
-
-
 @dataclass(frozen=True)
 class LabelNoise(World):
     """Another world whose labels are flipped, each with chance ``rate``.
@@ -315,7 +308,7 @@ class LabelNoise(World):
 
     @property
     def noise(self) -> float:  # type: ignore[override]
-        """Flipped here or there, but not twice."""
+        """The chance of one flip: here or in the other world, but not in both."""
         return self.rate + self.world.noise - 2 * self.rate * self.world.noise
 
     def points(self, uniforms: Rows) -> Rows:

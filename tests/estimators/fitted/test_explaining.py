@@ -349,7 +349,7 @@ def test_what_is_wrong_is_said() -> None:
         model.explain(X[0], for_class="maybe")
     with pytest.raises(ParameterError, match="for_class is 'maybe'"):
         pacboost.plots.shapes(many, for_class="maybe")
-    with pytest.raises(ParameterError, match="leave for_class out"):
+    with pytest.raises(ParameterError, match="omit for_class"):
         pacboost.plots.shapes(model, for_class="no")
     with pytest.raises(ParameterError, match="top is 0"):
         model.explain(X[0], top=0)

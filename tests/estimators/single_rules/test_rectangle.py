@@ -67,7 +67,7 @@ def test_noise_still_fits_but_is_not_certified() -> None:
     assert not model.consistent_
     assert model.mistakes_ == int((model.predict(X) != y).sum()) > 0
     assert (model.predict(X)[y > 0] == 1).all()
-    with pytest.raises(NotCertified, match=r"labels do not come from a\s+box"):
+    with pytest.raises(NotCertified, match="no box made the labels"):
         _ = model.certificate_
 
 

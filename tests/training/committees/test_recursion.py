@@ -16,7 +16,7 @@ from pacboost.hypotheses.majority import Three
 from pacboost.learners.learner import Learner, Search, Weights
 from pacboost.numerics.growth import majority_error
 from pacboost.samples.sample import Sample
-from pacboost.theory.recursion import KEPT_EDGE, Found, Node, Recursion
+from pacboost.theory.recursion import TESTED_EDGE_SHARE, BoundedRule, Node, Recursion
 from pacboost.theory.three_oracles import Oracle
 from pacboost.training.filtering.plan import MeanTest
 from tests.bounds.coverage import check_coverage, check_rejected
@@ -96,7 +96,7 @@ def test_record_shows_every_call() -> None:
     run.run()
     record = run.record
     assert record.levels == 3
-    assert record.targets[0] >= (1 - KEPT_EDGE * 0.4) / 2
+    assert record.targets[0] >= (1 - TESTED_EDGE_SHARE * 0.4) / 2
     assert sum(node.draws for node in record.nodes if node.path == "") == record.draws
     by_path: dict[str, Node] = {node.path: node for node in record.nodes}
     for path, node in by_path.items():
@@ -120,7 +120,7 @@ class Budget(Recursion):
             return False
         return super()._errs_little(test, *others)
 
-    def _learn(self, level: int, delta: float, oracle: Oracle, path: str) -> Found:
+    def _learn(self, level: int, delta: float, oracle: Oracle, path: str) -> BoundedRule:
         if level:
             self.spent.append(delta / 10)  # the watch over the third oracle
         return super()._learn(level, delta, oracle, path)
@@ -177,7 +177,7 @@ def test_a_filter_that_looks_for_quarrels_in_vain_ends_the_call() -> None:
 
 def test_best_rule_so_far_is_kept_when_examples_run_out() -> None:
     run = recursion(Careless(0.4), 0.4, 0.05, seed=8)
-    run._source._most = 30_000
+    run._source._max_draws = 30_000
     rule: Hypothesis | None = run.run()
     assert rule is not None
     assert "30,000 examples are used up" in run.record.stopped

@@ -13,7 +13,7 @@ from pacboost.hypotheses.majority import Three, named
 from pacboost.learners.learner import Learner, Search, Weights
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.theory.majority_of import LEAST_FOUND, Filtered, three_learners
+from pacboost.theory.majority_of import MIN_FILTERED_ROWS, Filtered, three_learners
 
 ROWS = 300
 
@@ -83,7 +83,7 @@ def test_few_mistakes_are_looked_for_among_all_rows() -> None:
     assert isinstance(rule, Three)
     assert found.looked_at == (ROWS, ROWS)
     assert (found.mistakes, found.disagreements) == (15, 12)
-    assert found.needed == 3 * LEAST_FOUND * ROWS // 12
+    assert found.needed == 3 * MIN_FILTERED_ROWS * ROWS // 12
 
 
 def test_a_second_that_never_contradicts_leaves_the_first() -> None:

@@ -117,7 +117,7 @@ def test_the_end_of_a_stream_and_of_patience() -> None:
     with pytest.raises(RanOut, match="ended after 10 examples"):
         ending.draw(11)
     limited = source()
-    limited._most = 100
+    limited._max_draws = 100
     limited.draw(100)
     with pytest.raises(RanOut, match="max_draws = 100"):
         limited.draw(1)

@@ -91,7 +91,7 @@ def report(
         others[:, place] = -1.0
         reached = rows.probabilities[:, place] >= decision.threshold
         named = np.where(reached, place, others.argmax(axis=1)).astype(np.int64)
-        rows = replace(rows, said=named, wrong=named != rows.own)
+        rows = replace(rows, predictions=named, wrong=named != rows.labels)
     said = Sentence(sentence, "", "") if isinstance(sentence, str) else sentence
     return written(page(subject, rows, title, said), path)
 

@@ -1,17 +1,17 @@
-// Questions to the engine: over the network, or to the recording inside an offline page.
+// Requests to the engine: over the network, or to the recording inside an offline page.
 
 import { keyOf } from "lab/codec.js";
 
 const box = document.getElementById("recording");
 
-/** The recorded run of an offline page; null when a server is there. */
+/** The recorded run of an offline page; null if there is a server. */
 export const recording = box ? JSON.parse(box.textContent) : null;
 
 class Refusal extends Error {
   constructor({ kind, message }, status) { super(message); this.kind = kind; this.status = status; }
 }
 
-/** Ask the engine; gives JSON, or throws an error whose message is for people. */
+/** Ask the engine; returns JSON, or throws an error with a readable message. */
 export async function ask(name, given = {}) {
   if (recording) return replay(name, given);
   let answer;
@@ -23,14 +23,14 @@ export async function ask(name, given = {}) {
   return read(answer);
 }
 
-/** Hand over the bytes of a file. */
+/** Upload a file. */
 export async function upload(file) {
   if (recording) throw new Refusal({ kind: "access", message: "This page is a recording: start `pacboost lab` to use your own data." }, 0);
   const answer = await fetch(`/api/upload?name=${encodeURIComponent(file.name)}`, { method: "POST", headers: { "Content-Type": "text/csv" }, body: file });
   return read(answer);
 }
 
-/** Ask for a page that holds a recorded run. */
+/** Request a page with a recorded run. */
 export async function offline(given) {
   const answer = await fetch("/api/offline", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(given) });
   if (!answer.ok) await read(answer);

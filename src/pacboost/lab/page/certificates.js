@@ -1,4 +1,4 @@
-// Certificates side by side, each with what it assumes.
+// Certificates side by side, each with its assumptions.
 
 import { h, atMost, percent, slider, whole, settled } from "lab/dom.js";
 import { ask } from "lab/api.js";
@@ -9,13 +9,13 @@ const lines = (pairs) => h("dl", {}, pairs.filter(([, text]) => text !== null &&
 export function certificateCard(one) {
   const kind = one.refused ? "void" : one.holds_for === "training rows" ? "training" : "";
   return h("article", { class: `certificate ${kind}`, dataset: { certificate: one.id } },
-    h("p", { class: "tag" }, one.holds_for ?? "new examples"), h("h3", {}, one.title ?? "Rows that were set apart"),
+    h("p", { class: "tag" }, one.holds_for ?? "new examples"), h("h3", {}, one.title ?? "Held-out rows"),
     h("p", { class: "value" }, one.refused ? "refused" : one.value === null ? "–" : one.vacuous ? "says nothing" : `≤ ${atMost(one.value)}`),
     one.refused ? h("p", { class: "claim" }, one.refused) : h("p", { class: "claim" }, one.claim), one.moved?.length
       ? slider({ label: "New points from elsewhere", min: 0, max: one.moved.length - 1, step: 1, value: 0, write: (share) => `${share} %: ≤ ${atMost(one.moved[share])}` }) : null,
     lines([
       ["It would have said", one.would_say === null || one.would_say === undefined ? null : `≤ ${atMost(one.would_say)}, if that were allowed`],
-      ["Bound", one.vacuous && one.value !== null && !one.refused ? `${atMost(one.value)}: not below what guessing reaches` : null],
+      ["Bound", one.vacuous && one.value !== null && !one.refused ? `${atMost(one.value)}: no better than chance` : null],
       ["What it assumes", one.assumes], ["Sample", one.refused ? null : one.sample ? `${one.sample}${one.size ? `, ${whole(one.size)} rows` : ""}` : null],
       ["Chance that it fails", one.refused || one.fails_with === null || one.fails_with === undefined ? null : one.fails_with === 0 ? "none" : `at most ${percent(one.fails_with)}`],
       ["Theorem", one.reference ? `${one.theorem} (${one.reference})` : one.theorem],
@@ -27,8 +27,8 @@ export function certificatesPanel(lab) {
   const cards = h("div", { class: "cards" });
   const stand = h("p", { class: "small" });
   const element = h("div", { class: "two" },
-    h("div", { class: "lead" }, h("h2", {}, "How sure may one be?"),
-      h("p", {}, "A low training error proves nothing about new points. A certificate is a bound on the error that holds with a stated probability, if what it assumes is true."),
+    h("div", { class: "lead" }, h("h2", {}, "How certain is it?"),
+      h("p", {}, "A low training error proves nothing about new points. A certificate is a bound on the error that holds with a stated probability, if its assumptions are true."),
       truth, stand), cards);
   let wanted = "";
 

@@ -1,4 +1,4 @@
-// Challenges that mark themselves: each reads the record of the run.
+// Challenges that check themselves on the record of the run.
 
 import { number, percent } from "lab/dom.js";
 import { runSpec } from "lab/lab.js";

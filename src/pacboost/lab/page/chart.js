@@ -152,7 +152,7 @@ export function lineChart({ title, xName, yName, height = 230, log = false, logX
     element: figure, svg,
     /** Draw curves: series of {name, tone, dash, x, y, low, high}, xRange, yRange, marks, text. */
     draw(next) { given = next; if (next.text) svg.setAttribute("aria-label", next.text); redraw(); },
-    /** Move the reading line. */
+    /** Move the cursor line. */
     cursor(value, text) { at = value; if (text) svg.setAttribute("aria-label", text); if (given && wide >= 60 && x) drawCursor(); },
     resize() { wide = 0; frame = ""; redraw(); },
   };

@@ -20,7 +20,7 @@ export function pack(state) {
   return `s=${btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
 }
 
-/** The state that an address holds; null if it holds none, an error if it is broken. */
+/** The state in an address; null if there is none, an error if it is broken. */
 export function unpack(hash) {
   const found = hash.match(/^#?s=(.*)$/);
   if (!found) return null;
@@ -35,7 +35,7 @@ export function unpack(hash) {
 /** A deep copy of plain data. */
 export const copy = (value) => JSON.parse(JSON.stringify(value));
 
-/** A key that two equal specifications share, whatever the order of their fields. */
+/** A key of a specification that does not depend on the order of its fields. */
 export function keyOf(value) {
   if (Array.isArray(value)) return `[${value.map(keyOf).join()}]`;
   if (value && typeof value === "object") {

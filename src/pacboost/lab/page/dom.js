@@ -1,4 +1,4 @@
-// Small helpers: build elements, write numbers, speak to screen readers.
+// Helpers: build elements, format numbers, announce to screen readers.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -23,7 +23,7 @@ export const s = (tag, given, ...children) => fill(document.createElementNS(SVG,
 
 export const find = (selector, root = document) => root.querySelector(selector);
 
-/** Write a share as a percentage, with enough digits to see small ones. */
+/** Format a share as a percentage, with enough digits for small ones. */
 export function percent(share, digits) {
   if (share === null || share === undefined || Number.isNaN(share)) return "–";
   const hundred = 100 * share;
@@ -38,10 +38,10 @@ export const atMost = (share) => (share === null || share === undefined ? "–" 
 /** The lower end of an interval as a percentage, rounded down. */
 export const atLeast = (share) => percent(Math.floor(share * 1e4 + 1e-10) / 1e4, 2);
 
-/** A percentage without digits where it is whole, for axes. */
+/** A percentage for axes, without decimals if it is whole. */
 export const round100 = (share) => percent(share, (share === 0 || Math.round(100 * share) !== 0) && Math.abs(100 * share - Math.round(100 * share)) < 1e-6 ? 0 : undefined);
 
-/** Write a number of the theory: four digits after the point, or a power of ten when tiny. */
+/** Format a number with four decimals, or as a power of ten if it is tiny. */
 export function number(value, digits = 4) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
@@ -49,17 +49,17 @@ export function number(value, digits = 4) {
   return text.replace("-", "−");
 }
 
-/** Write a whole number with commas between thousands. */
+/** Format a whole number with thousands separators. */
 export const whole = (value) =>
   value === null || value === undefined ? "–" : String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",").replace("-", "−");
 
-/** Say something to a screen reader without moving the focus. */
+/** Announce a text to screen readers without moving the focus. */
 export function announce(text) {
   const place = find("#announcer");
   if (place) place.textContent = text;
 }
 
-/** Show a message that goes away by itself or when it is closed; errors stay longer. */
+/** Show a message that disappears after a while or when it is closed; errors stay longer. */
 export function notice(text, kind = "info") {
   const box = h("div", { class: `notice ${kind}`, role: kind === "error" ? "alert" : "status" },
     h("span", {}, text),
@@ -99,7 +99,7 @@ export function colours(element = document.documentElement) {
   return found;
 }
 
-/** Give [r, g, b] of a computed colour such as rgb(1, 2, 3). */
+/** Return [r, g, b] of a computed colour such as rgb(1, 2, 3). */
 export const channels = (colour) => (colour.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number);
 
 /** A labelled control: text above, control below, current value at the right. */
@@ -131,7 +131,7 @@ export function menu({ label, options, value, change, id }) {
   return wrapped;
 }
 
-/** Hand a file to the browser's downloads. */
+/** Download a file. */
 export function download(name, content, type) {
   const blob = content instanceof Blob ? content : new Blob([content], { type });
   const link = h("a", { href: URL.createObjectURL(blob), download: name });

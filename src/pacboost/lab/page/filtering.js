@@ -1,4 +1,4 @@
-// Boosting by filtering: examples come from a stream, a filter keeps the ones that matter.
+// Boosting by filtering: a filter keeps the hard examples of a stream.
 
 import { h, menu, slider, number, percent, round100, whole } from "lab/dom.js";
 import { lineChart } from "lab/chart.js";
@@ -25,7 +25,7 @@ export function filteringPanel(lab) {
   const results = h("div", { class: "cards wide-cards", hidden: true }, acceptance.element, measure.element, draws.element, keptPanel, proof);
   const element = h("div", { class: "two" },
     h("div", { class: "lead" }, h("h2", {}, "Boosting by filtering"),
-      h("p", {}, "There is no training set here, but a stream without end. Each new example is kept with a probability that is high where the vote is wrong. The better the vote, the longer the filter waits for examples that it finds hard: the acceptance falls with the error."), controls),
+      h("p", {}, "There is no training set here, but an endless stream. Each new example is kept with a probability that is high where the vote is wrong. The better the vote, the longer the filter waits for examples that it finds hard: the acceptance falls with the error."), controls),
     h("div", { class: "column" }, words, problem, results));
   let button;
 

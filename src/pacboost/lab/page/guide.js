@@ -1,4 +1,4 @@
-// Leads through stories, and keeps watch over challenges.
+// Guides through stories, and checks challenges.
 
 import { h, find, notice, announce } from "lab/dom.js";
 import { STORIES } from "lab/stories.js";

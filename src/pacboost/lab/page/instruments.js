@@ -6,7 +6,7 @@ import { stage } from "lab/stage.js";
 import { ask } from "lab/api.js";
 import { f32 } from "lab/codec.js";
 
-/** One instrument: a title, a question, controls, and what it draws from the answer. */
+/** One instrument: a title, a question, controls, and a drawing of the answer. */
 function instrument(lab, { id, title, about, fields, ask: question, draw }) {
   const values = Object.fromEntries(fields.map((field) => [field.name, field.value]));
   const words = h("p", { class: "statement" }), problem = h("p", { class: "problem", hidden: true }), picture = h("div", { class: "cards wide-cards" });

@@ -1,4 +1,4 @@
-// The state of the page and everything that can be done to it. Views listen; stories and tests call the same methods.
+// The state of the page and its methods. Views listen; stories and tests call the same methods.
 
 import { copy, keyOf, pack } from "lab/codec.js";
 import { recording } from "lab/api.js";
@@ -7,7 +7,7 @@ import { announce, settled } from "lab/dom.js";
 
 export const LETTERS = "ABC";
 
-/** A specification with everything that is not named at its default. */
+/** A specification with defaults for all missing fields. */
 export const runSpec = (given = {}) => ({
   data: { kind: "lecture" }, method: "boost", booster: { name: "adaboost", parameters: {} },
   learner: { name: "stump", parameters: {} }, rules: [], changes: [], seed: 0, ...given,
@@ -55,7 +55,7 @@ export class Lab {
 
   runs() { return this.state.lanes.map((_, k) => this.run(k)); }
 
-  /** The last round that the player can go to. */
+  /** The last round of the player. */
   get last() {
     return Math.max(1, ...this.runs().map((run) => (run.ended || run.error ? run.done : Math.max(this.state.rounds, run.done))));
   }
@@ -81,7 +81,7 @@ export class Lab {
     this.write();
   }
 
-  /** Take over a whole state, such as a link's or a story's. */
+  /** Set a complete state, such as a link's or a story's. */
   take(state) {
     this.pause();
     this.#past.push(copy(this.state));
@@ -145,7 +145,7 @@ export class Lab {
 
   select(k) { this.state.selected = k; this.own = null; this.refresh(); }
 
-  /** Lanes that a change of the data goes to. */
+  /** Lanes that a change of the data affects. */
   #targets(state) { return state.shared ? state.lanes : [state.lanes[state.selected]]; }
 
   /** Change the data. */
@@ -194,7 +194,7 @@ export class Lab {
 
   erasePoints(ids) { this.edit((edits) => { edits.deleted = [...new Set([...edits.deleted, ...ids])]; }); }
 
-  /** Change booster, learner or method of the selected lane; a forked lane changes from its fork on. */
+  /** Change booster, learner or method of the selected lane; a forked lane changes after its fork. */
   setMethod(part, value) {
     this.change((state) => {
       const lane = state.lanes[state.selected], { run } = lane;
@@ -206,13 +206,13 @@ export class Lab {
     });
   }
 
-  /** The booster or learner that is at work in a lane after its last change. */
+  /** The booster or learner of a lane after its last change. */
   current(part, k = this.state.selected) {
     const { run } = this.state.lanes[k];
     return run.changes.reduce((now, one) => one[part] ?? now, run[part]);
   }
 
-  /** Put a copy of a lane beside it; from this round on it can be changed. */
+  /** Add a copy of a lane that can be changed after this round. */
   fork(k = this.state.selected) {
     if (this.state.lanes.length >= LETTERS.length) return;
     const at = Math.min(this.state.round, this.run(k).done);
@@ -230,7 +230,7 @@ export class Lab {
     this.change((state) => { state.lanes.splice(k, 1); state.selected = 0; });
   }
 
-  /** Make a rule of your own the next round's rule. */
+  /** Set the rule of the next round by hand. */
   async commitRule(rule) {
     const { round, selected } = this.state;
     this.change((state) => {

@@ -139,7 +139,7 @@ export function laneView(lab, k) {
     if (found.some(Boolean) && mine === run() && now === t()) picture.show(scene());
   }, 160);
 
-  /** Whether rounds up to the one on show are still on their way: then the last picture stays. */
+  /** Whether rounds up to the shown one are still loading; the last picture stays meanwhile. */
   const settling = () => picture.now() && !run().error && !run().ended && run().done < Math.min(lab.state.round, lab.state.rounds);
 
   function draw(given = {}) {
@@ -152,7 +152,7 @@ export function laneView(lab, k) {
     name.replaceChildren(many ? h("b", { class: "letter" }, LETTERS[k]) : "", main, h("small", {}, minor + (lane.at ? `, changed after round ${lane.at}` : "")));
     head.replaceChildren(name, h("div", { class: "row" },
       many ? h("button", { "aria-pressed": String(lab.state.selected === k), onclick: () => lab.select(k) }, lab.state.selected === k ? "Selected" : "Select") : null,
-      h("button", { class: "fork", disabled: lab.state.lanes.length >= LETTERS.length, title: "Put a copy beside this run; from this round on you can change it", onclick: () => lab.fork(k) }, "Fork here"),
+      h("button", { class: "fork", disabled: lab.state.lanes.length >= LETTERS.length, title: "Add a copy of this run that you can change after this round", onclick: () => lab.fork(k) }, "Fork here"),
       many ? h("button", { class: "quiet icon close", "aria-label": `Close run ${LETTERS[k]}`, onclick: () => lab.remove(k) }, "×") : null));
     element.classList.toggle("selected", many && lab.state.selected === k);
   }

@@ -1,4 +1,4 @@
-// Puts the page together.
+// Assembles the page.
 
 import { h, find, notice } from "lab/dom.js";
 import { ask, recording } from "lab/api.js";
@@ -21,7 +21,7 @@ import { openDialog, takeView } from "lab/take.js";
 const root = document.documentElement, dark = matchMedia("(prefers-color-scheme: dark)");
 const theme = () => root.dataset.theme || (dark.matches ? "dark" : "light");
 
-/** The state to begin with: a recording's, a link's, the command line's, or the ten points. */
+/** The first state: of a recording, a link, the command line, or the ten points. */
 function firstState(catalog) {
   if (recording) {
     const rounds = Math.max(1, ...recording.runs.map(({ answer }) => answer.done)), many = recording.runs.length > 1;

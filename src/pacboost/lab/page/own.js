@@ -31,7 +31,7 @@ export function ownView(lab, lanes) {
     return best;
   }
 
-  /** Put the cut at the nearest place where it makes a difference. */
+  /** Move the cut to the nearest threshold between two points. */
   function cut(feature, value, above) {
     const axis = edges.features[feature], j = nearest(axis.cuts, value);
     if (j === undefined || !axis.cuts.length) return;
@@ -66,7 +66,7 @@ export function ownView(lab, lanes) {
     title.textContent = `Your rule for round ${edges.number}`;
     words.textContent = better
       ? `Your cut is wrong on ${percent(own.error)} of the weight. Guessing would be wrong on ${percent(edges.guess)}: any cut that is better will do.`
-      : `Your cut is wrong on ${percent(own.error)} of the weight, no better than guessing. Move it, or swap its sides.`;
+      : `Your cut is wrong on ${percent(own.error)} of the weight, no better than chance. Move it, or swap its sides.`;
     const would = own.would?.round;
     values.replaceChildren(...[["weighted error", number(own.error)], ["edge", number(better ? own.edge : -own.edge)], ["best edge", number(best.edge)],
       ["its vote", would ? number(would.vote) : "…"], ["new bound", would ? atMost(would.bound) : "…"]].map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));

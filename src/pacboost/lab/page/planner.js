@@ -13,7 +13,7 @@ export function plannerPanel(lab) {
   const problem = h("p", { class: "problem", hidden: true });
   const chart = lineChart({ title: "How the number grows", xName: "", height: 260, write: (value) => whole(value) });
   const element = h("div", { class: "two" },
-    h("div", { class: "lead" }, h("h2", {}, "How many do I need?"), h("p", {}, "Each answer is a number that suffices by a theorem, for every distribution. Where one is known, the least number that is needed in the worst case stands beside it."), controls),
+    h("div", { class: "lead" }, h("h2", {}, "How many do I need?"), h("p", {}, "Each answer is a number that suffices by a theorem, for every distribution. If it is known, the answer also has the number that is needed in the worst case."), controls),
     h("div", { class: "column" }, words, problem, facts, chart.element));
   const plan = () => plans.find((one) => one.name === now);
   const value = (field) => values[`${now}.${field.name}`] ?? field.default;
@@ -48,7 +48,7 @@ export function plannerPanel(lab) {
     } catch (trouble) { problem.textContent = trouble.message; problem.hidden = false; words.textContent = ""; facts.replaceChildren(); chart.element.hidden = true; }
   }, 90);
 
-  /** Where the selected run stands: its own error across, its own rows or rounds upward. */
+  /** The position of the selected run: its error across, its rows or rounds upward. */
   function here(found) {
     const run = lab.run(), round = run?.at(Math.min(lab.state.round, run.done));
     if (!round || found.curve.name !== "epsilon") return null;

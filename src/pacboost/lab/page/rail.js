@@ -42,7 +42,7 @@ export function railView(lab) {
   async function open(file) {
     if (!file) return;
     const { upload_bytes: most } = lab.catalog.limits;
-    if (most && file.size > most) { notice(`This file has ${whole(file.size)} bytes; the lab takes up to ${whole(most)}. Choose a smaller file, or take a random part of its rows.`, "error"); return; }
+    if (most && file.size > most) { notice(`This file has ${whole(file.size)} bytes; the lab takes up to ${whole(most)}. Choose a smaller file, or a random sample of its rows.`, "error"); return; }
     try {
       const info = await upload(file);
       lab.catalog.files = [...lab.catalog.files.filter((one) => one.digest !== info.digest), info];
@@ -119,7 +119,7 @@ export function railView(lab) {
         h("p", { class: "small" }, entry?.about), parameters(entry, booster, set("booster"))],
       menu({ label: "Weak learner", id: "learner", options: lab.catalog.learners.map((one) => [one.name, one.title]), value: learner.name, change: (name) => set("learner")({ name, parameters: {} }) }),
       h("p", { class: "small" }, weak?.about), parameters(weak, learner, set("learner")),
-      lane.run.rules.length ? h("div", { class: "row apart" }, h("span", { class: "small" }, `${lane.run.rules.length} rules of your own`), h("button", { onclick: () => lab.change((state) => { state.lanes[k].run.rules = []; }) }, "Drop them")) : null);
+      lane.run.rules.length ? h("div", { class: "row apart" }, h("span", { class: "small" }, `${lane.run.rules.length} rules set by hand`), h("button", { onclick: () => lab.change((state) => { state.lanes[k].run.rules = []; }) }, "Drop them")) : null);
   }
 
   function draw() {

@@ -5,7 +5,7 @@ import { f32, i8, keyOf } from "lab/codec.js";
 
 const LAZY = { weights: f32, margins: f32, margin_cdf: f32, agree: i8, surface: f32 };
 
-/** Decode arrays of a round only when they are looked at. */
+/** Decode arrays of a round when they are first used. */
 function lazy(round) {
   for (const [name, decode] of Object.entries(LAZY)) {
     const text = round[name];
@@ -25,7 +25,7 @@ export class Run {
 
   get done() { return this.rounds.length; }
 
-  /** Ask for the points and for D_1. */
+  /** Request the points and D_1. */
   open() {
     this.opening ??= (async () => {
       try {
@@ -44,7 +44,7 @@ export class Run {
     return this.opening;
   }
 
-  /** Ask for rounds up to this one, the first few first. */
+  /** Request rounds up to this one, the first few first. */
   async load(rounds) {
     await this.open();
     this.wanted = Math.max(this.wanted ?? 0, rounds);
@@ -80,7 +80,7 @@ export class Run {
   /** D_t, under which rule t was chosen; at the start D_1. */
   weights(t) { return t > 0 ? this.at(t)?.weights ?? null : this.start?.next?.weights ?? null; }
 
-  /** D_{t+1}: what the next rule will be chosen under. */
+  /** D_{t+1}, under which the next rule is chosen. */
   async nextWeights(t) {
     if (t === 0) return this.start?.next ?? null;
     if (this.rounds[t]) return { number: t + 1, weights: this.rounds[t].weights, heaviest: this.rounds[t].heaviest, effective_size: this.rounds[t].effective_size };
@@ -89,7 +89,7 @@ export class Run {
     return answer.next ? lazy(answer.next) : null;
   }
 
-  /** A fine surface of the vote or of the rule alone; null where there is none. */
+  /** A fine surface of the vote or of a rule; null if there is none. */
   async surface(t, what) {
     const store = what === "rule" ? this.rules : this.fine;
     if (!store.has(t)) {

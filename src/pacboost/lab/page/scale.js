@@ -1,4 +1,4 @@
-// Axes: places for values, and round numbers for ticks.
+// Scales of axes, and round numbers for ticks.
 
 /** A linear scale from [low, high] to [start, end]. */
 export function linear(low, high, start, end) {

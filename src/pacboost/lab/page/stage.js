@@ -248,7 +248,7 @@ export function stage({ label, on = {} }) {
   }
   const draw = framed(paint);
 
-  /** Let weights glide from the last ones to the new ones. */
+  /** Animate the weights from the last ones to the new ones. */
   function glide(from, to, time) {
     const start = performance.now();
     cancelAnimationFrame(tween);
@@ -313,7 +313,7 @@ export function stage({ label, on = {} }) {
     hover(k) { hovered = k; if (scene && x) bubbleAt(k); draw(); },
     tool(name) { tool = name; keyAt = null; canvas.dataset.tool = name; draw(); },
     recolour() { tones = colours(); surfaceKey = null; draw(); },
-    /** The place of a value on the screen, for tests and arrows of stories. */
+    /** The position of a value on the screen, for tests and arrows of stories. */
     at(across, up) { const box = canvas.getBoundingClientRect(); return [box.left + x(across) * box.width / wide, box.top + y(up) * box.height / high]; },
     now: () => scene, radius, ground: () => soil.toDataURL(),
   };

@@ -1,8 +1,8 @@
-// What pointer and keys do on the picture: look, paint, move, erase, flip, and drag a cut.
+// Pointer and keyboard input on the picture: look, paint, move, erase, flip, and drag a cut.
 
 import { number } from "lab/dom.js";
 
-/** Listen to a canvas; `on` gets what happened, `view` knows places and points. */
+/** Listen to a canvas; `on` receives events, `view` has positions and points. */
 export function attachInput(canvas, on, view) {
   let held = null;
   const sign = () => (view.tool() === "plus" ? 1 : -1);

@@ -1,4 +1,4 @@
-// Eight guided stories. A step sets the page up, says what to look at, and may ask for something to be done.
+// Eight guided stories. A step sets up the page, explains it, and may ask for an action.
 // Numbers in the texts are read from the run when they are shown.
 
 import { atMost, number, percent, whole } from "lab/dom.js";
@@ -96,14 +96,14 @@ const noise = {
 };
 
 const filtering = {
-  id: "filtering", title: "Boosting by filtering", minutes: 1, about: "A stream without end, and a filter that keeps what matters.",
+  id: "filtering", title: "Boosting by filtering", minutes: 1, about: "An endless stream, and a filter that keeps the hard examples.",
   steps: [
     { do: (lab) => { lab.take({ ...one({ kind: "rings", n: 200, seed: 1 }), rounds: 30, round: 0, tab: "filtering" }); lab.show("more"); },
       text: () => ["So far all points lay on the table. Now they come one by one from a stream, more than any memory holds. The filter keeps an example with high probability where the vote is wrong, and lets it go where the vote is sure."],
       task: { text: "Press “Start the stream” below", done: (lab) => Boolean(lab.lastFiltering), help: (lab) => lab.panel("filtering").start(), label: "Do it for me" } },
     { do: (lab) => { lab.setTab("filtering"); lab.show("more"); },
       text: (lab) => { const found = lab.lastFiltering, refills = found?.refills ?? []; return [`The first refill kept ${say(refills[0]?.acceptance)} of what it saw, the last ${say(refills.at(-1)?.acceptance)}. The better the vote, the longer the wait for a hard example.`,
-        "That is why a low acceptance is good news: the acceptance is tied to the error. When it is small enough, the error is small."]; } },
+        "So a low acceptance is good news: the acceptance is tied to the error. When it is small enough, the error is small."]; } },
     { do: (lab) => { lab.setTab("filtering"); lab.show("more"); },
       text: (lab) => { const found = lab.lastFiltering; return [`In all ${say(found?.draws_total, whole)} examples were drawn, and the vote is wrong on ${say(found?.truth?.error)} of fresh ones. The certificate below was computed from examples that no rule was learned from.`,
         "Promise an edge with the slider and start again: then the theorem says how many examples suffice for every stream, and the chart compares. This stream is kinder than the worst."]; } },
@@ -148,7 +148,7 @@ const certificate = {
         "The formula is right, and its assumption is broken: the rows have to be independent of the vote. pacboost keeps a sketch of its training rows and refuses."]; } },
     { do: (lab) => { lab.setTab("certificates"); lab.show("more"); },
       text: (lab) => { const found = lab.lastCertificates, held = found?.certificates.find((item) => item.id === "holdout"); return [`Fresh rows keep the promise: the certificate by held-out rows says at most ${say(held?.value, atMost)}, and the truth of ${say(found?.truth?.error)} lies below it.`,
-        "A certificate is as good as what it assumes. That is why every card says it."]; } },
+        "A certificate is as good as its assumptions, so every card lists them."]; } },
   ],
 };
 

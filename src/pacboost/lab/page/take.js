@@ -1,4 +1,4 @@
-// What one takes away: a link, the code, pictures, tables and an offline page.
+// Exports: a link, the code, pictures, tables and an offline page.
 
 import { h, s, colours, find, download, notice } from "lab/dom.js";
 import { ask, offline, recording } from "lab/api.js";
@@ -66,7 +66,7 @@ export function takeView(lab, lanes) {
     const address = recording ? location.href : `${location.origin}/#${pack(lab.state)}`;
     const box = h("textarea", { readonly: true, rows: 4, id: "link-text", "aria-label": "Link" });
     box.value = address;
-    openDialog("A link to all of this", h("p", { class: "small" }, "It holds the data, the edits, all runs and the round. It works on every computer where `pacboost lab` runs on this port; a CSV file has to be opened there again."), box,
+    openDialog("A link to all of this", h("p", { class: "small" }, "It contains the data, the edits, all runs and the round. It works on every computer where `pacboost lab` runs on this port; CSV files must be opened there again."), box,
       h("div", { class: "row" }, h("button", { class: "first", onclick: () => toClipboard(address, "Link copied.") }, "Copy")));
     box.select();
   }

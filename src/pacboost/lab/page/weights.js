@@ -12,7 +12,7 @@ export function weightsPanel(lab) {
   const element = h("div", { class: "two" },
     h("div", { class: "lead" }, h("h2", {}, "Where the weight is"),
       h("p", {}, "Boosting looks harder at points that the rules get wrong. A point that stays heavy round after round is difficult, or its label is wrong."),
-      h("p", {}, "The effective sample size says how many points of equal weight the weights are worth: 1/ΣD². When it falls far, a few points decide everything.")),
+      h("p", {}, "The effective sample size, 1/ΣD², is the number of points of equal weight that the weights are worth. When it falls far, a few points decide everything.")),
     h("div", { class: "column" }, h("div", { class: "panel scroll" }, table), chart.element));
 
   function rows() {

@@ -4,7 +4,7 @@ import { number, percent, whole } from "lab/dom.js";
 
 const plural = (count, one, many = `${one}s`) => `${whole(count)} ${count === 1 ? one : many}`;
 
-/** How many of n points a share is. */
+/** The number of points in a share of n. */
 const count = (share, n) => Math.round(share * n);
 
 /** A rule in short: stumps with two digits after the point, other rules in the engine's words. */
@@ -32,7 +32,7 @@ export function sentence(lab, run, t) {
   if (t === 0 || !run.done) {
     const learner = { stump: ", here one straight cut,", weak_stump: ", here one straight cut,", tree: ", here a small tree,", halfspace: ", here a straight line," }[run.spec.learner.name] ?? "";
     return [["", `${plural(n, "point")}, all of equal weight. A `], ["b", "weak learner"],
-      ["", ` gives one simple rule per round${learner} and has to be only a little better than guessing. Boosting asks it again and again, each time with more weight on the points that were wrong. Take a step.`]];
+      ["", ` gives one simple rule per round${learner} and only has to be a little better than chance. Boosting asks it again and again, each time with more weight on the points that were wrong. Take a step.`]];
   }
   const round = run.at(t);
   if (!round) return [["", "Waiting for the engine …"]];
@@ -56,7 +56,7 @@ function wrongWords(round, n) {
 
 export const plainSentence = (lab, run, t) => sentence(lab, run, t).map(([, text]) => text).join("");
 
-/** A description of the picture for those who do not see it. */
+/** A description of the picture for screen readers. */
 export function pictureWords(lab, run, t) {
   if (!run.data) return "The points are being loaded.";
   const plus = run.data.label.filter((one) => one > 0).length, n = run.data.ids.length;

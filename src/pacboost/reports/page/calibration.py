@@ -1,4 +1,4 @@
-"""Calibration: whether predictions with a confidence of 80 % are right 80 times in a hundred."""
+"""Calibration of classifiers, predictions of regressors, and the distribution of margins."""
 
 from __future__ import annotations
 
@@ -29,20 +29,23 @@ from pacboost.reports.page.charts import (
 from pacboost.reports.page.subject import TRAINED, Evidence, Numbers, Rows, Subject
 
 Doubles = NDArray[np.float64]
-PARTS = 10
+MAX_PARTS = 10
 DELTA = 0.05
 
 Part = tuple[float, int, int]
-"""The mean confidence of some predictions, how many of them were right, and their number."""
+"""The mean confidence of some predictions, the number of right ones, and their number."""
 
 
 def calibration(subject: Subject, rows: Rows) -> Section | None:
-    """Draw how often predictions are right against their confidence."""
+    """Draw the share of right predictions against their confidence."""
     if not isinstance(rows, Evidence) or rows.probabilities.shape[1] < 2:
         return None
-    sure, right = rows.probabilities.ravel(), rows.own.ravel() > 0
+    sure, right = rows.probabilities.ravel(), rows.labels.ravel() > 0
     if not rows.several:
-        sure, right = rows.probabilities.max(axis=1), rows.probabilities.argmax(axis=1) == rows.own
+        sure, right = (
+            rows.probabilities.max(axis=1),
+            rows.probabilities.argmax(axis=1) == rows.labels,
+        )
     parts = equal_parts(sure, right)
     if len(parts) < 2:
         return None
@@ -50,28 +53,28 @@ def calibration(subject: Subject, rows: Rows) -> Section | None:
     sentences = [f"{what} are divided into {len(parts)} groups by their confidence. On the "
                  "diagonal, the share of correct ones equals the confidence."]  # fmt: skip
     if not rows.several:
-        off = calibration_error(rows.probabilities, rows.own)
+        off = calibration_error(rows.probabilities, rows.labels)
         sentences.append(f"The calibration error is {percent(off)}.")
-    gap = sum(own * mean - hits for mean, hits, own in parts) / sum(p[2] for p in parts)
+    gap = sum(count * mean - hits for mean, hits, count in parts) / sum(p[2] for p in parts)
     if abs(gap) > 0.01 and not rows.several:
         way = "overconfident" if gap > 0 else "underconfident"
         sentences.append(f"Overall the model is {way}.")
-    if rows.seen:
+    if rows.has_training_rows:
         sentences.append(TRAINED)
     return Section("calibration", "Can its confidence be trusted?", paragraphs(*sentences),
                    _figure(parts, rows.several))  # fmt: skip
 
 
 def equal_parts(sure: NDArray[np.float64], right: NDArray[np.bool_]) -> list[Part]:
-    """Cut rows, sorted by confidence, into parts of about equal size; equal ones stay together.
+    """Divide rows by confidence into parts of about equal size; equal values stay together.
 
     >>> equal_parts(np.array([0.9, 0.6, 0.9, 0.6]), np.array([True, False, True, True]))
     [(0.6, 1, 2), (0.9, 2, 2)]
     """
     order = np.lexsort((right, sure))
     sure, right = sure[order], right[order]
-    wanted = np.unique(np.linspace(0, sure.size, PARTS + 1).astype(np.intp))
-    ends = np.unique(np.searchsorted(sure, sure[np.maximum(wanted[1:] - 1, 0)], side="right"))
+    cuts = np.unique(np.linspace(0, sure.size, MAX_PARTS + 1).astype(np.intp))
+    ends = np.unique(np.searchsorted(sure, sure[np.maximum(cuts[1:] - 1, 0)], side="right"))
     starts = np.concatenate([[0], ends[:-1]])
     return [
         (mean(sure[a:b]), int(right[a:b].sum()), int(b - a))
@@ -81,7 +84,7 @@ def equal_parts(sure: NDArray[np.float64], right: NDArray[np.bool_]) -> list[Par
 
 def _figure(parts: list[Part], several: bool) -> Markup:
     low = 0.0 if several or parts[0][0] < 0.4 else 0.5
-    low = min(low, np.floor(10 * min(hits / own for _, hits, own in parts)) / 10)
+    low = min(low, np.floor(10 * min(hits / count for _, hits, count in parts)) / 10)
     first, last = parts[0], parts[-1]
     text = (
         f"at a confidence of {percent(first[0])}, {percent(first[1] / first[2])} are right; at "
@@ -98,68 +101,67 @@ def _figure(parts: list[Part], several: bool) -> Markup:
     line = frame.line([p[0] for p in parts], [p[1] / p[2] for p in parts], "curve one")
     drawing = frame.svg("Confidence and accuracy", text,
                         frame.axes("confidence", x_shares=True), line, marks)  # fmt: skip
-    said = [(percent(mean), percent(hits / own), f"{own:,}") for mean, hits, own in parts]
+    lines = [(percent(mean), percent(hits / count), f"{count:,}") for mean, hits, count in parts]
     names = ["mean confidence", "right", "labels" if several else "rows"]
     return figure(
         drawing,
-        numbers("The numbers", table(names, said, caption="Groups by confidence", words=())),
+        numbers("The numbers", table(names, lines, caption="Groups by confidence", words=())),
         key=key([("one", "measured, with 95 % intervals"), ("bound", "perfect calibration")]),
     )
 
 
-# Predicted against true numbers, for regressors.
-
-MOST_POINTS = 500
-"""If there are more rows, this many are drawn, evenly spaced in the order of true values."""
+MAX_POINTS = 500
+"""Maximum number of rows drawn, evenly spaced in the order of true values."""
 
 
 def predicted(subject: Subject, rows: Rows) -> Section | None:
     """Draw predicted against true numbers."""
     if not isinstance(rows, Numbers):
         return None
-    order = np.argsort(rows.own, kind="stable")
-    kept = order[np.unique(np.linspace(0, order.size - 1, MOST_POINTS).round().astype(np.intp))]
-    both = np.concatenate([rows.own, rows.said])
+    order = np.argsort(rows.labels, kind="stable")
+    drawn = order[np.unique(np.linspace(0, order.size - 1, MAX_POINTS).round().astype(np.intp))]
+    both = np.concatenate([rows.labels, rows.predictions])
     low, high = float(both.min()), float(both.max())
     room = 0.03 * (high - low) or 1.0
-    off = rows.said - rows.own
-    spread = total((rows.own - mean(rows.own)) ** 2)
+    off = rows.predictions - rows.labels
+    spread = total((rows.labels - mean(rows.labels)) ** 2)
     explained = 1 - total(off**2) / spread if spread else 0.0
 
     ends = (low - room, high + room)
     frame = Frame.of(ends, ends, height=340)
-    points = (frame.point(rows.own[k], rows.said[k], "point", 3) for k in kept)
-    text = f"{kept.size} rows; predictions on the diagonal are exact"
+    points = (frame.point(rows.labels[k], rows.predictions[k], "point", 3) for k in drawn)
+    text = f"{drawn.size} rows; predictions on the diagonal are exact"
     drawing = frame.svg("Predicted against true", text, frame.axes("true", shares=False),
                         frame.line(ends, ends, "diagonal"), points)  # fmt: skip
-    said = [
+    measures = [
         ("mean absolute error", f"{mean(np.abs(off)):.4g}"),
         ("median absolute error", f"{np.median(np.abs(off)):.4g}"),
         ("root mean squared error", f"{math.sqrt(mean(off**2)):.4g}"),
         ("explained (R²)", percent(explained) if explained > 0 else f"{explained:.3g}"),
     ]
-    made = numbers("The numbers", table(["measure", "value"], said, caption="Errors"))
-    lead = paragraphs(f"{rows.rows:,} rows; the closer to the diagonal, the better.",
-                      f"R² is {said[3][1]}.", TRAINED if rows.seen else None)  # fmt: skip
+    details = numbers("The numbers", table(["measure", "value"], measures, caption="Errors"))
+    lead = paragraphs(
+        f"{rows.rows:,} rows; the closer to the diagonal, the better.",
+        f"R² is {measures[3][1]}.",
+        TRAINED if rows.has_training_rows else None,
+    )
     return Section("predicted", "Predicted and true", lead,
-                   figure(drawing, made))  # fmt: skip
+                   figure(drawing, details))  # fmt: skip
 
-
-# The distribution of margins, with a slider over the rounds.
 
 BARS = 40
 """An even number, so that 0 lies between two bars."""
 REACHES = (0.05, 0.1, 0.2, 0.5)
-"""How far the axis may reach: where all rows are near 0, they are looked at closely."""
-BEYOND = "The outermost bars include all values beyond."
+"""Possible ends of the axis: a short axis shows margins near 0."""
+BEYOND = "The outermost bars include all values beyond them."
 
 
 def margins(subject: Subject, rows: Rows) -> Section | None:
-    """Draw the distribution of the margins of the given rows, after some of the rounds."""
+    """Draw the distribution of the margins of rows after some rounds."""
     if not isinstance(rows, Evidence) or not rows.margins:
         return None
     stages = sorted(rows.margins)
-    widest = np.median([np.quantile(np.abs(own), 0.995) for own in rows.margins.values()])
+    widest = np.median([np.quantile(np.abs(values), 0.995) for values in rows.margins.values()])
     reach = next((reach for reach in REACHES if 1.25 * widest <= reach), 1.0)
     shares = {stage: histogram(rows.margins[stage], reach) for stage in stages}
     last = rows.margins[stages[-1]]
@@ -172,7 +174,7 @@ def margins(subject: Subject, rows: Rows) -> Section | None:
         "largest."
         if len(stages) > 1
         else None,
-        TRAINED if rows.seen else None,
+        TRAINED if rows.has_training_rows else None,
     )
     return Section(
         "margins", "Margins", lead, _margins_figure(rows.margins, shares, rows.stages, reach)
@@ -195,7 +197,7 @@ def _margins_figure(
 ) -> Markup:
     stages = sorted(shares)
     final = shares[stages[-1]]
-    widest = max(float(np.quantile([own.max() for own in shares.values()], 0.8)), final.max())
+    widest = max(float(np.quantile([bars.max() for bars in shares.values()], 0.8)), final.max())
     top = min(1.0, 1.08 * widest)
     text = "; ".join(
         f"{percent(float(np.mean(margins[stages[-1]] <= at)))} of rows at or below {at:g}"
@@ -220,9 +222,9 @@ def _margins_figure(
         }
         for stage in stages
     ]
-    few = [states[k] for k in np.unique(np.linspace(0, len(states) - 1, 12).round().astype(int))]
+    listed = [states[k] for k in np.unique(np.linspace(0, len(states) - 1, 12).round().astype(int))]
     names = [unit, "at or below 0", "10 % are below", "50 % are below"]
-    rows = [[f"{s['stage']:,}", str(s["wrong"]), str(s["tenth"]), str(s["middle"])] for s in few]
+    rows = [[f"{s['stage']:,}", str(s["wrong"]), str(s["tenth"]), str(s["middle"])] for s in listed]
     data = Markup(json.dumps({"unit": unit, "stages": states}))
     return figure(
         drawing,
@@ -253,7 +255,7 @@ def _bars(frame: Frame, edges: Doubles, shares: Doubles) -> Markup:
 
 
 def _outline(frame: Frame, edges: Doubles, shares: Doubles) -> Markup:
-    """The last state as a line above the bars, to compare earlier ones with."""
+    """Draw the last state as a line above the bars, to compare earlier ones."""
     tops = frame.y.at(shares)
     points = [f"M{edges[0]:.1f} {frame.y.start:g}"]
     points += [f"V{tops[k]:.1f}H{edges[k + 1]:.1f}" for k in range(BARS)]

@@ -1,4 +1,4 @@
-"""HTML and SVG from Python: elements whose text is escaped unless it is markup already."""
+"""Elements of pages in HTML and SVG: tags, tables, scales, drawings and sections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pacboost.numerics.same_bits import log
 
 
 class Markup(str):
-    """Text that is HTML and need not be escaped."""
+    """HTML, which is not escaped again."""
 
     __slots__ = ()
 
@@ -28,7 +28,7 @@ VOID = frozenset({"meta", "link", "input", "br"})
 
 
 def tag(name: str, *children: Child, **attributes: Attribute) -> Markup:
-    """Make an element; plain strings in it are escaped, ``class_`` stands for class.
+    """Return an element; strings that are not markup are escaped, and ``class_`` means class.
 
     >>> tag("p", "a < b", class_="note", aria_hidden="true", title=None)
     '<p class="note" aria-hidden="true">a &lt; b</p>'
@@ -40,7 +40,7 @@ def tag(name: str, *children: Child, **attributes: Attribute) -> Markup:
 
 
 def together(*children: Child) -> Markup:
-    """Put pieces one after the other, and escape those that are not markup.
+    """Join pieces, and escape those that are not markup.
 
     >>> together("1 < 2", None, tag("b", "!"))
     '1 &lt; 2<b>!</b>'
@@ -64,32 +64,32 @@ def table(
     words: Sequence[int] = (0,),
     class_: str = "",
 ) -> Markup:
-    """Make a table with a head; columns in ``words`` hold words, the others numbers."""
+    """Return a table with a head; columns in ``words`` have words, the others numbers."""
     kinds = ["words" if k in words else "number" for k in range(len(head))]
     top = tag("tr", (tag("th", c, scope="col", class_=kind) for c, kind in zip(head, kinds)))  # noqa: B905
     body = (
         tag("tr", (tag("td", c, class_=kind) for c, kind in zip(row, kinds, strict=True)))
         for row in rows
     )
-    own = None if caption is None else tag("caption", caption)
-    inner = tag("table", own, tag("thead", top), tag("tbody", body), class_=class_ or None)
+    caption_tag = None if caption is None else tag("caption", caption)
+    inner = tag("table", caption_tag, tag("thead", top), tag("tbody", body), class_=class_ or None)
     return tag("div", inner, class_="scroll", tabindex="0", role="region", aria_label=caption)
 
 
 def numbers(summary: str, content: Markup) -> Markup:
-    """Hide a table behind a line that opens it: what a figure shows, as numbers."""
+    """Return a table, such as the numbers of a figure, behind a line that opens it."""
     return tag("details", tag("summary", summary), content, class_="numbers")
 
 
-def terms(facts: Iterable[tuple[str, str]], **more: str) -> Markup:
-    """Make a list of names and texts."""
-    return tag("dl", (tag("div", tag("dt", n), tag("dd", v)) for n, v in facts), **more)
+def terms(facts: Iterable[tuple[str, str]], **attributes: str) -> Markup:
+    """Return a list of names and texts."""
+    return tag("dl", (tag("div", tag("dt", n), tag("dd", v)) for n, v in facts), **attributes)
 
 
 def bars(
     lines: Iterable[tuple[str, Markup, str]], caption: str | None = None, class_: str = "bars"
 ) -> Markup:
-    """Make a table of bars: names, meters, and numbers behind them."""
+    """Return a table of bars: names, meters and numbers."""
     rows = (
         tag("tr", tag("th", name, scope="row", class_="words"), tag("td", drawn, class_="bar"),
             tag("td", number, class_="number"))
@@ -100,13 +100,13 @@ def bars(
 
 
 def short(value: float) -> str:
-    """Write a length or a place of a drawing with two decimals at most.
+    """Format a length or a position in a drawing with at most two decimals.
 
     >>> short(12.0), short(0.1234), short(-0.001)
     ('12', '0.12', '0')
     """
-    said = f"{value:.2f}".rstrip("0").rstrip(".")
-    return "0" if said == "-0" else said
+    digits = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if digits == "-0" else digits
 
 
 def _attribute(key: str, value: Attribute) -> str:
@@ -115,34 +115,32 @@ def _attribute(key: str, value: Attribute) -> str:
     name = key.rstrip("_").replace("_", "-")
     if value is True:
         return f" {name}"
-    said = short(value) if isinstance(value, float) else str(value)
-    return f' {name}="{html.escape(said)}"'
+    text = short(value) if isinstance(value, float) else str(value)
+    return f' {name}="{html.escape(text)}"'
 
-
-# Scales: from numbers to places on a drawing, with ticks at round numbers.
 
 Doubles = NDArray[np.float64]
 
 UNITS = ((1e9, "G", 1e9), (1e6, "M", 1e6), (1e3, "k", 1e4))
-"""Large numbers are written in these, from some number on."""
+"""Units of large numbers: factor, letter, and the smallest number that uses it."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The numbers from ``low`` to ``high`` on the way from ``start`` to ``end``."""
+    """A map of the numbers from ``low`` to ``high`` to positions from ``start`` to ``end``."""
 
     low: float
     high: float
     start: float
     end: float
     kind: str = "even"
-    """"even", "log", or "bent", which draws together what lies far from the middle (asinh)."""
+    """"even", "log", or "bent", which compresses values far from the middle (asinh)."""
     middle: float = 0.0
     unit: float = 1.0
-    """What counts as near the middle of a bent scale."""
+    """Distance from the middle at which a bent scale begins to compress."""
 
     def at(self, values: ArrayLike) -> Doubles:
-        """Return the place of each number; those beyond the ends lie at the ends.
+        """Return the position of each number; numbers beyond the ends are clipped.
 
         >>> Scale(0, 10, 100, 200).at([0, 5, 20]).tolist()
         [100.0, 150.0, 200.0]
@@ -161,8 +159,8 @@ class Scale:
         size = np.abs(x)
         return np.asarray(np.copysign(log(size + np.sqrt(size * size + 1)), x))
 
-    def ticks(self, most: int = 6) -> list[float]:
-        """Return round numbers between the ends, not more than about ``most``.
+    def ticks(self, limit: int = 6) -> list[float]:
+        """Return round numbers between the ends, about ``limit`` at most.
 
         >>> Scale(0, 0.43, 0, 1).ticks(5)
         [0.0, 0.1, 0.2, 0.3, 0.4]
@@ -170,21 +168,21 @@ class Scale:
         [0.001, 0.01, 0.1]
         """
         if self.kind == "log":
-            return _powers(self.low, self.high, most)
+            return _powers(self.low, self.high, limit)
         if self.kind == "bent":
             near = (max(self.low, self.middle - 2 * self.unit),
                     min(self.high, self.middle + 2 * self.unit))  # fmt: skip
             ends = (self.low, self.high)
-            return sorted({*round_numbers(*near, most // 2), *round_numbers(*ends, most // 2)})
-        return round_numbers(self.low, self.high, most)
+            return sorted({*round_numbers(*near, limit // 2), *round_numbers(*ends, limit // 2)})
+        return round_numbers(self.low, self.high, limit)
 
 
-def round_numbers(low: float, high: float, most: int = 6) -> list[float]:
+def round_numbers(low: float, high: float, limit: int = 6) -> list[float]:
     """Return multiples of 1, 2 or 5 times a power of ten, from low to high."""
     if not high > low:
         return [low]
-    raw = (high - low) / most
-    if not 1e-300 < raw < 1e300:  # ten to that power is no float
+    raw = (high - low) / limit
+    if not 1e-300 < raw < 1e300:  # that power of ten is not a float
         return [low, high]
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(power * k for k in (1, 2, 5, 10) if power * k >= raw * (1 - 1e-9))
@@ -192,20 +190,20 @@ def round_numbers(low: float, high: float, most: int = 6) -> list[float]:
     return [round(k * step, 12) for k in range(first, last + 1)]
 
 
-def _powers(low: float, high: float, most: int) -> list[float]:
-    """Return powers of ten, or 1, 2 and 5 times those where few powers lie between the ends."""
+def _powers(low: float, high: float, limit: int) -> list[float]:
+    """Return powers of ten between the ends; if they are few, also their multiples by 2 and 5."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     tens = [10.0**k for k in range(first, last + 1)]
     fine = [factor * ten for ten in tens for factor in (1, 2, 5)]
     for steps in (fine, tens):
         inside = [t for t in steps if low * (1 - 1e-9) <= t <= high * (1 + 1e-9)]
-        if len(inside) <= most:
+        if len(inside) <= limit:
             return [float(f"{t:.6g}") for t in inside]
-    return [float(f"{t:.6g}") for t in inside[:: -(-len(inside) // most)]]
+    return [float(f"{t:.6g}") for t in inside[:: -(-len(inside) // limit)]]
 
 
 def number_words(value: float) -> str:
-    """Write a number on an axis.
+    """Format a number for an axis.
 
     >>> [number_words(v) for v in (0.0, 0.25, 12000.0, 2500000.0)]
     ['0', '0.25', '12k', '2.5M']
@@ -216,19 +214,17 @@ def number_words(value: float) -> str:
 
 
 def signed(value: float, digits: int = 2) -> str:
-    """Write a number with its sign."""
+    """Format a number with its sign."""
     return f"{value:+.{digits}f}".replace("-", "−")
 
 
-# Drawings: a frame with axes in SVG, lines, steps and bars in it.
-
 WIDTH, HALF, HEIGHT = 600, 340, 300
-"""The width of a figure, or of one of two side by side; style.css sets larger letters on phones."""
+"""Width of a figure, width of one of two side by side, and height."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """The place of a figure: two scales, and the room that they leave for axes."""
+    """The area of a figure: its size and two scales."""
 
     width: int
     height: int
@@ -249,56 +245,58 @@ class Frame:
         right: int = 14,
         top: int = 10,
     ) -> Frame:
-        """Lay out a frame for numbers between these ends."""
+        """Return a frame for numbers between these ends."""
         across = Scale(*x, left, width - right)
         return cls(width, height, across, Scale(*y, height - bottom, top, "log" if log else "even"))
 
     def axes(
-        self, x_label: str, *, shares: bool = True, x_shares: bool = False, whole: bool = False
+        self, x_label: str, *, shares: bool = True, x_shares: bool = False, integers: bool = False
     ) -> Markup:
-        """Draw both axes: level lines at the ticks of y, ticks of x below."""
-        say, say_x = (percent_digits if own else number_words for own in (shares, x_shares))
-        left, right, bottom = self.x.start, self.x.end, self.y.start
+        """Draw both axes, with horizontal lines at the ticks of y."""
+        say, say_x = (
+            percent_digits if is_share else number_words for is_share in (shares, x_shares)
+        )
+        x_min, x_max, bottom = self.x.start, self.x.end, self.y.start
         parts = []
         for value, place in _placed(self.y, 5 if self.height > 160 else 4):
-            parts.append(tag("line", x1=left, x2=right, y1=place, y2=place, class_="grid"))
+            parts.append(tag("line", x1=x_min, x2=x_max, y1=place, y2=place, class_="grid"))
             parts.append(
-                tag("text", say(value), x=left - 7, y=place + 4, text_anchor="end", class_="tick")
+                tag("text", say(value), x=x_min - 7, y=place + 4, text_anchor="end", class_="tick")
             )
         for value, place in _placed(self.x, 7 if self.width > HALF else 5):
-            if whole and value != int(value):
+            if integers and value != int(value):
                 continue
             parts.append(
                 tag("text", say_x(value), x=place, y=bottom + 17, text_anchor="middle",
                     class_="tick")
             )  # fmt: skip
-        parts.append(tag("line", x1=left, x2=right, y1=bottom, y2=bottom, class_="axis"))
+        parts.append(tag("line", x1=x_min, x2=x_max, y1=bottom, y2=bottom, class_="axis"))
         parts.append(
-            tag("text", x_label, x=right, y=bottom + 37, text_anchor="end", class_="label")
+            tag("text", x_label, x=x_max, y=bottom + 37, text_anchor="end", class_="label")
         )
         return together(parts)
 
     def line(self, x: ArrayLike, y: ArrayLike, class_: str) -> Markup:
-        """Draw a line through points; it is broken where y is not a number."""
+        """Draw a line through points, with gaps where y is NaN."""
         heights = np.asarray(y, dtype=np.float64)
-        known = ~np.isnan(heights)
-        across, up = self.x.at(x), self.y.at(np.where(known, heights, self.y.low))
+        is_number = ~np.isnan(heights)
+        across, up = self.x.at(x), self.y.at(np.where(is_number, heights, self.y.low))
         path, pen = [], "M"
-        for there, a, b in zip(known, across, up, strict=True):
+        for there, a, b in zip(is_number, across, up, strict=True):
             if there:
                 path.append(f"{pen}{short(a)} {short(b)}")
             pen = "L" if there else "M"
         return tag("path", d="".join(path), class_=class_)
 
     def area(self, x: ArrayLike, low: ArrayLike, high: ArrayLike, class_: str = "area") -> Markup:
-        """Fill what lies between two lines."""
+        """Fill the area between two lines."""
         x, low, high = self.x.at(x), self.y.at(low), self.y.at(high)
         points = zip([*x, *x[::-1]], [*high, *low[::-1]], strict=True)
         path = "L".join(f"{short(a)} {short(b)}" for a, b in points)
         return tag("path", d=f"M{path}Z", class_=class_)
 
     def upright(self, x: float, class_: str = "zero") -> Markup:
-        """Draw a line from the bottom to the top."""
+        """Draw a vertical line."""
         at = float(self.x.at(x))
         return tag("line", x1=at, x2=at, y1=self.y.start, y2=self.y.end, class_=class_)
 
@@ -306,8 +304,10 @@ class Frame:
         """Draw a dot."""
         return tag("circle", cx=float(self.x.at(x)), cy=float(self.y.at(y)), r=r, class_=class_)
 
-    def svg(self, title: str, text: str, *content: Child, class_: str = "", **more: str) -> Markup:
-        """Make the drawing, with a title and a description for those who cannot see it."""
+    def svg(
+        self, title: str, text: str, *content: Child, class_: str = "", **attributes: str
+    ) -> Markup:
+        """Return the drawing, with a title and a description for screen readers."""
         return tag(
             "svg",
             tag("title", title),
@@ -317,19 +317,19 @@ class Frame:
             role="img",
             aria_label=f"{title}. {text}",
             class_=class_ or None,
-            **more,
+            **attributes,
         )
 
 
-def figure(drawing: Markup, *below: Child, key: Child = None, **more: str) -> Markup:
-    """Put a drawing between its key and what explains it."""
-    return tag("figure", key, drawing, *below, **more)
+def figure(drawing: Markup, *below: Child, key: Child = None, **attributes: str) -> Markup:
+    """Return a figure: the key, the drawing, and what follows it."""
+    return tag("figure", key, drawing, *below, **attributes)
 
 
 def square(
     title: str, up: str, across: str, text: str, draw: Callable[[Frame], Iterable[Markup]]
 ) -> Markup:
-    """Draw shares against shares, from 0 to 1, as one of two figures side by side."""
+    """Draw shares against shares, both from 0 to 1, as one of two figures side by side."""
     frame = Frame.of((0, 1), (0, 1), width=HALF, left=46, top=26)
     label = tag("text", f"{up} ↑", x=2, y=12, class_="label")
     axes = frame.axes(f"{across} →", x_shares=True)
@@ -337,13 +337,13 @@ def square(
 
 
 def key(entries: Sequence[tuple[str, str]]) -> Markup:
-    """Return what the colours mean: (class of the mark, words)."""
+    """Return a key from pairs of the class of a mark and its text."""
     marks = (tag("li", tag("i", class_=f"mark {kind}"), words) for kind, words in entries)
     return tag("ul", marks, class_="key")
 
 
 def meter(share: float, kind: str = "", *, width: int = 120, signed: bool = False) -> Markup:
-    """Draw a share as a bar in a line of a table; to either side of the middle if ``signed``."""
+    """Draw a share as a bar in a row of a table; from the middle if ``signed``."""
     room = width / 2 if signed else float(width)
     length = max(1.0, abs(share) * room)
     start = (room - length if share < 0 else room) if signed else 0.0
@@ -354,26 +354,23 @@ def meter(share: float, kind: str = "", *, width: int = 120, signed: bool = Fals
                class_=drawn, aria_hidden="true")  # fmt: skip
 
 
-def _placed(scale: Scale, most: int) -> list[tuple[float, float]]:
-    values = scale.ticks(most)
+def _placed(scale: Scale, limit: int) -> list[tuple[float, float]]:
+    values = scale.ticks(limit)
     return list(zip(values, scale.at(values).tolist(), strict=True))
-
-
-# A section of a page: what it is called, what it is about, and what it shows.
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part with a heading; ``lead`` says in two sentences how to read it."""
+    """A part of a page with a heading; ``lead`` explains how to read it."""
 
     name: str
-    """For links: a single word."""
+    """The target of links, a single word."""
     title: str
     lead: Child
     body: Markup
 
     def markup(self, number: int) -> Markup:
-        """Write the section; headings stand beside their content where there is room."""
+        """Return the section as markup."""
         head = tag(
             "header",
             tag("p", f"{number:02}", class_="count", aria_hidden="true"),
@@ -390,5 +387,5 @@ class Section:
 
 
 def paragraphs(*texts: Child) -> Markup:
-    """Wrap each text as a paragraph."""
+    """Return each text as a paragraph."""
     return Markup("".join(tag("p", text) for text in texts if text))

@@ -1,4 +1,4 @@
-"""The confusion matrix: which classes are mistaken for which."""
+"""Confusion matrices, and ROC and precision-recall curves."""
 
 from __future__ import annotations
 
@@ -25,21 +25,19 @@ from pacboost.reports.page.charts import (
 )
 from pacboost.reports.page.subject import TRAINED, Evidence, Rows, Subject
 
-# The confusion matrix of many classes as a picture: a square for every pair of classes.
-
-MOST_SQUARES = 2500
-"""If more pairs of classes occur, the most common ones are drawn."""
+MAX_SQUARES = 2500
+"""Maximum number of pairs of classes drawn, the most common ones."""
 SHADES = 9
-MOST_TICKS = 30
-"""Up to so many classes are named along the axes of the picture."""
-LETTERS = 16
-"""Longer names are cut at the axes; the tables have them whole."""
+MAX_TICKS = 30
+"""Maximum number of classes with names at the axes of the picture."""
+MAX_LETTERS = 16
+"""Maximum length of names at the axes; the tables have full names."""
 
 Counts = NDArray[np.int64]
 
 
 def shade(share: float) -> int:
-    """Return one of some shades, 0 for nothing; by the square root, so that small shares differ.
+    """Return the shade of a share, 0 for none; the square root separates small shares.
 
     >>> [shade(share) for share in (0.0, 0.001, 0.05, 0.25, 1.0)]
     [0, 1, 3, 5, 9]
@@ -48,13 +46,13 @@ def shade(share: float) -> int:
 
 
 def picture(names: tuple[str, ...], counts: Counts, worst: list[tuple[int, int, int]]) -> Markup:
-    """A square for every pair of classes that occurs, and a list of the most common mistakes."""
+    """Draw a square for every pair of classes that occurs, and list the most common mistakes."""
     totals = np.maximum(counts.sum(axis=1), 1)
     size = len(names)
-    order = np.argsort(-counts, axis=None, kind="stable")[:MOST_SQUARES].tolist()
+    order = np.argsort(-counts, axis=None, kind="stable")[:MAX_SQUARES].tolist()
     pairs = [(k // size, k % size) for k in order if counts[k // size, k % size]]
 
-    ticks = [_short(name) for name in names] if size <= MOST_TICKS else []
+    ticks = [_short(name) for name in names] if size <= MAX_TICKS else []
     room = 26 + 7 * max(map(len, ticks), default=0)
     frame = Frame.of((0, size), (0, size), height=WIDTH, left=room, bottom=room, right=2,
                      top=2)  # fmt: skip
@@ -62,9 +60,9 @@ def picture(names: tuple[str, ...], counts: Counts, worst: list[tuple[int, int, 
     squares = [tag("rect", x=x, y=y, width=cell * size, height=cell * size, class_="edge")]
     for i, j in pairs:
         kind, share = "right" if i == j else "wrong", float(counts[i, j] / totals[i])
-        said = f"{names[i]} → {names[j]}: {counts[i, j]:,} rows, {percent(share)} of “{names[i]}”"
+        text = f"{names[i]} → {names[j]}: {counts[i, j]:,} rows, {percent(share)} of “{names[i]}”"
         squares.append(
-            tag("rect", tag("title", said), x=float(x + j * cell), y=float(y + i * cell),
+            tag("rect", tag("title", text), x=float(x + j * cell), y=float(y + i * cell),
                 width=float(cell * 0.94), height=float(cell * 0.94),
                 class_=f"{kind} shade{shade(share)}")
         )  # fmt: skip
@@ -79,13 +77,13 @@ def picture(names: tuple[str, ...], counts: Counts, worst: list[tuple[int, int, 
     drawing = frame.svg("Confusion matrix", f"{size} classes; squares on the diagonal are right",
                         squares, axes, class_="confusion")  # fmt: skip
     listed = [(names[a], names[b], f"{n:,}", percent(n / int(totals[a]))) for a, b, n in worst]
-    made = table(["true class", "predicted class", "rows", "share of the class"], listed,
+    mistakes = table(["true class", "predicted class", "rows", "share of the class"], listed,
                  caption="The most common mistakes", words=(0, 1))  # fmt: skip
-    return together(figure(drawing, key=_scale()), made)
+    return together(figure(drawing, key=_scale()), mistakes)
 
 
 def _scale() -> Markup:
-    """What the shades stand for: shares of the rows of a true class."""
+    """Draw the key of the shades, which are shares of the rows of a true class."""
     wide, parts = 30, []
     for k in range(SHADES):
         for line, kind in enumerate(("right", "wrong")):
@@ -98,31 +96,31 @@ def _scale() -> Markup:
         parts.append(tag("text", kind, x=54, y=15 * line + 11, text_anchor="end", class_="tick"))
     drawn = tag("svg", parts, viewBox=f"0 0 {60 + wide * SHADES} 46", class_="scale",
                 aria_hidden="true")  # fmt: skip
-    said = "Shades show the share of the rows of the true class, up to:"
-    return tag("div", tag("p", said, class_="remark"), drawn, class_="shades")
+    text = "Shades show the share of the rows of the true class, up to:"
+    return tag("div", tag("p", text, class_="remark"), drawn, class_="shades")
 
 
 def _short(name: str) -> str:
-    """Cut a long name in the middle: many names differ at the end only.
+    """Cut a long name in the middle, because many names differ only at the end.
 
     >>> _short("transfer_not_received_by_recipient")
     'transfer…ecipient'
     """
-    half = LETTERS // 2
-    return name if len(name) <= LETTERS + 1 else f"{name[:half]}…{name[-half:]}"
+    half = MAX_LETTERS // 2
+    return name if len(name) <= MAX_LETTERS + 1 else f"{name[:half]}…{name[-half:]}"
 
 
-MOST_NAMED = 10
-"""With more classes, a picture replaces the table."""
-MOST_LISTED = 12
+MAX_TABLE_CLASSES = 10
+"""Maximum number of classes of a table; a picture shows more."""
+MAX_MISTAKES_LISTED = 12
 
 
 def confusion(subject: Subject, rows: Rows) -> Section | None:
-    """Count rows by class and predicted class: those given, or the held-out ones of the file."""
+    """Count rows by class and prediction: the rows of the report, or the held-out rows."""
     names, held_out = subject.classes, subject.held_out
     if isinstance(rows, Evidence) and rows.several:
         lead = paragraphs(
-            "Each label by itself. Recall: the share of rows with the label for which it is "
+            "Each label separately. Recall: the share of rows with the label for which it is "
             "predicted. Precision: the share of rows with the prediction that have the label.",
         )
         return Section("confusion", "Label by label", lead, _labels(names, rows))
@@ -130,21 +128,21 @@ def confusion(subject: Subject, rows: Rows) -> Section | None:
         return None
     if isinstance(rows, Evidence):
         counts = np.zeros((len(names), len(names)), dtype=np.int64)
-        np.add.at(counts, (rows.own, rows.said), 1)
-        return _section(names, counts, TRAINED if rows.seen else "")
+        np.add.at(counts, (rows.labels, rows.predictions), 1)
+        return _section(names, counts, TRAINED if rows.has_training_rows else "")
     if rows is not None or held_out is None or held_out.labels:
         return None
-    said = "These are the held-out rows that certify; the shares are estimates."
-    return _section(names, held_out.matrix(len(names)), said)
+    note = "These are the held-out rows that certify; the shares are estimates."
+    return _section(names, held_out.matrix(len(names)), note)
 
 
-def _section(names: tuple[str, ...], counts: Counts, more: str) -> Section:
+def _section(names: tuple[str, ...], counts: Counts, note: str) -> Section:
     right, rows = int(np.trace(counts)), int(counts.sum())
     sentences = [f"{right:,} of {rows:,} rows are predicted correctly. Lines are true "
-                 "classes, columns are predicted ones.", *([more] if more else [])]  # fmt: skip
+                 "classes, columns are predicted ones.", *([note] if note else [])]  # fmt: skip
     wrong = counts.copy()
     np.fill_diagonal(wrong, 0)
-    order = np.argsort(-wrong, axis=None, kind="stable")[:MOST_LISTED]
+    order = np.argsort(-wrong, axis=None, kind="stable")[:MAX_MISTAKES_LISTED]
     pairs = [(int(k) // len(counts), int(k) % len(counts)) for k in order]
     worst = [(a, b, int(wrong[a, b])) for a, b in pairs if wrong[a, b]]
     if worst:
@@ -152,7 +150,9 @@ def _section(names: tuple[str, ...], counts: Counts, more: str) -> Section:
         sentences.append(
             f"The most common mistake: {count:,} rows of “{names[of]}” predicted as “{names[to]}”."
         )
-    body = _matrix(names, counts) if len(names) <= MOST_NAMED else picture(names, counts, worst)
+    body = (
+        _matrix(names, counts) if len(names) <= MAX_TABLE_CLASSES else picture(names, counts, worst)
+    )
     return Section("confusion", "Confusion matrix", paragraphs(*sentences),
                    together(body, numbers("Class by class", _classes(names, counts))))  # fmt: skip
 
@@ -169,8 +169,8 @@ def _matrix(names: tuple[str, ...], counts: Counts) -> Markup:
             for j in range(len(names))
         ]  # fmt: skip
         lines.append(tag("tr", tag("th", name, scope="row"), cells))
-    few = "confusion few" if len(names) <= 3 else "confusion"
-    inner = tag("table", tag("thead", head), tag("tbody", lines), class_=few)
+    css_class = "confusion few" if len(names) <= 3 else "confusion"
+    inner = tag("table", tag("thead", head), tag("tbody", lines), class_=css_class)
     return tag("div", inner, class_="scroll", tabindex="0", role="region",
                aria_label="Confusion matrix")  # fmt: skip
 
@@ -190,41 +190,39 @@ def _classes(names: tuple[str, ...], counts: Counts) -> Markup:
 
 
 def _labels(names: tuple[str, ...], rows: Evidence) -> Markup:
-    said = []
+    lines = []
     for k, name in enumerate(names):
-        has, given = rows.own[:, k] > 0, rows.said[:, k] > 0
-        both = int((has & given).sum())
-        said.append(
-            (name, f"{int(has.sum()):,}", f"{int(given.sum()):,}", _rate(both, int(has.sum())),
-             _rate(both, int(given.sum())))
+        has, predicted = rows.labels[:, k] > 0, rows.predictions[:, k] > 0
+        both = int((has & predicted).sum())
+        lines.append(
+            (name, f"{int(has.sum()):,}", f"{int(predicted.sum()):,}", _rate(both, int(has.sum())),
+             _rate(both, int(predicted.sum())))
         )  # fmt: skip
     head = ["label", "rows with it", "predicted", "recall", "precision"]
-    return table(head, said, caption="Label by label")
+    return table(head, lines, caption="Label by label")
 
 
-def _rate(part: int, whole: int) -> str:
-    return percent(part / whole) if whole else "–"
+def _rate(part: int, total: int) -> str:
+    return percent(part / total) if total else "–"
 
 
-# ROC and precision-recall curves: how well the scores separate each class from the others.
-
-MOST_CLASSES = 5
-"""If there are more classes, those with the smallest areas under the ROC curve are drawn."""
+MAX_CURVES = 5
+"""Maximum number of curves, those with the smallest areas under the ROC curve."""
 FALSE_RATES = (0.01, 0.05, 0.1, 0.2)
-"""The table says which share is found at these false positive rates."""
+"""The table has the true positive rates at these false positive rates."""
 
 Ranks = Mapping[int, RankCounts]
 
 
 def ranking(subject: Subject, rows: Rows) -> Section | None:
-    """Draw the curves of the rows given, or of the held-out ones, as the model file has them."""
-    more = ""
+    """Draw the curves of the rows of the report, or of the held-out rows."""
+    note = ""
     if isinstance(rows, Evidence):
-        ranks: Ranks = rank_counts(rows.own, rows.probabilities, len(subject.classes))
+        ranks: Ranks = rank_counts(rows.labels, rows.probabilities, len(subject.classes))
         source = (
             f"The {rows.rows:,} rows given for this report are sorted by the score of the class."
         )
-        more = TRAINED if rows.seen else ""
+        note = TRAINED if rows.has_training_rows else ""
     elif rows is None and subject.held_out is not None:
         ranks = subject.held_out.ranks
         source = (
@@ -233,42 +231,42 @@ def ranking(subject: Subject, rows: Rows) -> Section | None:
         )
     else:
         return None
-    names = {k: own for k, own in enumerate(subject.classes) if k in ranks}
+    names = {k: name for k, name in enumerate(subject.classes) if k in ranks}
     if not names:
         return None
-    chosen = sorted(sorted(names, key=lambda k: (ranks[k].auc, k))[:MOST_CLASSES])
+    chosen = sorted(sorted(names, key=lambda k: (ranks[k].auc, k))[:MAX_CURVES])
     only = chosen[0] if len(names) == 1 else None
     shown = f"The {len(chosen)} of {len(names)} classes with the smallest areas are drawn."
     lead = paragraphs(
         source,
-        more,
-        f"The area under the ROC curve of “{names[only]}” is {ranks[only].auc:.3f}: so often, a "
-        "row of this class has a larger score than a row of another class."
+        note,
+        f"The area under the ROC curve of “{names[only]}” is {ranks[only].auc:.3f}: the chance "
+        "that a row of this class has a larger score than a row of another class."
         if only is not None
-        else "The area under a ROC curve is how often a row of the class has a larger score than a "
-        "row without it.",
+        else "The area under a ROC curve is the chance that a row of the class has a larger score "
+        "than a row of another class.",
         shown if len(names) > len(chosen) else None,
     )
     legend = key([(f"c{place}", names[k]) for place, k in enumerate(chosen)])
     drawn = [ranks[k] for k in chosen]
     pair = tag("div", _roc(drawn), _precision(drawn), class_="pair")
     lines = [
-        (name, f"{int(own.positive.sum()):,}", f"{own.auc:.4f}", f"{own.average_precision:.4f}",
-         *(percent(float(np.interp(rate, *own.rates))) for rate in FALSE_RATES))
-        for name, own in ((name, ranks[k]) for k, name in names.items())
+        (name, f"{int(rank.positive.sum()):,}", f"{rank.auc:.4f}", f"{rank.average_precision:.4f}",
+         *(percent(float(np.interp(rate, *rank.rates))) for rate in FALSE_RATES))
+        for name, rank in ((name, ranks[k]) for k, name in names.items())
     ]  # fmt: skip
-    found = [f"found at {rate:.0%} false positives".replace("%", " %") for rate in FALSE_RATES]
-    head = ["class", "rows", "area (ROC)", "average precision", *found]
-    made = numbers("The numbers", table(head, lines, caption="Areas under the curves"))
-    return Section("ranking", "How well the scores rank", lead, together(legend, pair, made))
+    rate_names = [f"found at {rate:.0%} false positives".replace("%", " %") for rate in FALSE_RATES]
+    head = ["class", "rows", "area (ROC)", "average precision", *rate_names]
+    details = numbers("The numbers", table(head, lines, caption="Areas under the curves"))
+    return Section("ranking", "How well the scores rank", lead, together(legend, pair, details))
 
 
 def _roc(ranks: list[RankCounts]) -> Markup:
     def draw(frame: Frame) -> list[Markup]:
-        lines = [frame.line(*own.rates, f"curve c{place}") for place, own in enumerate(ranks)]
+        lines = [frame.line(*rank.rates, f"curve c{place}") for place, rank in enumerate(ranks)]
         return [frame.line([0, 1], [0, 1], "diagonal"), *lines]
 
-    areas = ", ".join(f"{own.auc:.3f}" for own in ranks)
+    areas = ", ".join(f"{rank.auc:.3f}" for rank in ranks)
     return square("ROC curve", "true positive rate", "false positive rate",
                   f"areas under the curves: {areas}; the diagonal is chance", draw)  # fmt: skip
 
@@ -277,12 +275,12 @@ def _precision(ranks: list[RankCounts]) -> Markup:
     def draw(frame: Frame) -> list[Markup]:
         share = ranks[0].share
         lines = [frame.line([0, 1], [share, share], "diagonal")] if len(ranks) == 1 else []
-        for place, own in enumerate(ranks):
-            recall, precision = own.precisions
+        for place, rank in enumerate(ranks):
+            recall, precision = rank.precisions
             start = np.concatenate([[0.0], recall]), np.concatenate([precision[:1], precision])
             lines.append(frame.line(*start, f"curve c{place}"))
         return lines
 
-    areas = ", ".join(f"{own.average_precision:.3f}" for own in ranks)
+    areas = ", ".join(f"{rank.average_precision:.3f}" for rank in ranks)
     text = f"average precisions: {areas}"
     return square("Precision and recall", "precision", "recall", text, draw)

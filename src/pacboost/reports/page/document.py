@@ -1,4 +1,4 @@
-"""The page as a whole: head, sentence, sections; one file that fetches nothing."""
+"""Pages of models, answers and monitors, each a single HTML file that loads nothing."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from pacboost.reports.page.subject import Evidence, Numbers, Rows, Subject
 from pacboost.sources.optional import atomic_write
 
 NO_RUN = ("", "none", "", 0, 0, False, False)
-"""The record of a loop that never ran."""
+"""The fields of an empty ledger."""
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
     "%3Crect width='16' height='16' rx='4' fill='%231f5fa8'/%3E"
@@ -57,12 +57,12 @@ SECTIONS: tuple[Callable[[Subject, Rows], Section | None], ...] = (
     promises, certificates, rounds, margins, calibration, confusion, ranking, predicted, rules,
     shapes, hardest, facts,
 )  # fmt: skip
-"""The parts of a page in their order; each is None where there is nothing to show."""
+"""The sections of a page in order; each function returns None if it has nothing to show."""
 
 
 @dataclass(frozen=True, repr=False)
 class Page:
-    """A page that a notebook shows in a frame of its own."""
+    """A page that a notebook shows in a frame."""
 
     text: str
 
@@ -72,7 +72,7 @@ class Page:
 
 
 def written(text: str, path: str | Path | None) -> Any:
-    """Write a page whole or not at all, and return its path; without one, return the page."""
+    """Write a page atomically and return its path; without a path, return the page."""
     if path is None:
         return Page(text)
     path = Path(path)
@@ -85,18 +85,18 @@ def page(
     subject: Subject,
     rows: Rows = None,
     title: str | None = None,
-    said: Sentence | None = None,
+    claim: Sentence | None = None,
 ) -> str:
-    """Return the whole page as text."""
-    said = said or sentence(subject, rows)
+    """Return the page of a model as HTML."""
+    claim = claim or sentence(subject, rows)
     title = title or subject.kind
     parts = [part for make in SECTIONS if (part := make(subject, rows)) is not None]
-    return shell("report", title, said, _hero(subject, rows, title, said, tiles(subject)), parts)
+    return shell("report", title, claim, _hero(subject, rows, title, claim, tiles(subject)), parts)
 
 
-def shell(what: str, title: str, said: Sentence, hero: Markup, found: list[Section]) -> str:
-    """Put head, navigation and sections around what a page begins with; ``what`` names its kind."""
-    links = (tag("a", part.name.capitalize(), href=f"#{part.name}") for part in found)
+def shell(what: str, title: str, claim: Sentence, hero: Markup, sections: list[Section]) -> str:
+    """Return a page of a kind ``what``: head, hero, navigation and sections."""
+    links = (tag("a", part.name.capitalize(), href=f"#{part.name}") for part in sections)
     bar = tag(
         "div",
         tag("a", tag("b", "pacboost"), tag("span", what), href="#top", class_="brand"),
@@ -110,15 +110,15 @@ def shell(what: str, title: str, said: Sentence, hero: Markup, found: list[Secti
         bar,
         tag("header", hero, class_="hero", id="top"),
         tag("nav", tag("div", links), aria_label="Sections"),
-        tag("main", (part.markup(k) for k, part in enumerate(found, start=1)), id="sections"),
+        tag("main", (part.markup(k) for k, part in enumerate(sections, start=1)), id="sections"),
         tag("footer", tag("p", "This page works offline: it loads nothing and sends nothing.")),
         tag("script", Markup(_asset("script.js"))),
     )
-    return f"<!doctype html>\n{tag('html', _head(title, said), body, lang='en')}\n"
+    return f"<!doctype html>\n{tag('html', _head(title, claim), body, lang='en')}\n"
 
 
-def _head(title: str, said: Sentence) -> Markup:
-    """The head; its security policy allows only what is in this file."""
+def _head(title: str, claim: Sentence) -> Markup:
+    """Return the head, with a security policy that allows only this file."""
     style, script = _asset("style.css"), _asset("script.js")
     policy = (
         f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; "
@@ -130,32 +130,32 @@ def _head(title: str, said: Sentence) -> Markup:
         tag("meta", http_equiv="Content-Security-Policy", content=policy),
         tag("meta", name_="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name_="color-scheme", content="light dark"),
-        tag("meta", name_="description", content=str(said)),
-        tag("title", f"{title}: {said}"),
+        tag("meta", name_="description", content=str(claim)),
+        tag("title", f"{title}: {claim}"),
         tag("link", rel="icon", href=ICON),
         tag("style", Markup(style)),
     )
 
 
 def _hero(
-    subject: Subject, rows: Rows, title: str, said: Sentence, more: Markup | None = None
+    subject: Subject, rows: Rows, title: str, claim: Sentence, facts: Markup | None = None
 ) -> Markup:
-    claim = tag("h1", said.before, tag("strong", said.strong), said.after)
-    seen = None
-    if rows is not None and rows.seen:
-        seen = tag(
+    heading = tag("h1", claim.before, tag("strong", claim.strong), claim.after)
+    warning = None
+    if rows is not None and rows.has_training_rows:
+        warning = tag(
             "p",
-            "Many of the rows given for this report are training rows. What they show is too "
+            "Many of the rows given for this report are training rows. Their results are too "
             "optimistic.",
             class_="warning",
         )
     return together(
         tag("p", title, class_="tag"),
-        claim,
-        tag("p", said.note, class_="note") if said.note else None,
-        seen,
+        heading,
+        tag("p", claim.note, class_="note") if claim.note else None,
+        warning,
         line(subject, rows),
-        more,
+        facts,
     )
 
 
@@ -168,11 +168,9 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
-# The sentence that a page begins with, and a line of what was seen and what is proved.
-
-UNSEEN = (
-    'That takes rows that the model was not trained on: fit with certify="holdout", or pass such '
-    "rows to pacboost.certify."
+NEEDS_HELD_OUT_ROWS = (
+    "A certificate needs rows that the model was not trained on: fit with "
+    'certify="holdout", or pass such rows to pacboost.certify.'
 )
 
 
@@ -190,7 +188,7 @@ class Sentence:
 
 
 def sentence(subject: Subject, rows: Rows = None) -> Sentence:
-    """State the strongest claim that is proved, or that there is none and why."""
+    """Return the strongest proved claim, or say that there is none and why."""
     if not subject.classes and subject.coverage is None:
         return _of_numbers(rows)
     best = next((c for c in subject.certificates if c.delta > 0), None)
@@ -201,7 +199,7 @@ def sentence(subject: Subject, rows: Rows = None) -> Sentence:
         if trained is not None and not trained.vacuous:
             claim, note = estimates.in_full(trained)
             return Sentence(*claim, note)
-        return Sentence("Nothing is certified about this model yet.", "", "", UNSEEN)
+        return Sentence("Nothing is certified about this model yet.", "", "", NEEDS_HELD_OUT_ROWS)
     claim, note = estimates.in_full(best, subject.held_out, subject.classes)
     return Sentence(*claim, note)
 
@@ -213,7 +211,7 @@ def _of_numbers(rows: Rows) -> Sentence:
     )
     if not isinstance(rows, Numbers):
         return Sentence("It predicts ", "a number", ".", why)
-    off = mean(abs(rows.own - rows.said))
+    off = mean(abs(rows.labels - rows.predictions))
     return Sentence(
         "On the rows given for this report, the mean absolute error is ", f"{off:.4g}", ".", why
     )
@@ -224,27 +222,27 @@ def line(subject: Subject, rows: Rows) -> Markup | None:
     best = next((c for c in subject.certificates if not c.vacuous), None)
     marks: list[tuple[str, float, str, str]] = []
     if best is not None:
-        seen = _seen(best)
-        if seen is not None:
-            marks.append(("seen", *seen))
-        said = "the training rows, with certainty"
+        measured = _seen(best)
+        if measured is not None:
+            marks.append(("seen", *measured))
+        text = "the training rows, with certainty"
         if best.delta:
-            said = f"{best.of_what}, with {confidence(best.delta)} confidence"
-        marks.append(("proved", best.value, percent_above(best.value), f"proved for {said}"))
+            text = f"{best.of_what}, with {confidence(best.delta)} confidence"
+        marks.append(("proved", best.value, percent_above(best.value), f"proved for {text}"))
     if isinstance(rows, Evidence):
         labels = rows.several and best is not None and best.delta == 0  # it counts labels too
-        error = float((rows.own != rows.said).mean()) if labels else rows.error
+        error = float((rows.labels != rows.predictions).mean()) if labels else rows.error
         what = "labels of the" if labels else "" if not rows.several else "sets of labels of the"
-        said = f"measured on the {what} {rows.rows:,} rows given for this report"
-        marks.append(("given", error, percent(error), said.replace("  ", " ")))
+        text = f"measured on the {what} {rows.rows:,} rows given for this report"
+        marks.append(("given", error, percent(error), text.replace("  ", " ")))
         if not rows.several and subject.classes:
             number, error = rows.commonest
             name = subject.classes[number]
             marks.append(("naive", error, percent(error), f"if “{name}” were always predicted"))
     held_out = subject.held_out
     if rows is None and held_out is not None:
-        said = f"if {named(held_out, subject.classes)} were always predicted, on held-out rows"
-        marks.append(("naive", held_out.baseline, percent(held_out.baseline), said))
+        text = f"if {named(held_out, subject.classes)} were always predicted, on held-out rows"
+        marks.append(("naive", held_out.baseline, percent(held_out.baseline), text))
     if not marks:
         return None
     high = round_numbers(0, 1.15 * max(m[1] for m in marks) or 0.01, 6)
@@ -254,14 +252,14 @@ def line(subject: Subject, rows: Rows) -> Markup | None:
     drawing = frame.svg("Errors on one line", "; ".join(f"{m[3]}: {m[2]}" for m in marks),
                         _track(frame, marks), class_="gauge")  # fmt: skip
     words = (
-        tag("li", tag("i", class_=f"mark {kind}"), tag("b", said), " ", text)
-        for kind, _, said, text in marks
+        tag("li", tag("i", class_=f"mark {kind}"), tag("b", number), " ", text)
+        for kind, _, number, text in marks
     )
     return figure(drawing, tag("ul", words, class_="marks"), class_="line")
 
 
 def _track(frame: Frame, marks: list[tuple[str, float, str, str]]) -> Markup:
-    """The line with a tick at round numbers, the stretch that is allowed, and all marks."""
+    """Draw the line with ticks, the proved range, and all marks."""
     middle, x = 22.0, frame.x
     ends = [("track", x.end)]
     ends += [("allowed", float(x.at(value))) for kind, value, *_ in marks if kind == "proved"]
@@ -284,7 +282,7 @@ def _track(frame: Frame, marks: list[tuple[str, float, str, str]]) -> Markup:
 
 
 def _seen(certificate: Certificate) -> tuple[float, str, str] | None:
-    """Return the error that was measured on the rows of a certificate, if it is known."""
+    """Return the measured error on the rows of a certificate, if known."""
     inputs = certificate.inputs
     mistakes, rows = inputs.get("k", inputs.get("mistakes")), inputs.get("n")
     if isinstance(mistakes, int) and isinstance(rows, int) and rows > 0:
@@ -307,25 +305,27 @@ def answers_page(
     certified: Sequence[Certificate | Family],
     title: str | None = None,
 ) -> str:
-    """Return the whole page about answers that were given: what is certified, and confusion."""
-    known = SimpleNamespace(label_names=names, coverage=None, ledger=Ledger(*NO_RUN))
-    every = [c for own in certified for c in ([own] if isinstance(own, Certificate) else own)]
-    first = tuple(own for own in certified if own in every and own.of_what == wording.NEW_EXAMPLES)
+    """Return the page of answers as HTML: certificates and confusion."""
+    model = SimpleNamespace(label_names=names, coverage=None, ledger=Ledger(*NO_RUN))
+    every = [
+        c for entry in certified for c in ([entry] if isinstance(entry, Certificate) else entry)
+    ]
+    first = tuple(
+        entry for entry in certified if entry in every and entry.of_what == wording.NEW_EXAMPLES
+    )
     subject = Subject(
-        cast(Model, known), "Answers", first[:1], "", np.empty(0), held_out=held_out,
-        certified=tuple(own for own in certified if own not in first[:1]),
+        cast(Model, model), "Answers", first[:1], "", np.empty(0), held_out=held_out,
+        certified=tuple(entry for entry in certified if entry not in first[:1]),
     )  # fmt: skip
     claim, note = estimates.in_full(every[0], held_out, list(names))
-    said, title = Sentence(*claim, note), title or "Answers"
+    heading, title = Sentence(*claim, note), title or "Answers"
     parts = [
         promises(subject, None), certificates(replace(subject, certificates=tuple(every)), None),
         confusion(subject, None), ranking(subject, None),
     ]  # fmt: skip
-    hero = _hero(subject, None, title, said)
-    return shell("report", title, said, hero, [part for part in parts if part is not None])
+    hero = _hero(subject, None, title, heading)
+    return shell("report", title, heading, hero, [part for part in parts if part is not None])
 
-
-# The page of a monitor: what it says at this moment, and the curves of all it has seen.
 
 LOG_10 = math.log(10)
 Doubles = NDArray[np.float64]
@@ -333,42 +333,44 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Watched:
-    """What a monitor knows, in plain values."""
+    """The state of a monitor."""
 
     sentences: Sequence[str]
     alarm: bool
     error: float
-    """The error that is certified."""
+    """The certified error."""
     delta: float
     run_length: int
     mistakes: Mapping[str, Sequence[float]]
     """Curves over labelled rows: row, error, lower, upper, log_capital, detector."""
     drift: Sequence[Sequence[float]] | None = None
-    """Pairs of a row and the logarithm of the capital of drift, if rows are watched."""
+    """Pairs of a row and the logarithm of the drift capital, if rows are monitored."""
     columns: Mapping[str, float] = field(default_factory=dict)
     rules: Sequence[str] = ()
 
 
 def watch_page(watched: Watched, title: str | None = None) -> str:
-    """Return the whole page of a monitor as text."""
+    """Return the page of a monitor as HTML."""
     title = title or "A model in use"
     word = "ALARM" if watched.alarm else "No alarm"
-    alarms = [own.removeprefix("ALARM: ") for own in watched.sentences if own.startswith("ALARM")]
-    first = alarms[0] if alarms else "Nothing that was seen speaks against the certificate."
-    said = Sentence("", word, f": {first[:1].lower()}{first[1:]}" if alarms else f". {first}")
-    others = tag("ul", (tag("li", own) for own in watched.sentences), class_="marks")
+    alarms = [
+        text.removeprefix("ALARM: ") for text in watched.sentences if text.startswith("ALARM")
+    ]
+    first = alarms[0] if alarms else "The rows so far do not contradict the certificate."
+    claim = Sentence("", word, f": {first[:1].lower()}{first[1:]}" if alarms else f". {first}")
+    others = tag("ul", (tag("li", text) for text in watched.sentences), class_="marks")
     hero = together(
         tag("p", title, class_="tag"),
-        tag("h1", tag("strong", said.strong), said.after),
+        tag("h1", tag("strong", claim.strong), claim.after),
         others,
     )
     parts = [_mistakes(watched), _bets(watched), _drift(watched)]
-    found = [part for part in parts if part is not None]
-    return shell("watch", title, said, hero, found)
+    sections = [part for part in parts if part is not None]
+    return shell("watch", title, claim, hero, sections)
 
 
 def _mistakes(watched: Watched) -> Section | None:
-    curves = {name: np.array(own, dtype=np.float64) for name, own in watched.mistakes.items()}
+    curves = {name: np.array(values, dtype=np.float64) for name, values in watched.mistakes.items()}
     rows = curves["row"]
     if rows.size < 2:
         return None
@@ -385,8 +387,8 @@ def _mistakes(watched: Watched) -> Section | None:
     )
     legend = key([("", "mean error so far, with its interval"), ("bound", "certified: at most")])
     lead = paragraphs(
-        "The mean error of all rows so far lies in the band at all moments at once, with "
-        "confidence, whatever made it change."
+        "With confidence, the mean error of all rows so far lies in the band at every moment at "
+        "once, for every kind of change."
     )
     return Section("error", "The error", lead, figure(drawing, key=legend))
 
@@ -398,9 +400,9 @@ def _bets(watched: Watched) -> Section | None:
     capital = np.array(watched.mistakes["log_capital"]) / LOG_10
     detector = log(np.maximum(np.array(watched.mistakes["detector"]), 1e-3)) / LOG_10
     lead = paragraphs(
-        "Capital is bet against the certificate; while that holds, it ever reaches the dashed line "
-        f"with probability {watched.delta:g} at most.",
-        "The detector looks at what came lately. While the error stays within the certified one, "
+        "Capital is bet against the certificate; while that holds, the capital ever reaches the "
+        f"dashed line with probability {watched.delta:g} at most.",
+        "The detector uses recent rows. While the error stays within the certified one, "
         f"it reaches its dashed line after {watched.run_length:,} rows on average, or later, and "
         "then begins again.",
     )
@@ -418,15 +420,15 @@ def _drift(watched: Watched) -> Section | None:
         return None
     rows, capital = np.array(watched.drift, dtype=np.float64).reshape(-1, 2).T
     lead = paragraphs(
-        "Rules that are boosted to tell new rows from old ones bet on the next row. If both are "
-        "alike, the capital ever reaches the dashed line with probability "
+        "Boosted rules that separate new rows from old ones bet on the next row. If both have the "
+        "same distribution, the capital ever reaches the dashed line with probability "
         f"{watched.delta:g} at most."
     )
     drawn = _log_curve(rows, capital / LOG_10, -math.log10(watched.delta), "rows →")
     shares = [(name, percent(share)) for name, share in list(watched.columns.items())[:10]]
-    named = table(["column", "share of what bets have won"], shares,
+    named = table(["column", "share of the gains of the bets"], shares,
                   caption="Columns that differ") if shares else None  # fmt: skip
-    rules = tag("ul", (tag("li", own) for own in watched.rules), class_="quiet")
+    rules = tag("ul", (tag("li", rule) for rule in watched.rules), class_="quiet")
     return Section("drift", "Do new rows look like old ones?", lead, together(drawn, named, rules))
 
 

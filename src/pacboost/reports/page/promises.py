@@ -1,4 +1,4 @@
-"""What you may count on: every certified number, its sentence, its rows and its assumptions."""
+"""Certified claims with their rows and assumptions, and facts about the data and the run."""
 
 from __future__ import annotations
 
@@ -36,15 +36,13 @@ from pacboost.reports.page.charts import (
 from pacboost.reports.page.subject import Rows, Subject, mixed
 from pacboost.reports.text import listed
 
-# The curves around a threshold, with the region that is guaranteed for all thresholds at once.
-
-LINES = 20
-"""So many thresholds the table of numbers shows."""
+TABLE_ROWS = 20
+"""Number of thresholds in the table of numbers."""
 HEADS = ("recall", "recall_at_least", "false_positive_rate", "false_positive_rate_at_most")
 
 
 def threshold_curves(decision: ThresholdDecision | None) -> Markup | None:
-    """Draw recall and false alarms by how many rows are called positive, and against each other."""
+    """Draw recall and false alarms by the share of positive predictions, and against each other."""
     if decision is None or len(decision.curve.points) < 2:
         return None
     curves = {name: np.array(values) for name, values in decision.curve.columns.items()}
@@ -64,10 +62,10 @@ def threshold_curves(decision: ThresholdDecision | None) -> Markup | None:
 
     def by_alarms(frame: Frame) -> list[Markup]:
         order = np.lexsort((recall_least, alarms_most))
-        most, least = alarms_most[order], np.maximum.accumulate(recall_least[order])
+        upper, lower = alarms_most[order], np.maximum.accumulate(recall_least[order])
         return [
             frame.line([0, 1], [0, 1], "diagonal"),
-            frame.area(most, np.zeros(most.size), least),
+            frame.area(upper, np.zeros(upper.size), lower),
             frame.line(alarms, recall, "curve"),
             frame.point(alarms[here], recall[here], "seen"),
         ]
@@ -86,29 +84,29 @@ def threshold_curves(decision: ThresholdDecision | None) -> Markup | None:
                   ("final", "the threshold")])  # fmt: skip
     rows = [
         (f"{curves['threshold'][k]:.4g}", *(f"{100 * curves[name][k]:.2f} %" for name in HEADS))
-        for k in range(0, len(called), max(1, len(called) // LINES))
+        for k in range(0, len(called), max(1, len(called) // TABLE_ROWS))
     ]
     head = ["threshold", *(name.replace("_", " ") for name in HEADS)]
-    made = numbers("The numbers", table(head, rows, caption="Seen and guaranteed by threshold"))
-    return together(tag("h3", "The threshold and its neighbours"), legend, pair, made)
+    details = numbers("The numbers", table(head, rows, caption="Seen and guaranteed by threshold"))
+    return together(tag("h3", "The threshold and its neighbours"), legend, pair, details)
 
 
 def answered_curve(answering: Answering | None) -> Markup | None:
-    """Draw the error among the answered, seen and certified, by the share that is answered."""
+    """Draw the measured and the certified error of answered rows by their share."""
     if answering is None or answering.chosen is None or len(answering.points) < 2:
         return None
     share = np.array([point.answered / answering.rows for point in answering.points])
-    seen = np.array([point.mistakes / max(1, point.answered) for point in answering.points])
-    most, here = np.array(answering.errors), answering.chosen
-    top = float(min(1.0, 1.2 * max(most[here], seen.max(), np.median(most)))) or 0.01
+    measured = np.array([point.mistakes / max(1, point.answered) for point in answering.points])
+    certified, here = np.array(answering.errors), answering.chosen
+    top = float(min(1.0, 1.2 * max(certified[here], measured.max(), np.median(certified)))) or 0.01
     frame = Frame.of((0, 1), (0, top), top=26)
     drawing = frame.svg(
         "Error among the answered",
         "seen and certified",
         frame.axes("rows that are answered →", x_shares=True),
-        frame.area(share, seen, np.minimum(most, top)),
-        frame.line(share, np.minimum(most, top), "curve bound"),
-        frame.line(share, seen, "curve"),
+        frame.area(share, measured, np.minimum(certified, top)),
+        frame.line(share, np.minimum(certified, top), "curve bound"),
+        frame.line(share, measured, "curve"),
         frame.upright(float(share[here])),
         tag("text", "error among the answered ↑", x=2, y=12, class_="label"),
     )
@@ -121,14 +119,14 @@ HEAD = ["what you may count on", "certified", "rows", "confidence"]
 
 
 def promises(subject: Subject, rows: Rows) -> Section | None:
-    """List every claim about new examples, and draw what a threshold guarantees."""
+    """List every claim about new examples, and draw the guarantees of a threshold."""
     parts = [part for part in _parts(subject) if part[1]]
     only = [certificate for _, certificates, _ in parts for certificate in certificates]
     if not parts or [certificate.of_what for certificate in only] == [wording.NEW_EXAMPLES]:
         return None  # the sentence at the top says it
     lead = paragraphs(
         "Every number here is proved for new examples like those it was counted on, with the "
-        "confidence that stands beside it. “Rows” are those that the number was counted on.",
+        "confidence in the last column. “Rows” is the number of rows that were counted.",
         "Claims in one table share their confidence: they hold together. Different tables are "
         "different claims.",
     )
@@ -145,14 +143,14 @@ Part = tuple[str, Sequence[Certificate], str]
 
 
 def _parts(subject: Subject) -> Iterator[Part]:
-    """Return a title, certificates that belong together, and a note."""
+    """Yield titles, certificates that hold together, and notes."""
     decision, answering, covers = subject.decision, subject.answering, subject.coverage
     if decision is not None:
         at = f"At the threshold {decision.threshold:.4g} for class “{decision.positive}”"
         yield at, [decision.certificate], "This is what the threshold was chosen for."
         yield "What it costs on the other side", list(decision.others), ""
     else:
-        yield "All predictions", [own for own in subject.certificates if own.delta > 0], ""
+        yield "All predictions", [entry for entry in subject.certificates if entry.delta > 0], ""
     if answering is not None and answering.chosen is not None:
         yield "Answers that are given", [answering.certificate], answering.answers()
     if covers is not None:
@@ -163,32 +161,41 @@ def _parts(subject: Subject) -> Iterator[Part]:
         note = note.replace("they are", "they hold") if sets else note
         title = "Prediction sets" if sets else "Prediction intervals"
         yield title, covers.certificates, note
-    for own in subject.certified:
-        if isinstance(own, Certificate):
-            yield "Certified by further rows", [own], ""
+    for entry in subject.certified:
+        if isinstance(entry, Certificate):
+            yield "Certified by further rows", [entry], ""
         else:
-            yield "Certified by further rows, all at once", own.certificates, _worst(own)
+            yield "Certified by further rows, all at once", entry.certificates, _worst(entry)
 
 
 def _worst(family: Family) -> str:
     """Name the worst group, if there are groups of one measure."""
-    groups = [own for own in family if "group" in own.details]
-    if not groups or len({(own.of_what, own.details.get("class")) for own in family}) > 1:
+    groups = [certificate for certificate in family if "group" in certificate.details]
+    if (
+        not groups
+        or len({(certificate.of_what, certificate.details.get("class")) for certificate in family})
+        > 1
+    ):
         return ""
     return f"Worst group: {family.worst_group}. {family.worst.claim}"
 
 
 def _table(title: str, certificates: Sequence[Certificate], note: str) -> Markup:
     rows = [
-        (own.claim, number(own), f"{own.size:,}", f"{confidence(own.delta)}")
-        for own in certificates
+        (
+            certificate.claim,
+            number(certificate),
+            f"{certificate.size:,}",
+            f"{confidence(certificate.delta)}",
+        )
+        for certificate in certificates
     ]
-    made = table(HEAD, rows, caption=title, class_="promises")
-    return tag("div", made, tag("p", note, class_="remark") if note else None)
+    claims = table(HEAD, rows, caption=title, class_="promises")
+    return tag("div", claims, tag("p", note, class_="remark") if note else None)
 
 
 def number(certificate: Certificate) -> str:
-    """Write the certified number with its direction, so that the claim is not made stronger."""
+    """Format the certified number with its direction, rounded to the safe side."""
     if certificate.vacuous:
         return "nothing"
     return f"{'≥' if wording.is_lower(certificate) else '≤'} {_value(certificate)}"
@@ -200,8 +207,6 @@ def _value(certificate: Certificate) -> str:
     return wording.number_of(certificate, wording.KINDS[certificate.of_what].rate)
 
 
-# The certificates, with their assumptions and all numbers that enter them.
-
 DOES_NOT_SAY = (
     "that any single prediction is right: it bounds the share of many that is wrong",
     "anything about examples from another distribution: if customers, machines or habits change, "
@@ -211,12 +216,12 @@ DOES_NOT_SAY = (
 
 
 def certificates(subject: Subject, rows: Rows) -> Section | None:
-    """One card for each certificate, with its assumptions and all numbers that went into it."""
+    """Show each certificate with its assumptions and all its inputs."""
     if not subject.classes:
         return None
     decision = subject.decision
     chosen = () if decision is None else (decision.certificate, *decision.others)
-    if not chosen and not any(own.delta > 0 for own in subject.certificates):
+    if not chosen and not any(certificate.delta > 0 for certificate in subject.certificates):
         chosen = () if subject.beside is None else (subject.beside,)
     claims = (*chosen, *subject.certificates)
     about_new = any(certificate.delta > 0 for certificate in claims)
@@ -315,95 +320,93 @@ def _without(subject: Subject) -> Markup:
 
 
 def _margins(subject: Subject) -> Markup | None:
-    """What the theorem says about margins, where it does."""
+    """Return what the theorem says about margins, if it applies."""
     if not len(subject.ledger):
         return None
     try:
-        known = margin_distribution(subject.ledger)
+        shares = margin_distribution(subject.ledger)
     except NotCertified:
         return None
-    said = [
-        (f"{theta:g}", "vacuous" if share >= 1 else percent_above(share)) for theta, share in known
+    lines = [
+        (f"{theta:g}", "vacuous" if share >= 1 else percent_above(share)) for theta, share in shares
     ]
-    made = table(["margin at most", "on at most this share of training rows"], said,
+    margins = table(["margin at most", "on at most this share of training rows"], lines,
                  caption="Margins of training rows, by the theorem")  # fmt: skip
-    return numbers("What the theorem says about margins", made)
+    return numbers("What the theorem says about margins", margins)
 
 
-# Facts about the data and the run.
-
-MOST_NAMED = 24
+MAX_NAMES = 24
 
 Fact = tuple[str, str]
 
 
 def tiles(subject: Subject) -> Markup:
-    """The most important numbers."""
-    ledger, found = subject.ledger, list[Fact]()
+    """Return the most important numbers."""
+    ledger, facts = subject.ledger, list[Fact]()
     if ledger.rows:
-        found.append((f"{ledger.rows:,}", "rows drawn" if ledger.refills else "training rows"))
+        facts.append((f"{ledger.rows:,}", "rows drawn" if ledger.refills else "training rows"))
     columns = "columns"
     if subject.text:
         columns = "words and conditions" if mixed(subject.model) else "words and n-grams"
-    found.append((f"{len(subject.names):,}", columns))
+    facts.append((f"{len(subject.names):,}", columns))
     if subject.classes:
         labels = "labels" if ledger.several_labels or subject.model.labels else "classes"
-        found.append((f"{len(subject.classes):,}", labels))
+        facts.append((f"{len(subject.classes):,}", labels))
     unit = "trees" if subject.model.forest else "rounds" if len(ledger) else "members"
-    found.append((f"{len(ledger) or len(subject.model.vote):,}", unit))
-    return tag("ul", (tag("li", tag("b", number), tag("span", what)) for number, what in found),
+    facts.append((f"{len(ledger) or len(subject.model.vote):,}", unit))
+    return tag("ul", (tag("li", tag("b", number), tag("span", what)) for number, what in facts),
                class_="tiles")  # fmt: skip
 
 
 def facts(subject: Subject, rows: Rows) -> Section:
-    """List what is known about the data and the run."""
-    known = [("Method", subject.kind), *_run(subject), *_data(subject)]
+    """List facts about the data and the run."""
+    listed_facts = [("Method", subject.kind), *_run(subject), *_data(subject)]
     if rows is not None:
-        seen = "; many of them are training rows" if rows.seen else ""
-        known.append(("Rows given for this report", f"{rows.rows:,}{seen}"))
-    known.append(("Written by", f"pacboost {own_version()}"))
+        note = "; many of them are training rows" if rows.has_training_rows else ""
+        listed_facts.append(("Rows given for this report", f"{rows.rows:,}{note}"))
+    listed_facts.append(("Written by", f"pacboost {own_version()}"))
     lead = paragraphs(
         "The data and the settings. The fingerprint identifies the trees of a forest, or the "
         "record of the rounds: equal runs have equal fingerprints."
     )
-    return Section("facts", "Data and run", lead, terms(known, class_="facts"))
+    return Section("facts", "Data and run", lead, terms(listed_facts, class_="facts"))
 
 
 def _run(subject: Subject) -> list[Fact]:
-    ledger, found = subject.ledger, []
+    ledger, facts = subject.ledger, []
     if ledger.rounds:
         edges = np.array([entry.edge for entry in ledger.rounds])
-        found.append(("Rounds", f"{len(ledger):,}"))
+        facts.append(("Rounds", f"{len(ledger):,}"))
         if np.isfinite(edges).all() and not ledger.regression:
-            said = f"{mean(edges):.3f} on average, {edges[-1]:.3f} in the last round"
-            found.append(("Edge of the rules", said))
+            text = f"{mean(edges):.3f} on average, {edges[-1]:.3f} in the last round"
+            facts.append(("Edge of the rules", text))
         last = ledger.rounds[-1].effective_size
         if math.isfinite(last) and ledger.classes == 1 and not ledger.refills:
-            found.append(("Effective size at the end", f"{last:,.0f} of {ledger.rows:,} rows"))
+            facts.append(("Effective size at the end", f"{last:,.0f} of {ledger.rows:,} rows"))
         seconds = math.fsum(entry.seconds for entry in ledger.rounds)
-        found.append(
+        facts.append(
             ("Time of the rounds", f"{seconds:.2f} s" if seconds >= 0.01 else "below 10 ms")
         )
     if ledger.stopped:
-        found.append(("Why it stopped", ledger.stopped))
+        facts.append(("Why it stopped", ledger.stopped))
     if ledger.multiclass:
-        found.append(("Multiclass method", ledger.multiclass))
+        facts.append(("Multiclass method", ledger.multiclass))
     if ledger.weighted:
-        found.append(("Weights", "the rows were weighted"))
-    return [*found, ("Fingerprint", subject.model.digest()[:32])]
+        facts.append(("Weights", "the rows were weighted"))
+    return [*facts, ("Fingerprint", subject.model.digest()[:32])]
 
 
 def _data(subject: Subject) -> list[Fact]:
-    found = []
+    facts = []
     if subject.classes:
-        found.append(("Classes", listed(subject.classes, MOST_NAMED)))
+        facts.append(("Classes", listed(subject.classes, MAX_NAMES)))
     if not subject.text:
-        found.append(("Columns", listed(subject.names, MOST_NAMED)))
+        facts.append(("Columns", listed(subject.names, MAX_NAMES)))
     model = subject.model
     if model.text is not None:
         options = ", ".join(f"{key} {value}" for key, value in model.text.parameters().items()
                             if isinstance(value, str | int | bool | list | tuple))  # fmt: skip
-        found.append(("How texts are read", options))
+        facts.append(("How texts are read", options))
     if model.calibration is not None:
-        found.append(("Probabilities", f"calibrated ({model.calibration.method})"))
-    return found
+        facts.append(("Probabilities", f"calibrated ({model.calibration.method})"))
+    return facts

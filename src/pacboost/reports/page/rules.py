@@ -1,4 +1,4 @@
-"""The error round by round, the rules in words, and the importance of columns."""
+"""The rounds, the rules in words, the importance of columns, and the hardest examples."""
 
 from __future__ import annotations
 
@@ -33,19 +33,17 @@ from pacboost.reports.page.charts import (
 )
 from pacboost.reports.page.subject import TRAINED, Numbers, Rows, Shown, Subject, mixed
 
-# The error and its bound, round by round.
-
 Doubles = NDArray[np.float64]
 
-MOST_POINTS = 240
-"""If there are more rounds, this many are drawn, most of them early ones."""
-MOST_LINES = 24
-LOG_FROM = 30
+MAX_POINTS = 240
+"""Maximum number of rounds drawn, mostly early ones."""
+MAX_TABLE_ROWS = 24
+LOG_FROM_RATIO = 30  # ratio of the largest to the smallest value
 
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """One curve; shares have a common scale."""
+    """One curve."""
 
     name: str
     kind: str
@@ -53,7 +51,7 @@ class Line:
 
 
 def rounds(subject: Subject, rows: Rows) -> Section | None:
-    """Draw the record of the rounds; None if there is none."""
+    """Draw the record of the rounds; return None if there is none."""
     ledger = subject.ledger
     if not (len(ledger) > 1 or ledger.refills):
         return None
@@ -61,7 +59,7 @@ def rounds(subject: Subject, rows: Rows) -> Section | None:
         return _refills(ledger)
     columns = ledger.columns()
     numbers_ = np.array(columns["number"], dtype=np.float64)
-    loss = not subject.classes  # which the record of a regression has in the place of an error
+    loss = not subject.classes  # the ledger of a regression has losses instead of errors
     what = "mean loss" if loss else "error"
     lines = [Line(f"{what} on training rows", "one", np.array(columns["training_error"]))]
     if not loss and ledger.multiclass != "samme":
@@ -77,8 +75,10 @@ def rounds(subject: Subject, rows: Rows) -> Section | None:
         return Section("rounds", "Round by round", lead, body)
     if ledger.metric not in ("", "error") and not np.isnan(watched).all():
         name = ledger.metric.replace("_", " ")
-        own = [Line(f"{name} on validation rows", "two", watched)]
-        body = together(body, curves(own, numbers_, "round", f"{name} by round", shares=False))
+        metric_lines = [Line(f"{name} on validation rows", "two", watched)]
+        body = together(
+            body, curves(metric_lines, numbers_, "round", f"{name} by round", shares=False)
+        )
     last = ledger.rounds[-1]
     lead = paragraphs(
         f"After {len(ledger):,} rounds the vote is wrong on {percent(last.training_error)} of the "
@@ -92,15 +92,15 @@ def rounds(subject: Subject, rows: Rows) -> Section | None:
 
 
 def _refills(ledger: Ledger) -> Section:
-    """Errors on rows before they were learned from, against how many were drawn."""
+    """Draw the errors on rows before training on them, against the number of draws."""
     draws = np.cumsum([refill.draws for refill in ledger.refills]).astype(np.float64)
     error = np.array([refill.error for refill in ledger.refills])
     upper = np.array([refill.error_upper for refill in ledger.refills])
-    kept = np.array([refill.acceptance for refill in ledger.refills])
+    acceptance = np.array([refill.acceptance for refill in ledger.refills])
     lines = [
         Line("error on new rows", "one", error),
         Line("upper bound", "bound", upper),
-        Line("share of rows kept", "two", kept),
+        Line("share of rows kept", "two", acceptance),
     ]
     lead = paragraphs(
         f"{int(draws[-1]):,} rows were drawn and scored by the vote at that time; the hard ones "
@@ -114,77 +114,81 @@ def _refills(ledger: Ledger) -> Section:
 def curves(
     lines: list[Line], at: Doubles, x_label: str, title: str, *, shares: bool = True
 ) -> Markup:
-    """Draw curves over rounds, with a reading line for the pointer and a table of numbers."""
-    kept = chosen(at.size, MOST_POINTS)
-    at = at[kept]
-    drawn = [Line(own.name, own.kind, own.values[kept]) for own in lines]
+    """Draw curves over rounds, with a line at the pointer and a table of numbers."""
+    indices = chosen(at.size, MAX_POINTS)
+    at = at[indices]
+    drawn = [Line(line.name, line.kind, line.values[indices]) for line in lines]
     top = 1.0 if shares else np.inf
-    values = np.concatenate([np.minimum(own.values, top) for own in drawn])
+    values = np.concatenate([np.minimum(line.values, top) for line in drawn])
     positive = values[values > 0]
-    log = bool(positive.size and np.nanmax(positive) >= LOG_FROM * np.nanmin(positive))
+    log = bool(positive.size and np.nanmax(positive) >= LOG_FROM_RATIO * np.nanmin(positive))
     low = float(np.nanmin(positive)) * 0.8 if log else 0.0
     high = float(np.nanmax(values)) * (1.25 if log else 1.06) or 1.0
     ends = (float(at[0]), float(at[-1])) if at.size > 1 else (0.0, float(at[-1]) + 1)
     zeros = " Points at the lower edge stand for 0." if log and (values == 0).any() else ""
-    text = "; ".join(f"{own.name} ends at {_said(own.values[-1], shares)}" for own in drawn)
+    text = "; ".join(f"{line.name} ends at {_format(line.values[-1], shares)}" for line in drawn)
 
     frame = Frame.of(ends, (low, high), log=log)
-    paths = [frame.line(at, np.maximum(own.values, low), f"curve {own.kind}") for own in drawn]
+    paths = [frame.line(at, np.maximum(line.values, low), f"curve {line.kind}") for line in drawn]
     places = json.dumps([round(float(x), 1) for x in frame.x.at(at)])
-    drawing = frame.svg(title, text + zeros, frame.axes(x_label, shares=shares, whole=True), paths,
-                        frame.upright(ends[0], "reader"), data_places=places)  # fmt: skip
-    lines_shown = chosen(at.size, MOST_LINES)
+    axes = frame.axes(x_label, shares=shares, integers=True)
+    reader = frame.upright(ends[0], "reader")
+    drawing = frame.svg(title, text + zeros, axes, paths, reader, data_places=places)
+    lines_shown = chosen(at.size, MAX_TABLE_ROWS)
     rows = [
-        [f"{int(at[k]):,}", *(_said(own.values[k], shares) for own in drawn)] for k in lines_shown
+        [f"{int(at[k]):,}", *(_format(line.values[k], shares) for line in drawn)]
+        for k in lines_shown
     ]
-    names = [own.name for own in drawn]
+    names = [line.name for line in drawn]
     data = {
         "x": [int(v) for v in at],
         "unit": x_label,
         "names": names,
-        "values": [[_said(v, shares) for v in own.values] for own in drawn],
+        "values": [[_format(v, shares) for v in line.values] for line in drawn],
     }
-    # no text in it can end the element that holds it
+    # so that no text can close the script element
     text_of_data = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
     return figure(
         drawing,
         tag("script", Markup(text_of_data), type="application/json"),
         tag("p", zeros.strip(), class_="remark") if zeros else None,
         numbers("The numbers", table([x_label, *names], rows, caption=title)),
-        key=together(key([(own.kind, own.name) for own in drawn]), tag("output", class_="reading")),
+        key=together(
+            key([(line.kind, line.name) for line in drawn]), tag("output", class_="reading")
+        ),
         class_="curves",
     )
 
 
-def chosen(count: int, most: int) -> NDArray[np.intp]:
-    """Choose places among so many: all, or some that lie closest at the beginning.
+def chosen(count: int, limit: int) -> NDArray[np.intp]:
+    """Choose up to ``limit`` of ``count`` indices, densest at the beginning.
 
     >>> chosen(5, 10).tolist(), chosen(1000, 6).tolist()
     ([0, 1, 2, 3, 4], [0, 3, 15, 62, 250, 999])
     """
-    if count <= most:
+    if count <= limit:
         return np.arange(count)
-    return np.unique(np.geomspace(1, count, most).round().astype(np.intp)) - 1
+    return np.unique(np.geomspace(1, count, limit).round().astype(np.intp)) - 1
 
 
-def _said(value: float, shares: bool) -> str:
+def _format(value: float, shares: bool) -> str:
     if np.isnan(value):
         return "–"
     return percent(float(value)) if shares else f"{value:.4g}"
 
 
-MOST_RULES = 12
-MOST_ROUNDS = 200
-MOST_COLUMNS = 14
-MOST_CLASSES = 12
-CLASSES_KEPT = 160
-"""If there are more classes, ``rules(label=...)`` gives the others."""
+MAX_RULES = 12
+MAX_ROUNDS = 200
+MAX_COLUMNS = 14
+MAX_OPEN_CLASSES = 12
+MAX_CLASSES = 160
+"""Maximum number of classes; ``rules(label=...)`` gives the others."""
 WORDS_PER_CLASS = 7
-MOST_NODES = 63
+MAX_NODES = 63
 
 
 def rules(subject: Subject, rows: Rows) -> Section | None:
-    """Show what the model uses."""
+    """Show the columns or words, and the rules, of the model."""
     model = subject.model
     if subject.text:
         return _words(model, subject.classes)
@@ -203,22 +207,22 @@ def rules(subject: Subject, rows: Rows) -> Section | None:
 
 def _importances(subject: Subject) -> Markup | None:
     shares = subject.importances
-    order = np.argsort(-shares, kind="stable")[:MOST_COLUMNS]
+    order = np.argsort(-shares, kind="stable")[:MAX_COLUMNS]
     order = order[shares[order] > 0]
     if not order.size:
         return None
-    most = float(shares[order[0]])
+    largest = float(shares[order[0]])
     lines = (
-        (subject.names[j], meter(float(shares[j]) / most), percent(float(shares[j])))
+        (subject.names[j], meter(float(shares[j]) / largest), percent(float(shares[j])))
         for j in order.tolist()
     )
     rest = int((shares > 0).sum()) - order.size
-    more = tag("p", f"{rest:,} more columns are less important.", class_="remark") if rest else None
-    return together(bars(lines, "Columns by importance"), more)
+    note = tag("p", f"{rest:,} more columns are less important.", class_="remark") if rest else None
+    return together(bars(lines, "Columns by importance"), note)
 
 
 def _strongest(model: Model) -> Markup | None:
-    """Rules that have one vote each, equal ones put together."""
+    """List the rules with the largest votes; votes of equal rules are added up."""
     if model.ledger.cells or model.ledger.potential == "none":
         return None
     names, votes, often = model.say(), dict[Hashable, float](), dict[Hashable, int]()
@@ -227,12 +231,12 @@ def _strongest(model: Model) -> Markup | None:
             return None
         votes[rule] = votes.get(rule, 0.0) + vote
         often[rule] = often.get(rule, 0) + 1
-    best = sorted(votes, key=lambda rule: -abs(votes[rule]))[:MOST_RULES]
-    most = max((abs(votes[rule]) for rule in best), default=1.0) or 1.0
+    best = sorted(votes, key=lambda rule: -abs(votes[rule]))[:MAX_RULES]
+    largest = max((abs(votes[rule]) for rule in best), default=1.0) or 1.0
     lines = (
         (
             rule.words(names),  # type: ignore[attr-defined]
-            meter(abs(votes[rule]) / most),
+            meter(abs(votes[rule]) / largest),
             f"{votes[rule]:.3f}" + (f" ×{often[rule]}" if often[rule] > 1 else ""),
         )
         for rule in best
@@ -241,70 +245,76 @@ def _strongest(model: Model) -> Markup | None:
 
 
 def _first_tree(model: Model) -> Markup | None:
-    """The first tree that splits, as nested questions; later trees correct its errors."""
+    """Show the first tree with splits as nested questions."""
     trees = (rule for rule in model.vote.hypotheses if isinstance(rule, TreeRule))
     tree = next((rule for rule in trees if rule.feature.size), None)
-    if tree is None or tree.feature.size == 1 or tree.feature.size > MOST_NODES:
+    if tree is None or tree.feature.size == 1 or tree.feature.size > MAX_NODES:
         return None
     drawn = tag("ul", _branch(tree, 0, model.say()), class_="tree")
     return numbers("The first tree, question by question", drawn)
 
 
 def _branch(tree: TreeRule, node: int, names: Names) -> Markup:
-    """Write both sides of a split: what sends a row there, and what follows."""
+    """Return both sides of a split: the condition and what follows."""
     sides = []
-    for left, child in ((True, int(tree.left[node])), (False, int(tree.right[node]))):
-        said = tree.condition(node, names, left=left)
+    for is_left, child in ((True, int(tree.left[node])), (False, int(tree.right[node]))):
+        condition = tree.condition(node, names, left=is_left)
         if child < 0:
-            sides.append(tag("li", said, " → ", tag("b", value_words(tree.values[~child], names))))
+            sides.append(
+                tag("li", condition, " → ", tag("b", value_words(tree.values[~child], names)))
+            )
         else:
-            sides.append(tag("li", said, tag("ul", _branch(tree, child, names))))
+            sides.append(tag("li", condition, tag("ul", _branch(tree, child, names))))
     return together(sides)
 
 
 def _all(model: Model) -> Markup:
     words = model.words()
-    shown = tag("ol", (tag("li", text) for text in words[:MOST_ROUNDS]), class_="all")
-    more = len(words) - MOST_ROUNDS
-    rest = tag("p", f"{more:,} more; model.rules() gives all of them.", class_="remark")
-    return numbers("All rules, in the order of rounds", together(shown, rest if more > 0 else None))
+    shown = tag("ol", (tag("li", text) for text in words[:MAX_ROUNDS]), class_="all")
+    n_more = len(words) - MAX_ROUNDS
+    rest = tag("p", f"{n_more:,} more; model.rules() gives all of them.", class_="remark")
+    return numbers(
+        "All rules, in the order of rounds", together(shown, rest if n_more > 0 else None)
+    )
 
 
 def _words(model: Model, classes: tuple[str, ...]) -> Section | None:
-    """For each class, the words that add most to its score."""
+    """List, for each class, the words that add most to its score."""
     asked, added = explanation.totals(model.vote)
     if not asked.size:
         return None
-    if added.shape[1] == 1:  # one score, which speaks for the second class
+    if added.shape[1] == 1:  # one score, of the second class
         added = np.concatenate([-added, added], axis=1)
     order = np.argsort(-added.max(axis=0), kind="stable")
-    cards = [_card(model, classes[k], asked, added[:, k]) for k in order[:CLASSES_KEPT].tolist()]
-    grid = tag("div", cards[:MOST_CLASSES], class_="words-grid")
-    rest = cards[MOST_CLASSES:]
-    more = numbers(f"{len(rest):,} more classes", tag("div", rest, class_="words-grid"))
+    cards = [_card(model, classes[k], asked, added[:, k]) for k in order[:MAX_CLASSES].tolist()]
+    grid = tag("div", cards[:MAX_OPEN_CLASSES], class_="words-grid")
+    rest = cards[MAX_OPEN_CLASSES:]
+    others = numbers(f"{len(rest):,} more classes", tag("div", rest, class_="words-grid"))
     what = "words and conditions" if mixed(model) else "words and n-grams"
     lead = paragraphs(
         f"The rules use {asked.size:,} {what}. For each class, those that add most to its score.",
         "The contribution of a word is summed over all rules that use it; beside other words of "
         "the same rules it is smaller.",
     )
-    return Section("rules", "What the model uses", lead, together(grid, more if rest else None))
+    return Section("rules", "What the model uses", lead, together(grid, others if rest else None))
 
 
 def _card(model: Model, name: str, asked: NDArray[np.int32], added: NDArray[np.float64]) -> Markup:
     best = np.argsort(-added, kind="stable")[:WORDS_PER_CLASS]
     best = best[added[best] > 0]
-    most = float(added[best[0]]) if best.size else 1.0
+    largest = float(added[best[0]]) if best.size else 1.0
     lines = (
-        (model.column_names[asked[k]], meter(float(added[k]) / most, width=60), f"+{added[k]:.2f}")
+        (
+            model.column_names[asked[k]],
+            meter(float(added[k]) / largest, width=60),
+            f"+{added[k]:.2f}",
+        )
         for k in best.tolist()
     )
     return tag("article", tag("h3", name), bars(lines))
 
 
-# The hardest examples: outliers, and labels that may be wrong.
-
-MOST_ROWS = 12
+MAX_ROWS = 12
 LEAD = (
     "The rows with the smallest margins. Look at these first: they are outliers, exceptions, and "
     "often rows with wrong labels."
@@ -314,7 +324,7 @@ LEAD = (
 def hardest(subject: Subject, rows: Rows) -> Section | None:
     """Show the rows with the smallest margins."""
     shown = () if rows is None else rows.shown
-    fitted: Sequence[HardRow] = subject.ledger.hard[:MOST_ROWS]
+    fitted: Sequence[HardRow] = subject.ledger.hard[:MAX_ROWS]
     if not shown and not fitted:
         return None
     numbers = isinstance(rows, Numbers)
@@ -323,7 +333,7 @@ def hardest(subject: Subject, rows: Rows) -> Section | None:
     if shown:
         cards = (_hardest_card(entry, numbers) for entry in shown)
         parts.append(tag("h3", "Among the rows given for this report"))
-        if rows is not None and rows.seen:
+        if rows is not None and rows.has_training_rows:
             parts.append(tag("p", TRAINED, class_="remark"))
         parts.append(tag("div", cards, class_="cases"))
     if fitted:
@@ -336,8 +346,8 @@ def _hardest_card(entry: Shown, numbers: bool) -> Markup:
     named = [(name, value) for name, value in entry.cells if name]
     how = "error" if numbers else "margin"
     verdict = [", predicted correctly"]
-    if entry.label != entry.said:
-        verdict = [", predicted as ", tag("b", entry.said)]
+    if entry.label != entry.predicted:
+        verdict = [", predicted as ", tag("b", entry.predicted)]
     return tag(
         "article",
         tag("p", f"row {entry.row:,} · {how} {entry.margin:+.3g}".replace("-", "−"), class_="tag"),
@@ -349,12 +359,12 @@ def _hardest_card(entry: Shown, numbers: bool) -> Markup:
 
 def _fitted(rows: Sequence[HardRow]) -> Markup:
     lines = (
-        tag("tr", tag("td", f"{own.row:,}", class_="number"),
-            tag("th", own.label, scope="row", class_="words"),
-            tag("td", meter(own.wrong, "wrong"), class_="bar"),
-            tag("td", percent(own.wrong), class_="number"),
-            tag("td", f"{own.margin:+.3f}".replace("-", "−"), class_="number"))
-        for own in rows
+        tag("tr", tag("td", f"{entry.row:,}", class_="number"),
+            tag("th", entry.label, scope="row", class_="words"),
+            tag("td", meter(entry.wrong, "wrong"), class_="bar"),
+            tag("td", percent(entry.wrong), class_="number"),
+            tag("td", f"{entry.margin:+.3f}".replace("-", "−"), class_="number"))
+        for entry in rows
     )  # fmt: skip
     head = tag("tr", (tag("th", name, scope="col", class_=kind) for name, kind in (
         ("row", "number"), ("label", "words"), ("votes against the label", "words"), ("", "number"),

@@ -1,4 +1,4 @@
-"""What each column does to the score, in small panels side by side.
+"""The effect of each column on the score, in small panels.
 
 For stumps these are step functions that add up to the score; for trees and forests, partial
 dependence.
@@ -14,8 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.hypotheses import shapes as forest_shapes
-from pacboost.hypotheses.shapes import Map, Shape, Shapes, partial_dependence
+from pacboost.hypotheses.shapes import (
+    Map,
+    Shape,
+    Shapes,
+    forest_partial_dependence,
+    partial_dependence,
+)
 from pacboost.models.explain import explanation
 from pacboost.models.model import Model
 from pacboost.reports.page.charts import (
@@ -40,16 +45,16 @@ from pacboost.reports.text import listed
 from pacboost.sources.levels import Levels
 
 PANELS = 12
-MOST_COLUMNS = 24
-"""For trees, the curves of so many columns are computed, the most important ones."""
+MAX_COLUMNS = 24
+"""Maximum number of columns whose curves are computed for trees."""
 EXACT = (
     "Every rule uses one column, so the score is exactly a sum of step functions, one for each "
     "column."
 )
 PAIRS = (
-    "No rule asks for more than two columns, so the score is exactly a constant, a step function "
-    "for each column, and a map for each pair: what the two do together beyond what each does "
-    "alone. By the training rows, every line of a map has mean 0."
+    "No rule uses more than two columns, so the score is exactly a constant, a step function "
+    "for each column, and a map for each pair: the joint effect beyond the single effects. Over "
+    "the training rows, every line of a map has mean 0."
 )
 AVERAGED = (
     "How the mean score changes with one column: trees are averaged over the other columns, by "
@@ -66,18 +71,18 @@ OF_BINS = (
     "other columns are drawn independently of each other, evenly over their bins; a report with "
     "rows uses these. The curves do not add up to the prediction if columns interact."
 )
-FLAT = 0.03
-"""Columns that change the score by less of the scale are folded away."""
-MOST_CLASSES = 5
-"""If there are more classes, those with the largest effects are drawn."""
-MOST_LEVELS = 8
-LEVELS_NAMED = 3
-"""If more levels are treated alike, some of them are named."""
+MIN_SPAN_SHARE = 0.03
+"""Columns whose effect is a smaller share of the scale are folded away."""
+MAX_CLASSES = 5
+"""Maximum number of classes drawn, those with the largest effects."""
+MAX_LEVELS = 8
+MAX_LEVEL_NAMES = 3
+"""Maximum number of names for levels with equal effects."""
 MAPS, MAP_STEPS, SHADES = 6, 20, 10
-"""So many maps are drawn, of so many steps to a side, in so many shades of each colour."""
+"""Maximum number of maps, steps per side, and shades of each colour."""
 WIDTH, HEIGHT = 300, 176
-SKEWED = 8.0
-"""If thresholds reach this many times further than half of them, the scale is compressed."""
+MAX_SKEW = 8.0
+"""The scale is compressed if the largest distance exceeds the median distance by this factor."""
 
 Doubles = NDArray[np.float64]
 Answers = tuple[str, ...]
@@ -89,65 +94,65 @@ def shapes(subject: Subject, rows: Rows) -> Section | None:
     if subject.text or not len(model.vote):
         return None
     find = _of_forest if model.forest else _of_vote
-    found, how = find(model, subject)
-    if found is None or not found.features:
+    curves, how = find(model, subject)
+    if curves is None or not curves.features:
         return None
-    if not found.answers:
-        found = replace(found, answers=("the prediction",))
+    if not curves.answers:
+        curves = replace(curves, answers=("the prediction",))
 
     def cell(column: int, value: float) -> str:
         return model.levels.cell(column, value, subject.names)
 
-    named = {j: _called(own, model.levels, j) for j, own in found.features.items()}
-    found = replace(found, features=named)
-    order = sorted(found.features, key=lambda j: (-subject.importances[j], j))
-    chosen = _chosen(found)
-    low, high = _span([found.features[j] for j in order[:PANELS]], chosen)
+    named = {j: _called(shape, model.levels, j) for j, shape in curves.features.items()}
+    curves = replace(curves, features=named)
+    order = sorted(curves.features, key=lambda j: (-subject.importances[j], j))
+    chosen = _chosen(curves)
+    low, high = _span([curves.features[j] for j in order[:PANELS]], chosen)
     shown = {
-        j: _panel(found.features[j], chosen, (low, high), partial(cell, j)) for j in order[:PANELS]
+        j: _panel(curves.features[j], chosen, (low, high), partial(cell, j)) for j in order[:PANELS]
     }
-    flat = [j for j in shown if found.features[j].span < FLAT * (high - low)]
+    flat = [j for j in shown if curves.features[j].span < MIN_SPAN_SHARE * (high - low)]
     panels = tag("div", (shown[j] for j in shown if j not in flat), class_="panels")
     folded = tag("div", (shown[j] for j in flat), class_="panels")
-    more = f"{len(flat)} more column{'s change' if len(flat) > 1 else ' changes'} little"
+    note = f"{len(flat)} more column{'s change' if len(flat) > 1 else ' changes'} little"
     used = max(len(order), int((subject.importances > 0).sum()))
     lead = paragraphs(
         how,
-        _meaning(subject, found),
+        _meaning(subject, curves),
         f"The {PANELS} most important columns are shown, out of {used}."
         if len(order) > PANELS
         else None,
     )
     legend = None
-    if len(found.answers) > 1:
-        legend = key([(f"c{place}", found.answers[k]) for place, k in enumerate(chosen)])
+    if len(curves.answers) > 1:
+        legend = key([(f"c{place}", curves.answers[k]) for place, k in enumerate(chosen)])
     body = together(
         legend,
         panels,
-        numbers(more, folded) if flat else None,
-        _maps(found, cell) if found.maps else None,
-        _table(found, order, cell),
+        numbers(note, folded) if flat else None,
+        _maps(curves, cell) if curves.maps else None,
+        _table(curves, order, cell),
     )
     return Section("shapes", "Column by column", lead, body)
 
 
 def _called(shape: Shape, levels: Levels, column: int) -> Shape:
-    """Return the shape of a column whose numbers have names, such as days of the week, by these."""
-    found = None if shape.levels else explanation.called(levels, column)
-    if found is None:
+    """Return the shape of a column by names of its numbers, such as days of the week, if any."""
+    named = None if shape.levels else explanation.called(levels, column)
+    if named is None:
         return shape
-    first, names = found
-    whole = np.arange(first, first + len(names))
-    return replace(shape, values=shape.at(whole), levels=names)
+    first, names = named
+    integers = np.arange(first, first + len(names))
+    return replace(shape, values=shape.at(integers), levels=names)
 
 
 def _of_vote(model: Model, subject: Subject) -> tuple[Shapes | None, str]:
-    """Return the curves of a vote and how to read them; None if its rules have none."""
+    """Return the curves of a vote and their explanation; None if its rules have no curves."""
     try:
-        found = model.shapes()
-        return found, PAIRS if found.maps else EXACT
-    except DataError:  # rules that ask for several columns at once
-        order = np.argsort(-subject.importances, kind="stable")[:MOST_COLUMNS].tolist()
+        curves = model.shapes()
+        return curves, PAIRS if curves.maps else EXACT
+    except DataError:  # some rules use several columns
+        order = np.argsort(-subject.importances, kind="stable")[:MAX_COLUMNS].tolist()
     try:
         return partial_dependence(model.vote, model.say(), order), AVERAGED
     except DataError:
@@ -155,37 +160,37 @@ def _of_vote(model: Model, subject: Subject) -> tuple[Shapes | None, str]:
 
 
 def _of_forest(model: Model, subject: Subject) -> tuple[Shapes | None, str]:
-    """Return the curves of a forest; none where its classes are sets of labels."""
+    """Return the curves of a forest; None if its classes are sets of labels."""
     if model.labels:
         return None, ""
     order = np.argsort(-subject.importances, kind="stable")[:PANELS].tolist()
-    found = forest_shapes.forest_partial_dependence(model.vote, model.say(), order, subject.table)
-    return found, OF_BINS if subject.table is None else OF_ROWS
+    curves = forest_partial_dependence(model.vote, model.say(), order, subject.table)
+    return curves, OF_BINS if subject.table is None else OF_ROWS
 
 
-def _meaning(subject: Subject, found: Shapes) -> str:
+def _meaning(subject: Subject, curves: Shapes) -> str:
     if not subject.classes:
         return "Values above 0 raise the prediction, values below 0 lower it."
     if subject.model.forest:
-        whose = f"of “{found.answers[0]}”" if len(found.answers) == 1 else "of a class"
-        return f"Values are what is added to the mean share {whose}, as predict_proba gives it."
-    if len(found.answers) == 1:
-        return f"Values above 0 are evidence for “{found.answers[0]}”, values below 0 against it."
+        whose = f"of “{curves.answers[0]}”" if len(curves.answers) == 1 else "of a class"
+        return f"Values are added to the mean share {whose} in predict_proba."
+    if len(curves.answers) == 1:
+        return f"Values above 0 are evidence for “{curves.answers[0]}”, values below 0 against it."
     return "Values above 0 are evidence for a class, values below 0 against it."
 
 
-def _chosen(found: Shapes) -> list[int]:
-    """The outputs that are drawn, in their order."""
-    if len(found.answers) <= MOST_CLASSES:
-        return list(range(len(found.answers)))
-    spans = sum(np.ptp(own.values, axis=0) for own in found.features.values())
-    return sorted(np.argsort(-np.asarray(spans), kind="stable")[:MOST_CLASSES].tolist())
+def _chosen(curves: Shapes) -> list[int]:
+    """Return the outputs to draw, in order."""
+    if len(curves.answers) <= MAX_CLASSES:
+        return list(range(len(curves.answers)))
+    spans = sum(np.ptp(shape.values, axis=0) for shape in curves.features.values())
+    return sorted(np.argsort(-np.asarray(spans), kind="stable")[:MAX_CLASSES].tolist())
 
 
 def _span(panels: list[Shape], chosen: list[int]) -> tuple[float, float]:
-    """One scale for all panels: their heights compare."""
-    lows = [min(own.values[:, chosen].min(), own.missing[chosen].min()) for own in panels]
-    highs = [max(own.values[:, chosen].max(), own.missing[chosen].max()) for own in panels]
+    """Return one scale for all panels, so that they can be compared."""
+    lows = [min(shape.values[:, chosen].min(), shape.missing[chosen].min()) for shape in panels]
+    highs = [max(shape.values[:, chosen].max(), shape.missing[chosen].max()) for shape in panels]
     low, high = min(0.0, *lows), max(0.0, *highs)
     room = 0.06 * (high - low) or 1.0
     return float(low - room), float(high + room)
@@ -204,7 +209,7 @@ def _panel(
     for place, k in enumerate(chosen):
         values = shape.values[:, k]
         x_steps, y_steps = np.repeat(edges, 2)[1:-1], np.repeat(values, 2)
-        if len(chosen) == 1:  # what lies between the steps and 0
+        if len(chosen) == 1:  # the area between the steps and 0
             around = [x.low, *x_steps, x.high], [0.0, *y_steps, 0.0]
             parts.append(frame.line(*around, "area"))
         parts.append(frame.line(x_steps, y_steps, f"curve c{place}"))
@@ -229,17 +234,17 @@ def _panel(
     )
 
 
-def _maps(found: Shapes, cell: Callable[[int, float], str]) -> Markup:
-    """Draw the maps that move the score most, each with the output that it moves furthest."""
-    largest = dict(list(found.maps.items())[:MAPS])
-    most = max(float(np.abs(own.values).max()) for own in largest.values()) or 1.0
+def _maps(curves: Shapes, cell: Callable[[int, float], str]) -> Markup:
+    """Draw the maps with the largest effects, each for the output with the largest effect."""
+    largest = dict(list(curves.maps.items())[:MAPS])
+    extreme = max(float(np.abs(pair_map.values).max()) for pair_map in largest.values()) or 1.0
     panels = [
-        _map(own, most, [partial(cell, j) for j in pair], found.answers)
-        for pair, own in largest.items()
+        _map(pair_map, extreme, [partial(cell, j) for j in pair], curves.answers)
+        for pair, pair_map in largest.items()
     ]
-    more = len(found.maps) - len(largest)
-    note = f"; {more} smaller map{'s are' if more > 1 else ' is'} not shown" if more else ""
-    marks = key([("right", f"up to {signed(most)}"), ("wrong", f"up to {signed(-most)}")])
+    n_more = len(curves.maps) - len(largest)
+    note = f"; {n_more} smaller map{'s are' if n_more > 1 else ' is'} not shown" if n_more else ""
+    marks = key([("right", f"up to {signed(extreme)}"), ("wrong", f"up to {signed(-extreme)}")])
     words = f"What two columns add together, beyond their curves; no colour is 0{note}."
     return together(
         tag("h3", "Pairs of columns"), tag("p", words), marks, tag("div", panels, class_="panels")
@@ -247,22 +252,22 @@ def _maps(found: Shapes, cell: Callable[[int, float], str]) -> Markup:
 
 
 def _map(
-    own: Map, most: float, cells: Sequence[Callable[[float], str]], answers: Answers
+    pair_map: Map, extreme: float, cells: Sequence[Callable[[float], str]], answers: Answers
 ) -> Markup:
-    """Draw a map in steps of equal width: of many steps, some that lie evenly among them."""
-    output = int(np.abs(own.values).max(axis=(0, 1)).argmax())
+    """Draw a map in steps of equal width; many steps are thinned out evenly."""
+    output = int(np.abs(pair_map.values).max(axis=(0, 1)).argmax())
     whose = f", for {answers[output]}" if len(answers) > 1 else ""
     shown = [
         np.unique(np.linspace(0, size - 2, min(MAP_STEPS, size - 1)).astype(np.intp))
-        for size in own.values.shape[:2]
+        for size in pair_map.values.shape[:2]
     ]
-    shades = np.rint(SHADES * own.values[..., output][np.ix_(*shown)] / most).astype(int)
-    left, bottom, top = 58, HEIGHT - 24, 20
-    wide, high = (WIDTH - 6 - left) / shown[0].size, (bottom - top) / shown[1].size
+    shades = np.rint(SHADES * pair_map.values[..., output][np.ix_(*shown)] / extreme).astype(int)
+    x_min, bottom, top = 58, HEIGHT - 24, 20
+    wide, high = (WIDTH - 6 - x_min) / shown[0].size, (bottom - top) / shown[1].size
     parts = []
     for shade in np.unique(shades[shades != 0]).tolist():
         corners = [
-            (left + a * wide, bottom - (b + 1) * high) for a, b in np.argwhere(shades == shade)
+            (x_min + a * wide, bottom - (b + 1) * high) for a, b in np.argwhere(shades == shade)
         ]
         path = "".join(
             f"M{short(x)} {short(y)}h{short(wide)}v{short(high)}h-{short(wide)}z"
@@ -270,42 +275,42 @@ def _map(
         )
         kind = "right" if shade > 0 else "wrong"
         parts.append(tag("path", d=path, class_=f"heat {kind}", fill_opacity=abs(shade) / SHADES))
-    for share, words in _marks(own, 0, shown[0], cells[0], 3):
-        at = left + share * (WIDTH - 6 - left)
+    for share, words in _marks(pair_map, 0, shown[0], cells[0], 3):
+        at = x_min + share * (WIDTH - 6 - x_min)
         parts.append(tag("text", words, x=at, y=HEIGHT - 8, class_="tick", text_anchor="middle"))
-    for share, words in _marks(own, 1, shown[1], cells[1], 5):
+    for share, words in _marks(pair_map, 1, shown[1], cells[1], 5):
         at = bottom - share * (bottom - top)
-        parts.append(tag("text", words, x=left - 5, y=at + 4, class_="tick", text_anchor="end"))
-    first, second = own.names
+        parts.append(tag("text", words, x=x_min - 5, y=at + 4, class_="tick", text_anchor="end"))
+    first, second = pair_map.names
     parts.append(tag("text", f"{second} ↑", x=2, y=12, class_="label"))
-    frame = Frame(WIDTH, HEIGHT, Scale(0, 1, left, WIDTH - 6), Scale(0, 1, bottom, top))
-    said = f"from {own.values.min():+.3g} to {own.values.max():+.3g}"
-    drawn = frame.svg(f"What {first} and {second} add together", said, parts)
-    size = f"{first} →; moves the score by {own.size:.2g} (root mean square){whose}"
+    frame = Frame(WIDTH, HEIGHT, Scale(0, 1, x_min, WIDTH - 6), Scale(0, 1, bottom, top))
+    span = f"from {pair_map.values.min():+.3g} to {pair_map.values.max():+.3g}"
+    drawn = frame.svg(f"What {first} and {second} add together", span, parts)
+    size = f"{first} →; moves the score by {pair_map.size:.2g} (root mean square){whose}"
     heading = tag("h3", f"{first} × {second}")
     return tag("article", heading, drawn, tag("p", size, class_="remark"))
 
 
 def _marks(
-    own: Map, side: int, shown: NDArray[np.intp], cell: Callable[[float], str], most: int
+    pair_map: Map, side: int, shown: NDArray[np.intp], cell: Callable[[float], str], limit: int
 ) -> list[tuple[float, str]]:
-    """Name some levels, or some of the cuts between steps, with their place along a side."""
+    """Return some levels or cuts of a side with their positions."""
     count = shown.size
-    places = np.unique(np.linspace(0, count, min(most, count) + 2)[1:-1].astype(np.intp))
-    if own.levels[side]:
-        return [((p + 0.5) / count, own.levels[side][shown[p]][:8]) for p in places.tolist()]
-    cuts = [(p, float(own.thresholds[side][shown[p] - 1])) for p in places.tolist() if p]
+    places = np.unique(np.linspace(0, count, min(limit, count) + 2)[1:-1].astype(np.intp))
+    if pair_map.levels[side]:
+        return [((p + 0.5) / count, pair_map.levels[side][shown[p]][:8]) for p in places.tolist()]
+    cuts = [(p, float(pair_map.thresholds[side][shown[p] - 1])) for p in places.tolist() if p]
     return [(p / count, _tick(cell(cut), cut)) for p, cut in cuts]
 
 
 def _across(shape: Shape) -> tuple[Scale, bool]:
-    """A scale that shows all steps; bent where a few of them lie far out."""
+    """Return a scale that shows all steps, bent if a few of them are outliers."""
     cuts = shape.thresholds.astype(np.float64)
     if not cuts.size:
         return Scale(0.0, 1.0, 40, WIDTH - 6), False
     middle = float(np.median(cuts))
     unit = float(np.quantile(np.abs(cuts - middle), 0.5))
-    bent = bool(unit > 0 and np.abs(cuts - middle).max() > SKEWED * unit)
+    bent = bool(unit > 0 and np.abs(cuts - middle).max() > MAX_SKEW * unit)
     gap = (cuts[-1] - cuts[0]) / max(4, cuts.size - 1) or abs(float(cuts[0])) or 1.0
     low, high = float(cuts[0] - gap), float(cuts[-1] + gap)
     if cuts[0] >= 0:  # most columns of such cuts have no value below 0
@@ -317,31 +322,31 @@ def _tick(words: str, value: float) -> str:
     return words[:7] if words.count("-") == 2 else number_words(value)
 
 
-def _apart(x: Scale, most: int) -> list[float]:
-    """Ticks that leave room for the words of their neighbours."""
-    kept: list[float] = []
-    for value in x.ticks(most + 2 if x.kind == "bent" else most):
+def _apart(x: Scale, limit: int) -> list[float]:
+    """Return ticks that leave room for their labels."""
+    ticks: list[float] = []
+    for value in x.ticks(limit + 2 if x.kind == "bent" else limit):
         at = float(x.at(value))
-        if (not kept or at - float(x.at(kept[-1])) > 44) and x.start + 8 < at < x.end - 8:
-            kept.append(value)
-    return kept
+        if (not ticks or at - float(x.at(ticks[-1])) > 44) and x.start + 8 < at < x.end - 8:
+            ticks.append(value)
+    return ticks
 
 
 def _levels(shape: Shape, chosen: list[int], ends: tuple[float, float]) -> Markup:
-    """A bar for each level of a category; those that say most, of many."""
+    """Draw a bar for each level of a category; if there are many, for the largest effects."""
     values = shape.values[:, chosen]
     alike: dict[tuple[float, ...], list[str]] = {}
     for name, line in zip(shape.levels, values.tolist(), strict=True):
         alike.setdefault(tuple(line), []).append(name)
-    loudest = sorted(alike, key=lambda line: -max(map(abs, line)))[:MOST_LEVELS]
-    most = max(abs(ends[0]), abs(ends[1]))
+    loudest = sorted(alike, key=lambda line: -max(map(abs, line)))[:MAX_LEVELS]
+    extreme = max(abs(ends[0]), abs(ends[1]))
     lines = []
-    for said in sorted(loudest, key=lambda line: -line[0]):
-        place = int(np.abs(said).argmax())
-        own = said[place]
-        kind = f"c{place}" if len(chosen) > 1 else "right" if own >= 0 else "wrong"
-        drawn = meter(own / most, kind, signed=True)
-        lines.append((listed(alike[said], LEVELS_NAMED), drawn, signed(own)))
+    for effects in sorted(loudest, key=lambda line: -line[0]):
+        place = int(np.abs(effects).argmax())
+        effect = effects[place]
+        kind = f"c{place}" if len(chosen) > 1 else "right" if effect >= 0 else "wrong"
+        drawn = meter(effect / extreme, kind, signed=True)
+        lines.append((listed(alike[effects], MAX_LEVEL_NAMES), drawn, signed(effect)))
     rest = sum(len(alike[line]) for line in alike if line not in loudest)
     notes = [_missing(shape, chosen)] if len(chosen) == 1 else []
     notes += (
@@ -358,21 +363,21 @@ def _missing(shape: Shape, chosen: list[int]) -> str:
     return f"if missing: {signed(value)}" if value else ""
 
 
-def _table(found: Shapes, order: list[int], cell: Callable[[int, float], str]) -> Markup:
-    """The steps of the columns that are drawn, as numbers."""
+def _table(curves: Shapes, order: list[int], cell: Callable[[int, float], str]) -> Markup:
+    """Return the steps of the drawn columns as numbers."""
     rows = []
     for j in order[:PANELS]:
-        shape = found.features[j]
+        shape = curves.features[j]
         for k, values in enumerate(shape.values[:24]):
             where = (
                 shape.levels[k]
                 if shape.levels
                 else _interval([cell(j, cut) for cut in shape.thresholds.tolist()], k)
             )
-            rows.append((shape.name, where, *(f"{v:+.4g}" for v in values[:MOST_CLASSES])))
-    head = ["column", "value", *found.answers[:MOST_CLASSES]]
-    made = table(head, rows, caption="What values add to the score", words=(0, 1))
-    return numbers("The numbers", made)
+            rows.append((shape.name, where, *(f"{v:+.4g}" for v in values[:MAX_CLASSES])))
+    head = ["column", "value", *curves.answers[:MAX_CLASSES]]
+    steps = table(head, rows, caption="What values add to the score", words=(0, 1))
+    return numbers("The numbers", steps)
 
 
 def _interval(cuts: list[str], k: int) -> str:

@@ -1,4 +1,4 @@
-"""The subject of a page: what is known about a model of any kind, in one form."""
+"""The contents of a page: a model, and its predictions for labelled rows."""
 
 from __future__ import annotations
 
@@ -39,59 +39,59 @@ LEARNERS = {"Stump": "stumps", "Tree": "trees", "Words": "word lists"}
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What is known about a model without any rows."""
+    """A model with its certificates and importances."""
 
     model: Model
     kind: str
     certificates: tuple[Certificate, ...]
     refusal: str
-    """Why there is no certificate about new examples, if there is none."""
+    """Why there is no certificate for new examples; empty if there is one."""
     importances: NDArray[np.float64]
     table: Table | None = None
-    """Rows that were given, for the curves of a forest."""
+    """The rows of the report, for the curves of a forest."""
     held_out: HeldOut | None = None
-    """What was counted on the certifying rows besides mistakes, if rows were held out."""
+    """Counts on the held-out rows, if any."""
     decision: ThresholdDecision | None = None
-    """A threshold that was chosen with a guarantee."""
+    """A threshold with a guarantee."""
     answering: Answering | None = None
     certified: tuple[Certificate | Family, ...] = ()
-    """What else was certified by further rows."""
+    """Other certificates, by further rows."""
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Empty for numbers."""
+        """Names of the classes; empty for regressors."""
         return tuple(self.model.label_names)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What columns are called."""
+        """Names of the columns."""
         return self.model.column_names
 
     @property
     def ledger(self) -> Ledger:
-        """What the loop measured."""
+        """The record of the rounds."""
         return self.model.ledger
 
     @property
     def coverage(self) -> SetRule | IntervalRule | None:
-        """Prediction sets or intervals that were calibrated."""
+        """Calibrated prediction sets or intervals."""
         return self.model.coverage
 
     @property
     def beside(self) -> Certificate | None:
-        """What is certified of answers, or of sets or intervals, if nothing else is."""
+        """The certificate of answers, prediction sets or intervals, if any."""
         if self.answering is not None and self.answering.chosen is not None:
             return self.answering.certificate
         return None if self.coverage is None else self.coverage.certificates[0]
 
     @property
     def text(self) -> bool:
-        """Whether it reads texts."""
+        """Whether the model reads texts."""
         return self.model.text is not None
 
 
 def subject_of(model: Model, refusal: str = "", table: Table | None = None) -> Subject:
-    """Describe a vote or a forest; ``table`` holds the rows that were given, if some were."""
+    """Describe a vote or a forest; ``table`` has the rows of the report, if any."""
     certificates = [] if model.certificate is None else [model.certificate]
     ledger, votes = model.ledger, [model.vote]
     if model.forest:
@@ -111,7 +111,7 @@ def subject_of(model: Model, refusal: str = "", table: Table | None = None) -> S
     kind = KINDS.get(ledger.booster, title)
     try:
         shares = [replace(model, vote=vote).importances() for vote in votes]
-    except (AttributeError, TypeError, ValueError):  # black boxes may know of no importances
+    except (AttributeError, TypeError, ValueError):  # black boxes may have no importances
         shares = []
     return Subject(
         model=model,
@@ -126,32 +126,27 @@ def subject_of(model: Model, refusal: str = "", table: Table | None = None) -> S
 
 
 def mixed(model: Model) -> bool:
-    """Whether texts stand beside numbers and categories, which are asked for as words are."""
+    """Return whether the model reads texts together with numbers and categories."""
     return isinstance(model.text, MixedFeatures)
 
-
-# Predictions for labelled rows: estimators compute them, the page draws them.
 
 Doubles = NDArray[np.float64]
 Wholes = NDArray[np.int64]
 Cells = tuple[tuple[str, str], ...]
 
-TRAINED = (
-    "Many of these rows are training rows: what they show is too optimistic, and says little "
-    "about new rows."
-)
-"""Said wherever numbers come from rows that the model was trained on."""
+TRAINED = "Many of these rows are training rows: their results are too optimistic for new rows."
+"""A warning about numbers that come from training rows."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """One row that is shown in words."""
+    """One row with its label and its prediction."""
 
     row: int
     label: str
-    said: str
+    predicted: str
     margin: float
-    """For regressors, the error."""
+    """The margin, or the error of a regressor."""
     cells: Cells
     """Its most important columns and their values, or its text under an empty name."""
 
@@ -160,41 +155,41 @@ class Shown:
 class Evidence:
     """Labelled rows and the predictions of a classifier."""
 
-    own: Wholes
-    """The number of the class of each row; with several labels (rows, labels) of 0 and 1."""
-    said: Wholes
+    labels: Wholes
+    """The class number of each row; with several labels, 0 and 1 of shape (rows, labels)."""
+    predictions: Wholes
     """The predictions, in the same form."""
     wrong: NDArray[np.bool_]
     probabilities: Doubles
     """(rows, classes)."""
     margins: Mapping[int, Doubles]
-    """After some rounds, of all or some rows; after the last one at least."""
+    """Margins of rows by round; the last round is always included."""
     shown: tuple[Shown, ...]
-    """The hardest first."""
-    seen: bool = False
-    """Whether more of them are training rows than chance explains."""
+    """The hardest rows first."""
+    has_training_rows: bool = False
+    """Whether more of them are training rows than expected by chance."""
     stages: str = "round"
-    """What margins are counted by."""
+    """The unit of the keys of ``margins``."""
 
     @property
     def rows(self) -> int:
         """The number of rows."""
-        return len(self.own)
+        return len(self.labels)
 
     @property
     def error(self) -> float:
-        """The share that is wrong, ties counted."""
+        """The share of wrong predictions, ties included."""
         return float(self.wrong.mean())
 
     @property
     def several(self) -> bool:
         """Whether a row may have several labels."""
-        return self.own.ndim == 2
+        return self.labels.ndim == 2
 
     @property
     def commonest(self) -> tuple[int, float]:
         """The most common class, and the error of always predicting it."""
-        counts = np.bincount(self.own)
+        counts = np.bincount(self.labels)
         return int(counts.argmax()), float(1 - counts.max() / self.rows)
 
 
@@ -202,15 +197,15 @@ class Evidence:
 class Numbers:
     """Labelled rows and the predictions of a regressor."""
 
-    own: Doubles
-    said: Doubles
+    labels: Doubles
+    predictions: Doubles
     shown: tuple[Shown, ...] = field(default_factory=tuple)
-    seen: bool = False
+    has_training_rows: bool = False
 
     @property
     def rows(self) -> int:
         """The number of rows."""
-        return self.own.size
+        return self.labels.size
 
 
 Rows = Evidence | Numbers | None

@@ -1,4 +1,4 @@
-"""The toy example of the lectures: three rounds of AdaBoost on ten points, and the final vote."""
+"""Pictures of boosting: rounds of AdaBoost, duels, elevators, losses and out-of-bag errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pacboost.sources.toy import lecture_points
 from pacboost.theory.explain import proof
 from pacboost.theory.pictures.learning import regions
 
-MOST_ROUNDS = 11
+MAX_ROUNDS = 11
 
 
 class Single:
@@ -42,22 +42,22 @@ class Single:
 
 
 def toy(X: ArrayLike | None = None, y: ArrayLike | None = None, rounds: int = 3) -> NDArray[Any]:
-    """Draw D_t and the rule of every round, then the vote of all; give the axes.
+    """Draw D_t and the rule of every round, then the final vote; return the axes.
 
-    Points have areas in proportion to D_t. Without rows it is the lecture's example: ten points,
-    three stumps, errors 3/10, 3/14 and 3/22, and a vote without mistakes. Your own rows have two
-    features and two classes.
+    The areas of the points are proportional to D_t. The default is the lecture's example: ten
+    points, three stumps, errors 3/10, 3/14 and 3/22, and a vote without mistakes. Other rows must
+    have two features and two classes.
 
     >>> len(toy())
     4
     """
     if (X is None) != (y is None):
-        raise DataError("X and y come together; give both, or neither for the ten points")
+        raise DataError("only one of X and y is given; give both, or neither for the ten points")
     if X is None or y is None:
         X, y = lecture_points()
     count = positive_whole("rounds", rounds)
-    if count > MOST_ROUNDS:
-        raise DataError(f"rounds is {count}; up to {MOST_ROUNDS} can be drawn beside each other")
+    if count > MAX_ROUNDS:
+        raise DataError(f"rounds is {count}; at most {MAX_ROUNDS} can be drawn side by side")
     model = AdaBoostClassifier(n_estimators=count).fit(X, y)
     steps = proof(model, X, y).steps
     wide = min(len(steps) + 1, 4)
@@ -72,8 +72,8 @@ def toy(X: ArrayLike | None = None, y: ArrayLike | None = None, rounds: int = 3)
     final, *rest = axes[len(steps) :]
     regions(model, X, y, final)
     votes = " + ".join(f"{vote:.2f}" for vote in model.votes_[:3])
-    more = " + …" if model.votes_.size > 3 else ""
-    final.set_title(f"the vote: {votes}{more}", fontsize="medium")
+    ellipsis = " + …" if model.votes_.size > 3 else ""
+    final.set_title(f"the vote: {votes}{ellipsis}", fontsize="medium")
     for place in axes[: len(steps) + 1]:
         place.set_box_aspect(1)
     for place in rest:
@@ -81,10 +81,8 @@ def toy(X: ArrayLike | None = None, y: ArrayLike | None = None, rounds: int = 3)
     return axes[: len(steps) + 1]
 
 
-# Two classifiers on many data sets: a scatter of their errors, and the sign test.
-
-NEAR = 0.05
-"""Points nearer to the diagonal than this share of an axis are drawn without their names."""
+NO_NAME_WITHIN = 0.05
+"""Points closer to the diagonal than this share of an axis have no name."""
 
 
 def duel(
@@ -96,8 +94,8 @@ def duel(
     """Draw the error of one classifier against that of another, a point for each data set.
 
     ``errors`` has both by the name of the set. Points below the diagonal are sets on which the
-    second is better. The title gives the sign test: the probability of so uneven a count if both
-    were better equally often; sets with equal errors are left out.
+    second is better. The title has the sign test: the probability of a count at least as uneven if
+    both were better equally often; sets with equal errors do not count.
 
     >>> duel({"a": (0.1, 0.2), "b": (0.3, 0.1)}, "trees", "stumps").get_xlabel()
     'error of trees'
@@ -106,13 +104,13 @@ def duel(
         raise DataError("errors is empty; give the two errors of some data sets")
     pairs = np.array(list(errors.values()), dtype=np.float64)
     if pairs.shape != (len(errors), 2) or not ((pairs >= 0) & (pairs <= 1)).all():
-        raise DataError("errors holds something other than two errors, 0 to 1, for each data set")
+        raise DataError("errors must be two numbers from 0 to 1 for each data set")
     axes = figure((5, 5)).subplots() if ax is None else ax
     end = 1.1 * float(pairs.max()) or 1.0
     axes.plot([0, end], [0, end], color="grey", lw=0.8)
     axes.scatter(pairs[:, 0], pairs[:, 1], s=24, zorder=2)
     for name, (x, y) in zip(errors, pairs, strict=True):
-        if abs(x - y) < NEAR * end:
+        if abs(x - y) < NO_NAME_WITHIN * end:
             continue  # names would cover each other along the diagonal
         axes.annotate(name, (x, y), (4, 2), textcoords="offset points", fontsize="xx-small")
     wins, losses, chance = sign_test(errors)
@@ -126,7 +124,7 @@ def duel(
 
 
 def sign_test(errors: Mapping[str, tuple[float, float]]) -> tuple[int, int, float]:
-    """Count on how many sets the second is better and worse; give the two-sided p-value.
+    """Count the sets on which the second is better and worse; return the two-sided p-value.
 
     >>> sign_test({"a": (0.3, 0.1), "b": (0.3, 0.2), "c": (0.2, 0.1), "d": (0.2, 0.2)})
     (3, 0, 0.25)
@@ -138,8 +136,6 @@ def sign_test(errors: Mapping[str, tuple[float, float]]) -> tuple[int, int, floa
     return wins, losses, float(binomtest(wins, wins + losses).pvalue)
 
 
-# Lecture 003's elevator: rows ride up with every right rule and down with every wrong one.
-
 Doubles = NDArray[np.float64]
 CHANCES = {"right 3 times in 4": 0.75, "right as often as wrong": 0.5}
 
@@ -147,12 +143,12 @@ CHANCES = {"right 3 times in 4": 0.75, "right as often as wrong": 0.5}
 def elevator(
     rounds: int = 200, *, edge: float = 0.4, epsilon: float = 0.1, seed: int = 0
 ) -> NDArray[Any]:
-    """Draw the floors N of some rows, round by round, and what they collect; give the two axes.
+    """Draw the elevator of lecture 003: floors of rows and their sums, round by round.
 
-    A row on floor N weighs M(N): 1 up to floor 0, less by edge·epsilon on every floor above, and
-    nothing from floor 1/(edge·epsilon) on. A right rule collects M and takes the row up one floor,
-    a wrong one costs M and takes it down. Whatever the ride, after i rounds no more than
-    1/(2·edge·epsilon) + edge·epsilon·i/2 is collected: that is why the rounds come to an end.
+    A row on floor N has weight M(N): 1 up to floor 0, less by edge·epsilon on every floor above,
+    and 0 from floor 1/(edge·epsilon) on. A right rule collects M and takes the row up one floor, a
+    wrong one costs M and takes it down. After i rounds every ride has collected at most
+    1/(2·edge·epsilon) + edge·epsilon·i/2, so the rounds end. Returns the two axes.
 
     >>> [place.get_ylabel() for place in elevator(20)]
     ['floor N: right rules minus wrong rules', 'collected: sum of ±M']
@@ -177,9 +173,9 @@ def elevator(
 
 
 def rides(rounds: int, slope: float, seed: int) -> dict[str, NDArray[np.int64]]:
-    """Return rides as steps of ±1: the one that collects most, and rows that are right by chance.
+    """Return rides as steps of ±1: the one that collects most, and random ones.
 
-    The first goes up to the floor where nothing weighs, then one floor down and up again.
+    The first goes up to the floor of weight 0, then down and up by one floor.
 
     >>> rides(6, 0.5, 0)["the ride that collects most"].tolist()
     [1, 1, -1, 1, -1, 1]
@@ -187,14 +183,14 @@ def rides(rounds: int, slope: float, seed: int) -> dict[str, NDArray[np.int64]]:
     top = round(1 / slope)
     best = np.where((np.arange(rounds) < top) | ((np.arange(rounds) - top) % 2 == 1), 1, -1)
     generator = np.random.default_rng(seed)
-    found = {"the ride that collects most": best}
+    rides_by_name = {"the ride that collects most": best}
     for label, chance in CHANCES.items():
-        found[label] = np.where(generator.random(rounds) < chance, 1, -1)
-    return found
+        rides_by_name[label] = np.where(generator.random(rounds) < chance, 1, -1)
+    return rides_by_name
 
 
 def ridden(ride: NDArray[np.int64], rules: Measure) -> tuple[Doubles, Doubles]:
-    """Return the floors and what was collected, before the first round and after each."""
+    """Return the floors and the sums collected, before the first round and after each."""
     floors = np.concatenate([[0], np.cumsum(ride)]).astype(np.float64)
     weights = rules.chances(rules.slope * floors[:-1], 0)
     return floors, np.concatenate([[0.0], np.cumsum(ride * weights)])
@@ -204,17 +200,14 @@ def _weights(axes: Any, top: float) -> None:
     low, high = axes.get_ylim()
     high = max(high, 1.1 * top)
     shades = np.clip(1 - np.linspace(low, high, 100) / top, 0, 1)[:, None]
-    left, right = axes.get_xlim()
+    x_min, x_max = axes.get_xlim()
     axes.imshow(
-        shades, extent=(left, right, low, high), origin="lower", aspect="auto", cmap="Greys",
+        shades, extent=(x_min, x_max, low, high), origin="lower", aspect="auto", cmap="Greys",
         vmin=0, vmax=2.5, zorder=-1,
     )  # fmt: skip
     axes.axhline(top, color="grey", lw=0.8)
-    axes.annotate(f"1/(εγ) = {top:.3g}", (left, top), (4, 3), textcoords="offset points")
+    axes.annotate(f"1/(εγ) = {top:.3g}", (x_min, top), (4, 3), textcoords="offset points")
     axes.set_ylim(low, high)
-
-
-# Why AdaBoost generalises: the test error goes on falling while the margins grow.
 
 
 def generalises(
@@ -226,10 +219,10 @@ def generalises(
     model: Any = "stump",
     rounds: Sequence[int] = (5, 100, 1000),
 ) -> NDArray[Any]:
-    """Draw training and test error by round, beside the margins of training rows after some.
+    """Draw training and test errors by round, and margins of training rows; return the two axes.
 
-    ``model`` is a weak learner, which AdaBoost boosts for as many rounds as the last of ``rounds``,
-    or a fitted classifier by vote. Gives the two axes.
+    The test error keeps falling while the margins grow. ``model`` is a weak learner, which AdaBoost
+    boosts up to the last of ``rounds``, or a fitted classifier by vote.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
@@ -237,16 +230,16 @@ def generalises(
     >>> [place.get_xlabel() for place in axes]
     ['round', 'margin']
     """
-    wanted = sorted({positive_whole("a round", number) for number in rounds})
-    if not wanted:
-        raise DataError("rounds is empty; name the rounds after which margins are drawn")
+    numbers = sorted({positive_whole("a round", number) for number in rounds})
+    if not numbers:
+        raise DataError("rounds is empty; give the rounds after which to draw the margins")
     if not isinstance(model, VoteClassifier):
-        model = AdaBoostClassifier(model, n_estimators=wanted[-1]).fit(X, y)
+        model = AdaBoostClassifier(model, n_estimators=numbers[-1]).fit(X, y)
     done = len(model.votes_)
-    shown = [number for number in wanted if number <= done] or [done]
+    shown = [number for number in numbers if number <= done] or [done]
     axes: NDArray[Any] = figure((9, 3.8)).subplots(1, 2)
     plots.rounds(model, X_test, y_test, axes[0])
-    # The bound falls below any error that can be drawn; the errors are what is compared here.
+    # The bound would dominate the scale; the errors are to be compared.
     measured = [
         place.get_ydata() for place in axes[0].get_lines() if "bound" not in place.get_label()
     ]
@@ -257,13 +250,10 @@ def generalises(
     return axes
 
 
-# Functions of the margin: the losses that boosters minimise, and the ramp of lecture 003.
-
-
 def losses(ax: Any = None) -> Any:
     """Draw exponential, logistic and 0-1 loss against the margin y·F(x).
 
-    The first two lie above the third, which is why their means bound the training error.
+    The first two lie above the third, so their means bound the training error.
 
     >>> len(losses().get_lines())
     3
@@ -278,10 +268,10 @@ def losses(ax: Any = None) -> Any:
 
 
 def ramp(edge: float = 0.2, epsilon: float = 0.1, ax: Any = None) -> Any:
-    """Draw the measure of lecture 003: how much a row counts by the majority of rules so far.
+    """Draw the measure of lecture 003: the weight of a row by the rules so far.
 
-    N counts how many more rules are right on the row than wrong. M is 1 up to N = 0, falls by the
-    slope edge·epsilon with every further rule, and is 0 from N = 1/(edge·epsilon) on.
+    N is the number of right rules on the row minus that of wrong rules. M is 1 up to N = 0, falls
+    by the slope edge·epsilon with every further rule, and is 0 from N = 1/(edge·epsilon) on.
 
     >>> ramp().get_ylabel()
     'M(x): chance that the filter keeps x'
@@ -300,8 +290,6 @@ def ramp(edge: float = 0.2, epsilon: float = 0.1, ax: Any = None) -> Any:
     return tidy(axes)
 
 
-# The error out of bag against the number of trees.
-
 TREES = (10, 20, 40, 80, 160, 320)
 
 
@@ -315,7 +303,7 @@ def out_of_bag(
     seed: int = 0,
     ax: Any = None,
 ) -> Any:
-    """Draw the out-of-bag error of random forests, and their error on test rows if there are some.
+    """Draw the out-of-bag error of random forests by size, and their error on test rows, if any.
 
     >>> from sklearn.datasets import load_iris
     >>> out_of_bag(*load_iris(return_X_y=True), trees=(10, 20)).get_xlabel()
@@ -323,9 +311,9 @@ def out_of_bag(
     """
     numbers = sorted(positive_whole("trees", count) for count in trees)
     if not numbers:
-        raise ParameterError("trees is empty; name some numbers of trees")
+        raise ParameterError("trees is empty; give some numbers of trees")
     if (X_test is None) != (y_test is None):
-        raise ParameterError("X_test and y_test come together; give both or neither")
+        raise ParameterError("only one of X_test and y_test is given; give both or neither")
     outside, test = [], []
     for count in numbers:
         with warnings.catch_warnings():

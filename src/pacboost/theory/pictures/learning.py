@@ -1,4 +1,4 @@
-"""Lecture 002's rectangle: the target, the tightest box around the positive rows, four strips."""
+"""Pictures of learning: decision regions, rectangles, true errors, version spaces and cycles."""
 
 from __future__ import annotations
 
@@ -21,12 +21,10 @@ from pacboost.theory.sample_sizes import sharp, strip_exact
 from pacboost.theory.version_space import Bands
 from pacboost.theory.worlds import Boxes, Intervals, World
 
-# Decision regions of any classifier in two features.
-
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999")
-"""Colours that people with any colour vision tell apart (Okabe and Ito)."""
+"""Colours that are distinct with every kind of colour vision (Okabe and Ito)."""
 MARKERS = "o^sDvP*"
-GRID = 200
+GRID_POINTS = 200
 
 
 def regions(
@@ -37,12 +35,12 @@ def regions(
     *,
     features: Sequence[int] = (0, 1),
     weights: ArrayLike | None = None,
-    resolution: int = GRID,
+    resolution: int = GRID_POINTS,
 ) -> Any:
-    """Draw where a fitted classifier predicts which class, and the points; give the axes.
+    """Draw the decision regions of a fitted classifier, and the points; return the axes.
 
     ``classifier`` is anything with ``predict``. If X has more than the two ``features``, the others
-    are held at their medians. ``weights``, such as ``theory.weights(model, t, X, y)``, set the
+    are fixed at their medians. ``weights``, such as ``theory.weights(model, t, X, y)``, set the
     areas of the points.
 
     >>> from pacboost import AdaBoostClassifier
@@ -64,10 +62,10 @@ def regions(
     rows = np.tile(np.median(points, axis=0), (x.size * z.size, 1))
     rows[:, first], rows[:, second] = np.tile(x, z.size), np.repeat(z, x.size)
     frame: Any = X
-    like = type(frame)(rows, columns=frame.columns) if hasattr(X, "iloc") else rows
-    said = asked(classifier, like)
-    classes = np.unique(said if y is None else np.concatenate([said, np.asarray(y)]))
-    shade(axes, x, z, np.searchsorted(classes, said).reshape(z.size, x.size), classes.size)
+    table = type(frame)(rows, columns=frame.columns) if hasattr(X, "iloc") else rows
+    predictions = asked(classifier, table)
+    classes = np.unique(predictions if y is None else np.concatenate([predictions, np.asarray(y)]))
+    shade(axes, x, z, np.searchsorted(classes, predictions).reshape(z.size, x.size), classes.size)
     if y is not None:
         scatter(axes, points[:, [first, second]], np.asarray(y), classes, weights)
     axes.set(xlabel=names[first], ylabel=names[second])
@@ -80,9 +78,9 @@ def shade(
     """Fill a grid of class numbers with the light colours of the classes."""
     from matplotlib.colors import ListedColormap
 
-    own = ListedColormap([COLOURS[k % len(COLOURS)] for k in range(count)])
+    colours = ListedColormap([COLOURS[k % len(COLOURS)] for k in range(count)])
     axes.pcolormesh(
-        x, z, numbers, cmap=own, vmin=-0.5, vmax=count - 0.5, alpha=0.25, rasterized=True,
+        x, z, numbers, cmap=colours, vmin=-0.5, vmax=count - 0.5, alpha=0.25, rasterized=True,
         shading="nearest",
     )  # fmt: skip
 
@@ -97,13 +95,16 @@ def scatter(
     """Draw points with a colour and a marker for each class, and areas by weight."""
     shares = np.full(len(points), 1 / len(points)) if weights is None else np.asarray(weights)
     if shares.shape != (len(points),):
-        raise DataError(f"weights have shape {shares.shape}; one for each of {len(points)} rows")
+        raise DataError(
+            f"weights have shape {shares.shape}; give one for each of {len(points)} rows"
+        )
     areas = min(60.0, 6000 / len(points)) * len(points) * shares / shares.sum()
     for k, label in enumerate(classes):
-        own = y == label
+        in_class = y == label
         axes.scatter(
-            points[own, 0], points[own, 1], s=areas[own], label=str(label), linewidths=0.6,
+            points[in_class, 0], points[in_class, 1], s=areas[in_class], label=str(label),
             color=COLOURS[k % len(COLOURS)], marker=MARKERS[k % len(MARKERS)], edgecolors="white",
+            linewidths=0.6,
         )  # fmt: skip
 
 
@@ -111,17 +112,19 @@ def _columns(X: Any) -> tuple[NDArray[np.float64], list[str]]:
     try:
         points = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as problem:
-        raise DataError(f"regions are drawn over columns of numbers ({problem})") from problem
+        raise DataError(
+            f"X has columns that are not numbers; regions need numbers ({problem})"
+        ) from problem
     if points.ndim != 2 or points.shape[1] < 2 or len(points) == 0:
-        raise DataError(f"X has shape {points.shape}; rows of two features or more are needed")
+        raise DataError(f"X has shape {points.shape}; give rows of two features or more")
     if not np.isfinite(points).all():
-        raise DataError("X holds missing or infinite values; regions need finite numbers")
+        raise DataError("X has missing or infinite values; regions need finite numbers")
     names = getattr(X, "columns", None)
     return points, [f"x{j}" for j in range(points.shape[1])] if names is None else list(names)
 
 
 def _grid(values: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """Return places from a little below the least value to a little above the largest."""
+    """Return points from slightly below the smallest value to slightly above the largest."""
     low, high = float(values.min()), float(values.max())
     beyond = 0.08 * (high - low) or 0.5
     return np.linspace(low - beyond, high + beyond, size)
@@ -148,7 +151,7 @@ def rectangle(
     'true error 0.'
     """
     if world.features != 2:
-        raise ParameterError(f"world has {world.features} features; a box with 2 can be drawn")
+        raise ParameterError(f"world has {world.features} features; give a world with 2")
     X, y = world.draw(positive_whole("m", m), seed)
     box = tightest(X, y)
     axes = figure((5, 5)).subplots() if ax is None else ax
@@ -166,23 +169,21 @@ def rectangle(
 
 def _strips(axes: Any, world: Boxes, epsilon: float) -> None:
     """Shade four strips of mass epsilon/4; a strip is the whole target if that has less mass."""
-    (left, low), (right, high) = world.lower, world.upper
-    wide = min(right - left, epsilon / 4 / (high - low))
-    tall = min(high - low, epsilon / 4 / (right - left))
+    (x_min, low), (x_max, high) = world.lower, world.upper
+    wide = min(x_max - x_min, epsilon / 4 / (high - low))
+    tall = min(high - low, epsilon / 4 / (x_max - x_min))
     corners = (
-        (left, low, wide, high - low), (right - wide, low, wide, high - low),
-        (left, low, right - left, tall), (left, high - tall, right - left, tall),
+        (x_min, low, wide, high - low), (x_max - wide, low, wide, high - low),
+        (x_min, low, x_max - x_min, tall), (x_min, high - tall, x_max - x_min, tall),
     )  # fmt: skip
     for x, z, width, height in corners:
         axes.bar(x, height, width, bottom=z, align="edge", color="grey", alpha=0.25, lw=0)
 
 
 def _outline(axes: Any, lower: Any, upper: Any, **style: Any) -> None:
-    (left, low), (right, high) = lower, upper
-    axes.plot([left, right, right, left, left], [low, low, high, high, low], **style)
+    (x_min, low), (x_max, high) = lower, upper
+    axes.plot([x_min, x_max, x_max, x_min, x_min], [low, low, high, high, low], **style)
 
-
-# How the true error falls with the number of examples, and how the version space shrinks.
 
 SIZES = (10, 20, 40, 80, 160, 320, 640)
 
@@ -197,17 +198,17 @@ def true_error(
     seed: int = 0,
     ax: Any = None,
 ) -> Any:
-    """Draw the true error against the number of examples m: its mean, and the tail above 1 - delta.
+    """Draw the true error against the number of examples m: its mean and its 1 - delta quantile.
 
-    Without a learner it is the tightest box in a world of boxes, beside its two bounds: with
-    probability 1 - delta the error is not above them.
+    The default learner is the tightest box, with its two bounds: with probability 1 - delta the
+    error is at most each of them.
 
     >>> len(true_error(sizes=(10, 40), trials=20).get_lines())
     4
     """
     probability("delta", delta)
     if not sizes:
-        raise ParameterError("sizes is empty; name some numbers of examples")
+        raise ParameterError("sizes is empty; give some numbers of examples")
     axes = figure().subplots() if ax is None else ax
     chosen = Rectangle() if learner is None else learner
     numbers = sorted(positive_whole("m", m) for m in sizes)
@@ -232,10 +233,10 @@ def version_space(
     seed: int = 0,
     ax: Any = None,
 ) -> Any:
-    """Draw how many intervals of a grid fit the first examples of a sample, example by example.
+    """Draw the number of intervals of a grid that fit the first examples of a sample, by example.
 
-    Hypotheses are the intervals between ``cuts`` equally spaced cuts in [0, 1]; those that make no
-    mistake so far are the version space. Each line is another sample of the same world.
+    Hypotheses are the intervals between ``cuts`` equally spaced cuts in [0, 1]; those without
+    mistakes are the version space. Each line is another sample of the same world.
 
     >>> version_space(5, cuts=9, repeats=2).get_ylabel()
     'hypotheses without a mistake'
@@ -247,18 +248,16 @@ def version_space(
     axes = figure().subplots() if ax is None else ax
     for number in range(positive_whole("repeats", repeats)):
         X, y = inside.draw(last, seed + number)
-        left = [grid.search(X[:count], y[:count]).survivors for count in range(1, last + 1)]
+        survivors = [grid.search(X[:count], y[:count]).survivors for count in range(1, last + 1)]
         label = "one sample each" if number == 0 else None
-        axes.step(range(last + 1), [grid.size(1), *left], where="post", lw=1, label=label)
+        axes.step(range(last + 1), [grid.size(1), *survivors], where="post", lw=1, label=label)
     axes.set(xlabel="examples", ylabel="hypotheses without a mistake", yscale="log")
     axes.set_ylim(bottom=0.8)
     return tidy(axes, legend=True)
 
 
-# Where AdaBoost does not do what one may hope: noise, Long and Servedio's data, a cycle.
-
 Doubles = NDArray[np.float64]
-BITS, FIRST = 21, 11
+BITS, SHARED_BITS = 21, 11
 
 
 def long_servedio_points(
@@ -277,19 +276,19 @@ def long_servedio_points(
     y = generator.choice([-1, 1], m)
     agree = np.ones((m, BITS))
     kind = generator.random(m)
-    agree[(kind >= 0.25) & (kind < 0.5), FIRST:] = -1
+    agree[(kind >= 0.25) & (kind < 0.5), SHARED_BITS:] = -1
     for row in np.flatnonzero(kind >= 0.5):
         agree[row] = -1
-        agree[row, generator.choice(FIRST, 5, replace=False)] = 1
-        agree[row, FIRST + generator.choice(BITS - FIRST, 6, replace=False)] = 1
+        agree[row, generator.choice(SHARED_BITS, 5, replace=False)] = 1
+        agree[row, SHARED_BITS + generator.choice(BITS - SHARED_BITS, 6, replace=False)] = 1
     return agree * y[:, None], np.where(generator.random(m) < noise, -y, y), y
 
 
 def cycling(rounds: int = 1000, ax: Any = None) -> Any:
-    """Draw the least margin of AdaBoost on eight rows where it stops at 1/3 instead of 3/8.
+    """Draw the smallest margin of AdaBoost on eight rows, which stays at 1/3 instead of 3/8.
 
-    The matrix is Rudin, Daubechies and Schapire's (2004). ArcGV comes to the largest margin there
-    is, the value of the game (``pacboost.theory.game``).
+    The matrix is Rudin, Daubechies and Schapire's (2004). ArcGV reaches the largest possible
+    margin, the value of the game (``pacboost.theory.game``).
 
     >>> len(cycling(rounds=20).get_lines())
     3
@@ -305,7 +304,7 @@ def cycling(rounds: int = 1000, ax: Any = None) -> Any:
 
 
 def cycling_margins(booster: str, rounds: int) -> Doubles:
-    """Return the least margin after each round of a booster that chooses among the columns."""
+    """Return the smallest margin after each round of a booster that chooses among the columns."""
     matrix = cycling_matrix()
     y = np.array([1, -1] * 4)
 
