@@ -19,7 +19,6 @@ from types import GeneratorType
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 
 from pacboost.errors import DataError, DataTypeError, PacboostError, ParameterError
 from pacboost.numerics.checks import meant, plain
@@ -263,12 +262,21 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 ROWS = ("X", "X_val", "rows", "table")
 VALUES = ("y", "y_val", "sample_weight", "groups")
-UNCHANGED = (PacboostError, NotFittedError, OSError, Warning)
-"""Errors that already say what is wrong, or that are not about the input."""
 MAX_CHARACTERS_QUOTED = 500
 """Characters of another library's message that are repeated in ours."""
 MAX_PARTS_CHECKED = 16
 """Longer lists are data, not arguments."""
+
+
+def _unchanged() -> tuple[type[Exception], ...]:
+    """Return the errors that already say what is wrong, or that are not about the input.
+
+    Scikit-learn is imported only after a failure, because importing it takes longer than a
+    certificate.
+    """
+    from sklearn.exceptions import NotFittedError
+
+    return PacboostError, NotFittedError, OSError, Warning
 
 
 def explains_input(function: Function) -> Function:
@@ -292,7 +300,7 @@ def explains_input(function: Function) -> Function:
                 _refuse_huge(name, value)
         try:
             answer = function(*call.args, **call.kwargs)
-        except UNCHANGED:
+        except _unchanged():
             raise
         except Exception as problem:
             _blame_input(problem, function, arguments)
@@ -309,7 +317,7 @@ def checked_by_scikit_learn() -> Iterator[None]:
     """Raise what a check of scikit-learn refuses as a ``DataError`` with the same words."""
     try:
         yield
-    except UNCHANGED:
+    except _unchanged():
         raise
     except TypeError as problem:
         raise DataTypeError(_quoted(problem)) from problem
@@ -323,7 +331,7 @@ def _explaining_steps(
     """Yield answers one by one: the first is computed when it is asked for."""
     try:
         yield from answers
-    except UNCHANGED:
+    except _unchanged():
         raise
     except Exception as problem:
         _blame_input(problem, function, arguments)
