@@ -49,7 +49,9 @@ from pacboost.errors import ParameterError
     "--rounds", default=100, show_default=True, help="Maximum number of rounds of each booster."
 )
 @click.option(
-    "--learning-rate", type=float, help="Factor on every vote.  [default: 0.1 for trees, else 1]"
+    "--learning-rate",
+    type=float,
+    help=f"Factor on every vote.  [default: {options.RATE_OF_TREES}, else 1]",
 )
 @options.max_bins
 @click.option(

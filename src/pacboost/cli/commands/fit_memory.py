@@ -15,6 +15,7 @@ from pacboost.cli.group import THE_ANSWER_IS_NO
 from pacboost.cli.inputs.examples import about, read_examples, take_weights
 from pacboost.cli.inputs.files import check_output, data_file
 from pacboost.cli.inputs.rows import class_named, text_features
+from pacboost.cli.options import ROUNDS_BY_HAND
 from pacboost.cli.output import (
     bold,
     certificate_facts,
@@ -186,7 +187,7 @@ def named_model(
     validation = given["validation"]
     certify = given["certify"] or ("train-error" if len(labels) < FEWEST else "holdout")
     common: dict[str, Any] = {
-        "n_estimators": 50 if given["rounds"] is None else given["rounds"],
+        "n_estimators": ROUNDS_BY_HAND if given["rounds"] is None else given["rounds"],
         "max_bins": given["max_bins"],
         "early_stopping": validation > 0,
         "validation_fraction": validation or 0.1,
