@@ -58,7 +58,7 @@ models = click.option(
     "--models",
     default=1,
     show_default=True,
-    help="The number of models that are tried on these rows, of which you keep one: each pays its "
+    help="The number of models that are tried on these rows to keep one of them: each pays its "
     "share of delta.",
 )
 epsilon = click.option(
@@ -181,7 +181,7 @@ score = click.option(
 truth = click.option(
     "--target", "--truth", metavar="COLUMN", required=True, help="The column with the labels."
 )
-said = click.option(
+answer_column = click.option(
     "--said",
     metavar="COLUMN",
     help="There is no model: this column of the file holds answers that somebody has given.",
@@ -190,7 +190,7 @@ answers = together(
     model_file,
     click.argument("data", type=FILE, required=False),
     truth,
-    said,
+    answer_column,
 )
 """What to judge: a model and rows, or a file of answers alone."""
 report = click.option("--report", type=FILE, help="Write a page about it to this file.")
@@ -256,8 +256,8 @@ constraints = together(
         metavar="COLUMNS",
         multiple=True,
         help="For trees, with --loss or --learner tree: columns that may be used together on the "
-        "way to a leaf, separated by commas; columns in no set are a set of their own. The option "
-        "may be repeated. 'pairwise' allows any two, 'no-interactions' one at a time.",
+        "way to a leaf, separated by commas; columns in no set form one more set. The option may "
+        "be repeated. 'pairwise' allows any two, 'no-interactions' one at a time.",
     ),
 )
 """What trees may ask; cli/commands/fit_memory.py reads them."""

@@ -178,7 +178,7 @@ def command(
     data: tuple[Path, ...],
     target: str | None,
     output: Path | None,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Train a classifier on labelled rows, and certify its error on new examples.
 
@@ -204,20 +204,20 @@ def command(
             if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
                 raise click.UsageError(f"--{name.replace('_', '-')} {why}")
 
-    if by_filtering(data, given):
+    if by_filtering(data, arguments):
         refuse(IN_MEMORY_ALONE, "cannot be combined with boosting by filtering; leave it out")
-        run_filtering(data, target, output, given)
+        run_filtering(data, target, output, arguments)
         return
     if target is None:
         raise click.MissingParameter(ctx=context, param_hint="'--target'", param_type="option")
     way = "by_hand"
-    if given["loss"] is not None:
+    if arguments["loss"] is not None:
         way = "numbers"
         refuse(f"{OF_CLASSES} {CHOSEN_ALONE}", "cannot be combined with --loss; leave it out")
     else:
         refuse("quantile", "requires --loss quantile; add it")
         refuse("alpha", "requires --loss huber or --loss quantile; add one of them")
-        if given["booster"] is None and given["learner"] is None:
+        if arguments["booster"] is None and arguments["learner"] is None:
             way = "chosen"
             refuse(BY_HAND, "requires --booster or --learner; add one of them")
         else:
@@ -225,4 +225,4 @@ def command(
             refuse(f"epsilon {CHOSEN_ALONE}", why)
     from pacboost.cli.commands.fit_memory import run_in_memory
 
-    run_in_memory(way, data[0], target, output, given)
+    run_in_memory(way, data[0], target, output, arguments)
