@@ -82,7 +82,7 @@ def cluster_client(name: str | None) -> Iterator[Any]:
         yield client
 
 
-SAME_AS_PARAMETERS = (
+PARAMETER_OPTIONS = (
     "booster", "learner", "learning_rate", "device", "edge", "epsilon", "delta", "sample_rows",
     "memory", "time_limit", "max_bins", "checkpoint",
 )  # fmt: skip
@@ -117,7 +117,7 @@ def filtering_parameters(arguments: Mapping[str, Any]) -> dict[str, Any]:
         "random_state": arguments["seed"],
         "n_jobs": arguments["jobs"],
         "verbose": sys.stderr.isatty(),
-        **{name: arguments[name] for name in SAME_AS_PARAMETERS},
+        **{name: arguments[name] for name in PARAMETER_OPTIONS},
     }
     return {name: value for name, value in parameters.items() if value is not None}
 
