@@ -3,7 +3,7 @@
     make bench                                     the table (about ten minutes on two cores)
     python benchmarks/bench_forests.py full        1,000 trees of both, once: an hour or so on two
                                                    cores, and several GB, nearly all scikit-learn's
-    python benchmarks/bench_forests.py memory      peak memory of both, each in a process of its own
+    python benchmarks/bench_forests.py memory      peak memory of both, each in its own process
     python benchmarks/bench_forests.py startup     the first fit, compiled and from the cache
 
 A tree costs as much as any other, so a few of scikit-learn's tell what a thousand take. Errors are

@@ -31,7 +31,7 @@ from benchmarks.tournament import Board, Racer, Racers, Results, Store, new_tabl
 from pacboost import BoostClassifier
 from pacboost.estimators.strong.classifier import StrongClassifier
 
-PLAIN, TUNED, STRONG = "BoostClassifier()", "tuned", "StrongClassifier()"
+DEFAULT, TUNED, STRONG = "BoostClassifier()", "tuned", "StrongClassifier()"
 TUNING = {"n_estimators": 1000, "early_stopping": "refit"}
 CERTIFIED = "certified"
 
@@ -41,9 +41,9 @@ class Telling(StrongClassifier):
 
     notes: list[float] = []  # noqa: RUF012
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **more: Any) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> Any:
         """Fit, and note the bound."""
-        super().fit(X, y, sample_weight, **more)
+        super().fit(X, y, sample_weight, **options)
         self.notes.append(self.verdict_.value)
         return self
 
@@ -51,7 +51,7 @@ class Telling(StrongClassifier):
 def racers() -> Racers:
     """Defaults, defaults tuned by hand, and the one that tunes and certifies itself."""
     return {
-        PLAIN: Racer(BoostClassifier, {}),
+        DEFAULT: Racer(BoostClassifier, {}),
         TUNED: Racer(BoostClassifier, TUNING),
         STRONG: Racer(Telling, {}),
     }
@@ -98,7 +98,7 @@ def main() -> None:
         return
     board = Board(results, every)
     board.show_means(console, "error", f"errors, mean of {options.splits} splits")
-    board.show_ratios(console, "error", [STRONG, TUNED], [PLAIN])
+    board.show_ratios(console, "error", [STRONG, TUNED], [DEFAULT])
     board.show_ratios(console, "error", [STRONG], [TUNED])
     show_certificates(console, board, results)
     board.show_seconds(console)

@@ -59,8 +59,8 @@ HEADS = (
     *("set", "rows", "words", "classes", "error", "error", "error", "ratio", "seconds", "seconds"),
     *("ms a round", "ms a round", "ms a text"),
 )
-MOST = 1.05
-"""How many times the error of the better linear model ours may be."""
+MAX_RATIO = 1.05
+"""Largest ratio of our error to that of the better linear model."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def compare(name: str) -> tuple[float, list[str]]:
         f"{len(ours.features_.vocabulary):,}",
         str(len(ours.classes_)),
         *(f"{error:.4f}" for error in errors),
-        f"{ratio:.2f}" + ("" if ratio <= MOST else " (!)"),
+        f"{ratio:.2f}" + ("" if ratio <= MAX_RATIO else " (!)"),
         f"{their_seconds:.1f}",
         f"{our_seconds:.1f}",
         f"{stump_seconds / THEIR_ROUNDS * 1e3:.1f}",

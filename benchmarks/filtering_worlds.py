@@ -1,7 +1,7 @@
 """Worlds for boosting by filtering: where more data help, where they do not, and a known edge.
 
-A world is a function of a generator and a number of rows. Rows are made in chunks, each with a key
-of its own, so that the first million rows are the same in a file of one million and of ten.
+A world is a function of a generator and a number of rows. Rows are made in chunks, each with its
+own key, so that the first million rows are the same in a file of one million and of ten.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def save_parquet(world: str, rows: int, folder: Path, file_rows: int, group_rows
         path = folder / f"part-{number:04}.parquet"
         with pq.ParquetWriter(path, schema, compression="none", use_dictionary=False) as writer:
             for start in range(first, min(first + file_rows, rows), group_rows):
-                # A row group has a key of its own, as a chunk has.
+                # A row group has its own key, as a chunk has.
                 count = min(group_rows, rows - start)
                 X, y = WORLDS[world](np.random.default_rng((TRAIN, start)), count)
                 columns = [*np.ascontiguousarray(X.T), y]

@@ -30,7 +30,7 @@ HERE = Path(__file__).parent / "tabarena_runs"
 
 
 class BoostModel(AbstractModel):  # type: ignore[misc]
-    """Boosted trees of pacboost; how many rounds are best they find out on rows of their own."""
+    """Boosted trees of pacboost; they choose the number of rounds by held-out rows."""
 
     ag_key = "PACBOOST"
     ag_name = "PACBoost"
@@ -92,8 +92,8 @@ def main() -> None:
         build_kwargs={"dataset_names": sets} if sets else {},
         debug_mode=options.debug,
     )
-    found = context.compare(output_dir=HERE / "leaderboard")
-    print(context.leaderboard_to_website_format(leaderboard=found).to_markdown(index=False))
+    results = context.compare(output_dir=HERE / "leaderboard")
+    print(context.leaderboard_to_website_format(leaderboard=results).to_markdown(index=False))
 
 
 if __name__ == "__main__":
