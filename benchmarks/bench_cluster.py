@@ -131,7 +131,7 @@ def main() -> None:
             print(f"{asked.workers} workers      {slower:7.1f} s, {slower / seconds:.2f} times")
             print(f"of processors  {cpu_seconds:7.1f} s, {cpu_seconds / taken:.2f} times")
             print(
-                f"less waiting   {cpu_seconds - idle * slower:7.1f} s ({idle:.3f} s in every second)"
+                f"less waiting   {cpu_seconds - idle * slower:7.1f} s ({idle:.3f} s per second)"
             )
             print(f"the same model: {same}")
             print(f"{tasks} tasks, {1000 * busy / tasks:.0f} ms each")
