@@ -130,9 +130,7 @@ def main() -> None:
             same = model_bytes(model.model_) == model_bytes(alone.model_)
             print(f"{asked.workers} workers      {slower:7.1f} s, {slower / seconds:.2f} times")
             print(f"of processors  {cpu_seconds:7.1f} s, {cpu_seconds / taken:.2f} times")
-            print(
-                f"less waiting   {cpu_seconds - idle * slower:7.1f} s ({idle:.3f} s per second)"
-            )
+            print(f"less waiting   {cpu_seconds - idle * slower:7.1f} s ({idle:.3f} s per second)")
             print(f"the same model: {same}")
             print(f"{tasks} tasks, {1000 * busy / tasks:.0f} ms each")
             looks = np.array(traffic.seconds) * 1000

@@ -15,11 +15,11 @@ filtering_worlds.py.
 Time to a loss. The clock runs from arrays in memory to the first round after which the log loss on
 200,000 fresh rows is at or below the target; looking at these rows is not on it. Ours is the median
 of complete fits with the number of rounds that earlier fits needed: drawing, encoding, scoring,
-boosting, and the certificate. Peers start with the construction of their data sets, and are stopped at ``--limit``
-times our time, or when their loss has not fallen for half of their rounds; the round that reached
-the target is found by bisection, so how often one looks costs them nothing. Uniform subsamples are
-the first rows of the array, which costs nothing either. Everyone has the same rate and as many
-leaves, all cores, and its own process, and reads the data before the clock starts.
+boosting, and the certificate. Peers start with the construction of their data sets, and are stopped
+at ``--limit`` times our time, or when their loss has not fallen for half of their rounds; the round
+that reached the target is found by bisection, so how often one looks costs them nothing. Uniform
+subsamples are the first rows of the array, which costs nothing either. Everyone has the same rate
+and as many leaves, all cores, and its own process, and reads the data before the clock starts.
 """
 
 from __future__ import annotations
