@@ -271,12 +271,11 @@ MAX_PARTS_CHECKED = 16
 def _unchanged() -> tuple[type[Exception], ...]:
     """Return the errors that already say what is wrong, or that are not about the input.
 
-    Scikit-learn is imported only after a failure, because importing it takes longer than a
-    certificate.
+    Scikit-learn is not imported: its errors can only come from it if it has been imported.
     """
-    from sklearn.exceptions import NotFittedError
-
-    return PacboostError, NotFittedError, OSError, Warning
+    scikit_learn = sys.modules.get("sklearn.exceptions")
+    not_fitted = () if scikit_learn is None else (scikit_learn.NotFittedError,)
+    return PacboostError, OSError, Warning, *not_fitted
 
 
 def explains_input(function: Function) -> Function:
