@@ -100,7 +100,7 @@ def boost(seed: int, _: list[str], quality: str = "auto") -> Any:
 
 
 def catboost(seed: int, categories: list[str]) -> Any:
-    """Return CatBoost, which wants the names of its categories."""
+    """Return CatBoost, which needs the names of its categories."""
     from catboost import CatBoostClassifier
 
     options = {"thread_count": 1, "verbose": False, "allow_writing_files": False}
@@ -108,7 +108,7 @@ def catboost(seed: int, categories: list[str]) -> Any:
 
 
 def chimeraboost(seed: int, categories: list[str], quality: int | None = None) -> Any:
-    """Return ChimeraBoost, which wants the names of its categories."""
+    """Return ChimeraBoost, which needs the names of its categories."""
     from chimeraboost import ChimeraBoostClassifier
 
     options = {"quality": quality, "thread_count": 1, "ensemble_n_jobs": 1}
@@ -232,7 +232,7 @@ def _prepared(X: pd.DataFrame, y: pd.Series[Any]) -> tuple[pd.DataFrame, Any]:
 
 
 def taken(X: pd.DataFrame, categories: list[str], how: str) -> pd.DataFrame:
-    """Return the rows with categories in the form that a library takes: "few" are 255 at most."""
+    """Return the rows with categories as a library accepts them; "few" means at most 255."""
     if how == "few":
         categories = [name for name in categories if X[name].cat.categories.size > 255]
         how = "codes"
@@ -247,7 +247,7 @@ def taken(X: pd.DataFrame, categories: list[str], how: str) -> pd.DataFrame:
 
 @lru_cache(maxsize=1)
 def compile_ours() -> None:
-    """Fit pacboost to a few rows, so that no time that is reported holds compilation."""
+    """Fit pacboost to a few rows, so that no reported time includes compilation."""
     from pacboost import BoostClassifier
 
     frame = pd.DataFrame({"a": np.arange(90.0), "b": pd.Categorical(list("xyz") * 30)})
@@ -352,7 +352,7 @@ def _against(ours: pd.Series[float], other: pd.Series[float]) -> str:
 
 
 def main() -> None:
-    """Fit what is not known yet, and print all of it."""
+    """Run the fits that are not in the file yet, and print all results."""
     from benchmarks.bench_accuracy import race  # by a name that other processes can import
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])

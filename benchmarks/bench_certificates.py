@@ -127,7 +127,7 @@ def boost(examples: LabelledRows, rounds: int) -> Vote:
 
 @dataclass(frozen=True)
 class Trained:
-    """A vote, the rows it was trained on, and what the bounds ask for."""
+    """A vote, its training rows, and the quantities that the bounds need."""
 
     vote: Vote
     rows: LabelledRows
@@ -163,7 +163,7 @@ def by_holdout(examples: LabelledRows, rounds: int) -> Figures:
 
 
 def by_counting(trained: Trained, fresh: LabelledRows) -> Figures:
-    """Bound by how many votes there are: of short ones, or of ways to label points."""
+    """Bound by counting: the number of short votes, or of labellings of the points."""
     rules, votes = merged(trained.vote)
     k, n, distinct = trained.mistakes, trained.n, len(rules)
     best, *_ = occam.search(
@@ -214,7 +214,7 @@ def kth_margins(values: NDArray[np.float64]) -> Iterator[float]:
 
 
 def figures(name: str, n: int, repeat: int, fresh: LabelledRows) -> Figures:
-    """Return everything that one sample says."""
+    """Return the true error and all bounds of one sample."""
     examples = draw(WORLDS[name], n, (n, repeat))
     first, *others = ROUNDS[name][n]
     trained = Trained(boost(examples, first), examples, first)
@@ -290,7 +290,7 @@ def main(sizes: list[int]) -> None:
 
 
 if __name__ == "__main__":
-    wanted = [int(size) for size in sys.argv[1:]] or list(REPEATS)
-    if not set(wanted) <= set(REPEATS):
+    sample_sizes = [int(size) for size in sys.argv[1:]] or list(REPEATS)
+    if not set(sample_sizes) <= set(REPEATS):
         sys.exit(f"sizes may be {', '.join(str(size) for size in REPEATS)}")
-    main(wanted)
+    main(sample_sizes)

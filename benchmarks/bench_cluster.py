@@ -47,7 +47,7 @@ def write(folder: Path, rows: int) -> None:
 
 
 def fitted(source: Any, rounds: int, client: Any = False) -> tuple[FilterBoostClassifier, float]:
-    """Fit, and give the seconds it took."""
+    """Fit, and return the model and the seconds."""
     model = FilterBoostClassifier(n_estimators=rounds, random_state=0, verbose=False)
     started = time.perf_counter()
     model.fit_source(source, "y", client=client)
@@ -60,14 +60,14 @@ def processor_seconds(processes: list[psutil.Process]) -> float:
 
 
 def seconds_when_idle(processes: list[psutil.Process], wait: float = 10.0) -> float:
-    """Return processor time that processes take in a second in which nothing is asked of them."""
+    """Return the processor time per second of idle processes."""
     before = processor_seconds(processes)
     time.sleep(wait)
     return (processor_seconds(processes) - before) / wait
 
 
 class Traffic:
-    """Weighs what tasks give back while a fit runs."""
+    """Counts the tasks of a fit, and the rows and bytes that they return."""
 
     def __init__(self) -> None:
         self.bytes = self.kept = 0

@@ -45,7 +45,7 @@ FIXED_PARAMETERS = {"share": 0.0, "tolerance": 0.001}
 
 
 def held(name: str) -> Any:
-    """The booster, for the worst row and next to no gap."""
+    """Return the booster with the parameters of this benchmark: the worst row, and a small gap."""
     booster = as_booster(name)
     return with_fields(
         booster, {k: v for k, v in FIXED_PARAMETERS.items() if k in vars(booster)}, "booster"
@@ -53,7 +53,7 @@ def held(name: str) -> Any:
 
 
 def bench(console: Console, name: str, title: str, make: Any) -> None:
-    """Fit every booster on all rows and print what came of it."""
+    """Fit every booster on all rows, and print a table."""
     X, y = real_data.read(name)
     columns = [
         "rounds",

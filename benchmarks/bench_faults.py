@@ -87,7 +87,7 @@ LIBRARIES = (
 
 
 def in_a_process(work: Callable[[], str]) -> str:
-    """Return what the work says, or how the process ended."""
+    """Run the work in a forked process; return its text, or how the process ended."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -120,7 +120,7 @@ def state_of(library: Library, path: Path, expected: list[Any]) -> str:
 
 
 def killed_saves(library: Library, models: list[Any], folder: Path, kills: int) -> Counter[str]:
-    """Kill a process that saves two models by turns, and look at the file."""
+    """Kill a process that saves two models in turns, and check the file."""
     path, random, outcomes = folder / library.file, Random(0), Counter[str]()
     expected = []
     for model in models:
@@ -182,7 +182,7 @@ def damaged_files(library: Library, model: Any, folder: Path, files: int) -> Cou
 
 
 def odd_cells(library: Library) -> Counter[str]:
-    """Fit a frame with one odd cell in the column "age", row 7; say what the error names."""
+    """Fit a frame with one odd cell in the column "age", row 7; return what the error names."""
     outcomes = Counter[str]()
     for cell in ODD_CELLS.values():
         frame = pd.DataFrame(X[:200, :9], columns=[*"abcdefghi"])

@@ -80,7 +80,7 @@ BUSY = 0.15
 
 
 def work(what: str, spec: Spec, **environment: str) -> Result:
-    """Have something done in a new process; watch its memory, and what else the machine does.
+    """Run a job in a new process; record its memory and the load of the machine.
 
     ``others`` is how many cores other processes had, on average. Libraries whose threads spin while
     they wait for each other lose far more by that than the others take.
@@ -88,7 +88,7 @@ def work(what: str, spec: Spec, **environment: str) -> Result:
     import psutil
 
     command = [sys.executable, str(RUNS), json.dumps([what, spec])]
-    before, started, seen = _processor_seconds(), time.perf_counter(), 0
+    before, started, peak_bytes = _processor_seconds(), time.perf_counter(), 0
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}
     )
@@ -96,7 +96,7 @@ def work(what: str, spec: Spec, **environment: str) -> Result:
     try:
         while process.poll() is None:
             with contextlib.suppress(psutil.Error):  # it may have ended since
-                seen = max(seen, watched.memory_info().rss)
+                peak_bytes = max(peak_bytes, watched.memory_info().rss)
             time.sleep(0.02)
     finally:
         process.kill()  # when this one is interrupted
@@ -105,11 +105,11 @@ def work(what: str, spec: Spec, **environment: str) -> Result:
         raise SystemExit(f"{what} ended with {process.returncode}")
     others = (_processor_seconds() - before) / (time.perf_counter() - started)
     result: Result = json.loads(out.splitlines()[-1])
-    return {**result, "peak_seen": seen, "others": others}
+    return {**result, "peak_seen": peak_bytes, "others": others}
 
 
 def _processor_seconds() -> float:
-    """What all processes have used of the processors so far, but for ours that have ended."""
+    """Return the processor time of all processes so far, except for our finished ones."""
     import psutil
 
     times = psutil.cpu_times()
@@ -125,7 +125,7 @@ class Bench:
         self.options, self.console = options, console
 
     def keep(self, part: str, who: str, spec: Spec, result: Result) -> Result:
-        """Write a result down at once."""
+        """Append a result to the file."""
         if self.options.out:
             entry = {"part": part, "who": who, **_without(spec, "cache", "folder"), **result}
             with self.options.out.open("a") as file:
@@ -143,14 +143,14 @@ class Bench:
             self.say(f"not to be trusted: others used cores during the runs of {', '.join(busy)}")
 
     def spec(self, world: str, learner: str, **settings: Any) -> Spec:
-        """What all of a race share."""
+        """Return the settings that all runs of a race share."""
         options = self.options
         rate = options.rate or RATES[learner]
         shared = {"world": world, "learner": learner, "rate": rate, "ours": dict(options.ours)}
         return {**shared, "cache": str(options.cache), **settings}
 
     def race(self, world: str, learner: str, rows: int, **settings_of_world: Any) -> Spec:
-        """The same for arrays, which are made if they are not there."""
+        """Return the settings of a race on arrays, which are written if they are absent."""
         spec = self.spec(world, learner, rows=rows, **settings_of_world)
         work("arrays", spec)
         return spec
@@ -161,7 +161,7 @@ def _without(spec: Spec, *names: str) -> Spec:
 
 
 def peers(world: str) -> Iterator[tuple[str, str, float, Spec]]:
-    """Name, library, part of the rows and settings of everybody else."""
+    """Yield name, library, share of the rows and settings of every peer."""
     calm = CALM.get(world, {})
     yield ALL_ROWS[0], "lightgbm", 1.0, {}
     if calm:
@@ -176,7 +176,7 @@ def peers(world: str) -> Iterator[tuple[str, str, float, Spec]]:
 
 
 def bench_floor(bench: Bench) -> None:
-    """Print what 5 % of the rows reach, if they are given the time."""
+    """Print the loss that 5 % of the rows reach without a time limit."""
     options = bench.options
     floor(bench, bench.race(options.world, options.learner, options.rows))
 
@@ -204,7 +204,7 @@ def bench_speed(bench: Bench) -> None:
 
 
 def race(bench: Bench, world: str, learner: str) -> None:
-    """Let everybody run to the target, ours first."""
+    """Run every library to the target, ours first."""
     options = bench.options
     spec = bench.race(world, learner, options.rows)
     factor = ABOVE if world in worlds.SATURATED else BELOW
@@ -274,7 +274,7 @@ def _show_race(bench: Bench, title: str, results: dict[str, Result]) -> None:
 
 
 def bench_growth(bench: Bench) -> None:
-    """Time ours to the same loss on ever more rows."""
+    """Time ours to the same loss on growing numbers of rows."""
     options = bench.options
     sizes = [int(size) for size in options.sizes.split(",")]
     spec = bench.race(options.world, options.learner, max(sizes))
@@ -297,7 +297,7 @@ def bench_growth(bench: Bench) -> None:
 
 
 def bench_memory(bench: Bench) -> None:
-    """Learn from a folder larger than memory may be."""
+    """Learn from a folder that is larger than the memory limit."""
     if not Path("/proc/self/status").exists():
         bench.say("memory: needs Linux's /proc, skipped")
         return
@@ -357,7 +357,7 @@ def _show_memory(bench: Bench, rows: int, results: dict[str, Result]) -> None:
 
 
 def bench_rows_kept(bench: Bench) -> None:
-    """Print what is held in memory against ε, with the projected booster.
+    """Print the rows in memory against ε, with the projected booster.
 
     A PAC learner can forget most of its sample: memory grows like ln(1/ε), though the draws grow
     like 1/ε and more. Two things are held, and ε has little to do with either. The rows that a
@@ -411,7 +411,7 @@ def bench_rows_kept(bench: Bench) -> None:
 
 
 def _show_line(bench: Bench, what: str, logs: Floats, figures: Floats) -> None:
-    """Fit figure = a + b·ln(1/ε), and say how much of it a line explains."""
+    """Fit figure = a + b·ln(1/ε), and print the explained variance."""
     if logs.size < 3:
         return
     slope, start = np.polyfit(logs, figures, 1)
@@ -436,7 +436,7 @@ def bench_compile(bench: Bench) -> None:
 
 
 def bench_tour(bench: Bench) -> None:
-    """Race in all worlds to what 5 % of the rows do not reach, and count rows kept."""
+    """Race in all worlds to a loss that 5 % of the rows do not reach, and count rows kept."""
     for world, learner in TOUR:
         race(bench, world, learner)
     bench_rows_kept(bench)
@@ -491,7 +491,7 @@ def _options() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Run the part that was asked for."""
+    """Run the part that the command line names."""
     options = _options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     console = Console() if sys.stdout.isatty() else Console(width=130)

@@ -65,7 +65,7 @@ def timed(source: Any, threads: int, **options: Any) -> tuple[Seconds, str]:
 
 
 def measure(source: Any, threads: list[int], repeats: int, **options: Any) -> list[Seconds]:
-    """Give, for every number of threads, the parts of the fastest fit."""
+    """Return, for every number of threads, the seconds of the fastest fit by part."""
     best: list[Seconds] = [dict.fromkeys(PARTS, float("inf")) for _ in threads]
     digests = set()
     for _ in range(repeats):
@@ -79,7 +79,7 @@ def measure(source: Any, threads: list[int], repeats: int, **options: Any) -> li
 
 
 def main() -> None:
-    """Measure what the command line names."""
+    """Run the measurements that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sources", nargs="*", help="array, parquet, or both without a name")
     parser.add_argument("--rows", type=int, default=1_000_000)

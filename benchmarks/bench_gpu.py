@@ -64,12 +64,12 @@ def ours(X: Any, y: Any, shape: dict[str, Any]) -> tuple[float, float]:
     )  # fmt: skip
     started = time.perf_counter()
     model.fit(X, y)
-    whole = time.perf_counter() - started
-    return (ends[-1] - ends[1]) / (TREES - 2) * TREES, whole
+    total = time.perf_counter() - started
+    return (ends[-1] - ends[1]) / (TREES - 2) * TREES, total
 
 
 def seconds(work: Callable[[], Any]) -> float:
-    """Return the least time of three that something takes on the card."""
+    """Return the shortest of three times of a call on the GPU."""
     times = []
     for _ in range(3):
         started = time.perf_counter()
@@ -134,7 +134,7 @@ def theirs(host: Any, device_rows: Any, labels: Any, shape: dict[str, Any]) -> t
 def best(
     count: int, times: Callable[..., tuple[float, float]], *arguments: Any
 ) -> tuple[float, float]:
-    """Run some times, and give the best of each."""
+    """Run several times, and return the shortest times."""
     training, everything = zip(*(times(*arguments) for _ in range(count)), strict=True)
     return min(training), min(everything)
 

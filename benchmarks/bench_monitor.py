@@ -85,7 +85,7 @@ def detectors() -> dict[str, tuple[First, Sequence[float]]]:
 
 
 def quiet(seed: int) -> Stream:
-    """Return what a stream holds before its jump."""
+    """Return the part of a stream before its jump."""
     return jump(seed, BEFORE)[:QUIET]
 
 
@@ -97,7 +97,7 @@ def jump(seed: int, after: float) -> Stream:
 
 
 def chosen(first: First, settings: Sequence[float], streams: int) -> float:
-    """Halve: the most sensitive setting with few false alarms."""
+    """Find by bisection the most sensitive setting with few false alarms."""
     low, high = -1, len(settings) - 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -129,7 +129,7 @@ def delays(streams: int) -> None:
 
 
 def says_drift(seed: int) -> bool:
-    """Check whether rows are said to have drifted that have not."""
+    """Check whether the monitor reports drift of rows that have not drifted."""
     rows = np.random.default_rng(seed).normal(size=(2 * RUN_LENGTH + 1000, 4))
     watch = Monitor(error=BEFORE, reference=rows[: RUN_LENGTH + 1000], delta=FALSE_ALARMS)
     drift = watch.update_rows(rows[RUN_LENGTH + 1000 :]).status().drift
@@ -174,7 +174,7 @@ def speed() -> None:
 
 
 def main() -> None:
-    """Run what is named; all of it if nothing is."""
+    """Run the named measurements, or all of them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", nargs="*", default=[], metavar="delays|quiet|speed")
     parser.add_argument("--streams", type=int, default=500)

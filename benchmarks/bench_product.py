@@ -37,12 +37,12 @@ CERTIFIED = "certified"
 
 
 class Telling(StrongClassifier):
-    """Notes what it certifies, so that a tournament can keep it."""
+    """A classifier that records its certified bound for the tournament."""
 
     notes: list[float] = []  # noqa: RUF012
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> Any:
-        """Fit, and note the bound."""
+        """Fit, and record the bound."""
         super().fit(X, y, sample_weight, **options)
         self.notes.append(self.verdict_.value)
         return self
@@ -63,14 +63,14 @@ class NotingStore(Store):
     def put(
         self, name: str, racer: str, settings: dict[str, Any], seed: int, result: dict[str, float]
     ) -> None:
-        """Add what was certified, if something was."""
+        """Add the certified bound, if there is one."""
         if racer == STRONG:
             result[CERTIFIED] = Telling.notes.pop()
         super().put(name, racer, settings, seed, result)
 
 
 def show_certificates(console: Console, board: Board, results: Results) -> None:
-    """Print bounds beside errors on rows that took no part."""
+    """Print bounds beside errors on test rows."""
     table = new_table("StrongClassifier()", ["error", "certified", "at most", "violations"])
     for name in board.sets:
         errors = board.runs(name, STRONG, "error")

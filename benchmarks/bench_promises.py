@@ -59,7 +59,7 @@ class Known:
 
 
 def world(rows: tuple[Any, Any], forest: Any) -> tuple[Known, Any]:
-    """Fit on some rows; give what is said of the others, and their labels."""
+    """Fit on a part of the rows; return the answers for the others, and their labels."""
     X, y = rows
     order = np.random.default_rng(1).permutation(len(y))
     fit, rest = order[:FIT], order[FIT:]
@@ -77,7 +77,7 @@ def draws(rows: int, count: int) -> Iterator[NDArray[np.intp]]:
 
 
 def threshold(model: Known, y: Any, chosen: NDArray[np.intp], wish: dict[str, Any]) -> Draw:
-    """Choose a threshold by the rows drawn; see what it is worth on all of them."""
+    """Choose a threshold by the drawn rows; measure it on all rows."""
     try:
         chosen_model: Any = pacboost.choose_threshold(
             model, chosen[:, None], y[chosen], positive=1, copies="draws", delta=DELTA, **wish
@@ -96,14 +96,14 @@ def threshold(model: Known, y: Any, chosen: NDArray[np.intp], wish: dict[str, An
 
 
 def label_set(model: Known, y: Any, chosen: NDArray[np.intp]) -> Draw:
-    """Calibrate sets by the rows drawn; see how many of all they cover, and their mean size."""
+    """Calibrate sets by the drawn rows; measure their coverage of all rows and mean size."""
     sets = pacboost.sets(model, chosen[:, None], y[chosen], copies="draws", delta=DELTA)
     covered = sets.rule.holds(model._said, None)
     return bool(covered[np.arange(len(y)), y].mean() < 0.9), float(covered.sum(axis=1).mean())
 
 
 def interval(model: Known, y: Any, chosen: NDArray[np.intp]) -> Draw:
-    """Calibrate intervals by the rows drawn; see how many they cover, and their width."""
+    """Calibrate intervals by the drawn rows; measure their coverage and width."""
     intervals = pacboost.intervals(model, chosen[:, None], y[chosen], copies="draws", delta=DELTA)
     missed = np.abs(y - model._said) > intervals.cutoff_
     return bool((~missed).mean() < 0.9), float(2 * intervals.cutoff_)

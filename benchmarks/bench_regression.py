@@ -108,7 +108,7 @@ def ours(seed: int, _: list[str]) -> Any:
 
 
 def catboost(seed: int, categories: list[str]) -> Any:
-    """Return CatBoost, which wants the names of its categories."""
+    """Return CatBoost, which needs the names of its categories."""
     from catboost import CatBoostRegressor
 
     options = {"thread_count": 1, "verbose": False, "allow_writing_files": False}

@@ -37,7 +37,7 @@ def make_data(rows: int, features: int) -> Data:
 
 
 def least(runs: dict[str, Callable[[], object]], repeats: int = REPEATS) -> dict[str, float]:
-    """Seconds of the fastest run of each, taken in turns."""
+    """Return the seconds of the fastest run of each function, measured in turns."""
     best = dict.fromkeys(runs, float("inf"))
     for _ in range(repeats):
         for name, run in runs.items():
@@ -98,7 +98,7 @@ def bench_fit(console: Console) -> None:
 
 
 def bench_bins(console: Console) -> None:
-    """Time the way from values to codes."""
+    """Time binning: from values to codes."""
     from pacboost.kernels.runtime.threads import using
     from pacboost.samples.bins import fit_bins
     from pacboost.sources.arrays import ArrayTable

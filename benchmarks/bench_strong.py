@@ -64,7 +64,7 @@ def peers() -> Racers:
 
 
 def _adaboost(random_state: int) -> Any:
-    """scikit-learn's AdaBoost, which refuses missing numbers: it gets the median for them."""
+    """Return scikit-learn's AdaBoost with medians for missing numbers, which it refuses."""
     from sklearn.ensemble import AdaBoostClassifier
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
@@ -76,7 +76,7 @@ def _adaboost(random_state: int) -> Any:
 def ours(
     console: Console, variants: dict[str, dict[str, Any]], classes: tuple[int, ...] = (2, 3)
 ) -> Racers:
-    """Pacboost once for each variant, compiled beforehand; nobody where it cannot be imported."""
+    """Return pacboost once for each variant, compiled; empty if it cannot be imported."""
     try:
         from pacboost import BoostClassifier  # type: ignore[attr-defined, unused-ignore]
     except ImportError as problem:
@@ -152,7 +152,7 @@ def make_world(rows: int, features: int = 28) -> Data:
 
 
 def large_data(console: Console) -> dict[str, Callable[[], Data]]:
-    """The two large sets by name, or one where the other is absent."""
+    """Return the large sets by name; those that are absent are left out."""
 
     def covtype() -> Data:
         X, y = read("covtype")
@@ -214,7 +214,7 @@ def our_work(console: Console, trees: int = TREES) -> Racers:
 
 
 def bench_speed(console: Console, options: argparse.Namespace) -> None:
-    """Time a fit, binning included, and show what it is worth on rows kept apart."""
+    """Time a fit, binning included, and print its error on test rows."""
     from sklearn.model_selection import train_test_split
 
     racers = ({} if options.without_ours else our_work(console)) | equal_work()
@@ -367,7 +367,7 @@ def _options() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Run the parts that were asked for."""
+    """Run the parts that the command line names."""
     options = _options()
     console = Console() if sys.stdout.isatty() else Console(width=160)
     for part in options.parts or [part for part in PARTS if part != "choose"]:

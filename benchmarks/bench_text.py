@@ -90,7 +90,7 @@ def _column(name: str, part: str) -> tuple[list[str], list[str]]:
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """Do something, and give what it gave and the seconds it took."""
+    """Call a function; return its result and the seconds."""
     started = time.perf_counter()
     done = work()
     return done, time.perf_counter() - started
@@ -103,7 +103,7 @@ def single(model: TextBoostClassifier, texts: list[str]) -> float:
 
 
 def compare(name: str) -> tuple[float, list[str]]:
-    """Fit all on a set; give our error as a multiple of the better of theirs, and a line."""
+    """Fit every model on a set; return our error over the better of theirs, and a line."""
     data = read(name)
     svm, logistic = (
         make_pipeline(TfidfVectorizer(ngram_range=(1, 2), token_pattern=WORDS), model)

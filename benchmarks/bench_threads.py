@@ -139,7 +139,7 @@ def xgboost(case: Case, X: NDArray[np.float32], y: NDArray[Any], threads: int) -
 
 
 def libraries(case: Case, peers: bool) -> dict[str, Fit]:
-    """Return what fits the case, by name; peers only where they are installed."""
+    """Return the libraries that fit the case, by name; peers only if they are installed."""
     X, y = case.data()
     fits: dict[str, Fit] = {"pacboost": partial(ours, case, X, y)}
     if peers and find_spec("lightgbm"):

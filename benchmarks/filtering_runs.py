@@ -62,7 +62,7 @@ def ours(spec: Spec, rounds: int, **changes: Any) -> Any:
 
 
 def warm_up(spec: Spec) -> float:
-    """Load compiled code, or compile; give the seconds."""
+    """Load compiled code, or compile; return the seconds."""
     X, y = worlds.make("additive", 3000, 2)
     started = time.perf_counter()
     ours(spec, 5).fit(X, y)
@@ -111,7 +111,7 @@ def _first_round(model: Any, X_test: Any, signs: Floats, target: float) -> int:
 
 
 def run_lightgbm(spec: Spec) -> Result:
-    """Chase the target with LightGBM."""
+    """Boost with LightGBM to the target."""
     import lightgbm as lgb
 
     X, y = worlds.read(spec["world"], round(spec["rows"] * spec["fraction"]), Path(spec["cache"]))
@@ -131,7 +131,7 @@ def run_lightgbm(spec: Spec) -> Result:
 
 
 def run_xgboost(spec: Spec) -> Result:
-    """Chase the target with XGBoost."""
+    """Boost with XGBoost to the target."""
     import xgboost as xgb
 
     X, y = worlds.read(spec["world"], round(spec["rows"] * spec["fraction"]), Path(spec["cache"]))
@@ -144,7 +144,7 @@ def run_xgboost(spec: Spec) -> Result:
 
 
 def run_xgboost_external(spec: Spec) -> Result:
-    """Chase the target with XGBoost's external memory, a file a batch, its cache on disk.
+    """Boost with XGBoost's external memory to the target, one file per batch, cache on disk.
 
     Depth by depth, as its manual advises: leaf by leaf reads everything once a leaf.
     """
@@ -207,7 +207,7 @@ def chase(
     added: Callable[[int, int], Floats],
     signs: Floats,
 ) -> Result:
-    """Boost until the target is reached, time is up, or nothing more comes of it.
+    """Boost until the target is reached, time is up, or the loss no longer falls.
 
     Test rows are looked at after 4, 5, 6, … rounds, ever more rarely, and off the clock.
     """
@@ -317,14 +317,14 @@ def run_reader(spec: Spec) -> Result:
 
 
 def resident() -> int:
-    """Bytes that this process holds now."""
+    """Return the resident bytes of this process."""
     import psutil
 
     return int(psutil.Process().memory_info().rss)
 
 
 def peak() -> int:
-    """The most bytes that this process has held.
+    """Return the peak of resident bytes of this process.
 
     What ``getrusage`` tells would include the process that started this one.
     """

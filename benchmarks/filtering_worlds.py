@@ -163,7 +163,7 @@ def save_parquet(world: str, rows: int, folder: Path, file_rows: int, group_rows
 
 
 def read_parquet(path: Path) -> Chunk:
-    """Read a whole file."""
+    """Read a complete file."""
     import pyarrow.parquet as pq
 
     table: Any = pq.read_table(path)
@@ -175,7 +175,7 @@ def read_parquet(path: Path) -> Chunk:
 
 @dataclass(frozen=True)
 class WeakFeatures(World):
-    """The majority of many ±1 features, each of which agrees with it with chance (1 + edge)/2.
+    """The majority of many ±1 features; each agrees with it with probability (1 + edge)/2.
 
     Given the class, features are independent. So whatever weights depend on the rules so far, every
     feature not used yet has a correlation of ``edge`` with the class, up to the rare rows whose

@@ -64,7 +64,7 @@ UNWANTED = {"bank_additional": ["duration"]}
 
 
 def absent(name: str) -> str | None:
-    """Return why a set cannot be read, or nothing where it can."""
+    """Return why a set cannot be read; empty if it can."""
     folder = HOME / _folder(name)
     if folder.is_dir() and (HOME / "index.csv").exists():
         return None

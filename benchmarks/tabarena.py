@@ -36,7 +36,7 @@ class BoostModel(AbstractModel):  # type: ignore[misc]
     ag_name = "PACBoost"
 
     def _fit(self, X: Any, y: Any, num_cpus: int = 1, **others: Any) -> None:
-        """Fit; numbers, categories and missing values are taken as they are."""
+        """Fit on numbers, categories and missing values without preprocessing."""
         kind = BoostRegressor if self.problem_type == "regression" else BoostClassifier
         parameters = {**self._get_model_params(), "n_jobs": num_cpus, "verbose": False}
         self.model = kind(**parameters).fit(self.preprocess(X, y=y, is_train=True), y)
@@ -71,7 +71,7 @@ class BoostModel(AbstractModel):  # type: ignore[misc]
 
 
 def main() -> None:
-    """Run what has not been run yet, and print where it stands among the others."""
+    """Run the tasks that are missing, and print the leaderboard."""
     from tabarena.benchmark.experiment import TabArenaV0pt1ExperimentBundle
     from tabarena.contexts import TabArenaContext
 

@@ -32,7 +32,7 @@ class Racer(NamedTuple):
     settings: dict[str, Any]
 
     def fit(self, X: NDArray[np.float64], y: NDArray[np.int64], seed: int = 0) -> Any:
-        """Fit a new one, whose warnings about names and versions are not the subject here."""
+        """Fit a new classifier, without warnings about names and versions."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return self.make(**self.settings, random_state=seed).fit(X, y)
@@ -45,7 +45,7 @@ Results = dict[tuple[str, str, int], Record]
 
 
 def race(racer: Racer, data: Data, seed: int) -> Record:
-    """Fit on three quarters of the rows and be wrong on some of the others."""
+    """Fit on three quarters of the rows, and measure on the others."""
     from sklearn.model_selection import train_test_split
 
     X, y = data
@@ -78,7 +78,7 @@ def log_loss(
 
 
 class Store:
-    """Results as lines of JSON in a file, the last line on a fit being the one that counts."""
+    """Results as lines of JSON in a file; the last line of a fit counts."""
 
     def __init__(self, path: Path | None, forget: set[str]) -> None:
         self.path = path
@@ -91,13 +91,13 @@ class Store:
         }
 
     def get(self, name: str, racer: str, settings: dict[str, Any], seed: int) -> Record | None:
-        """What is known of a fit with these very settings."""
+        """Return the stored result of a fit with these settings."""
         return self._found.get(self._key(name, racer, settings, seed))
 
     def put(
         self, name: str, racer: str, settings: dict[str, Any], seed: int, result: Record
     ) -> None:
-        """Write a result down at once, so that an interrupted run can go on."""
+        """Append a result to the file, so that an interrupted run can continue."""
         if self.path:
             entry = {"set": name, "racer": racer, "settings": settings, "seed": seed}
             with self.path.open("a") as file:
@@ -111,7 +111,7 @@ class Store:
 def tournament(
     console: Console, sets: list[str], racers: Racers, splits: int, store: Store
 ) -> Results:
-    """Let every racer run on every split of every set that is there."""
+    """Run every racer on every split of every set that is present."""
     results: Results = {}
     for name in sets:
         if problem := absent(name):
@@ -130,7 +130,7 @@ def tournament(
 
 
 class Board:
-    """The results of a tournament, cut up by what was measured."""
+    """The results of a tournament by measure."""
 
     def __init__(self, results: Results, racers: Racers) -> None:
         self.results, self.racers = results, racers
