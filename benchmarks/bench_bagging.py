@@ -34,7 +34,7 @@ Numbers = NDArray[np.float64]
 
 
 def contenders(stumps: int, trees: int) -> dict[str, Any]:
-    """Return everybody who takes part."""
+    """Return the estimators to compare."""
     stump = DecisionTreeClassifier(max_depth=1)
     return {
         f"{stumps} stumps, pacboost": BaggingClassifier("stump", stumps, random_state=0),

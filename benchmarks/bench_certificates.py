@@ -64,7 +64,7 @@ THETAS = tuple(np.round(np.arange(0.01, 0.61, 0.01), 2))
 Figures = dict[str, float]
 
 TRUE = "true error of the vote"
-SHORT = "true error of the quantised vote"
+QUANTISED_ERROR = "true error of the quantised vote"
 CLOPPER, KL, HOEFFDING = "hold-out 20 %, exact", "hold-out 20 %, kl", "hold-out 20 %, Hoeffding"
 OCCAM, HYPER, VAPNIK = "Occam, quantised vote", "hypergeometric VC", "Vapnik, relative deviation"
 NVOTE, RADEMACHER = "N-vote PAC-Bayes", "Rademacher margin"
@@ -77,7 +77,7 @@ NOTES: dict[str, tuple[float, ...]] = {
     KL: (0.071, 0.028, 0.0222, 0.353, 0.202, 0.174),
     HOEFFDING: (0.118, 0.047, 0.0284, 0.358, 0.207, 0.176),
     OCCAM: (0.0625, 0.0310, 0.0234, 0.498, 0.312, 0.223),
-    SHORT: (0.020, 0.020, 0.020, 0.410, 0.215, 0.174),
+    QUANTISED_ERROR: (0.020, 0.020, 0.020, 0.410, 0.215, 0.174),
     HYPER: (0.261, 0.0745, 0.0346, 0.735, 0.430, 0.259),
     VAPNIK: (0.90, 0.137, 0.0422, 1, 0.98, 0.379),
     NVOTE: (0.69, 0.194, 0.0578, 1, 0.89, 0.618),
@@ -127,7 +127,7 @@ def boost(examples: LabelledRows, rounds: int) -> Vote:
 
 @dataclass(frozen=True)
 class Trained:
-    """A vote, the rows it was trained on, and what the bounds ask for."""
+    """A vote, its training rows, and the quantities that the bounds need."""
 
     vote: Vote
     rows: LabelledRows
@@ -152,18 +152,18 @@ class Trained:
 def by_holdout(examples: LabelledRows, rounds: int) -> Figures:
     """Train on 80 % of the rows, and bound by the mistakes on the others."""
     n = examples.signs.size
-    held = n // 5  # rows come in random order
-    vote = boost(examples.take(np.arange(held, n)), rounds)
-    k = mistakes(vote, examples.take(np.arange(held)))
+    n_held_out = n // 5  # rows come in random order
+    vote = boost(examples.take(np.arange(n_held_out, n)), rounds)
+    k = mistakes(vote, examples.take(np.arange(n_held_out)))
     return {
-        CLOPPER: holdout.clopper_pearson(k, held, DELTA),
-        KL: holdout.chernoff_kl(k, held, DELTA),
-        HOEFFDING: holdout.hoeffding(k, held, DELTA),
+        CLOPPER: holdout.clopper_pearson(k, n_held_out, DELTA),
+        KL: holdout.chernoff_kl(k, n_held_out, DELTA),
+        HOEFFDING: holdout.hoeffding(k, n_held_out, DELTA),
     }
 
 
 def by_counting(trained: Trained, fresh: LabelledRows) -> Figures:
-    """Bound by how many votes there are: of short ones, or of ways to label points."""
+    """Bound by counting: the number of short votes, or of labellings of the points."""
     rules, votes = merged(trained.vote)
     k, n, distinct = trained.mistakes, trained.n, len(rules)
     best, *_ = occam.search(
@@ -172,7 +172,7 @@ def by_counting(trained: Trained, fresh: LabelledRows) -> Figures:
     short = whole_vote(rules, occam.quantise(votes, best.bits, best.scale))
     return {
         OCCAM: best.bound,
-        SHORT: mistakes(short, fresh) / FRESH,
+        QUANTISED_ERROR: mistakes(short, fresh) / FRESH,
         HYPER: vc.hypergeometric(k, n, DELTA, vc.growth_of_vote(RULES, distinct)),
         VAPNIK: vc.relative_deviation(k, n, DELTA, vc.growth_of_vote(RULES, trained.rounds)),
     }
@@ -214,18 +214,18 @@ def kth_margins(values: NDArray[np.float64]) -> Iterator[float]:
 
 
 def figures(name: str, n: int, repeat: int, fresh: LabelledRows) -> Figures:
-    """Return everything that one sample says."""
+    """Return the true error and all bounds of one sample."""
     examples = draw(WORLDS[name], n, (n, repeat))
     first, *others = ROUNDS[name][n]
     trained = Trained(boost(examples, first), examples, first)
-    found = {TRUE: mistakes(trained.vote, fresh) / FRESH}
-    found |= by_holdout(examples, first) | by_counting(trained, fresh) | by_margins(trained)
+    values = {TRUE: mistakes(trained.vote, fresh) / FRESH}
+    values |= by_holdout(examples, first) | by_counting(trained, fresh) | by_margins(trained)
     for rounds in others:
         other = by_counting(Trained(boost(examples, rounds), examples, rounds), fresh)
-        if other[OCCAM] < found[OCCAM]:
-            found[SHORT] = other[SHORT]
-        found |= {key: min(found[key], other[key]) for key in (OCCAM, HYPER, VAPNIK)}
-    return found
+        if other[OCCAM] < values[OCCAM]:
+            values[QUANTISED_ERROR] = other[QUANTISED_ERROR]
+        values |= {key: min(values[key], other[key]) for key in (OCCAM, HYPER, VAPNIK)}
+    return values
 
 
 def notes_on(name: str, n: int) -> Figures:
@@ -237,7 +237,7 @@ def notes_on(name: str, n: int) -> Figures:
 def compare(name: str, n: int, samples: list[Figures]) -> str:
     """Check whether the certificates come in the order of the notes."""
     notes = notes_on(name, n)
-    bounds = [key for key in notes if key not in (TRUE, SHORT)]
+    bounds = [key for key in notes if key not in (TRUE, QUANTISED_ERROR)]
     pairs = [(a, b) for a, b in permutations(bounds, 2) if notes[a] < notes[b]]
     same = [pair for pair in pairs if in_order(*pair, samples)]
     reverse = [(a, b) for a, b in pairs if in_order(b, a, samples)]
@@ -251,7 +251,7 @@ def compare(name: str, n: int, samples: list[Figures]) -> str:
 
 def in_order(smaller: str, larger: str, samples: list[Figures]) -> bool:
     """Check whether one bound is clearly the smaller of two."""
-    return float(np.mean([found[smaller] < found[larger] for found in samples])) >= CLEAR
+    return float(np.mean([sample[smaller] < sample[larger] for sample in samples])) >= CLEAR
 
 
 def show(console: Console, name: str, columns: dict[int, list[Figures]]) -> None:
@@ -264,7 +264,7 @@ def show(console: Console, name: str, columns: dict[int, list[Figures]]) -> None
     for key in NOTES:
         cells: list[str] = []
         for n, samples in columns.items():
-            cells.append(_figure(float(np.median([found[key] for found in samples]))))
+            cells.append(_figure(float(np.median([sample[key] for sample in samples]))))
             cells.append(_figure(notes_on(name, n)[key]))
         table.add_row(key, *cells)
     console.print(table)
@@ -290,7 +290,7 @@ def main(sizes: list[int]) -> None:
 
 
 if __name__ == "__main__":
-    wanted = [int(size) for size in sys.argv[1:]] or list(REPEATS)
-    if not set(wanted) <= set(REPEATS):
+    sample_sizes = [int(size) for size in sys.argv[1:]] or list(REPEATS)
+    if not set(sample_sizes) <= set(REPEATS):
         sys.exit(f"sizes may be {', '.join(str(size) for size in REPEATS)}")
-    main(wanted)
+    main(sample_sizes)

@@ -47,7 +47,7 @@ def write(folder: Path, rows: int) -> None:
 
 
 def fitted(source: Any, rounds: int, client: Any = False) -> tuple[FilterBoostClassifier, float]:
-    """Fit, and give the seconds it took."""
+    """Fit, and return the model and the seconds."""
     model = FilterBoostClassifier(n_estimators=rounds, random_state=0, verbose=False)
     started = time.perf_counter()
     model.fit_source(source, "y", client=client)
@@ -60,14 +60,14 @@ def processor_seconds(processes: list[psutil.Process]) -> float:
 
 
 def seconds_when_idle(processes: list[psutil.Process], wait: float = 10.0) -> float:
-    """Return processor time that processes take in a second in which nothing is asked of them."""
+    """Return the processor time per second of idle processes."""
     before = processor_seconds(processes)
     time.sleep(wait)
     return (processor_seconds(processes) - before) / wait
 
 
 class Traffic:
-    """Weighs what tasks give back while a fit runs."""
+    """Counts the tasks of a fit, and the rows and bytes that they return."""
 
     def __init__(self) -> None:
         self.bytes = self.kept = 0
@@ -76,14 +76,14 @@ class Traffic:
         self._wait = Cluster.wait
 
     def __enter__(self) -> Traffic:
-        def wait(cluster: Cluster, *given: Any, **named: Any) -> Any:
-            outcome: Any = self._wait(cluster, *given, **named)
+        def wait(cluster: Cluster, *arguments: Any, **named: Any) -> Any:
+            outcome: Any = self._wait(cluster, *arguments, **named)
             value = getattr(outcome, "value", None)
             if outcome is not None:
                 self.all_seconds.append(getattr(outcome, "seconds", 0.0))
             if isinstance(value, list) and value and isinstance(value[0], SentRows):
                 self.bytes += len(pickle.dumps(value, protocol=5))
-                self.kept += sum(found.kept.n_rows for found, *_ in value)
+                self.kept += sum(part.kept.n_rows for part, *_ in value)
                 self.seconds.append(outcome.seconds)
             return outcome
 
@@ -104,12 +104,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write(folder, asked.rows)
-        few = [str(path) for path in sorted(folder.iterdir())[:1]]
-        fitted(few, 3)
-        own = [psutil.Process()]
-        before = processor_seconds(own)
+        first_file = [str(path) for path in sorted(folder.iterdir())[:1]]
+        fitted(first_file, 3)
+        processes = [psutil.Process()]
+        before = processor_seconds(processes)
         alone, seconds = fitted(folder, asked.rounds)
-        taken = processor_seconds(own) - before
+        taken = processor_seconds(processes) - before
         refills = alone.ledger_.refills
         draws = sum(refill.draws for refill in refills)
         print(f"{asked.rows:,} rows of {COLUMNS}, {len(refills)} refills, {draws:,} draws")
@@ -120,17 +120,17 @@ def main() -> None:
             ) as local,
             Client(local, set_as_default=False) as client,
         ):
-            fitted(few, 3, client)
-            every = own + [psutil.Process(pid) for pid in client.run(os.getpid).values()]
+            fitted(first_file, 3, client)
+            every = processes + [psutil.Process(pid) for pid in client.run(os.getpid).values()]
             idle, before = seconds_when_idle(every), processor_seconds(every)
             with Traffic() as traffic:
                 model, slower = fitted(folder, asked.rounds, client)
-            more = processor_seconds(every) - before
+            cpu_seconds = processor_seconds(every) - before
             tasks, busy = len(traffic.all_seconds), sum(traffic.all_seconds)
             same = model_bytes(model.model_) == model_bytes(alone.model_)
             print(f"{asked.workers} workers      {slower:7.1f} s, {slower / seconds:.2f} times")
-            print(f"of processors  {more:7.1f} s, {more / taken:.2f} times")
-            print(f"less waiting   {more - idle * slower:7.1f} s ({idle:.3f} s in every second)")
+            print(f"of processors  {cpu_seconds:7.1f} s, {cpu_seconds / taken:.2f} times")
+            print(f"less waiting   {cpu_seconds - idle * slower:7.1f} s ({idle:.3f} s per second)")
             print(f"the same model: {same}")
             print(f"{tasks} tasks, {1000 * busy / tasks:.0f} ms each")
             looks = np.array(traffic.seconds) * 1000

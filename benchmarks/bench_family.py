@@ -29,7 +29,7 @@ from pacboost.boosters.choose import as_booster
 from pacboost.estimators.fitting.parameters import with_fields
 
 ROUNDS = 100
-MOST_SECONDS = 60
+MAX_SECONDS = 60
 FAMILY = (
     "adaboost",
     "adaboost_v",
@@ -41,22 +41,24 @@ FAMILY = (
     "corrective_erlp",
     "mlp",
 )
-HELD = {"share": 0.0, "tolerance": 0.001}
+FIXED_PARAMETERS = {"share": 0.0, "tolerance": 0.001}
 
 
 def held(name: str) -> Any:
-    """The booster, for the worst row and next to no gap."""
+    """Return the booster with the parameters of this benchmark: the worst row, and a small gap."""
     booster = as_booster(name)
-    return with_fields(booster, {k: v for k, v in HELD.items() if k in vars(booster)}, "booster")
+    return with_fields(
+        booster, {k: v for k, v in FIXED_PARAMETERS.items() if k in vars(booster)}, "booster"
+    )
 
 
 def bench(console: Console, name: str, title: str, make: Any) -> None:
-    """Fit every booster on all rows and print what came of it."""
+    """Fit every booster on all rows, and print a table."""
     X, y = real_data.read(name)
     columns = [
         "rounds",
         "seconds",
-        f"under {MOST_SECONDS} s",
+        f"under {MAX_SECONDS} s",
         "margin",
         "gap",
         "rules with a vote",
@@ -74,7 +76,7 @@ def bench(console: Console, name: str, title: str, make: Any) -> None:
             booster,
             str(last.number),
             f"{seconds:.1f}",
-            "met" if seconds < MOST_SECONDS else "missed",
+            "met" if seconds < MAX_SECONDS else "missed",
             "" if last.margin is None else f"{last.margin:.4f}",
             "" if last.gap is None else f"{last.gap:.4f}",
             str(int(np.count_nonzero([entry.vote for entry in model.ledger_.rounds]))),

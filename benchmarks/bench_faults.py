@@ -4,7 +4,7 @@ Saves that are killed, a full disk, damaged files and odd cells.
 
     python benchmarks/bench_faults.py [--kills 50] [--files 300]
 
-Every case runs in a process of its own, forked from this one, which may be killed or crash.
+Every case runs in a forked process, which may be killed or crash.
 A full disk is imitated by a limit on the size of files (RLIMIT_FSIZE).
 """
 
@@ -87,45 +87,45 @@ LIBRARIES = (
 
 
 def in_a_process(work: Callable[[], str]) -> str:
-    """Return what the work says, or how the process ended."""
-    read, write = os.pipe()
+    """Run the work in a forked process; return its text, or how the process ended."""
+    reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        os.close(read)
+        os.close(reader)
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)
         signal.alarm(SECONDS)
         try:
-            said = work()
+            output = work()
         except Exception:
-            said = "an error"
-        os.write(write, said.encode())
+            output = "an error"
+        os.write(writer, output.encode())
         os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as pipe:
-        said = pipe.read()
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        output = pipe.read()
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
         late = os.WTERMSIG(status) == signal.SIGALRM
         return "no answer" if late else "a crash"
-    return said or "a crash"
+    return output or "a crash"
 
 
-def state_of(library: Library, path: Path, known: list[Any]) -> str:
+def state_of(library: Library, path: Path, expected: list[Any]) -> str:
     """Check whether a file holds one of two models."""
-    found = library.predict(library.load(path))
-    same = any(np.array_equal(found, own) for own in known)
+    predictions = library.predict(library.load(path))
+    same = any(np.array_equal(predictions, array) for array in expected)
     return "a whole model" if same else "another model"
 
 
 def killed_saves(library: Library, models: list[Any], folder: Path, kills: int) -> Counter[str]:
-    """Kill a process that saves two models by turns, and look at the file."""
-    path, random, found = folder / library.file, Random(0), Counter[str]()
-    known = []
+    """Kill a process that saves two models in turns, and check the file."""
+    path, random, outcomes = folder / library.file, Random(0), Counter[str]()
+    expected = []
     for model in models:
         library.save(model, path)
-        known.append(library.predict(library.load(path)))
+        expected.append(library.predict(library.load(path)))
     for _ in range(kills):
         child = os.fork()
         if child == 0:
@@ -135,13 +135,13 @@ def killed_saves(library: Library, models: list[Any], folder: Path, kills: int) 
         time.sleep(random.uniform(0.02, 0.2))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        found[in_a_process(lambda: state_of(library, path, known))] += 1
+        outcomes[in_a_process(lambda: state_of(library, path, expected))] += 1
         library.save(models[0], path)
-    return found
+    return outcomes
 
 
 def full_disk(library: Library, models: list[Any], folder: Path) -> str:
-    """Save where half of the file fits; say what happens, and what is left of the old file."""
+    """Save to a disk with room for half of the file; say if the old file survives."""
     path = folder / library.file
     library.save(models[0], path)
     before, old = path.read_bytes(), library.predict(library.load(path))
@@ -155,33 +155,35 @@ def full_disk(library: Library, models: list[Any], folder: Path) -> str:
             return "an error"
         return "no error"
 
-    said = in_a_process(saving)
-    kept = path.read_bytes() == before
-    after = "as it was" if kept else in_a_process(lambda: state_of(library, path, [old]))
+    outcome = in_a_process(saving)
+    is_unchanged = path.read_bytes() == before
+    after = "as it was" if is_unchanged else in_a_process(lambda: state_of(library, path, [old]))
     library.save(models[0], path)
-    return f"{said}; the old file is {after if kept else f'gone (loading: {after})'}"
+    return f"{outcome}; the old file is {after if is_unchanged else f'gone (loading: {after})'}"
 
 
 def damaged_files(library: Library, model: Any, folder: Path, files: int) -> Counter[str]:
     """Change some bytes of a model file, load it and predict."""
-    path, found = folder / library.file, Counter[str]()
+    path, outcomes = folder / library.file, Counter[str]()
     library.save(model, path)
-    whole, known = path.read_bytes(), library.predict(library.load(path))
+    saved, expected = path.read_bytes(), library.predict(library.load(path))
     for number in range(files):
-        random, content = Random(number), bytearray(whole)
+        random, content = Random(number), bytearray(saved)
         for _ in range(random.choice((1, 2, 8))):
             place = random.randrange(len(content))
             digit = chr(content[place]).isdigit() and random.random() < 0.7
             content[place] = random.choice(b"0123456789") if digit else random.randrange(256)
         cut = random.random() < 0.2
         path.write_bytes(content[: random.randrange(len(content))] if cut else content)
-        found[in_a_process(lambda: state_of(library, path, [known]))] += path.read_bytes() != whole
-    return found
+        outcomes[in_a_process(lambda: state_of(library, path, [expected]))] += (
+            path.read_bytes() != saved
+        )
+    return outcomes
 
 
 def odd_cells(library: Library) -> Counter[str]:
-    """Fit a frame with one odd cell in the column "age", row 7; say what the error names."""
-    found = Counter[str]()
+    """Fit a frame with one odd cell in the column "age", row 7; return what the error names."""
+    outcomes = Counter[str]()
     for cell in ODD_CELLS.values():
         frame = pd.DataFrame(X[:200, :9], columns=[*"abcdefghi"])
         ages: list[Any] = X[:200, 9].tolist()
@@ -196,12 +198,16 @@ def odd_cells(library: Library) -> Counter[str]:
                 except Exception as problem:
                     text = str(problem)
                     names = ("column" if "age" in text else "", "row" if "row 7" in text else "")
-                    said = " and ".join(filter(None, names))
-                    return f"an error that names the {said}" if said else "an error without place"
+                    message = " and ".join(filter(None, names))
+                    return (
+                        f"an error that names the {message}"
+                        if message
+                        else "an error without place"
+                    )
             return "no error"
 
-        found[in_a_process(fitting)] += 1
-    return found
+        outcomes[in_a_process(fitting)] += 1
+    return outcomes
 
 
 def main() -> None:
@@ -227,8 +233,8 @@ def _size(library: Library, model: Any, folder: Path) -> int:
     return (folder / library.file).stat().st_size
 
 
-def _said(found: Counter[str]) -> str:
-    return ", ".join(f"{count} {what}" for what, count in found.most_common())
+def _said(outcomes: Counter[str]) -> str:
+    return ", ".join(f"{count} {what}" for what, count in outcomes.most_common())
 
 
 if __name__ == "__main__":

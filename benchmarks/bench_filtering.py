@@ -1,4 +1,4 @@
-"""Boosting by filtering beside LightGBM and XGBoost: time to a loss, memory, and what is kept.
+"""Boosting by filtering beside LightGBM and XGBoost: time to a loss, memory, and rows kept.
 
     python benchmarks/bench_filtering.py                          a tour at 2,000,000 rows
     python benchmarks/bench_filtering.py speed thin --rows 10_000_000 --learner tree --target 0.06
@@ -14,12 +14,12 @@ filtering_worlds.py.
 
 Time to a loss. The clock runs from arrays in memory to the first round after which the log loss on
 200,000 fresh rows is at or below the target; looking at these rows is not on it. Ours is the median
-of whole fits of so many rounds, found by fits before: drawing, encoding, scoring, boosting, and the
-certificate. Peers start with the construction of their data sets, and are stopped at ``--limit``
-times our time, or when their loss has not fallen for half of their rounds; the round that reached
-the target is found by bisection, so how often one looks costs them nothing. Uniform subsamples are
-the first rows of the array, which costs nothing either. Everyone has the same rate and as many
-leaves, all cores, and a process of its own, and reads the data before the clock starts.
+of complete fits with the number of rounds that earlier fits needed: drawing, encoding, scoring,
+boosting, and the certificate. Peers start with the construction of their data sets, and are stopped
+at ``--limit`` times our time, or when their loss has not fallen for half of their rounds; the round
+that reached the target is found by bisection, so how often one looks costs them nothing. Uniform
+subsamples are the first rows of the array, which costs nothing either. Everyone has the same rate
+and as many leaves, all cores, and its own process, and reads the data before the clock starts.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ OURS = "pacboost"
 RUNS = Path(__file__).with_name("filtering_runs.py")
 RATES = {"tree": 0.2, "stump": 0.3}
 FRACTIONS = {"1/1000": 0.001, "1/100": 0.01, "1/20": 0.05, "1/5": 0.2, "1/2": 0.5}
-FEW = 0.05
-"""A uniform subsample of at most this part must not be enough where data matter."""
+SMALL_FRACTION = 0.05
+"""Share of rows: a uniform subsample of this size must not reach the target where data matter."""
 BELOW = 0.97
 """Without a target, it is this times what a subsample of 5 % reaches: out of its reach."""
 ABOVE = 1.01
 """And this times that in a saturated world: within reach of a sample that is smaller still."""
 BAGGING = {"bagging_fraction": 0.1, "bagging_freq": 5}
-WHOLE = ("LightGBM", "LightGBM, l2 = 1")
+ALL_ROWS = ("LightGBM", "LightGBM, l2 = 1")
 """The runs of LightGBM that do not sample."""
 CALM = {"rare": {"lambda_l2": 1.0}, "crowd": {"lambda_l2": 1.0}}
 """Where LightGBM as it comes diverges: leaves of a rare class have next to no curvature. XGBoost
@@ -80,7 +80,7 @@ BUSY = 0.15
 
 
 def work(what: str, spec: Spec, **environment: str) -> Result:
-    """Have something done in a new process; watch its memory, and what else the machine does.
+    """Run a job in a new process; record its memory and the load of the machine.
 
     ``others`` is how many cores other processes had, on average. Libraries whose threads spin while
     they wait for each other lose far more by that than the others take.
@@ -88,7 +88,7 @@ def work(what: str, spec: Spec, **environment: str) -> Result:
     import psutil
 
     command = [sys.executable, str(RUNS), json.dumps([what, spec])]
-    before, started, seen = _processor_seconds(), time.perf_counter(), 0
+    before, started, peak_bytes = _processor_seconds(), time.perf_counter(), 0
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}
     )
@@ -96,7 +96,7 @@ def work(what: str, spec: Spec, **environment: str) -> Result:
     try:
         while process.poll() is None:
             with contextlib.suppress(psutil.Error):  # it may have ended since
-                seen = max(seen, watched.memory_info().rss)
+                peak_bytes = max(peak_bytes, watched.memory_info().rss)
             time.sleep(0.02)
     finally:
         process.kill()  # when this one is interrupted
@@ -105,20 +105,17 @@ def work(what: str, spec: Spec, **environment: str) -> Result:
         raise SystemExit(f"{what} ended with {process.returncode}")
     others = (_processor_seconds() - before) / (time.perf_counter() - started)
     result: Result = json.loads(out.splitlines()[-1])
-    return {**result, "peak_seen": seen, "others": others}
+    return {**result, "peak_seen": peak_bytes, "others": others}
 
 
 def _processor_seconds() -> float:
-    """What all processes have used of the processors so far, but for ours that have ended."""
+    """Return the processor time of all processes so far, except for our finished ones."""
     import psutil
 
     times = psutil.cpu_times()
     idle = times.idle + getattr(times, "iowait", 0.0)
-    own = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return float(sum(times[:8]) - idle - own.ru_utime - own.ru_stime)
-
-
-# What is asked for, and the tables.
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return float(sum(times[:8]) - idle - usage.ru_utime - usage.ru_stime)
 
 
 class Bench:
@@ -128,7 +125,7 @@ class Bench:
         self.options, self.console = options, console
 
     def keep(self, part: str, who: str, spec: Spec, result: Result) -> Result:
-        """Write a result down at once."""
+        """Append a result to the file."""
         if self.options.out:
             entry = {"part": part, "who": who, **_without(spec, "cache", "folder"), **result}
             with self.options.out.open("a") as file:
@@ -140,21 +137,21 @@ class Bench:
         self.console.print(text, highlight=False)
 
     def warn(self, results: dict[str, Result]) -> None:
-        """Name the runs that did not have the machine for themselves."""
+        """Name the runs during which other processes were busy."""
         busy = [f"{w} ({r['others']:.1f})" for w, r in results.items() if r["others"] > BUSY]
         if busy:
             self.say(f"not to be trusted: others used cores during the runs of {', '.join(busy)}")
 
-    def spec(self, world: str, learner: str, **more: Any) -> Spec:
-        """What all of a race share."""
+    def spec(self, world: str, learner: str, **settings: Any) -> Spec:
+        """Return the settings that all runs of a race share."""
         options = self.options
         rate = options.rate or RATES[learner]
         shared = {"world": world, "learner": learner, "rate": rate, "ours": dict(options.ours)}
-        return {**shared, "cache": str(options.cache), **more}
+        return {**shared, "cache": str(options.cache), **settings}
 
-    def race(self, world: str, learner: str, rows: int, **more: Any) -> Spec:
-        """The same for arrays, which are made if they are not there."""
-        spec = self.spec(world, learner, rows=rows, **more)
+    def race(self, world: str, learner: str, rows: int, **settings_of_world: Any) -> Spec:
+        """Return the settings of a race on arrays, which are written if they are absent."""
+        spec = self.spec(world, learner, rows=rows, **settings_of_world)
         work("arrays", spec)
         return spec
 
@@ -164,11 +161,11 @@ def _without(spec: Spec, *names: str) -> Spec:
 
 
 def peers(world: str) -> Iterator[tuple[str, str, float, Spec]]:
-    """Name, library, part of the rows and settings of everybody else."""
+    """Yield name, library, share of the rows and settings of every peer."""
     calm = CALM.get(world, {})
-    yield WHOLE[0], "lightgbm", 1.0, {}
+    yield ALL_ROWS[0], "lightgbm", 1.0, {}
     if calm:
-        yield WHOLE[1], "lightgbm", 1.0, calm
+        yield ALL_ROWS[1], "lightgbm", 1.0, calm
     yield "LightGBM, bagging 0.1", "lightgbm", 1.0, {**BAGGING, **calm}
     yield "LightGBM, GOSS", "lightgbm", 1.0, {"data_sample_strategy": "goss", **calm}
     yield "XGBoost", "xgboost", 1.0, {}
@@ -179,7 +176,7 @@ def peers(world: str) -> Iterator[tuple[str, str, float, Spec]]:
 
 
 def bench_floor(bench: Bench) -> None:
-    """Print what 5 % of the rows reach, if they are given the time."""
+    """Print the loss that 5 % of the rows reach without a time limit."""
     options = bench.options
     floor(bench, bench.race(options.world, options.learner, options.rows))
 
@@ -188,7 +185,7 @@ def floor(bench: Bench, spec: Spec) -> float:
     """The least loss that libraries reach on a uniform subsample of 5 %."""
     reached = math.inf
     for who in ("lightgbm", "xgboost"):
-        limits = {"target": -1.0, "seconds": bench.options.patience, "fraction": FEW}
+        limits = {"target": -1.0, "seconds": bench.options.patience, "fraction": SMALL_FRACTION}
         settings = CALM.get(spec["world"], {}) if who == "lightgbm" else {}
         result = work(who, {**spec, **limits, "settings": settings})
         bench.keep("floor", who, spec, result)
@@ -207,45 +204,45 @@ def bench_speed(bench: Bench) -> None:
 
 
 def race(bench: Bench, world: str, learner: str) -> None:
-    """Let everybody run to the target, ours first."""
+    """Run every library to the target, ours first."""
     options = bench.options
     spec = bench.race(world, learner, options.rows)
     factor = ABOVE if world in worlds.SATURATED else BELOW
     spec["target"] = options.target or factor * floor(bench, spec)
     limits = {"most_rounds": options.most_rounds, "repeats": options.repeats}
-    own = bench.keep("speed", OURS, spec, work("ours", {**spec, **limits}))
+    ours = bench.keep("speed", OURS, spec, work("ours", {**spec, **limits}))
     title = f"{world}, {options.rows:,} rows, {learner}, to a log loss of {spec['target']:.5f}"
-    if own["seconds"] is None:
-        bench.say(f"{title}: {OURS} came to {own['loss']:.5f} only ({own['stopped']})")
+    if ours["seconds"] is None:
+        bench.say(f"{title}: {OURS} came to {ours['loss']:.5f} only ({ours['stopped']})")
         return
     bench.say(
-        f"{title}: {OURS} {own['seconds']:.2f} s ({own['drawing']:.2f} s of it drawing; "
-        f"{own['draws']:,} draws in {own['refills']} refills)"
+        f"{title}: {OURS} {ours['seconds']:.2f} s ({ours['drawing']:.2f} s of it drawing; "
+        f"{ours['draws']:,} draws in {ours['refills']} refills)"
     )
-    limit = options.limit * own["seconds"]
-    results = {OURS: {**own, "outcome": REACHED, "fraction": 1.0}}
+    limit = options.limit * ours["seconds"]
+    results = {OURS: {**ours, "outcome": REACHED, "fraction": 1.0}}
     for who, library, fraction, settings in peers(world):
         if options.peers and not any(word in who for word in options.peers):
             continue
-        told = {**spec, "fraction": fraction, "settings": settings, "seconds": limit}
-        results[who] = {**work(library, told), "fraction": fraction}
-        bench.keep("speed", who, told, results[who])
+        request = {**spec, "fraction": fraction, "settings": settings, "seconds": limit}
+        results[who] = {**work(library, request), "fraction": fraction}
+        bench.keep("speed", who, request, results[who])
         last = results[who]
         bench.say(f"  {who}: {last['outcome']}, {last['seconds']:.1f} s, loss {last['loss']:.5f}")
     _show_race(bench, title, results)
 
 
 def _show_race(bench: Bench, title: str, results: dict[str, Result]) -> None:
-    own = results[OURS]["seconds"]
+    our_seconds = results[OURS]["seconds"]
     columns = ["seconds", "times ours", "rounds", "loss", "error", ""]
     table = new_table(title, columns)
     for who, result in results.items():
-        more = "> " if result["outcome"] == TIME_UP else ""
+        prefix = "> " if result["outcome"] == TIME_UP else ""
         never = result["outcome"] not in (REACHED, TIME_UP)
         table.add_row(
             who,
-            f"{more}{result['seconds']:,.2f}",
-            "never" if never else f"{more}{result['seconds'] / own:,.1f}",
+            f"{prefix}{result['seconds']:,.2f}",
+            "never" if never else f"{prefix}{result['seconds'] / our_seconds:,.1f}",
             f"{result['rounds']:,}",
             f"{result['loss']:.5f}",
             f"{result['error']:.5f}",
@@ -254,24 +251,30 @@ def _show_race(bench: Bench, title: str, results: dict[str, Result]) -> None:
     bench.console.print(table)
     bench.warn(results)
     others = {who: result for who, result in results.items() if who != OURS}
-    reached = {w: r["seconds"] / own for w, r in others.items() if r["outcome"] == REACHED}
+    reached = {w: r["seconds"] / our_seconds for w, r in others.items() if r["outcome"] == REACHED}
     fastest = min(reached, key=lambda who: reached[who], default="")
     headline = f"{reached[fastest]:.1f} ({fastest})" if fastest else f"> {bench.options.limit:g}"
-    times = [reached[who] for who in WHOLE if who in reached]
-    whole = f"{min(times):.1f}" if times else f"> {bench.options.limit:g}"
-    if not others.keys() & set(WHOLE):
-        whole = "was not asked"
-    few = [who for who in reached if others[who]["fraction"] <= FEW]
+    times = [reached[who] for who in ALL_ROWS if who in reached]
+    all_rows = f"{min(times):.1f}" if times else f"> {bench.options.limit:g}"
+    if not others.keys() & set(ALL_ROWS):
+        all_rows = "was not asked"
+    on_few_rows = [who for who in reached if others[who]["fraction"] <= SMALL_FRACTION]
     bench.say(
         f"headline: the fastest peer that reached it takes {headline} times our time; LightGBM on "
-        f"all rows {whole}; subsamples of 5 % or less that reached it: {', '.join(few) or 'none'}"
+        f"all rows {all_rows}; subsamples of 5 % or less that reached it: "
+        f"{', '.join(on_few_rows) or 'none'}"
     )
-    summary = {"headline": reached.get(fastest), "fastest": fastest, "few": few, "title": title}
+    summary = {
+        "headline": reached.get(fastest),
+        "fastest": fastest,
+        "few": on_few_rows,
+        "title": title,
+    }
     bench.keep("summary", OURS, {"limit": bench.options.limit}, summary)
 
 
 def bench_growth(bench: Bench) -> None:
-    """Time ours to the same loss on ever more rows."""
+    """Time ours to the same loss on growing numbers of rows."""
     options = bench.options
     sizes = [int(size) for size in options.sizes.split(",")]
     spec = bench.race(options.world, options.learner, max(sizes))
@@ -294,7 +297,7 @@ def bench_growth(bench: Bench) -> None:
 
 
 def bench_memory(bench: Bench) -> None:
-    """Learn from a folder larger than memory may be."""
+    """Learn from a folder that is larger than the memory limit."""
     if not Path("/proc/self/status").exists():
         bench.say("memory: needs Linux's /proc, skipped")
         return
@@ -314,24 +317,24 @@ def bench_memory(bench: Bench) -> None:
             "MB after each pass: "
             + ", ".join(f"{size / 1e6:.0f}" for size in reader["after_passes"])
         )
-        own = work("source", {**spec, "in_memory": False})
-        results = {f"{OURS}, memory={options.memory:g}GB": own}
-        bench.keep("memory", OURS, spec, own)
+        ours = work("source", {**spec, "in_memory": False})
+        results = {f"{OURS}, memory={options.memory:g}GB": ours}
+        bench.keep("memory", OURS, spec, ours)
         if options.in_memory:
             results[f"{OURS}, all in memory"] = work("source", {**spec, "in_memory": True})
             bench.keep("memory", "in memory", spec, results[f"{OURS}, all in memory"])
-        limits = {"target": own["loss"], "seconds": options.limit * own["seconds"]}
+        limits = {"target": ours["loss"], "seconds": options.limit * ours["seconds"]}
         other = work("xgboost_external", {**spec, **limits})
         bench.keep("memory", "XGBoost external memory", {**spec, **limits}, other)
         results["XGBoost, external memory"] = other
     _show_memory(bench, rows, results)
-    mib = [size / 1e6 for size in own["after_refills"]]
+    mib = [size / 1e6 for size in ours["after_refills"]]
     half = mib[len(mib) // 2 :]
     bench.say(
         f"MB after refills: first {mib[0]:.0f}, largest of the first half "
         f"{max(mib[: len(mib) // 2 + 1]):.0f}, of the second {max(half):.0f}; "
-        f"{own['draws'] / rows:.2f} passes in {len(mib)} refills, "
-        f"{own['drawing']:.1f} of {own['seconds']:.1f} s drawing"
+        f"{ours['draws'] / rows:.2f} passes in {len(mib)} refills, "
+        f"{ours['drawing']:.1f} of {ours['seconds']:.1f} s drawing"
     )
 
 
@@ -354,7 +357,7 @@ def _show_memory(bench: Bench, rows: int, results: dict[str, Result]) -> None:
 
 
 def bench_rows_kept(bench: Bench) -> None:
-    """Print what is held in memory against ε, with the projected booster.
+    """Print the rows in memory against ε, with the projected booster.
 
     A PAC learner can forget most of its sample: memory grows like ln(1/ε), though the draws grow
     like 1/ε and more. Two things are held, and ε has little to do with either. The rows that a
@@ -376,7 +379,7 @@ def bench_rows_kept(bench: Bench) -> None:
         title, ["ln(1/ε)", "rows", "rules", "rows + rules", "held", "draws", "error", "seconds"]
     )
     X_test, y_test = world.draw(TEST_ROWS, 1)
-    kept, rules = [], []
+    rows_kept, rules = [], []
     epsilons = [float(epsilon) for epsilon in bench.options.epsilons.split(",")]
     for epsilon in epsilons:
         started = time.perf_counter()
@@ -387,27 +390,28 @@ def bench_rows_kept(bench: Bench) -> None:
         ledger = model.ledger_
         # A round's sample has equal weights, so its effective size is its size.
         rows = round(max(entry.effective_size for entry in ledger.rounds))
-        held = max(refill.accepted for refill in ledger.refills)
+        accepted = max(refill.accepted for refill in ledger.refills)
         draws = sum(refill.draws for refill in ledger.refills)
         error = float((model.decision_function(X_test) * y_test <= 0).mean())
-        kept.append(rows + len(ledger))
+        rows_kept.append(rows + len(ledger))
         rules.append(len(ledger))
-        figures = {"rows": rows, "rules": len(ledger), "held": held, "draws": draws}
+        figures = {"rows": rows, "rules": len(ledger), "held": accepted, "draws": draws}
         result = {**figures, "error": error, "seconds": seconds, "stopped": ledger.stopped}
         bench.keep("rows_kept", OURS, {"epsilon": epsilon}, result)
         bench.say(f"  ε = {epsilon:g}: {rows} rows, {len(ledger)} rules; {ledger.stopped}")
         table.add_row(
             f"ε = {epsilon:g}", f"{-math.log(epsilon):.2f}", f"{rows:,}", str(len(ledger)),
-            f"{rows + len(ledger):,}", f"{held:,}", f"{draws:,}", f"{error:.4f}", f"{seconds:.1f}",
+            f"{rows + len(ledger):,}", f"{accepted:,}", f"{draws:,}", f"{error:.4f}",
+            f"{seconds:.1f}",
         )  # fmt: skip
     bench.console.print(table)
     logs = -np.log(epsilons)
-    _show_line(bench, "rows + rules", logs, np.array(kept, dtype=np.float64))
+    _show_line(bench, "rows + rules", logs, np.array(rows_kept, dtype=np.float64))
     _show_line(bench, "rules", logs, np.array(rules, dtype=np.float64))
 
 
 def _show_line(bench: Bench, what: str, logs: Floats, figures: Floats) -> None:
-    """Fit figure = a + b·ln(1/ε), and say how much of it a line explains."""
+    """Fit figure = a + b·ln(1/ε), and print the explained variance."""
     if logs.size < 3:
         return
     slope, start = np.polyfit(logs, figures, 1)
@@ -432,7 +436,7 @@ def bench_compile(bench: Bench) -> None:
 
 
 def bench_tour(bench: Bench) -> None:
-    """Race in all worlds to what 5 % of the rows do not reach, and count rows kept."""
+    """Race in all worlds to a loss that 5 % of the rows do not reach, and count rows kept."""
     for world, learner in TOUR:
         race(bench, world, learner)
     bench_rows_kept(bench)
@@ -450,8 +454,8 @@ PARTS: dict[str, Callable[[Bench], None]] = {
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    name, found, value = text.partition("=")
-    if not found:
+    name, equals, value = text.partition("=")
+    if not equals:
         raise argparse.ArgumentTypeError(f"{text!r} is not key=value")
     try:
         return name, json.loads(value)
@@ -469,11 +473,11 @@ def _options() -> argparse.Namespace:
     add("--rows", type=int, default=2_000_000)
     add("--target", type=float, help="log loss; found by floor if not given")
     add("--rate", type=float, help="of everybody; 0.2 for trees and 0.3 for stumps if not given")
-    add("--limit", type=float, default=12, help="peers are stopped at so many times our time")
+    add("--limit", type=float, default=12, help="stop peers at this multiple of our time")
     add("--peers", nargs="*", metavar="WORD", help="only peers whose names have one of these")
     add("--ours", type=_setting, nargs="*", default=[], metavar="KEY=VALUE")
-    add("--most-rounds", type=int, default=3200, help="give our run up after so many")
-    add("--repeats", type=int, default=3, help="timed fits of ours, of which the median counts")
+    add("--most-rounds", type=int, default=3200, help="stop our run after this many")
+    add("--repeats", type=int, default=3, help="timed fits of ours; the median counts")
     add("--patience", type=float, default=600, help="seconds that floor gives each library")
     add("--sizes", default="1_000_000,3_000_000,10_000_000", help="rows for growth")
     add("--memory", type=float, default=1.0, help="the limit in GB")
@@ -487,7 +491,7 @@ def _options() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Run the part that was asked for."""
+    """Run the part that the command line names."""
     options = _options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))
     console = Console() if sys.stdout.isatty() else Console(width=130)

@@ -56,30 +56,30 @@ def timed(source: Any, threads: int, **options: Any) -> tuple[Seconds, str]:
     """Return the seconds of a fit by part, and a digest of the model."""
     started = time.perf_counter()
     model = fitted(source, threads, **options)
-    whole = time.perf_counter() - started
+    seconds = time.perf_counter() - started
     drawing = sum(refill.seconds for refill in model.ledger_.refills)
     boosting = sum(entry.seconds for entry in model.ledger_.rounds)
-    parts = (whole, drawing, boosting, whole - drawing - boosting)
+    parts = (seconds, drawing, boosting, seconds - drawing - boosting)
     digest = hashlib.sha256(model_bytes(model.model_)).hexdigest()
     return dict(zip(PARTS, parts, strict=True)), digest
 
 
 def measure(source: Any, threads: list[int], repeats: int, **options: Any) -> list[Seconds]:
-    """Give, for every number of threads, the parts of the fastest fit."""
+    """Return, for every number of threads, the seconds of the fastest fit by part."""
     best: list[Seconds] = [dict.fromkeys(PARTS, float("inf")) for _ in threads]
     digests = set()
     for _ in range(repeats):
         for k, count in enumerate(threads):
             seconds, digest = timed(source, count, **options)
             digests.add(digest)
-            best[k] = min(best[k], seconds, key=lambda own: own["fit"])
+            best[k] = min(best[k], seconds, key=lambda times: times["fit"])
     if len(digests) > 1:
         raise AssertionError("the model depends on the number of threads")
     return best
 
 
 def main() -> None:
-    """Measure what the command line names."""
+    """Run the measurements that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sources", nargs="*", help="array, parquet, or both without a name")
     parser.add_argument("--rows", type=int, default=1_000_000)
@@ -92,10 +92,10 @@ def main() -> None:
     threads = chosen.threads or [2**k for k in range(12) if 2**k <= usable_cores()]
     options = {"n_estimators": chosen.rounds, "learner": chosen.learner}
     data = Case(chosen.rows, 28, chosen.rounds).data()
-    console, found = Console(), {}
+    console, results = Console(), {}
     with tempfile.TemporaryDirectory() as folder:
-        few = (data[0][:20_000], data[1][:20_000])
-        fitted(few, max(threads), **options | {"n_estimators": 3})  # compile or load
+        small_data = (data[0][:20_000], data[1][:20_000])
+        fitted(small_data, max(threads), **options | {"n_estimators": 3})  # compile or load
         for name in chosen.sources or ("array", "parquet"):
             source = data if name == "array" else write(Path(folder), data, "rows")
             seconds = measure(source, threads, chosen.repeats, **options)
@@ -103,11 +103,11 @@ def main() -> None:
             for count in threads:
                 table.add_column(str(count), justify="right")
             for part in PARTS:
-                table.add_row(part, *(f"{own[part]:.3g}" for own in seconds))
+                table.add_row(part, *(f"{times[part]:.3g}" for times in seconds))
             console.print(table)
-            found[name] = {"threads": threads, "seconds": seconds}
+            results[name] = {"threads": threads, "seconds": seconds}
             if chosen.json:
-                chosen.json.write_text(json.dumps(found, indent=1))
+                chosen.json.write_text(json.dumps(results, indent=1))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     make bench                                     the table (about ten minutes on two cores)
     python benchmarks/bench_forests.py full        1,000 trees of both, once: an hour or so on two
                                                    cores, and several GB, nearly all scikit-learn's
-    python benchmarks/bench_forests.py memory      peak memory of both, each in a process of its own
+    python benchmarks/bench_forests.py memory      peak memory of both, each in its own process
     python benchmarks/bench_forests.py startup     the first fit, compiled and from the cache
 
 A tree costs as much as any other, so a few of scikit-learn's tell what a thousand take. Errors are
@@ -40,7 +40,7 @@ TIMES, LARGER = 4.0, 1.02
 
 
 def parts(name: str) -> Parts:
-    """Three quarters to learn from and a quarter to be tested on, class by class."""
+    """Split the rows into three quarters for training and a quarter for testing, by class."""
     from sklearn.model_selection import train_test_split
 
     X, y = read(name)
@@ -74,7 +74,7 @@ def goals(times: float, error: float, theirs: float) -> str:
 
 
 def bench_table(console: Console) -> None:
-    """Grow the same number of trees in turns; also ask both for the error out of bag."""
+    """Grow the same number of trees in turns, with and without the error out of bag."""
     for name, trees in SETS.items():
         if why := absent(name):
             console.print(why)
@@ -96,12 +96,14 @@ def bench_table(console: Console) -> None:
                 error = np.mean(model.predict(X_test) != y_test)
                 asked = time.perf_counter() - started
                 errors.append(error)
-                told = "–"
+                oob_error = "–"
                 if outside:
-                    told = f"{1 - forest(library, kind, trees, **outside).fit(X, y).oob_score_:.4f}"
+                    oob_error = (
+                        f"{1 - forest(library, kind, trees, **outside).fit(X, y).oob_score_:.4f}"
+                    )
                 table.add_row(
                     library, f"{1e3 * seconds / trees:.1f}", f"{seconds / first:.1f}",
-                    f"{error:.4f}", told, f"{asked:.2f}",
+                    f"{error:.4f}", oob_error, f"{asked:.2f}",
                 )  # fmt: skip
             console.print(table)
             if outside:

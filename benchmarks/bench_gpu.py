@@ -34,7 +34,7 @@ SHAPES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "depth 8": ({"max_leaves": 256, "max_depth": 8}, {"max_depth": 8}),
     "stumps": ({"max_leaves": 2}, {"max_depth": 1}),
 }
-WHOLE: dict[str, Any] = {
+ALL_ROWS_AND_COLUMNS: dict[str, Any] = {
     "subsample": 1.0,
     "max_features": 1.0,
     "min_leaf_rows": 20,
@@ -42,8 +42,8 @@ WHOLE: dict[str, Any] = {
 }
 """Trees of all rows and columns, as those of XGBoost."""
 TREES = 100
-MANY = 1_000_000
-"""So many rows have 26 classes."""
+N_ROWS_LARGE = 1_000_000
+"""Rows of the benchmark with 26 classes."""
 
 
 def data(rows: int) -> tuple[Any, Any]:
@@ -60,37 +60,39 @@ def ours(X: Any, y: Any, shape: dict[str, Any]) -> tuple[float, float]:
     model = BoostClassifier(
         booster="logit", learner="tree", n_estimators=TREES, learning_rate=0.1, device="cuda",
         random_state=0, verbose=0,
-        callbacks=[lambda entry: ends.append(time.perf_counter())], **WHOLE, **shape,
+        callbacks=[lambda entry: ends.append(time.perf_counter())], **ALL_ROWS_AND_COLUMNS, **shape,
     )  # fmt: skip
     started = time.perf_counter()
     model.fit(X, y)
-    whole = time.perf_counter() - started
-    return (ends[-1] - ends[1]) / (TREES - 2) * TREES, whole
+    total = time.perf_counter() - started
+    return (ends[-1] - ends[1]) / (TREES - 2) * TREES, total
 
 
 def seconds(work: Callable[[], Any]) -> float:
-    """Return the least time of three that something takes on the card."""
-    found = []
+    """Return the shortest of three times of a call on the GPU."""
+    times = []
     for _ in range(3):
         started = time.perf_counter()
         work()
         cupy.cuda.Device().synchronize()
-        found.append(time.perf_counter() - started)
-    return min(found)
+        times.append(time.perf_counter() - started)
+    return min(times)
 
 
-def scoring(host: Any, held: Any, labels: Any) -> tuple[tuple[float, float], tuple[float, float]]:
+def scoring(
+    host: Any, device_rows: Any, labels: Any
+) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return seconds of our scores and of XGBoost's, from the card and from the CPU's memory."""
-    own, other = SHAPES["31 leaves"]
+    ours, other = SHAPES["31 leaves"]
     model = BoostClassifier(
         booster="logit", learner="tree", n_estimators=TREES, learning_rate=0.1, device="cuda",
-        random_state=0, verbose=0, **WHOLE, **own,
-    ).fit(held, labels)  # fmt: skip
-    matrix = xgboost.QuantileDMatrix(held, label=labels, max_bin=255)
-    wanted = {"device": "cuda", "eta": 0.1, "max_bin": 255} | other
-    theirs = xgboost.train(wanted, matrix, TREES)
-    here = [seconds(partial(model.decision_function, X)) for X in (held, host)]
-    there = [seconds(partial(theirs.inplace_predict, X)) for X in (held, host)]
+        random_state=0, verbose=0, **ALL_ROWS_AND_COLUMNS, **ours,
+    ).fit(device_rows, labels)  # fmt: skip
+    matrix = xgboost.QuantileDMatrix(device_rows, label=labels, max_bin=255)
+    parameters = {"device": "cuda", "eta": 0.1, "max_bin": 255} | other
+    theirs = xgboost.train(parameters, matrix, TREES)
+    here = [seconds(partial(model.decision_function, X)) for X in (device_rows, host)]
+    there = [seconds(partial(theirs.inplace_predict, X)) for X in (device_rows, host)]
     return (here[0], here[1]), (there[0], there[1])
 
 
@@ -101,39 +103,44 @@ def many_classes(rows: int, rounds: int = 20) -> tuple[float, float]:
     y = (X @ draw.normal(size=(16, 26)) + draw.normal(size=(rows, 26))).argmax(axis=1)
     model = BoostClassifier(
         n_estimators=rounds, learning_rate=0.2, device="cuda", random_state=0, verbose=0,
-        **WHOLE | {"max_features": 0.5},
+        **ALL_ROWS_AND_COLUMNS | {"max_features": 0.5},
     )  # fmt: skip
-    wanted = {"device": "cuda", "objective": "multi:softprob", "num_class": 26, "max_bin": 255}
+    parameters = {"device": "cuda", "objective": "multi:softprob", "num_class": 26, "max_bin": 255}
 
     def theirs() -> None:
-        xgboost.train(wanted, xgboost.QuantileDMatrix(X, label=y, max_bin=255), rounds)
+        xgboost.train(parameters, xgboost.QuantileDMatrix(X, label=y, max_bin=255), rounds)
 
     return seconds(partial(model.fit, X, y)), seconds(theirs)
 
 
-def theirs(host: Any, held: Any, labels: Any, shape: dict[str, Any]) -> tuple[float, float]:
+def theirs(host: Any, device_rows: Any, labels: Any, shape: dict[str, Any]) -> tuple[float, float]:
     """Return the seconds of XGBoost's training, and of everything."""
-    wanted = {"device": "cuda", "objective": "binary:logistic", "eta": 0.1, "max_bin": 255} | shape
-    matrix = xgboost.QuantileDMatrix(held, label=labels, max_bin=255)
+    parameters = {
+        "device": "cuda",
+        "objective": "binary:logistic",
+        "eta": 0.1,
+        "max_bin": 255,
+    } | shape
+    matrix = xgboost.QuantileDMatrix(device_rows, label=labels, max_bin=255)
     cupy.cuda.Device().synchronize()
     started = time.perf_counter()
-    xgboost.train(wanted, matrix, TREES)
+    xgboost.train(parameters, matrix, TREES)
     training = time.perf_counter() - started
     started = time.perf_counter()
-    xgboost.train(wanted, xgboost.QuantileDMatrix(host, label=labels.get(), max_bin=255), TREES)
+    xgboost.train(parameters, xgboost.QuantileDMatrix(host, label=labels.get(), max_bin=255), TREES)
     return training, time.perf_counter() - started
 
 
 def best(
     count: int, times: Callable[..., tuple[float, float]], *arguments: Any
 ) -> tuple[float, float]:
-    """Run some times, and give the best of each."""
+    """Run several times, and return the shortest times."""
     training, everything = zip(*(times(*arguments) for _ in range(count)), strict=True)
     return min(training), min(everything)
 
 
 def forests(rows: int, trees: int) -> None:
-    """Print the seconds of forests of so many trees on the card, and on all cores of the CPU."""
+    """Print the seconds of forests on the GPU, and on all cores of the CPU."""
     X, y = (array.get() for array in data(rows))
     for kind in (RandomForestClassifier, ExtraTreesClassifier):
         for device in ("cuda", "cpu"):
@@ -149,9 +156,9 @@ def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, nargs="*", default=[1_000_000, 10_000_000])
-    parser.add_argument("--times", type=int, default=2, help="of which the best is shown")
+    parser.add_argument("--times", type=int, default=2, help="repetitions; the best is shown")
     parser.add_argument("--forests", type=int, default=0, help="trees of forests, 0 for none")
-    given = parser.parse_args()
+    options = parser.parse_args()
     print(f"{describe()}; XGBoost {xgboost.__version__}")
     warm, labels = data(500_000)
     ours(warm.get(), labels.get(), {"max_leaves": 31})
@@ -159,24 +166,24 @@ def main() -> None:
     heads = "".join(f"{name:>10}" for name in ("pacboost", "XGBoost", "ratio"))
     print(f"{'':21}{'training':>30}{'everything':>30}")
     print(f"{'rows':>10} {'trees':10}{heads}{heads}")
-    for rows in given.rows:
+    for rows in options.rows:
         X, y = data(rows)
         host, host_y = X.get(), y.get().astype(np.int64)
-        for name, (own, other) in SHAPES.items():
-            here = best(given.times, ours, host, host_y, own)
-            there = best(given.times, theirs, host, X, y, other)
+        for name, (our_shape, their_shape) in SHAPES.items():
+            here = best(options.times, ours, host, host_y, our_shape)
+            there = best(options.times, theirs, host, X, y, their_shape)
             pairs = zip(here, there, strict=True)
             line = "".join(f"{p:10.3f}{q:10.3f}{q / p:10.2f}" for p, q in pairs)
             print(f"{rows:>10,} {name:10}{line}", flush=True)
         pairs = zip(*scoring(host, X, y), strict=True)
         line = "".join(f"{p:10.3f}{q:10.3f}{q / p:10.2f}" for p, q in pairs)
         print(f"{rows:>10,} {'scores':10}{line}", flush=True)
-    if MANY in given.rows:
-        own_time, other_time = many_classes(MANY)
+    if N_ROWS_LARGE in options.rows:
+        own_time, other_time = many_classes(N_ROWS_LARGE)
         line = f"{own_time:10.3f}{other_time:10.3f}{other_time / own_time:10.2f}"
-        print(f"{MANY:>10,} {'26 classes':40}{line}")
-    if given.forests:
-        forests(1_000_000, given.forests)
+        print(f"{N_ROWS_LARGE:>10,} {'26 classes':40}{line}")
+    if options.forests:
+        forests(1_000_000, options.forests)
 
 
 if __name__ == "__main__":

@@ -32,8 +32,8 @@ from pacboost.boosters.majority import Majority
 SETS = ("phoneme", "magic_telescope", "spambase", "twonorm")
 NOISE = (0.0, 0.1, 0.2, 0.3)
 SPLITS = 5
-MOST_ROWS = 4_000
-"""Training rows at most; half of a data set where that is fewer."""
+MAX_ROWS = 4_000
+"""Training rows; half of a data set if that is fewer."""
 LEARNERS = ("tree", "stump")
 BOOSTERS = ("adaboost", "logit", "mada", "soft", "brown", "majority")
 EXTRAS = (
@@ -58,21 +58,21 @@ def splits(y: NDArray[np.int64], noise: float) -> Iterator[tuple[Any, Any, NDArr
     for seed in range(SPLITS):
         generator = np.random.default_rng(seed)
         order = generator.permutation(len(y))
-        rows = min(MOST_ROWS, len(y) // 2)
+        rows = min(MAX_ROWS, len(y) // 2)
         flipped = generator.random(len(y)) < noise
         yield order[:rows], order[rows:], np.where(flipped, 1 - y, y)
 
 
 def errors(name: str, learner: str, noise: float, sets: list[str]) -> NDArray[np.float64]:
     """Measure the mean error over splits on clean test rows, one number for each data set."""
-    found = []
+    shares = []
     for X, y in (real_data.read(one) for one in sets):
         parts = []
         for seed, (train, test, labels) in enumerate(splits(y, noise)):
             model = classifier(name, learner, noise, seed).fit(X[train], labels[train])
             parts.append(float(np.mean(model.predict(X[test]) != y[test])))
-        found.append(float(np.mean(parts)))
-    return np.array(found)
+        shares.append(float(np.mean(parts)))
+    return np.array(shares)
 
 
 def bench(console: Console, learner: str, sets: list[str]) -> None:
@@ -92,11 +92,11 @@ def main() -> None:
     """Print a table for each learner and share of wrong labels."""
     warnings.simplefilter("ignore")
     console = Console(width=110)
-    wanted = sys.argv[1:] or list(SETS)
-    for name in wanted:
+    names = sys.argv[1:] or list(SETS)
+    for name in names:
         if reason := real_data.absent(name):
             console.print(reason)
-    present = [name for name in wanted if real_data.absent(name) is None]
+    present = [name for name in names if real_data.absent(name) is None]
     for learner in LEARNERS if present else ():
         bench(console, learner, present)
 

@@ -28,7 +28,7 @@ from pacboost.monitoring.monitor import Monitor
 
 BEFORE, QUIET, LATER = 0.05, 5000, 5000
 JUMPS = (0.065, 0.08, 0.12)
-LONG = 100_000
+RUN_LENGTH = 100_000
 FALSE_ALARMS = 0.05
 Stream = NDArray[np.bool_]
 First = Callable[[Stream, float], int | None]
@@ -37,9 +37,9 @@ First = Callable[[Stream, float], int | None]
 
 def e_detector(stream: Stream, run_length: float) -> int | None:
     """Return pacboost's change detector."""
-    own = MistakeStream(BEFORE, 0.05, int(run_length))
-    own.add(stream)
-    return own.sounded_at
+    alarms = MistakeStream(BEFORE, 0.05, int(run_length))
+    alarms.add(stream)
+    return alarms.sounded_at
 
 
 def of_river(make: Callable[[float], Any]) -> First:
@@ -58,22 +58,22 @@ def of_river(make: Callable[[float], Any]) -> First:
 
 def detectors() -> dict[str, tuple[First, Sequence[float]]]:
     """Name detectors, with their settings from the most sensitive on."""
-    found: dict[str, tuple[First, Sequence[float]]] = {
+    detectors_by_name: dict[str, tuple[First, Sequence[float]]] = {
         "pacboost": (e_detector, [int(x) for x in np.geomspace(1000, 1_000_000, 400)])
     }
     try:
         from river import drift  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         print("river is not installed; only pacboost is measured")
-        return found
+        return detectors_by_name
     steps = np.geomspace(0.5, 1e-6, 400).tolist()
-    found["ADWIN"] = of_river(lambda delta: drift.ADWIN(delta=delta)), steps
-    found["DDM"] = (
+    detectors_by_name["ADWIN"] = of_river(lambda delta: drift.ADWIN(delta=delta)), steps
+    detectors_by_name["DDM"] = (
         of_river(lambda drift_at: drift.binary.DDM(drift_threshold=drift_at, warm_start=100)),
         np.linspace(1.5, 8, 400).tolist(),
     )
     for allowed in (0.005, 0.015):
-        found[f"Page-Hinkley ({allowed:g})"] = (
+        detectors_by_name[f"Page-Hinkley ({allowed:g})"] = (
             of_river(
                 lambda level, allowed=allowed: drift.PageHinkley(  # type: ignore[misc]
                     threshold=level, delta=allowed, alpha=1.0, mode="up"
@@ -81,23 +81,23 @@ def detectors() -> dict[str, tuple[First, Sequence[float]]]:
             ),
             np.geomspace(2, 200, 400).tolist(),
         )
-    return found
+    return detectors_by_name
 
 
 def quiet(seed: int) -> Stream:
-    """Return what a stream holds before its jump."""
+    """Return the part of a stream before its jump."""
     return jump(seed, BEFORE)[:QUIET]
 
 
 def jump(seed: int, after: float) -> Stream:
     """Draw a stream with a jump."""
     error = np.repeat([BEFORE, after], [QUIET, LATER])
-    found: Stream = np.random.default_rng(seed).random(QUIET + LATER) < error
-    return found
+    mistakes: Stream = np.random.default_rng(seed).random(QUIET + LATER) < error
+    return mistakes
 
 
 def chosen(first: First, settings: Sequence[float], streams: int) -> float:
-    """Halve: the most sensitive setting with few false alarms."""
+    """Find by bisection the most sensitive setting with few false alarms."""
     low, high = -1, len(settings) - 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -129,10 +129,10 @@ def delays(streams: int) -> None:
 
 
 def says_drift(seed: int) -> bool:
-    """Check whether rows are said to have drifted that have not."""
-    rows = np.random.default_rng(seed).normal(size=(2 * LONG + 1000, 4))
-    watch = Monitor(error=BEFORE, reference=rows[: LONG + 1000], delta=FALSE_ALARMS)
-    drift = watch.update_rows(rows[LONG + 1000 :]).status().drift
+    """Check whether the monitor reports drift of rows that have not drifted."""
+    rows = np.random.default_rng(seed).normal(size=(2 * RUN_LENGTH + 1000, 4))
+    watch = Monitor(error=BEFORE, reference=rows[: RUN_LENGTH + 1000], delta=FALSE_ALARMS)
+    drift = watch.update_rows(rows[RUN_LENGTH + 1000 :]).status().drift
     return drift is not None and drift.drifted_at is not None
 
 
@@ -140,19 +140,20 @@ def quiet_streams(streams: int, drifting: int, jobs: int) -> None:
     """Count false alarms over long streams of mistakes, and of rows of four columns."""
     refuted = sounded = 0
     for seed in range(streams):
-        own = MistakeStream(BEFORE, FALSE_ALARMS, LONG)
-        own.add(np.random.default_rng(seed).random(LONG) < BEFORE)
-        refuted += own.refuted_at is not None
-        sounded += own.sounded
+        stream = MistakeStream(BEFORE, FALSE_ALARMS, RUN_LENGTH)
+        stream.add(np.random.default_rng(seed).random(RUN_LENGTH) < BEFORE)
+        refuted += stream.refuted_at is not None
+        sounded += stream.sounded
     print(
-        f"{streams} streams of {LONG:,} mistakes at the certified error: {refuted} refuted "
+        f"{streams} streams of {RUN_LENGTH:,} mistakes at the certified error: {refuted} refuted "
         f"({refuted / streams:.1%}; promised at most {FALSE_ALARMS:.0%}), {sounded} alarms of the "
-        f"detector (one in {streams * LONG / max(1, sounded):,.0f} rows; promised {LONG:,})",
+        f"detector (one in {streams * RUN_LENGTH / max(1, sounded):,.0f} rows; promised "
+        f"{RUN_LENGTH:,})",
         flush=True,
     )
     drifted = sum(Parallel(jobs)(delayed(says_drift)(seed) for seed in range(drifting)))
     print(
-        f"{drifting} streams of {LONG:,} rows: {drifted} said to have drifted "
+        f"{drifting} streams of {RUN_LENGTH:,} rows: {drifted} said to have drifted "
         f"({drifted / max(1, drifting):.1%}; promised at most {FALSE_ALARMS:.0%})"
     )
 
@@ -173,20 +174,20 @@ def speed() -> None:
 
 
 def main() -> None:
-    """Run what is named; all of it if nothing is."""
+    """Run the named measurements, or all of them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", nargs="*", default=[], metavar="delays|quiet|speed")
     parser.add_argument("--streams", type=int, default=500)
     parser.add_argument("--drifting", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=1, help="processes that watch rows")
-    given = parser.parse_args()
-    asked = given.what or ["delays", "quiet", "speed"]
+    options = parser.parse_args()
+    asked = options.what or ["delays", "quiet", "speed"]
     if "speed" in asked:
         speed()
     if "quiet" in asked:
-        quiet_streams(given.streams, given.drifting, given.jobs)
+        quiet_streams(options.streams, options.drifting, options.jobs)
     if "delays" in asked:
-        delays(given.streams)
+        delays(options.streams)
 
 
 if __name__ == "__main__":

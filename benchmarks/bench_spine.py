@@ -37,7 +37,7 @@ def make_data(rows: int, features: int) -> Data:
 
 
 def least(runs: dict[str, Callable[[], object]], repeats: int = REPEATS) -> dict[str, float]:
-    """Seconds of the fastest run of each, taken in turns."""
+    """Return the seconds of the fastest run of each function, measured in turns."""
     best = dict.fromkeys(runs, float("inf"))
     for _ in range(repeats):
         for name, run in runs.items():
@@ -79,7 +79,7 @@ def scikit_learn(X: NDArray[np.float64], y: NDArray[np.int64], rounds: int) -> o
 
 def bench_fit(console: Console) -> None:
     """Time a round, binning included over 200 rounds."""
-    few = 2  # scikit-learn's rounds cost the same each, and seconds
+    n_rounds = 2  # scikit-learn's rounds cost the same each, and seconds
     for rows, features in SIZES:
         X, y = make_data(rows, features)
         ours(X[:1000], y[:1000], 2)  # compile or load
@@ -90,15 +90,15 @@ def bench_fit(console: Console) -> None:
                 "XGBoost, depth 1": partial(xgboost, X, y),
             }
         )
-        peer = least({"scikit-learn AdaBoost": partial(scikit_learn, X, y, few)}, 1)
+        peer = least({"scikit-learn AdaBoost": partial(scikit_learn, X, y, n_rounds)}, 1)
         per_round = {name: s / ROUNDS for name, s in seconds.items()}
-        per_round |= {name: s / few for name, s in peer.items()}
+        per_round |= {name: s / n_rounds for name, s in peer.items()}
         title = f"fit {rows:,} x {features}, {ROUNDS} rounds, binning included"
         show(console, title, {n: s * 1e3 for n, s in per_round.items()}, "ms a round")
 
 
 def bench_bins(console: Console) -> None:
-    """Time the way from values to codes."""
+    """Time binning: from values to codes."""
     from pacboost.kernels.runtime.threads import using
     from pacboost.samples.bins import fit_bins
     from pacboost.sources.arrays import ArrayTable
@@ -126,7 +126,7 @@ def bench_bins(console: Console) -> None:
 
 
 def bench_score(console: Console) -> None:
-    """Time scoring after 300, 1,000 and 3,000 rounds, all of which use every feature."""
+    """Time scoring after 300, 1,000 and 3,000 rounds that use every feature."""
     rows, features = SIZES[0]
     X, y = make_data(rows, features)
     sample = slice(0, 20_000)
@@ -197,9 +197,9 @@ def bench_startup(console: Console) -> None:
             command = [sys.executable, "-c", STARTUP]
             environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
             run = subprocess.run(command, capture_output=True, check=True, env=environment)
-            sklearn, own, fit = (float(part) for part in run.stdout.split())
+            sklearn, ours, fit = (float(part) for part in run.stdout.split())
             console.print(
-                f"{name}: import scikit-learn {sklearn:.2f} s, import pacboost {own:.2f} s more, "
+                f"{name}: import scikit-learn {sklearn:.2f} s, import pacboost {ours:.2f} s more, "
                 f"first fit and predict {fit:.2f} s"
             )
     command = [

@@ -64,7 +64,7 @@ def peers() -> Racers:
 
 
 def _adaboost(random_state: int) -> Any:
-    """scikit-learn's AdaBoost, which refuses missing numbers: it gets the median for them."""
+    """Return scikit-learn's AdaBoost with medians for missing numbers, which it refuses."""
     from sklearn.ensemble import AdaBoostClassifier
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
@@ -76,7 +76,7 @@ def _adaboost(random_state: int) -> Any:
 def ours(
     console: Console, variants: dict[str, dict[str, Any]], classes: tuple[int, ...] = (2, 3)
 ) -> Racers:
-    """Pacboost once for each variant, compiled beforehand; nobody where it cannot be imported."""
+    """Return pacboost once for each variant, compiled; empty if it cannot be imported."""
     try:
         from pacboost import BoostClassifier  # type: ignore[attr-defined, unused-ignore]
     except ImportError as problem:
@@ -93,23 +93,23 @@ def ours(
 def bench_accuracy(console: Console, options: argparse.Namespace) -> None:
     """Compare default settings on the reported sets."""
     sets = _chosen(options, REPORTED)
-    own = {} if options.without_ours else ours(console, {OURS: {}})
-    compare(console, options, sets, own, own | peers(), ["error"])
+    our_racers = {} if options.without_ours else ours(console, {OURS: {}})
+    compare(console, options, sets, our_racers, our_racers | peers(), ["error"])
 
 
 def bench_choose(console: Console, options: argparse.Namespace) -> None:
     """Compare settings of pacboost on the sets kept for that."""
     sets = _chosen(options, CHOOSING)
-    own = {} if options.without_ours else ours(console, options.variant or {OURS: {}})
-    racers = own | peers() if options.peers else own
-    compare(console, options, sets, own, racers, ["error", "log_loss"])
+    our_racers = {} if options.without_ours else ours(console, options.variant or {OURS: {}})
+    racers = our_racers | peers() if options.peers else our_racers
+    compare(console, options, sets, our_racers, racers, ["error", "log_loss"])
 
 
 def bench_letter(console: Console, options: argparse.Namespace) -> None:
     """Compare error and time on 26 classes with LightGBM."""
-    own = {} if options.without_ours else ours(console, {OURS: {}})
-    racers = own | {"LightGBM": peers()["LightGBM"]}
-    compare(console, options, ["letter"], own, racers, ["error"])
+    our_racers = {} if options.without_ours else ours(console, {OURS: {}})
+    racers = our_racers | {"LightGBM": peers()["LightGBM"]}
+    compare(console, options, ["letter"], our_racers, racers, ["error"])
 
 
 def _chosen(options: argparse.Namespace, sets: tuple[str, ...]) -> list[str]:
@@ -123,26 +123,23 @@ def compare(
     console: Console,
     options: argparse.Namespace,
     sets: list[str],
-    own: Racers,
+    our_racers: Racers,
     racers: Racers,
     measures: list[str],
 ) -> None:
     """Hold a tournament and print its tables."""
-    store = Store(options.out, forget=set(own) if options.again else set())
+    store = Store(options.out, forget=set(our_racers) if options.again else set())
     results = tournament(console, sets, racers, options.splits, store)
     if not results:
         return
     board = Board(results, racers)
-    others = [who for who in BOOSTING if who in racers] or list(own)[:1]
+    others = [who for who in BOOSTING if who in racers] or list(our_racers)[:1]
     for what in measures:
         title = f"{what}: mean ± standard error of {options.splits} random splits, 75 % to 25 %"
         board.show_means(console, what, title)
-        board.show_ratios(console, what, list(own), others)
+        board.show_ratios(console, what, list(our_racers), others)
     board.show_seconds(console)
-    board.show_ratios(console, "seconds", list(own), others[:1])
-
-
-# Speed and memory: the same work for all.
+    board.show_ratios(console, "seconds", list(our_racers), others[:1])
 
 
 def make_world(rows: int, features: int = 28) -> Data:
@@ -155,23 +152,23 @@ def make_world(rows: int, features: int = 28) -> Data:
 
 
 def large_data(console: Console) -> dict[str, Callable[[], Data]]:
-    """The two large sets by name, or one where the other is absent."""
+    """Return the large sets by name; those that are absent are left out."""
 
     def covtype() -> Data:
         X, y = read("covtype")
         return X, (y == 1).astype(np.int64)
 
-    found: dict[str, Callable[[], Data]] = {}
+    sets: dict[str, Callable[[], Data]] = {}
     if problem := absent("covtype"):
         console.print(problem)
     else:
-        found["covtype, class 2 or not"] = covtype
-    found["28 Gaussian features"] = partial(make_world, 1_000_000)
-    return found
+        sets["covtype, class 2 or not"] = covtype
+    sets["28 Gaussian features"] = partial(make_world, 1_000_000)
+    return sets
 
 
 def equal_work(trees: int = TREES) -> Racers:
-    """Everybody's settings for so many trees of 31 leaves at rate 0.1."""
+    """Return the settings of each library for trees of 31 leaves at rate 0.1."""
     from lightgbm import LGBMClassifier
     from sklearn.ensemble import HistGradientBoostingClassifier
     from xgboost import XGBClassifier
@@ -217,7 +214,7 @@ def our_work(console: Console, trees: int = TREES) -> Racers:
 
 
 def bench_speed(console: Console, options: argparse.Namespace) -> None:
-    """Time a fit, binning included, and show what it is worth on rows kept apart."""
+    """Time a fit, binning included, and print its error on test rows."""
     from sklearn.model_selection import train_test_split
 
     racers = ({} if options.without_ours else our_work(console)) | equal_work()
@@ -269,11 +266,11 @@ print((peak("VmHWM") - before) * 1024)
 
 
 def bench_memory(console: Console, options: argparse.Namespace) -> None:
-    """Measure the peak beyond the input, each in a process of its own."""
+    """Measure the peak memory beyond the input, each in its own process."""
     if not Path("/proc/self/clear_refs").exists():
         console.print("memory: needs Linux's /proc, skipped")
         return
-    own = [] if options.without_ours else list(our_work(console, 1))
+    our_racers = [] if options.without_ours else list(our_work(console, 1))
     for name, load in large_data(console).items():
         with tempfile.TemporaryDirectory() as folder:
             X, y = load()
@@ -281,7 +278,7 @@ def bench_memory(console: Console, options: argparse.Namespace) -> None:
             np.save(f"{folder}/y.npy", y)
             size, shape = X.nbytes, X.shape
             del X, y
-            extra = {who: _peak(folder, who) for who in [*own, "LightGBM"]}
+            extra = {who: _peak(folder, who) for who in [*our_racers, "LightGBM"]}
         title = f"{name}, {shape[0]:,} x {shape[1]}: memory beyond the input of"
         table = new_table(f"{title} {size / 1e6:,.0f} MB", ["MB", "bytes a cell", "times LightGBM"])
         for who, peak in extra.items():
@@ -370,7 +367,7 @@ def _options() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Run the parts that were asked for."""
+    """Run the parts that the command line names."""
     options = _options()
     console = Console() if sys.stdout.isatty() else Console(width=160)
     for part in options.parts or [part for part in PARTS if part != "choose"]:

@@ -59,8 +59,8 @@ HEADS = (
     *("set", "rows", "words", "classes", "error", "error", "error", "ratio", "seconds", "seconds"),
     *("ms a round", "ms a round", "ms a text"),
 )
-MOST = 1.05
-"""How many times the error of the better linear model ours may be."""
+MAX_RATIO = 1.05
+"""Largest ratio of our error to that of the better linear model."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def _column(name: str, part: str) -> tuple[list[str], list[str]]:
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """Do something, and give what it gave and the seconds it took."""
+    """Call a function; return its result and the seconds."""
     started = time.perf_counter()
     done = work()
     return done, time.perf_counter() - started
@@ -103,7 +103,7 @@ def single(model: TextBoostClassifier, texts: list[str]) -> float:
 
 
 def compare(name: str) -> tuple[float, list[str]]:
-    """Fit all on a set; give our error as a multiple of the better of theirs, and a line."""
+    """Fit every model on a set; return our error over the better of theirs, and a line."""
     data = read(name)
     svm, logistic = (
         make_pipeline(TfidfVectorizer(ngram_range=(1, 2), token_pattern=WORDS), model)
@@ -127,7 +127,7 @@ def compare(name: str) -> tuple[float, list[str]]:
         f"{len(ours.features_.vocabulary):,}",
         str(len(ours.classes_)),
         *(f"{error:.4f}" for error in errors),
-        f"{ratio:.2f}" + ("" if ratio <= MOST else " (!)"),
+        f"{ratio:.2f}" + ("" if ratio <= MAX_RATIO else " (!)"),
         f"{their_seconds:.1f}",
         f"{our_seconds:.1f}",
         f"{stump_seconds / THEIR_ROUNDS * 1e3:.1f}",

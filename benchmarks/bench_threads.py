@@ -139,7 +139,7 @@ def xgboost(case: Case, X: NDArray[np.float32], y: NDArray[Any], threads: int) -
 
 
 def libraries(case: Case, peers: bool) -> dict[str, Fit]:
-    """Return what fits the case, by name; peers only where they are installed."""
+    """Return the libraries that fit the case, by name; peers only if they are installed."""
     X, y = case.data()
     fits: dict[str, Fit] = {"pacboost": partial(ours, case, X, y)}
     if peers and find_spec("lightgbm"):
@@ -160,8 +160,8 @@ def digest(model: Any) -> str:
 def measure(case: Case, threads: list[int], repeats: int, peers: bool) -> dict[str, list[float]]:
     """Return the seconds of every library by the number of threads."""
     fits = libraries(case, peers)
-    few = Case(3_000, case.features, 2, case.leaves, case.classes)
-    ours(few, *few.data(), max(threads))  # compile or load
+    small_case = Case(3_000, case.features, 2, case.leaves, case.classes)
+    ours(small_case, *small_case.data(), max(threads))  # compile or load
     seconds = {name: [float("inf")] * len(threads) for name in fits}
     digests = set()
     for _ in range(repeats):
@@ -182,8 +182,8 @@ def show(console: Console, case: Case, threads: list[int], seconds: dict[str, li
     table = Table("seconds on … threads", title=str(case))
     for count in threads:
         table.add_column(str(count), justify="right")
-    for name, own in seconds.items():
-        table.add_row(name, *(f"{s:.3g}" for s in own))
+    for name, times in seconds.items():
+        table.add_row(name, *(f"{s:.3g}" for s in times))
     console.print(table)
 
 
@@ -199,7 +199,7 @@ def main() -> None:
     chosen = parser.parse_args()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     threads = chosen.threads or [2**k for k in range(12) if 2**k <= (cores or 1)]
-    console, found = Console(), {}
+    console, results = Console(), {}
     forever = [sys.executable, "-c", "while True: pass"]
     others = [subprocess.Popen(forever) for _ in range(chosen.busy)]
     try:
@@ -207,9 +207,9 @@ def main() -> None:
             case = CASES[name]
             seconds = measure(case, threads, chosen.repeats, not chosen.alone)
             show(console, case, threads, seconds)
-            found[name] = {"case": str(case), "threads": threads, "seconds": seconds}
+            results[name] = {"case": str(case), "threads": threads, "seconds": seconds}
             if chosen.json:
-                chosen.json.write_text(json.dumps(found, indent=1))
+                chosen.json.write_text(json.dumps(results, indent=1))
     finally:
         for other in others:
             other.kill()

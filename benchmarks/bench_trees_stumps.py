@@ -86,24 +86,24 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=300, help="rounds of AdaBoost")
     parser.add_argument("--output", type=Path, help="write the scatter to this file")
     asked = parser.parse_args()
-    found: dict[str, tuple[float, float]] = {}
+    results: dict[str, tuple[float, float]] = {}
     for name in asked.sets or sets():
         why = real_data.absent(name)
         if why is not None:
             print(why)
             continue
         try:
-            found[name] = errors(name, asked.noise, asked.rounds)
+            results[name] = errors(name, asked.noise, asked.rounds)
         except (ValueError, KeyError) as problem:
             print(f"{name}: skipped ({problem})")
             continue
-        print(f"{name:28} tree {found[name][0]:.4f}   stumps {found[name][1]:.4f}", flush=True)
-    if not found:
+        print(f"{name:28} tree {results[name][0]:.4f}   stumps {results[name][1]:.4f}", flush=True)
+    if not results:
         return
-    wins, losses, chance = sign_test(found)
+    wins, losses, chance = sign_test(results)
     print(f"boosted stumps better on {wins}, tree on {losses}; sign test p = {chance:.3g}")
     if asked.output is not None:
-        axes = duel(found, "a pruned tree", "boosted stumps")
+        axes = duel(results, "a pruned tree", "boosted stumps")
         axes.figure.savefig(asked.output, dpi=120)
 
 

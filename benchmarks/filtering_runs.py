@@ -1,4 +1,4 @@
-"""The runs behind bench_filtering.py, each in a process of its own, so that memory is given back.
+"""The runs behind bench_filtering.py, each in its own process, so that memory is freed.
 
 ``python filtering_runs.py '[what, spec]'`` does one and prints what came of it as a line of JSON.
 """
@@ -26,7 +26,7 @@ from benchmarks import filtering_worlds as worlds
 TEST_ROWS = 200_000
 LEAVES = {"tree": 31, "stump": 2}
 FILE_ROWS, GROUP_ROWS = 1_000_000, 200_000
-MOST_ROUNDS = 20_000
+MAX_ROUNDS = 20_000
 """No peer is followed further: looking at test rows would take longer than the race."""
 REACHED, TIME_UP = "reached", "time is up"
 
@@ -47,7 +47,7 @@ def test_rows(world: str) -> tuple[worlds.X32, Floats]:
 
 
 def our_odds(model: Any, X: Any) -> Floats:
-    """Log odds, of which our score is one half."""
+    """Log odds: twice our score."""
     return 2 * np.asarray(model.decision_function(X))
 
 
@@ -62,7 +62,7 @@ def ours(spec: Spec, rounds: int, **changes: Any) -> Any:
 
 
 def warm_up(spec: Spec) -> float:
-    """Load compiled code, or compile; give the seconds."""
+    """Load compiled code, or compile; return the seconds."""
     X, y = worlds.make("additive", 3000, 2)
     started = time.perf_counter()
     ours(spec, 5).fit(X, y)
@@ -74,22 +74,22 @@ def run_ours(spec: Spec) -> Result:
     X, y = worlds.read(spec["world"], spec["rows"], Path(spec["cache"]))
     X_test, signs = test_rows(spec["world"])
     warm = warm_up(spec)
-    rounds, found, loss, before = 25, 0, 100.0, math.inf
-    while not found and loss < before and rounds < spec["most_rounds"]:
+    rounds, best_rounds, loss, before = 25, 0, 100.0, math.inf
+    while not best_rounds and loss < before and rounds < spec["most_rounds"]:
         rounds = min(2 * rounds, spec["most_rounds"])
         model = ours(spec, rounds).fit(X, y)
         loss, before = log_loss(signs * our_odds(model, X_test)), loss
         if loss <= spec["target"]:
-            found = _first_round(model, X_test, signs, spec["target"])
+            best_rounds = _first_round(model, X_test, signs, spec["target"])
     seconds = []
-    for _ in range(spec["repeats"] if found else 0):
+    for _ in range(spec["repeats"] if best_rounds else 0):
         started = time.perf_counter()
-        model = ours(spec, found).fit(X, y)
+        model = ours(spec, best_rounds).fit(X, y)
         seconds.append(time.perf_counter() - started)
     margins = signs * our_odds(model, X_test)
     refills = model.ledger_.refills
     return {
-        "seconds": statistics.median(seconds) if found else None,
+        "seconds": statistics.median(seconds) if best_rounds else None,
         "all_seconds": seconds,
         "rounds": len(model.ledger_),
         "loss": log_loss(margins),
@@ -111,7 +111,7 @@ def _first_round(model: Any, X_test: Any, signs: Floats, target: float) -> int:
 
 
 def run_lightgbm(spec: Spec) -> Result:
-    """Chase the target with LightGBM."""
+    """Boost with LightGBM to the target."""
     import lightgbm as lgb
 
     X, y = worlds.read(spec["world"], round(spec["rows"] * spec["fraction"]), Path(spec["cache"]))
@@ -131,7 +131,7 @@ def run_lightgbm(spec: Spec) -> Result:
 
 
 def run_xgboost(spec: Spec) -> Result:
-    """Chase the target with XGBoost."""
+    """Boost with XGBoost to the target."""
     import xgboost as xgb
 
     X, y = worlds.read(spec["world"], round(spec["rows"] * spec["fraction"]), Path(spec["cache"]))
@@ -144,7 +144,7 @@ def run_xgboost(spec: Spec) -> Result:
 
 
 def run_xgboost_external(spec: Spec) -> Result:
-    """Chase the target with XGBoost's external memory, a file a batch, its cache on disk.
+    """Boost with XGBoost's external memory to the target, one file per batch, cache on disk.
 
     Depth by depth, as its manual advises: leaf by leaf reads everything once a leaf.
     """
@@ -188,8 +188,8 @@ def _chase_xgboost(spec: Spec, matrix: Any, settings: Spec, started: float) -> R
     X_test = xgb.DMatrix(X_test)
 
     def raw(first: int, last: int) -> Floats:
-        given = booster.predict(X_test, output_margin=True, iteration_range=(first, last))
-        return np.asarray(given, dtype=np.float64)
+        scores = booster.predict(X_test, output_margin=True, iteration_range=(first, last))
+        return np.asarray(scores, dtype=np.float64)
 
     def added(first: int, last: int) -> Floats:
         """Log odds by some rounds; every answer has the intercept in it, one should."""
@@ -207,7 +207,7 @@ def chase(
     added: Callable[[int, int], Floats],
     signs: Floats,
 ) -> Result:
-    """Boost until the target is reached, time is up, or nothing more comes of it.
+    """Boost until the target is reached, time is up, or the loss no longer falls.
 
     Test rows are looked at after 4, 5, 6, … rounds, ever more rarely, and off the clock.
     """
@@ -229,7 +229,7 @@ def chase(
             best, best_round, error = loss, rounds, float((signs * now <= 0).mean())
         if loss <= spec["target"]:
             outcome = REACHED
-        elif over or rounds >= MOST_ROUNDS:
+        elif over or rounds >= MAX_ROUNDS:
             outcome = TIME_UP if over else "gave up"
         elif rounds > 2 * best_round + 20:
             outcome = "no longer falls"
@@ -317,14 +317,14 @@ def run_reader(spec: Spec) -> Result:
 
 
 def resident() -> int:
-    """Bytes that this process holds now."""
+    """Return the resident bytes of this process."""
     import psutil
 
     return int(psutil.Process().memory_info().rss)
 
 
 def peak() -> int:
-    """The most bytes that this process has held.
+    """Return the peak of resident bytes of this process.
 
     What ``getrusage`` tells would include the process that started this one.
     """
@@ -359,5 +359,5 @@ WORK: dict[str, Callable[[Spec], Result]] = {
 
 
 if __name__ == "__main__":
-    chosen, told = json.loads(sys.argv[1])
-    print(json.dumps(WORK[chosen](told)))
+    chosen, request = json.loads(sys.argv[1])
+    print(json.dumps(WORK[chosen](request)))

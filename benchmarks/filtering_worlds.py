@@ -1,7 +1,7 @@
 """Worlds for boosting by filtering: where more data help, where they do not, and a known edge.
 
-A world is a function of a generator and a number of rows. Rows are made in chunks, each with a key
-of its own, so that the first million rows are the same in a file of one million and of ten.
+A world is a function of a generator and a number of rows. Rows are made in chunks, each with its
+own key, so that the first million rows are the same in a file of one million and of ten.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def save_parquet(world: str, rows: int, folder: Path, file_rows: int, group_rows
         path = folder / f"part-{number:04}.parquet"
         with pq.ParquetWriter(path, schema, compression="none", use_dictionary=False) as writer:
             for start in range(first, min(first + file_rows, rows), group_rows):
-                # A row group has a key of its own, as a chunk has.
+                # A row group has its own key, as a chunk has.
                 count = min(group_rows, rows - start)
                 X, y = WORLDS[world](np.random.default_rng((TRAIN, start)), count)
                 columns = [*np.ascontiguousarray(X.T), y]
@@ -163,7 +163,7 @@ def save_parquet(world: str, rows: int, folder: Path, file_rows: int, group_rows
 
 
 def read_parquet(path: Path) -> Chunk:
-    """Read a whole file."""
+    """Read a complete file."""
     import pyarrow.parquet as pq
 
     table: Any = pq.read_table(path)
@@ -175,7 +175,7 @@ def read_parquet(path: Path) -> Chunk:
 
 @dataclass(frozen=True)
 class WeakFeatures(World):
-    """The majority of many ±1 features, each of which agrees with it with chance (1 + edge)/2.
+    """The majority of many ±1 features; each agrees with it with probability (1 + edge)/2.
 
     Given the class, features are independent. So whatever weights depend on the rules so far, every
     feature not used yet has a correlation of ``edge`` with the class, up to the rare rows whose

@@ -64,7 +64,7 @@ UNWANTED = {"bank_additional": ["duration"]}
 
 
 def absent(name: str) -> str | None:
-    """Return why a set cannot be read, or nothing where it can."""
+    """Return why a set cannot be read; empty if it can."""
     folder = HOME / _folder(name)
     if folder.is_dir() and (HOME / "index.csv").exists():
         return None
@@ -135,5 +135,5 @@ def _numbers(labels: Any) -> NDArray[np.int64]:
 def _stratified(X: NDArray[np.float64], y: NDArray[np.int64], rows: int) -> Data:
     from sklearn.model_selection import train_test_split
 
-    kept, _ = train_test_split(np.arange(len(y)), train_size=rows, stratify=y, random_state=0)
-    return X[kept], y[kept]
+    rows_kept, _ = train_test_split(np.arange(len(y)), train_size=rows, stratify=y, random_state=0)
+    return X[rows_kept], y[rows_kept]

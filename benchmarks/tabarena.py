@@ -30,13 +30,13 @@ HERE = Path(__file__).parent / "tabarena_runs"
 
 
 class BoostModel(AbstractModel):  # type: ignore[misc]
-    """Boosted trees of pacboost; how many rounds are best they find out on rows of their own."""
+    """Boosted trees of pacboost; they choose the number of rounds by held-out rows."""
 
     ag_key = "PACBOOST"
     ag_name = "PACBoost"
 
     def _fit(self, X: Any, y: Any, num_cpus: int = 1, **others: Any) -> None:
-        """Fit; numbers, categories and missing values are taken as they are."""
+        """Fit on numbers, categories and missing values without preprocessing."""
         kind = BoostRegressor if self.problem_type == "regression" else BoostClassifier
         parameters = {**self._get_model_params(), "n_jobs": num_cpus, "verbose": False}
         self.model = kind(**parameters).fit(self.preprocess(X, y=y, is_train=True), y)
@@ -71,7 +71,7 @@ class BoostModel(AbstractModel):  # type: ignore[misc]
 
 
 def main() -> None:
-    """Run what has not been run yet, and print where it stands among the others."""
+    """Run the tasks that are missing, and print the leaderboard."""
     from tabarena.benchmark.experiment import TabArenaV0pt1ExperimentBundle
     from tabarena.contexts import TabArenaContext
 
@@ -92,8 +92,8 @@ def main() -> None:
         build_kwargs={"dataset_names": sets} if sets else {},
         debug_mode=options.debug,
     )
-    found = context.compare(output_dir=HERE / "leaderboard")
-    print(context.leaderboard_to_website_format(leaderboard=found).to_markdown(index=False))
+    results = context.compare(output_dir=HERE / "leaderboard")
+    print(context.leaderboard_to_website_format(leaderboard=results).to_markdown(index=False))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from scipy.stats import rankdata
 
 from benchmarks.real_data import WORDS, Data, absent, read
 
-LEAST_PROBABILITY = 1e-6
+MIN_PROBABILITY = 1e-6
 """Log losses are taken with probabilities of at least this, or one sure mistake would decide."""
 
 
@@ -32,7 +32,7 @@ class Racer(NamedTuple):
     settings: dict[str, Any]
 
     def fit(self, X: NDArray[np.float64], y: NDArray[np.int64], seed: int = 0) -> Any:
-        """Fit a new one, whose warnings about names and versions are not the subject here."""
+        """Fit a new classifier, without warnings about names and versions."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return self.make(**self.settings, random_state=seed).fit(X, y)
@@ -45,7 +45,7 @@ Results = dict[tuple[str, str, int], Record]
 
 
 def race(racer: Racer, data: Data, seed: int) -> Record:
-    """Fit on three quarters of the rows and be wrong on some of the others."""
+    """Fit on three quarters of the rows, and measure on the others."""
     from sklearn.model_selection import train_test_split
 
     X, y = data
@@ -69,16 +69,16 @@ def log_loss(
     model: Any, X: NDArray[np.float64], y: NDArray[np.int64], classes: NDArray[np.int64]
 ) -> float:
     """Mean of -log of the probability given to the true class, among rows whose class is known."""
-    known = np.isin(y, classes)
+    has_class = np.isin(y, classes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        given = model.predict_proba(X[known])
-    true = given[np.arange(len(given)), np.searchsorted(classes, y[known])]
-    return float(-np.log(np.clip(true, LEAST_PROBABILITY, None)).mean())
+        probabilities = model.predict_proba(X[has_class])
+    true = probabilities[np.arange(len(probabilities)), np.searchsorted(classes, y[has_class])]
+    return float(-np.log(np.clip(true, MIN_PROBABILITY, None)).mean())
 
 
 class Store:
-    """Results as lines of JSON in a file, the last line on a fit being the one that counts."""
+    """Results as lines of JSON in a file; the last line of a fit counts."""
 
     def __init__(self, path: Path | None, forget: set[str]) -> None:
         self.path = path
@@ -91,13 +91,13 @@ class Store:
         }
 
     def get(self, name: str, racer: str, settings: dict[str, Any], seed: int) -> Record | None:
-        """What is known of a fit with these very settings."""
+        """Return the stored result of a fit with these settings."""
         return self._found.get(self._key(name, racer, settings, seed))
 
     def put(
         self, name: str, racer: str, settings: dict[str, Any], seed: int, result: Record
     ) -> None:
-        """Write a result down at once, so that an interrupted run can go on."""
+        """Append a result to the file, so that an interrupted run can continue."""
         if self.path:
             entry = {"set": name, "racer": racer, "settings": settings, "seed": seed}
             with self.path.open("a") as file:
@@ -111,7 +111,7 @@ class Store:
 def tournament(
     console: Console, sets: list[str], racers: Racers, splits: int, store: Store
 ) -> Results:
-    """Let every racer run on every split of every set that is there."""
+    """Run every racer on every split of every set that is present."""
     results: Results = {}
     for name in sets:
         if problem := absent(name):
@@ -130,7 +130,7 @@ def tournament(
 
 
 class Board:
-    """The results of a tournament, cut up by what was measured."""
+    """The results of a tournament by measure."""
 
     def __init__(self, results: Results, racers: Racers) -> None:
         self.results, self.racers = results, racers
@@ -144,8 +144,8 @@ class Board:
     def ranks(self, what: str) -> NDArray[np.float64]:
         """The mean over all splits of all sets of each racer's rank; ties share theirs."""
         figures = [[self.runs(name, who, what) for who in self.racers] for name in self.sets]
-        found: NDArray[np.float64] = rankdata(np.array(figures), axis=1).mean(axis=(0, 2))
-        return found
+        mean_ranks: NDArray[np.float64] = rankdata(np.array(figures), axis=1).mean(axis=(0, 2))
+        return mean_ranks
 
     def show_means(self, console: Console, what: str, title: str) -> None:
         """Print means over splits, their standard errors, and mean ranks."""
@@ -167,17 +167,17 @@ class Board:
             table.add_row(WORDS.get(name, name), *(f"{s:,.2f}" for s in sums))
         console.print(table)
 
-    def show_ratios(self, console: Console, what: str, own: list[str], others: list[str]) -> None:
+    def show_ratios(self, console: Console, what: str, ours: list[str], others: list[str]) -> None:
         """Print ours as a multiple of the best of the others (by mean), and geometric means."""
-        if not own:
+        if not ours:
             return
         best_of = "the best of " if len(others) > 1 else ""
-        table = new_table(f"{what}: ratio to {best_of}{', '.join(others)}", own)
+        table = new_table(f"{what}: ratio to {best_of}{', '.join(others)}", ours)
         ratios = []
         for name in self.sets:
             best = min(self.runs(name, who, what).mean() for who in others)
-            means = np.array([self.runs(name, who, what).mean() for who in own])
-            ratios.append(means / best if best > 0 else np.full(len(own), np.nan))
+            means = np.array([self.runs(name, who, what).mean() for who in ours])
+            ratios.append(means / best if best > 0 else np.full(len(ours), np.nan))
             table.add_row(WORDS.get(name, name), *(f"{ratio:.3f}" for ratio in ratios[-1]))
         table.add_section()
         positive = np.array([row for row in ratios if np.all(row > 0)])

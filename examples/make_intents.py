@@ -22,7 +22,7 @@ BY_CHANCE = 0.03
 
 
 def write_intents(path: Path, rows: int = 600, seed: int = 0) -> None:
-    """Write so many requests; a few stand at the wrong desk."""
+    """Write requests with the desk of each; a few labels are wrong."""
     draw = np.random.default_rng(seed)
     desks = list(REQUESTS)
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -30,9 +30,9 @@ def write_intents(path: Path, rows: int = 600, seed: int = 0) -> None:
         writer.writerow(["utterance", "intent"])
         for _ in range(rows):
             desk = desks[int(draw.integers(len(desks)))]
-            said = [str(draw.choice(part)) for part in (BEFORE, REQUESTS[desk], AFTER)]
+            parts = [str(draw.choice(part)) for part in (BEFORE, REQUESTS[desk], AFTER)]
             wrong = draw.random() < BY_CHANCE
-            writer.writerow([" ".join(" ".join(said).split()),
+            writer.writerow([" ".join(" ".join(parts).split()),
                              desks[int(draw.integers(len(desks)))] if wrong else desk])  # fmt: skip
 
 

@@ -36,7 +36,15 @@ class DataTypeError(DataError, TypeError):
 
 
 class ParameterError(PacboostError):
-    """A parameter is outside what is allowed."""
+    """A parameter is outside what is allowed; ``parameter`` is its name, if there is one.
+
+    >>> ParameterError("delta is 2; it must lie between 0 and 1", parameter="delta").parameter
+    'delta'
+    """
+
+    def __init__(self, message: str = "", *, parameter: str | None = None) -> None:
+        super().__init__(message)
+        self.parameter = parameter
 
 
 class FileError(PacboostError):

@@ -5,13 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
 import pytest
 
 import pacboost
+from pacboost import boosters
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_booster, as_loss
@@ -66,6 +69,18 @@ def test_a_name_stands_for_the_booster_with_its_defaults(name: str) -> None:
     booster = as_booster(name)
     assert booster == BOOSTERS[name]()
     assert booster.name == name
+
+
+def test_every_named_booster_is_registered() -> None:
+    modules = [
+        import_module(f"pacboost.boosters.{m.name}") for m in iter_modules(boosters.__path__)
+    ]
+    kinds = {kind for module in modules for kind in vars(module).values() if isinstance(kind, type)}
+    named = {kind.name for kind in kinds if issubclass(kind, Booster) and "name" in vars(kind)} - {
+        "custom_objective",
+        "custom_loss",
+    }  # which users define
+    assert named == {*BOOSTERS, *LOSSES}
 
 
 def test_nothing_but_boosters_lies_beside_boosters() -> None:

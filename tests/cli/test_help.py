@@ -20,6 +20,7 @@ import pacboost
 from pacboost.cli.commands.plan import EXAMPLES
 from pacboost.cli.group import DEBUG, Commands
 from pacboost.cli.main import COMMANDS, main
+from pacboost.cli.options import FILTERING_ROUNDS
 from pacboost.errors import FileError, NoEdgeWarning, NotCertified, PacboostError
 from pacboost.theory.plan import QUESTIONS
 from tests.cli.running import answer, refused, run, well
@@ -50,6 +51,16 @@ def test_every_option_is_explained(name: str) -> None:
         if isinstance(parameter, click.Option):
             assert parameter.help, f"{name} {parameter.opts[0]}"
             assert parameter.help.rstrip().endswith((".", "]")), f"{name} {parameter.opts[0]}"
+
+
+def test_help_names_the_automatic_values() -> None:
+    filtering = pacboost.FilterBoostClassifier()
+    assert filtering.n_estimators == FILTERING_ROUNDS
+    for parameter, shown in (("rounds", "2,000"), ("learning_rate", "0.05 to 0.2")):
+        options = {option.name: option for option in ALL["fit"].params}
+        option = options[parameter]
+        assert isinstance(option, click.Option)
+        assert shown in str(option.help)
 
 
 # What every command has: help with an example, --json, exit codes, errors in one sentence.

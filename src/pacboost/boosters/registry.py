@@ -1,22 +1,17 @@
-"""The names of all boosters, found by reading the files that hold them.
+"""The names of all boosters, and the modules that define them.
 
-A class with ``name: ClassVar[str] = "its_name"`` is a booster of that name, so the command line
-offers all names without importing a booster. Its file is imported when it is first asked for.
+The command line offers all names without importing a booster; a module is imported when one of its
+boosters is first asked for.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pacboost.boosters.booster import Booster
-
-NAMED = re.compile(r'^    name: ClassVar\[str\] = "(\w+)"', re.MULTILINE)
 
 
 class Registry(Mapping[str, "type[Booster[Any]]"]):
@@ -28,36 +23,47 @@ class Registry(Mapping[str, "type[Booster[Any]]"]):
     'ArcGV'
     """
 
-    def __init__(self, *, regression: bool) -> None:
-        self._regression = regression
-
-    @cached_property
-    def _files(self) -> dict[str, str]:
-        """The name of the module of every booster."""
-        files = [
-            file
-            for folder in import_module("pacboost.boosters").__path__
-            for file in Path(folder).glob("*.py")
-            if (file.stem == "regression") == self._regression and file.stem != "objective"
-        ]
-        return {
-            name: file.stem for file in files for name in NAMED.findall(file.read_text("utf-8"))
-        }
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self._modules = modules
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._files))
+        return iter(sorted(self._modules))
 
     def __len__(self) -> int:
-        return len(self._files)
+        return len(self._modules)
 
     def __getitem__(self, name: str) -> type[Booster[Any]]:
-        module = import_module(f"pacboost.boosters.{self._files[name]}")
+        module = import_module(f"pacboost.boosters.{self._modules[name]}")
         kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
         return next(kind for kind in kinds if getattr(kind, "name", None) == name)
 
 
-BOOSTERS = Registry(regression=False)
-LOSSES = Registry(regression=True)
+MODULES = {
+    "adaboost": "adaboost",
+    "adaboost_v": "maximal_margin",
+    "arc_gv": "maximal_margin",
+    "brown": "brown",
+    "corrective_erlp": "soft_margin",
+    "erlp": "soft_margin",
+    "filter_boost": "filtering",
+    "gentle": "newton",
+    "graph_separation": "graph_separation",
+    "logit": "logit",
+    "lp": "soft_margin",
+    "mada": "filtering",
+    "majority": "majority",
+    "measure": "filtering",
+    "mlp": "soft_margin",
+    "projection": "projection",
+    "smooth": "filtering",
+    "soft": "soft_margin",
+    "total": "soft_margin",
+}
+"""The module of each booster, by its ``name``."""
+BOOSTERS = Registry(MODULES)
+LOSSES = Registry(
+    dict.fromkeys(["absolute", "gamma", "huber", "poisson", "quantile", "square"], "regression")
+)
 """Boosters of regression, by the loss that they lower."""
 LOSS_NAMES = {"squared_error": "square", "absolute_error": "absolute"}
 """Scikit-learn's names of losses, and ours."""

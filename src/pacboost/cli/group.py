@@ -1,4 +1,4 @@
-"""The group of all commands: they are loaded when used, and errors become one sentence.
+"""The group of all commands, which are imported when used, and whose errors become one sentence.
 
 Exit codes are 0 for success; 1 if the answer is no: a certificate that does not hold or is refused,
 an error above --epsilon, a learner without an edge; 2 for a command, option, file or row that
@@ -28,14 +28,14 @@ ALARM = 3
 BUG = 4
 INTERRUPTED = 130
 """The exit code that shells give a program ended by Ctrl-C."""
-ELSEWHERE = {
+NAMES_ELSEWHERE = {
     "train": "fit", "learn": "fit", "score": "certify", "evaluate": "certify", "test": "certify",
     "info": "inspect", "show": "inspect", "explain": "report", "check": "verify",
     "monitor": "watch",
 }  # fmt: skip
-"""What commands are called elsewhere."""
-LONGEST = 1_000
-"""Letters of a sentence in a list of commands; click cuts it to one line otherwise."""
+"""What other programs call the same commands."""
+MAX_SENTENCE_LETTERS = 1_000
+"""Maximum length of a sentence in a list of commands; click's default cuts it to one line."""
 DEBUG = "PACBOOST_DEBUG"
 """The environment variable that makes errors show their tracebacks."""
 
@@ -45,25 +45,22 @@ OPTIONS = (
     "edge|end|epsilon|error|false_positive_rate|groups|larger_than|learner|loss|of|ordered|p_min|ratio_bound|new_rows|"
     "positive|precision|quantile|recall|reference|target_error|top_k"
 )
-"""Parameters that are options of the same names."""
+"""Parameters that are also options of the command line, under the same names."""
 IN_COMMANDS = (
-    (r"AdaBoostClassifier\(\)", "--booster adaboost --learner stump"),
     (r"pacboost\.theory\.plan\.([a-z]+)(\([^)]*\))?", r"pacboost plan \1"),
     (r"(?:pacboost\.)?choose_threshold(\([^)]*\))?", "pacboost threshold"),
-    (r"pacboost\.certify_all(\([^)]*\))?", "pacboost certify --of"),
     (r"pacboost\.(certify|sets|intervals|verify|diagnose|compare)(\([^)]*\))?", r"pacboost \1"),
-    (rf"(?<![\w-])({OPTIONS})=True\b", r"--\1"),
     (rf"(?<![\w-])({OPTIONS})=['\"]([^'\"]*)['\"]", r"--\1 \2"),
     (rf"(?<![\w-])({OPTIONS})=(?=[\d\s,;.)]|$)", r"--\1 "),
 )
-"""What Python calls things, and what the command line calls them."""
+"""Regular expressions of Python calls and parameters, and the commands and options for them."""
 
 
 def in_commands(text: str) -> str:
-    """Return a sentence in the words of the command line.
+    """Replace Python calls and parameters in a sentence by commands and options.
 
-    >>> in_commands("set certify='holdout', or ask pacboost.certify(model, X, y) with ordered=True")
-    'set --certify holdout, or ask pacboost certify with --ordered'
+    >>> in_commands("set certify='holdout', or ask pacboost.certify(model, X, y)")
+    'set --certify holdout, or ask pacboost certify'
     >>> in_commands("give clip=, or recall=0.9, as pacboost.theory.plan.recall says")
     'give --clip, or --recall 0.9, as pacboost plan recall says'
     """
@@ -74,21 +71,25 @@ def in_commands(text: str) -> str:
 
 
 class WholeSentences(click.Group):
-    """Lists commands with their first sentence, on several lines if it takes them."""
+    """A group whose help shows the first sentence of every command in full."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands."""
-        found = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
-        rows = [(name, own.get_short_help_str(LONGEST)) for name, own in found if own is not None]
+        commands = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        rows = [
+            (name, command.get_short_help_str(MAX_SENTENCE_LETTERS))
+            for name, command in commands
+            if command is not None
+        ]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
 
 class Commands(WholeSentences):
-    """Commands by the module of each, which has a ``command``; they are listed in this order."""
+    """A group of commands, each the ``command`` of a module; ``homes`` has the modules by name."""
 
-    def __init__(self, *given: Any, homes: Mapping[str, str], **named: Any) -> None:
-        super().__init__(*given, **named)
+    def __init__(self, *arguments: Any, homes: Mapping[str, str], **named: Any) -> None:
+        super().__init__(*arguments, **named)
         self._homes = homes
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -105,16 +106,18 @@ class Commands(WholeSentences):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; one that does not exist is answered with a guess."""
+        """Find the command; for an unknown name, suggest a similar one."""
         name = args[0]
         if name in self._homes or name.startswith("-"):
             return super().resolve_command(ctx, args)
-        close = ELSEWHERE.get(name) or next(iter(get_close_matches(name, self._homes, n=1)), None)
+        close = NAMES_ELSEWHERE.get(name) or next(
+            iter(get_close_matches(name, self._homes, n=1)), None
+        )
         hint = f"Did you mean '{close}'?" if close else f"There are {', '.join(self._homes)}."
         raise click.UsageError(f"No such command '{name}'. {hint}", ctx)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run a command; what goes wrong becomes one sentence and an exit code."""
+        """Run a command; an error becomes one sentence and an exit code."""
         try:
             with _notes():
                 return super().invoke(ctx)
@@ -153,7 +156,7 @@ class CommandError(click.ClickException):
 
 @contextmanager
 def _notes() -> Iterator[None]:
-    """Show warnings as notes, without the lines of code that they come from."""
+    """Print warnings as notes, without the source lines that raised them."""
     with warnings.catch_warnings():
         for kind in vars(errors).values():
             if isinstance(kind, type) and issubclass(kind, Warning):
@@ -162,10 +165,10 @@ def _notes() -> Iterator[None]:
         shown: set[str] = set()
 
         def show(message: Warning | str, *_: object) -> None:
-            said = in_commands(f"Note: {str(message).rstrip('.')}.")
-            if said not in shown:
-                click.echo(visible(said), err=True)
-            shown.add(said)
+            note = in_commands(f"Note: {str(message).rstrip('.')}.")
+            if note not in shown:
+                click.echo(visible(note), err=True)
+            shown.add(note)
 
         warnings.showwarning = show  # type: ignore[assignment]
         yield

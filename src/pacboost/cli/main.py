@@ -1,4 +1,4 @@
-"""The command and its parts."""
+"""The command ``pacboost`` and the list of its subcommands."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pacboost.cli import commands
 from pacboost.cli.group import Commands
 from pacboost.cli.options import example
 
-FIRST = (
+LISTED_FIRST = (
     "fit", "predict", "certify", "threshold", "sets", "intervals", "watch", "verify", "plan",
     "diagnose", "compare", "inspect", "report", "export", "ask", "demo", "lab", "doctor",
 )  # fmt: skip
-OTHERS = sorted(name for _, name, _ in iter_modules(commands.__path__) if "_" not in name)
-COMMANDS = tuple(dict.fromkeys((*FIRST, *OTHERS)))
+LISTED_AFTER = sorted(name for _, name, _ in iter_modules(commands.__path__) if "_" not in name)
+COMMANDS = tuple(dict.fromkeys((*LISTED_FIRST, *LISTED_AFTER)))
 """The commands in the order of the help page; each is the ``command`` of a file in commands/ whose
 name has no underscore."""
 

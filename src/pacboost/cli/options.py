@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from pacboost.numerics.described import described
+from pacboost.fit.settings import FEW_ROWS, MANY_ROWS, Settings, leaves_for
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Command], Command]
@@ -59,7 +58,7 @@ models = click.option(
     "--models",
     default=1,
     show_default=True,
-    help="The number of models that are tried on these rows, of which you keep one: each pays its "
+    help="The number of models that are tried on these rows to keep one of them: each pays its "
     "share of delta.",
 )
 epsilon = click.option(
@@ -81,27 +80,53 @@ model_file = click.argument("model_path", metavar="MODEL", type=FILE)
 data_file = click.argument("data", type=FILE)
 
 
-FILTERING = "estimators.filtering.filter_boost.FilterBoostClassifier"
-STRONG = "estimators.strong.classifier.StrongClassifier"
-REGRESSOR = "estimators.boosting.regressor.BoostRegressor"
+ROUNDS_BY_HAND = 50
+"""Rounds with --booster or --learner."""
+FILTERING_ROUNDS, FILTERING_TREE_RATE = 300, 0.2
+"""The automatic values of FilterBoostClassifier, which is not imported to show help."""
+AUTOMATIC = [
+    Settings.for_classes(rows, 2, logistic=logistic)
+    for rows in (FEW_ROWS, MANY_ROWS)
+    for logistic in (True, False)
+]
+"""The automatic values of small and large tables; all others lie between them."""
+RATES = sorted(settings.learning_rate for settings in AUTOMATIC)
+RATE_OF_TREES = f"{RATES[0]:g} to {RATES[-1]:g} for trees, by the number of rows"
 
 
-def of_estimator(kind: str, parameter: str, *names: str, **more: Any) -> Decorator[Any]:
-    """Return the option for a parameter of an estimator, whose docstring describes it."""
-    name = f"--{parameter.replace('_', '-')}"
-    text = re.sub(
-        r"``([a-z_]+)``", lambda m: f"--{m[1].replace('_', '-')}", described(kind, parameter)
-    )
-    text = re.sub(r"; None(:| means)", "; default:", text.replace("``", ""))
-    text = re.sub(r"\bNone(:| means)", "Default:", text)
-    return click.option(*(names or (name,)), help=text, show_default=True, **more)
-
-
-device = of_estimator(
-    STRONG, "device", type=click.Choice(("cpu", "cuda", "gpu", "auto")), default="cpu"
+device = click.option(
+    "--device",
+    type=click.Choice(("cpu", "cuda", "gpu", "auto")),
+    default="cpu",
+    show_default=True,
+    help='Where trees are grown: "cuda" takes an NVIDIA GPU, "auto" takes one if there is one and '
+    "the table is large enough. The model is the same, byte for byte.",
 )
-max_bins = of_estimator(REGRESSOR, "max_bins", default=255)
-leaves = of_estimator(REGRESSOR, "max_leaves", "--leaves", type=int)
+max_bins = click.option(
+    "--max-bins",
+    default=255,
+    show_default=True,
+    help="The most bins of values per feature, up to 65,535. Fewer are faster, more are finer.",
+)
+leaves = click.option(
+    "--leaves",
+    type=int,
+    help="The largest number of leaves of a tree, from 2 on. Default: half of the square root of "
+    f"the number of rows, from {leaves_for(0)} to {leaves_for(MANY_ROWS)}.",
+)
+rounds = click.option(
+    "--rounds",
+    type=int,
+    help="Maximum number of rounds.  [default: chosen by rows held back, at most "
+    f"{max(settings.most for settings in AUTOMATIC):,}; {ROUNDS_BY_HAND} with --booster or "
+    f"--learner; {FILTERING_ROUNDS} by filtering]",
+)
+learning_rate = click.option(
+    "--learning-rate",
+    type=float,
+    help=f"Factor on every vote.  [default: {RATE_OF_TREES}, else 1; {FILTERING_TREE_RATE:g} for "
+    "trees by filtering]",
+)
 
 
 def output(help: str) -> Decorator[Any]:  # noqa: A002 - the name that click uses
@@ -156,7 +181,7 @@ score = click.option(
 truth = click.option(
     "--target", "--truth", metavar="COLUMN", required=True, help="The column with the labels."
 )
-said = click.option(
+answer_column = click.option(
     "--said",
     metavar="COLUMN",
     help="There is no model: this column of the file holds answers that somebody has given.",
@@ -165,7 +190,7 @@ answers = together(
     model_file,
     click.argument("data", type=FILE, required=False),
     truth,
-    said,
+    answer_column,
 )
 """What to judge: a model and rows, or a file of answers alone."""
 report = click.option("--report", type=FILE, help="Write a page about it to this file.")
@@ -231,8 +256,8 @@ constraints = together(
         metavar="COLUMNS",
         multiple=True,
         help="For trees, with --loss or --learner tree: columns that may be used together on the "
-        "way to a leaf, separated by commas; columns in no set are a set of their own. The option "
-        "may be repeated. 'pairwise' allows any two, 'no-interactions' one at a time.",
+        "way to a leaf, separated by commas; columns in no set form one more set. The option may "
+        "be repeated. 'pairwise' allows any two, 'no-interactions' one at a time.",
     ),
 )
 """What trees may ask; cli/commands/fit_memory.py reads them."""
@@ -242,11 +267,35 @@ filtering = together(
     click.option(
         "--filter", "filtering", is_flag=True, help="Boost by filtering, also from a CSV file."
     ),
-    of_estimator(FILTERING, "memory"),
-    of_estimator(FILTERING, "time_limit", "--time", "time_limit"),
-    of_estimator(FILTERING, "edge", type=float),
-    of_estimator(FILTERING, "sample_rows", type=int),
-    of_estimator(FILTERING, "checkpoint", type=FILE),
+    click.option("--memory", help='The maximum memory of the process, such as "2GB".'),
+    click.option(
+        "--time",
+        "time_limit",
+        help='Stop after this time, such as "60s", and keep what was learned.',
+    ),
+    click.option(
+        "--edge",
+        type=float,
+        help="The correlation 1 - 2·error that the learner promises under every weighting. If "
+        "given, the theorems are followed: every round has its own sample, and the edge of each "
+        'rule is tested on fresh examples ("logit" is then FilterBoost); rules that pass have at '
+        "least 0.4 times the promised edge, which boosters go by. Default: samples are boosted on "
+        "as long as they represent the weights, with weights corrected for how they were drawn; "
+        '"measure", "smooth", "projection" and "majority" then assume 0.1.',
+    ),
+    click.option(
+        "--sample-rows",
+        type=int,
+        help="The maximum number of rows that are kept at a time. Default: 100,000, for stumps "
+        "50,000, or what --memory leaves room for.",
+    ),
+    click.option(
+        "--checkpoint",
+        type=FILE,
+        help="A file that a fit writes now and then, and on Ctrl-C. A later fit with the same "
+        "parameters and source goes on from it to the same model; when that is done the file is "
+        "deleted.",
+    ),
     click.option(
         "--cluster",
         metavar="WHERE",

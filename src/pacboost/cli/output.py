@@ -29,13 +29,13 @@ def print_json(content: Any) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Turn a value into what JSON knows; NaN and infinities become null.
+    """Convert a value to JSON types; NaN and infinities become null.
 
     >>> import numpy as np
     >>> plain({"a": (np.int64(1), float("nan")), 2: Path("m.pacb")})
     {'a': [1, None], '2': 'm.pacb'}
     """
-    if hasattr(value, "tolist"):  # of NumPy
+    if hasattr(value, "tolist"):  # an array or a number of NumPy
         value = value.tolist()
     if isinstance(value, Mapping):
         return {str(name): plain(item) for name, item in value.items()}
@@ -56,16 +56,16 @@ def bold(words: str) -> Text:
 
 
 def certificate_facts(certificate: Certificate, *, details: bool) -> list[tuple[str, str]]:
-    """List what a certificate was counted on, and with details what else it rests on."""
+    """Return the rows that a certificate counted, and with details its theorem and assumptions."""
     from pacboost.bounds import wording
 
     chance = "never" if certificate.delta == 0 else f"with probability {certificate.delta:g}"
     counts = certificate.inputs
     unit = "groups" if certificate.of_what == wording.NEW_GROUPS else "rows"
-    known = wording.KINDS.get(certificate.of_what)
-    wrong = {"k", "n"} <= set(counts) and not (known and known.higher_is_better)
-    seen = f"{counts['k']:,} mistakes on " if wrong else ""
-    counted = ("counted on", f"{seen}{certificate.size:,} {unit}: {certificate.sample}")
+    kind = wording.KINDS.get(certificate.of_what)
+    counts_mistakes = {"k", "n"} <= set(counts) and not (kind and kind.higher_is_better)
+    mistakes = f"{counts['k']:,} mistakes on " if counts_mistakes else ""
+    counted = ("counted on", f"{mistakes}{certificate.size:,} {unit}: {certificate.sample}")
     if not details:
         return [counted, ("", "(--details prints the theorem, and what it assumes)")]
     return [
@@ -78,12 +78,12 @@ def certificate_facts(certificate: Certificate, *, details: bool) -> list[tuple[
 
 
 def echo(text: str, *, err: bool = False) -> None:
-    """Print a sentence; control characters in it are shown, not obeyed."""
+    """Print a sentence with control characters escaped."""
     click.echo(visible(in_commands(text)), err=err)
 
 
 def make_console(**options: Any) -> Console:
-    """Make a console of rich that shows control characters in texts, and does not obey them."""
+    """Return a console of rich that escapes control characters in texts."""
     from rich.console import Console
     from rich.segment import Segment
 
@@ -105,7 +105,7 @@ def print_parts(*parts: Any) -> None:
 
 
 def answer(as_json: bool, content: Any, *parts: Any) -> None:
-    """Print the content as JSON if that was asked for, else the tables and sentences."""
+    """Print the content as JSON, or the tables and sentences."""
     if as_json:
         print_json(content)
     else:
@@ -114,7 +114,7 @@ def answer(as_json: bool, content: Any, *parts: Any) -> None:
 
 @contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
-    """Show a status line on a terminal; call what is given to change its text."""
+    """Show a status line on a terminal, and yield a function that changes its text."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -125,7 +125,7 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
 
 
 def save_model(model: Any, output: Path | None, *, forget_rows: bool = False) -> None:
-    """Write the model if asked to, before anything is printed: the output may be a closed pipe."""
+    """Write the model to the output; call it before printing, which fails on a closed pipe."""
     if forget_rows:
         model.forget_rows()
     if output is not None:
@@ -133,9 +133,9 @@ def save_model(model: Any, output: Path | None, *, forget_rows: bool = False) ->
 
 
 def report_model(
-    model: Any, about: str, output: Path | None, *, as_json: bool, **more: Any
+    model: Any, about: str, output: Path | None, *, as_json: bool, **details: Any
 ) -> None:
-    """Print where the model is; or print everything as JSON."""
+    """Print where the model was saved, or all facts about it as JSON."""
     if not as_json:
         report_saved(output)
         return
@@ -152,11 +152,11 @@ def report_model(
         "sentence": sentence_of(model),
         "certificate": None if certificate is None else certificate.to_dict(),
     }
-    print_json({**content, **more, "model": output})
+    print_json({**content, **details, "model": output})
 
 
 def report_saved(output: Path | None) -> None:
-    """Print where the model is."""
+    """Print where the model was saved."""
     if output is None:
         echo("The model was not saved: use --output to save it.")
     else:

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from pacboost.errors import DataError, DataTypeError
 from pacboost.numerics.markup import paragraph, table
 from pacboost.numerics.memory import in_host_memory
+from pacboost.numerics.ranks import max_ranks
 from pacboost.numerics.same_bits import mean, row_totals
 from pacboost.sources.explained_errors import shown
 
@@ -181,8 +181,8 @@ def ranking(
             f"{predicted.shape}; all must be (rows, labels), with at least one row and one label"
         )
     rows, labels = scores.shape
-    of_all = rankdata(-scores, method="max", axis=1)
-    among_right = rankdata(np.where(right, -scores, np.inf), method="max", axis=1)
+    of_all = max_ranks(-scores)
+    among_right = max_ranks(np.where(right, -scores, np.inf))
     n_right = right.sum(axis=1)
     ahead = np.where(right, of_all - among_right, 0).sum(axis=1)
     pairs = n_right * (labels - n_right)

@@ -37,7 +37,9 @@ def probability(name: str, value: object) -> float:
     0.05
     """
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
-        raise ParameterError(f"{name} is {value!r}; it must lie strictly between 0 and 1")
+        raise ParameterError(
+            f"{name} is {value!r}; it must lie strictly between 0 and 1", parameter=name
+        )
     return float(value)
 
 
@@ -48,7 +50,7 @@ def share(name: str, value: float) -> float:
     1.0
     """
     if not 0 <= value <= 1:
-        raise ParameterError(f"{name} is {value!r}; a share lies between 0 and 1")
+        raise ParameterError(f"{name} is {value!r}; a share lies between 0 and 1", parameter=name)
     return float(value)
 
 
@@ -69,7 +71,8 @@ def whole(name: str, value: object, least: int = 0) -> int:
         ):
             hint = f"; a float was given, so write int({value!r}) if it is exact"
         raise ParameterError(
-            f"{name} is {value!r}; it must be a whole number, {least} or more{hint}"
+            f"{name} is {value!r}; it must be a whole number, {least} or more{hint}",
+            parameter=name,
         )
     return int(value)
 
@@ -82,14 +85,14 @@ def positive_whole(name: str, value: object) -> int:
 def integer(name: str, value: Any) -> int:
     """Check a whole number of any sign."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise ParameterError(f"{name} is {value!r}; it must be a whole number")
+        raise ParameterError(f"{name} is {value!r}; it must be a whole number", parameter=name)
     return int(value)
 
 
 def real_number(name: str, value: Any) -> Any:
     """Check a number of any kind."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise ParameterError(f"{name} is {value!r}; it must be a number")
+        raise ParameterError(f"{name} is {value!r}; it must be a number", parameter=name)
     return value
 
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.newton import LogLink, exponential
@@ -26,6 +25,7 @@ from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.runtime.threads import span_count, span_size
 from pacboost.numerics.checks import meant
 from pacboost.numerics.exact import quantile_of, wrong_classes, wrong_margins
+from pacboost.numerics.ranks import mean_ranks
 from pacboost.numerics.same_bits import exp, log, log_sum_exp, mean, total
 from pacboost.samples.sample import Sample
 
@@ -120,7 +120,7 @@ def auc(sample: Sample, scores: Scores) -> float:
     negative = above.size - positive
     if positive == 0 or negative == 0:
         raise ParameterError("the validation rows hold one class only; auc needs both")
-    ranks = float(rankdata(scores[:, 0])[above].sum())
+    ranks = float(mean_ranks(scores[:, 0])[above].sum())
     return (ranks - positive * (positive + 1) / 2) / (positive * negative)
 
 

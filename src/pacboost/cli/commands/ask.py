@@ -19,7 +19,7 @@ from pacboost.sources.data_file import DataFile
 
 ALMOST_SURE = 0.995
 Reason = tuple[float, str]
-"""What a reason adds to the score of the answer (below 0: takes away), and the reason in words."""
+"""The contribution of a reason to the score of the answer, and the reason in words."""
 
 
 @click.command(
@@ -56,9 +56,9 @@ def command(
             "`pacboost predict`"
         )
     answering = getattr(model.model_, "answering", None)
-    least = abstain_below or 0.0
+    min_confidence = abstain_below or 0.0
     if abstain_below is None and answering is not None and answering.chosen is not None:
-        least = float(answering.points[answering.chosen].threshold)
+        min_confidence = float(answering.points[answering.chosen].threshold)
     questions: Iterable[str] = question
     if question and lone_text(model) is None:
         questions = [shlex.join(question)]
@@ -69,16 +69,16 @@ def command(
     replies = []
     for number, asked in enumerate(questions):
         guess, sure, reasons = _reply(model, asked, top)
-        answer = guess if sure >= least else None
+        answer = guess if sure >= min_confidence else None
         if as_json:
             why = [{"words": words, "contribution": added} for added, words in reasons]
             replies.append({"question": asked, "answer": answer, "guess": guess,
                             "confidence": sure, "why": why})  # fmt: skip
             continue
-        said = f"no answer (a guess: {guess})" if answer is None else str(answer)
+        shown = f"no answer (a guess: {guess})" if answer is None else str(answer)
         share = "over 99 %" if sure >= ALMOST_SURE else percent(sure, 0)
         lines = [f"  {added:+6.2f}  {words}" for added, words in reasons]
-        print_parts(*([""] if number else []), bold(said), f"  confidence {share}", *lines)
+        print_parts(*([""] if number else []), bold(shown), f"  confidence {share}", *lines)
     if as_json:
         print_json({"model": model_path, "answers": replies})
 
@@ -91,8 +91,10 @@ def _reply(model: Any, asked: str, top: int) -> tuple[Any, float, list[Reason]]:
     from pacboost.sources.columns import Columns
 
     name, names = lone_text(model), _names(model)
-    given = {name: asked} if name is not None else _pairs(asked, names)
-    columns = {name: text_column([given.get(name, "")]) for name in names}  # else it is missing
+    values = {name: asked} if name is not None else _pairs(asked, names)
+    columns = {
+        name: text_column([values.get(name, "")]) for name in names
+    }  # an empty cell is missing
     X = Reader(model).rows(Cells(DataFile(Path("question")), columns, [1]))
     answer = model.predict(X).tolist()[0]
     if isinstance(answer, list):
@@ -105,7 +107,7 @@ def _reply(model: Any, asked: str, top: int) -> tuple[Any, float, list[Reason]]:
     entries = model.explain(one, top, for_class=answer).entries
     unknown = {
         f"{name} is missing": f"{name} = {text}, which the model does not know"
-        for name, text in given.items()
+        for name, text in values.items()
     }
     return (
         answer,
@@ -116,7 +118,7 @@ def _reply(model: Any, asked: str, top: int) -> tuple[Any, float, list[Reason]]:
 
 def _pairs(asked: str, names: Sequence[str]) -> dict[str, str]:
     """Read COLUMN=VALUE pairs."""
-    given: dict[str, str] = {}
+    values: dict[str, str] = {}
     for part in shlex.split(asked):
         name, equals, value = part.partition("=")
         if not equals or name not in names:
@@ -124,12 +126,12 @@ def _pairs(asked: str, names: Sequence[str]) -> dict[str, str]:
                 f"{part!r} is not COLUMN=VALUE with a column of this model; its columns are "
                 f"{', '.join(names)}"
             )
-        given[name] = value
-    return given
+        values[name] = value
+    return values
 
 
 def _names(model: Any) -> tuple[str, ...]:
-    """Name the columns to ask by; dates are given as such, not as the numbers made of them."""
+    """Return the columns to ask by; a date is one column, not the numbers derived from it."""
     from pacboost.cli.inputs.rows import column_names, lone_text, text_features
     from pacboost.sources.levels import NO_LEVELS
     from pacboost.sources.mixed import MixedFeatures

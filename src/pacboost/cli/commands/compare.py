@@ -49,7 +49,9 @@ from pacboost.errors import ParameterError
     "--rounds", default=100, show_default=True, help="Maximum number of rounds of each booster."
 )
 @click.option(
-    "--learning-rate", type=float, help="Factor on every vote.  [default: 0.1 for trees, else 1]"
+    "--learning-rate",
+    type=float,
+    help=f"Factor on every vote.  [default: {options.RATE_OF_TREES}, else 1]",
 )
 @options.max_bins
 @click.option(
@@ -77,15 +79,15 @@ from pacboost.errors import ParameterError
 @options.jobs
 @click.option("--plot", type=options.FILE, help="Draw errors and margins into this file.")
 @options.as_json
-def command(data: Path, target: str, as_json: bool, plot: Path | None, **given: Any) -> None:
+def command(data: Path, target: str, as_json: bool, plot: Path | None, **arguments: Any) -> None:
     """Train several boosters on the rows of a file, and compare them.
 
     Prints rounds, seconds, training error and its bound, margins, and the error on held-out rows
     with a confidence interval. If one booster fails, the reason is shown and the others continue.
     With --said nothing is trained: columns of answers are compared pair by pair, on the same rows.
     """
-    if given["said"]:
-        _compare_answers(data, target, as_json, given)
+    if arguments["said"]:
+        _compare_answers(data, target, as_json, arguments)
         return
     from pacboost.cli.inputs.examples import read_examples
     from pacboost.estimators.compare import Contest
@@ -95,29 +97,29 @@ def command(data: Path, target: str, as_json: bool, plot: Path | None, **given: 
     check_output(plot, data)
     if plot is not None:
         figure()  # if matplotlib is missing, it fails here and not after the work
-    learner = given["learner"]
-    if given["leaves"] is not None:
+    learner = arguments["learner"]
+    if arguments["leaves"] is not None:
         if learner != "tree":
             raise ParameterError("--leaves applies to trees only; add --learner tree")
-        learner = Tree(max_leaves=given["leaves"])
+        learner = Tree(max_leaves=arguments["leaves"])
     examples = read_examples(
-        data_file(data, given), target, given["drop"], categories=given["categories"]
+        data_file(data, arguments), target, arguments["drop"], categories=arguments["categories"]
     )
     contest = Contest(
         examples.table,
         examples.labels,
-        given["boosters"],
+        arguments["boosters"],
         learner,
-        n_estimators=given["rounds"],
-        test=given["test"] or None,
-        delta=given["delta"],
-        share=given["share"],
-        copies=given["copies"],
-        random_state=given["seed"],
+        n_estimators=arguments["rounds"],
+        test=arguments["test"] or None,
+        delta=arguments["delta"],
+        share=arguments["share"],
+        copies=arguments["copies"],
+        random_state=arguments["seed"],
         verbose=sys.stderr.isatty(),
-        learning_rate=given["learning_rate"],
-        max_bins=given["max_bins"],
-        n_jobs=given["jobs"],
+        learning_rate=arguments["learning_rate"],
+        max_bins=arguments["max_bins"],
+        n_jobs=arguments["jobs"],
     )
     try:
         contest.run()
@@ -132,21 +134,21 @@ def command(data: Path, target: str, as_json: bool, plot: Path | None, **given: 
                 save(comparison.plot()[0].figure, plot)
 
 
-def _compare_answers(data: Path, target: str, as_json: bool, given: Mapping[str, Any]) -> None:
+def _compare_answers(data: Path, target: str, as_json: bool, arguments: Mapping[str, Any]) -> None:
     from pacboost.cli.inputs.rows import answered_rows
     from pacboost.questions.compare import compare_models
 
-    names = list(dict.fromkeys(given["said"]))
+    names = list(dict.fromkeys(arguments["said"]))
     if len(names) < 2:
         raise click.UsageError("--said has to name two columns of answers, or more")
-    models, X, y, _ = answered_rows(data, target, names, given)
-    tried = max(given["models"], len(names))
-    found = [
+    models, X, y, _ = answered_rows(data, target, names, arguments)
+    tried = max(arguments["models"], len(names))
+    differences = [
         compare_models(
-            one, other, X, y, delta=given["delta"], models=tried, names=(first, second),
-            copies=given["copies"],
+            one, other, X, y, delta=arguments["delta"], models=tried, names=(first, second),
+            copies=arguments["copies"],
         )
         for (first, one), (second, other) in combinations(zip(names, models, strict=True), 2)
     ]  # fmt: skip
-    content = {"differences": [own.to_dict() for own in found]}
-    answer(as_json, content, *(own.sentence for own in found))
+    content = {"differences": [difference.to_dict() for difference in differences]}
+    answer(as_json, content, *(difference.sentence for difference in differences))

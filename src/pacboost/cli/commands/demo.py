@@ -46,8 +46,8 @@ def command(folder: Path | None, theory: bool) -> None:
         folder = Path(mkdtemp(prefix="pacboost-")) if folder is None else folder
         folder.mkdir(parents=True, exist_ok=True)
         write_parcels(folder)
-        for said, line in STEPS.items():
-            print_parts(bold(said), f"$ pacboost {line}", "")
+        for explanation, line in STEPS.items():
+            print_parts(bold(explanation), f"$ pacboost {line}", "")
             _run(folder, line)
             print_parts("")
         print_parts(f"Everything is in {folder}; open {folder / 'parcels.html'} in a browser.", "")
@@ -55,13 +55,13 @@ def command(folder: Path | None, theory: bool) -> None:
 
 
 def _run(folder: Path, line: str) -> None:
-    """Run a command as a user would, in a folder."""
+    """Run a command line on the files of a folder."""
     words = [str(folder / word) if "parcels" in word or ".pacb" in word else word
              for word in shlex.split(line)]  # fmt: skip
     try:
         click.get_current_context().find_root().command.main(words)
-    except SystemExit as ended:
-        if ended.code not in (0, None) and "parcels.csv" not in line:
+    except SystemExit as exit_:
+        if exit_.code not in (0, None) and "parcels.csv" not in line:
             raise
 
 

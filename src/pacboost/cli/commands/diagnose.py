@@ -25,7 +25,7 @@ from pacboost.cli.group import THE_ANSWER_IS_NO
 @options.delta
 @options.seed
 @options.as_json
-def command(data: Path, target: str, label: str | None, **given: Any) -> None:
+def command(data: Path, target: str, label: str | None, **arguments: Any) -> None:
     """Measure how much better than guessing decision stumps are, while boosting reweights rows.
 
     Half of the rows are boosted for some rounds. The other half measures the edge of the rules that
@@ -38,8 +38,8 @@ def command(data: Path, target: str, label: str | None, **given: Any) -> None:
     from pacboost.errors import ParameterError
     from pacboost.questions.diagnose import diagnose
 
-    file, delta = data_file(data, given), given["delta"]
-    examples = read_examples(file, target, given["drop"], categories=given["categories"])
+    file, delta = data_file(data, arguments), arguments["delta"]
+    examples = read_examples(file, target, arguments["drop"], categories=arguments["categories"])
     y: Any = examples.labels
     if label is not None:
         named = [str(one) for one in y.tolist()]
@@ -55,9 +55,9 @@ def command(data: Path, target: str, label: str | None, **given: Any) -> None:
             f"against the others: name it by --label, one of {shown}"
         )
     with working("measuring"):
-        found = diagnose(examples.table, y, delta=delta, seed=given["seed"])
-    stages = [asdict(stage) for stage in found.stages]
-    content = {"sentence": found.sentence, "delta": delta, "stages": stages}
-    answer(given["as_json"], content, str(found))
-    if max(stage.upper for stage in found.stages) <= 0:
+        diagnosis = diagnose(examples.table, y, delta=delta, seed=arguments["seed"])
+    stages = [asdict(stage) for stage in diagnosis.stages]
+    content = {"sentence": diagnosis.sentence, "delta": delta, "stages": stages}
+    answer(arguments["as_json"], content, str(diagnosis))
+    if max(stage.upper for stage in diagnosis.stages) <= 0:
         sys.exit(THE_ANSWER_IS_NO)

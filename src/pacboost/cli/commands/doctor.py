@@ -62,7 +62,7 @@ def command(as_json: bool) -> None:
 
 
 Finding = tuple[str, bool | None, str]
-"""What was checked, whether it works (None: an optional part is not there), and words about it."""
+"""What was checked, whether it works (None: an optional part is absent), and a description."""
 
 
 def findings() -> Iterator[Finding]:

@@ -57,7 +57,12 @@ class BoosterName(Names):
     help="Predict numbers, not classes: boost trees that lower this loss. A fit certifies "
     "nothing about numbers.",
 )
-@options.of_estimator(options.REGRESSOR, "quantile", type=float)
+@click.option(
+    "--quantile",
+    type=float,
+    help='For "quantile": which one, between 0 and 1. 0.9 predicts numbers that nine of ten '
+    "targets lie below.",
+)
 @click.option(
     "--alpha",
     type=float,
@@ -66,9 +71,23 @@ class BoosterName(Names):
 )
 @options.text
 @options.epsilon
-@options.of_estimator(options.STRONG, "recall", type=float)
-@options.of_estimator(options.STRONG, "precision", type=float)
-@options.of_estimator(options.STRONG, "positive", metavar="CLASS")
+@click.option(
+    "--recall",
+    type=float,
+    help="Find at least this share of the positive class: the certifying rows, a fifth of all, "
+    "then choose the threshold (as `pacboost threshold` does), and the sentence speaks of it.",
+)
+@click.option(
+    "--precision",
+    type=float,
+    help="At least this share of what is said to be positive has to be. Only one of --epsilon, "
+    "--recall and --precision may be given.",
+)
+@click.option(
+    "--positive",
+    metavar="CLASS",
+    help="The class that --recall and --precision speak of; default: the second of two.",
+)
 @options.delta
 @click.option(
     "--groups",
@@ -86,7 +105,13 @@ class BoosterName(Names):
     help="The weight of each row in training. Held-out rows certify without weights: the error on "
     "new examples counts every example once.",
 )
-@options.of_estimator(options.STRONG, "class_weight", type=click.Choice(["balanced"]))
+@click.option(
+    "--class-weight",
+    type=click.Choice(["balanced"]),
+    help='The weight of the rows of each class in training; "balanced" gives all classes the same '
+    "sum. Set it if mistakes on a rare class cost more. The certificate counts rows without "
+    "weights.",
+)
 @options.categories
 @options.drop
 @options.format_options
@@ -105,19 +130,10 @@ class BoosterName(Names):
     help="The weak learner.  [default: chosen automatically; with --booster: stump; by filtering: "
     "tree]",
 )
-@click.option(
-    "--rounds",
-    type=int,
-    help="Maximum number of rounds.  [default: 1000; 50 with --booster or --learner; 300 by "
-    "filtering, and with --loss from 2,000 rows on, else 100]",
-)
+@options.rounds
 @options.leaves
 @options.constraints
-@click.option(
-    "--learning-rate",
-    type=float,
-    help="Factor on every vote.  [default: 0.1 for trees, else 1; 0.2 for trees by filtering]",
-)
+@options.learning_rate
 @options.max_bins
 @click.option(
     "--resample",
@@ -162,7 +178,7 @@ def command(
     data: tuple[Path, ...],
     target: str | None,
     output: Path | None,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Train a classifier on labelled rows, and certify its error on new examples.
 
@@ -188,20 +204,20 @@ def command(
             if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
                 raise click.UsageError(f"--{name.replace('_', '-')} {why}")
 
-    if by_filtering(data, given):
+    if by_filtering(data, arguments):
         refuse(IN_MEMORY_ALONE, "cannot be combined with boosting by filtering; leave it out")
-        run_filtering(data, target, output, given)
+        run_filtering(data, target, output, arguments)
         return
     if target is None:
         raise click.MissingParameter(ctx=context, param_hint="'--target'", param_type="option")
     way = "by_hand"
-    if given["loss"] is not None:
+    if arguments["loss"] is not None:
         way = "numbers"
         refuse(f"{OF_CLASSES} {CHOSEN_ALONE}", "cannot be combined with --loss; leave it out")
     else:
         refuse("quantile", "requires --loss quantile; add it")
         refuse("alpha", "requires --loss huber or --loss quantile; add one of them")
-        if given["booster"] is None and given["learner"] is None:
+        if arguments["booster"] is None and arguments["learner"] is None:
             way = "chosen"
             refuse(BY_HAND, "requires --booster or --learner; add one of them")
         else:
@@ -209,4 +225,4 @@ def command(
             refuse(f"epsilon {CHOSEN_ALONE}", why)
     from pacboost.cli.commands.fit_memory import run_in_memory
 
-    run_in_memory(way, data[0], target, output, given)
+    run_in_memory(way, data[0], target, output, arguments)

@@ -37,8 +37,6 @@ from pacboost.sources.oracles.remote_files import address_of, is_remote
 from pacboost.sources.oracles.svmlight import SvmlightOracle
 from pacboost.sources.written import read_labels
 
-# The cluster that ``pacboost fit --cluster`` names: workers on this machine, or a scheduler.
-
 LOCAL = re.compile(r"local(?::([0-9]+))?")
 ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://.+")
 SECONDS_TO_CONNECT = 30
@@ -46,7 +44,10 @@ SECONDS_TO_CONNECT = 30
 
 @contextmanager
 def cluster_client(name: str | None) -> Iterator[Any]:
-    """Return a client of the cluster, and end what was started for it; False: there is none."""
+    """Connect to the cluster of --cluster for the time of the block; False without the option.
+
+    The name is ``local:4`` for workers on this machine, or the address of a scheduler.
+    """
     if name is None:
         yield False
         return
@@ -83,23 +84,23 @@ def cluster_client(name: str | None) -> Iterator[Any]:
         yield client
 
 
-SAME = (
+PARAMETER_OPTIONS = (
     "booster", "learner", "learning_rate", "device", "edge", "epsilon", "delta", "sample_rows",
     "memory", "time_limit", "max_bins", "checkpoint",
 )  # fmt: skip
-"""Options that are called as the parameters of the estimator are."""
+"""Options with the same name as a parameter of the estimator."""
 SUFFIXES = tuple(suffix for kind in KINDS for suffix in kind)
 
 
-def by_filtering(data: Sequence[Path], given: Mapping[str, Any]) -> bool:
-    """Check whether files are boosted by filtering: because of their kind, or of an option.
+def by_filtering(data: Sequence[Path], arguments: Mapping[str, Any]) -> bool:
+    """Return whether the kind of the files or an option asks for boosting by filtering.
 
     >>> by_filtering([Path("a.parquet")], {}), by_filtering([Path("a.csv")], {})
     (True, False)
     >>> by_filtering([Path("a.csv")], {"memory": "2GB"})
     True
     """
-    if len(data) > 1 or any(given.get(name) for name in MEAN_FILTERING):
+    if len(data) > 1 or any(arguments.get(name) for name in MEAN_FILTERING):
         return True
     path = data[0]
     if is_remote(address_of(path)):
@@ -110,46 +111,46 @@ def by_filtering(data: Sequence[Path], given: Mapping[str, Any]) -> bool:
     return path.name.lower().endswith(others) and not read_as_a_whole(path)
 
 
-def filtering_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+def filtering_parameters(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Turn the options of the command into parameters of the estimator."""
     parameters = {
-        "n_estimators": given["rounds"],
-        "max_leaves": given["leaves"],
-        "random_state": given["seed"],
-        "n_jobs": given["jobs"],
+        "n_estimators": arguments["rounds"],
+        "max_leaves": arguments["leaves"],
+        "random_state": arguments["seed"],
+        "n_jobs": arguments["jobs"],
         "verbose": sys.stderr.isatty(),
-        **{name: given[name] for name in SAME},
+        **{name: arguments[name] for name in PARAMETER_OPTIONS},
     }
     return {name: value for name, value in parameters.items() if value is not None}
 
 
 def run_filtering(
-    data: Sequence[Path], target: str | None, output: Path | None, given: Mapping[str, Any]
+    data: Sequence[Path], target: str | None, output: Path | None, arguments: Mapping[str, Any]
 ) -> None:
-    """Fit, show the result, and save it if asked to; also after Ctrl-C."""
+    """Fit, show the result, and save it to the output if there is one; also after Ctrl-C."""
     check_output(output, *data)
     source = [address_of(path) for path in data]
-    named = {name: given[name] for name in ("table", "query", "drop")} | {
-        "missing": missing_words(given["missing"]) if given["missing"] else None,
-        "sep": separator(given["sep"]),
-        "copies": "" if given["copies"] == "draws" else given["copies"],
+    named = {name: arguments[name] for name in ("table", "query", "drop")} | {
+        "missing": missing_words(arguments["missing"]) if arguments["missing"] else None,
+        "sep": separator(arguments["sep"]),
+        "copies": "" if arguments["copies"] == "draws" else arguments["copies"],
     }
     options: dict[str, Any] = {name: value for name, value in named.items() if value}
     _check(find_files(source, (*SUFFIXES, *COMPRESSED)), target, options)
-    model = FilterBoostClassifier(**filtering_parameters(given))
+    model = FilterBoostClassifier(**filtering_parameters(arguments))
     labels = None
-    if given["classes"] is not None:
-        labels = read_labels([text.strip() for text in given["classes"].split(",")])
+    if arguments["classes"] is not None:
+        labels = read_labels([text.strip() for text in arguments["classes"].split(",")])
     try:
-        with cluster_client(given["cluster"]) as client:
+        with cluster_client(arguments["cluster"]) as client:
             model.fit_source(source, target, labels, client=client, **options)
     except KeyboardInterrupt:
         if hasattr(model, "model_") and len(model.ledger_):
-            _show(model, data, output, given)
+            _show(model, data, output, arguments)
         else:
             echo("Interrupted before the first round was finished; nothing was saved.", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
-    _show(model, data, output, given)
+    _show(model, data, output, arguments)
 
 
 def _check(files: Sequence[File], target: str | None, options: Mapping[str, Any]) -> None:
@@ -178,20 +179,20 @@ def _show(
     model: FilterBoostClassifier,
     data: Sequence[Path],
     output: Path | None,
-    given: Mapping[str, Any],
+    arguments: Mapping[str, Any],
 ) -> None:
     """Write the model, and show the result: the samples drawn, and a summary."""
     files = str(data[0]) if len(data) == 1 else f"{data[0]} and {len(data) - 1} more"
-    save_model(model, output, forget_rows=given["forget_rows"])
-    if not given["as_json"]:
+    save_model(model, output, forget_rows=arguments["forget_rows"])
+    if not arguments["as_json"]:
         print_parts(*([bold(sentence), ""] if (sentence := sentence_of(model)) else []))
         ledger, console = model.ledger_, make_console()
         console.print(refills_table(ledger, files))
-        held, stop = model.model_.certificate, model.stop_certificate_
-        certified = (held, None if held == stop else stop)
-        console.print(summary(ledger, *certified, details=given["details"]))
-    report_model(model, files, output, as_json=given["as_json"])
+        certificate, stop = model.model_.certificate, model.stop_certificate_
+        certified = (certificate, None if certificate == stop else stop)
+        console.print(summary(ledger, *certified, details=arguments["details"]))
+    report_model(model, files, output, as_json=arguments["as_json"])
     checkpoint = model.checkpoint
     with suppress(OSError):
         if checkpoint is not None and Path(checkpoint).exists():
-            echo(f"The same command continues from {checkpoint}.", err=given["as_json"])
+            echo(f"The same command continues from {checkpoint}.", err=arguments["as_json"])

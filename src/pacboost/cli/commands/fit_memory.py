@@ -15,6 +15,7 @@ from pacboost.cli.group import THE_ANSWER_IS_NO
 from pacboost.cli.inputs.examples import about, read_examples, take_weights
 from pacboost.cli.inputs.files import check_output, data_file
 from pacboost.cli.inputs.rows import class_named, text_features
+from pacboost.cli.options import ROUNDS_BY_HAND
 from pacboost.cli.output import (
     bold,
     certificate_facts,
@@ -46,24 +47,24 @@ SLOPES = {"+1": 1, "1": 1, "-1": -1}
 
 
 def run_in_memory(
-    way: str, data: Path, target: str, output: Path | None, given: Mapping[str, Any]
+    way: str, data: Path, target: str, output: Path | None, arguments: Mapping[str, Any]
 ) -> None:
-    """Read the rows, fit, save the model and tell of it; after Ctrl-C, of the rounds so far."""
+    """Read the rows, fit, save and show the model; after Ctrl-C, the model of the rounds so far."""
     check_output(output, data)
-    make, tell = WAYS[way]
-    file, weight, numbers = data_file(data, given), given["weight"], way == "numbers"
+    make, show_result = WAYS[way]
+    file, weight, numbers = data_file(data, arguments), arguments["weight"], way == "numbers"
     columns: dict[str, Any] = {}
     if way == "chosen":
         for name in ("epsilon", "delta", "recall", "precision"):
-            if given[name] is not None:
-                probability(name, given[name])
-        columns = {"groups": given["groups"], "time": given["time_column"]}
+            if arguments[name] is not None:
+                probability(name, arguments[name])
+        columns = {"groups": arguments["groups"], "time": arguments["time_column"]}
     examples = read_examples(
         file,
         target,
-        given["drop"],
-        categories=given["categories"],
-        text=given["text"] if way == "chosen" else None,
+        arguments["drop"],
+        categories=arguments["categories"],
+        text=arguments["text"] if way == "chosen" else None,
         others=[name for name in (*columns.values(), weight) if name is not None],
         classes=not numbers,
     )
@@ -75,53 +76,59 @@ def run_in_memory(
         )
     examples, weights = take_weights(file, examples, weight)
     table, labels = examples.table, examples.labels
-    model = make(given, labels)
+    model = make(arguments, labels)
     try:
-        model.fit(table, labels, weights, copies=given["copies"], **columns)
+        model.fit(table, labels, weights, copies=arguments["copies"], **columns)
     finally:
         if hasattr(model, "model_"):
-            save_model(model, output, forget_rows=given["forget_rows"])
+            save_model(model, output, forget_rows=arguments["forget_rows"])
             features = text_features(model)
             texts = features.text if isinstance(features, MixedFeatures) else ()
-            tell(model, about(file, table, texts, tuple(columns.values())), output, given)
+            show_result(
+                model, about(file, table, texts, tuple(columns.values())), output, arguments
+            )
 
 
-def _common(given: Mapping[str, Any]) -> dict[str, Any]:
+def _common(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "random_state": given["seed"],
-        "n_jobs": given["jobs"],
-        "device": given["device"],
+        "random_state": arguments["seed"],
+        "n_jobs": arguments["jobs"],
+        "device": arguments["device"],
         "verbose": sys.stderr.isatty(),
     }
 
 
-def chosen_model(given: Mapping[str, Any], labels: NDArray[Any]) -> StrongClassifier:
-    """Make the estimator that chooses booster and learner."""
+def chosen_model(arguments: Mapping[str, Any], labels: NDArray[Any]) -> StrongClassifier:
+    """Return the estimator that chooses booster and learner."""
     same = ("epsilon", "delta", "recall", "precision", "class_weight")
     return StrongClassifier(
-        **{name: given[name] for name in same},
-        **_common(given),
-        positive=class_named(labels, given["positive"]),
-        n_estimators=given["rounds"],
-        text_columns=list(given["text"]) or "auto",
+        **{name: arguments[name] for name in same},
+        **_common(arguments),
+        positive=class_named(labels, arguments["positive"]),
+        n_estimators=arguments["rounds"],
+        text_columns=list(arguments["text"]) or "auto",
     )
 
 
-def _show_chosen(model: Any, said: str, output: Path | None, given: Mapping[str, Any]) -> None:
-    """Print the sentence and the facts; the answer is no if epsilon was missed."""
-    if not given["as_json"]:
-        print_parts(bold(model.sentence_), "", grid(_facts(model, said, given)), "")
-    more = {"sentence": model.sentence_, "verdict": model.verdict_.to_dict()}
-    report_model(model, said, output, as_json=given["as_json"], **more)
+def _show_chosen(
+    model: Any, description: str, output: Path | None, arguments: Mapping[str, Any]
+) -> None:
+    """Print the sentence and the facts; exit with 1 if epsilon was not reached."""
+    if not arguments["as_json"]:
+        print_parts(bold(model.sentence_), "", grid(_facts(model, description, arguments)), "")
+    verdict = {"sentence": model.sentence_, "verdict": model.verdict_.to_dict()}
+    report_model(model, description, output, as_json=arguments["as_json"], **verdict)
     if model.verdict_.reached is False:
         sys.exit(THE_ANSWER_IS_NO)
 
 
-def _facts(model: StrongClassifier, said: str, given: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _facts(
+    model: StrongClassifier, description: str, arguments: Mapping[str, Any]
+) -> list[tuple[str, str]]:
     ledger, certificate = model.ledger_, certificate_of(model)
     parts = [f"{rows:,} {PARTS[part]}" for part, rows in model.parts_.items() if rows]
     facts = [
-        ("data", said),
+        ("data", description),
         ("classes", listed(model.classes_.tolist(), CLASSES_NAMED)),
         ("rows", ", ".join(parts)),
         ("chosen", model.choice_),
@@ -132,17 +139,17 @@ def _facts(model: StrongClassifier, said: str, given: Mapping[str, Any]) -> list
         how = ", counted by their weights" if ledger.weighted else ""
         facts.append(("training error", f"{error} of the training rows{how}"))
     if certificate is not None and certificate.delta > 0:
-        facts += certificate_facts(certificate, details=given["details"])
+        facts += certificate_facts(certificate, details=arguments["details"])
     return facts
 
 
-def constraints(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of the estimator that the options stand for; none if none was given."""
-    found = {
-        "monotone_constraints": slopes(given["monotone"]),
-        "interaction_constraints": interactions(given["interact"]),
+def constraints(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the constraints on trees as parameters of the estimator; empty without options."""
+    parameters = {
+        "monotone_constraints": slopes(arguments["monotone"]),
+        "interaction_constraints": interactions(arguments["interact"]),
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in parameters.items() if value}
 
 
 def slopes(asked: Sequence[str]) -> dict[str, int]:
@@ -151,7 +158,7 @@ def slopes(asked: Sequence[str]) -> dict[str, int]:
     >>> slopes(["age=+1", "price=-1"])
     {'age': 1, 'price': -1}
     """
-    found: dict[str, int] = {}
+    signs: dict[str, int] = {}
     for each in asked:
         name, _, slope = each.rpartition("=")
         if not name or slope not in SLOPES:
@@ -159,9 +166,9 @@ def slopes(asked: Sequence[str]) -> dict[str, int]:
                 f"--monotone is {each!r}; write a column and +1 (may only rise) or -1 (may only "
                 "fall), as in --monotone age=+1"
             )
-        if found.setdefault(name, SLOPES[slope]) != SLOPES[slope]:
+        if signs.setdefault(name, SLOPES[slope]) != SLOPES[slope]:
             raise click.UsageError(f"--monotone sets both +1 and -1 on {name!r}; give one of them")
-    return found
+    return signs
 
 
 def interactions(asked: Sequence[str]) -> str | list[list[str]]:
@@ -179,27 +186,27 @@ def interactions(asked: Sequence[str]) -> str | list[list[str]]:
 
 
 def named_model(
-    given: Mapping[str, Any], labels: NDArray[Any]
+    arguments: Mapping[str, Any], labels: NDArray[Any]
 ) -> AdaBoostClassifier | BoostClassifier:
-    """Make the estimator of the booster and the learner that the options name."""
-    booster, learner = given["booster"] or "adaboost", given["learner"] or "stump"
-    validation = given["validation"]
-    certify = given["certify"] or ("train-error" if len(labels) < FEWEST else "holdout")
+    """Return the estimator for --booster and --learner."""
+    booster, learner = arguments["booster"] or "adaboost", arguments["learner"] or "stump"
+    validation = arguments["validation"]
+    certify = arguments["certify"] or ("train-error" if len(labels) < FEWEST else "holdout")
     common: dict[str, Any] = {
-        "n_estimators": 50 if given["rounds"] is None else given["rounds"],
-        "max_bins": given["max_bins"],
+        "n_estimators": ROUNDS_BY_HAND if arguments["rounds"] is None else arguments["rounds"],
+        "max_bins": arguments["max_bins"],
         "early_stopping": validation > 0,
         "validation_fraction": validation or 0.1,
         "certify": None if certify == "train-error" else certify,
-        "delta": given["delta"],
-        **_common(given),
+        "delta": arguments["delta"],
+        **_common(arguments),
     }
-    if learner != "tree" and (given["monotone"] or given["interact"]):
+    if learner != "tree" and (arguments["monotone"] or arguments["interact"]):
         raise click.UsageError(
             "--monotone and --interact are for trees; add --learner tree, or --loss for numbers"
         )
-    rate, leaves, resample = given["learning_rate"], given["leaves"], given["resample"]
-    balance = given["class_weight"]
+    rate, leaves, resample = arguments["learning_rate"], arguments["leaves"], arguments["resample"]
+    balance = arguments["class_weight"]
     if (booster, learner) == ("adaboost", "stump") and leaves is None and balance is None:
         return AdaBoostClassifier(
             learning_rate=1.0 if rate is None else rate, resample=resample, **common
@@ -209,7 +216,7 @@ def named_model(
             "--resample requires --booster adaboost and --learner stump, without --class-weight"
         )
     common["class_weight"] = balance
-    common |= constraints(given)
+    common |= constraints(arguments)
     return BoostClassifier(booster, learner, learning_rate=rate, max_leaves=leaves, **common)
 
 
@@ -222,58 +229,63 @@ def show(model: Boosting, title: str, console: Console, *, details: bool = True)
         console.print(certificate_panel(model.certificate_, ledger))
 
 
-def _show_votes(model: Any, said: str, output: Path | None, given: Mapping[str, Any]) -> None:
-    if not given["as_json"]:
+def _show_votes(
+    model: Any, description: str, output: Path | None, arguments: Mapping[str, Any]
+) -> None:
+    if not arguments["as_json"]:
         print_parts(*([bold(sentence), ""] if (sentence := sentence_of(model)) else []))
         ledger, console = model.ledger_, make_console()
-        show(model, said, console, details=given["details"])
-        if number := given["hardest"]:
-            found = ledger.hardest(min(number, len(ledger.hard) or 1))
-            console.print(hardest_table(found, "hardest rows, numbered from 0"))
-    report_model(model, said, output, as_json=given["as_json"])
+        show(model, description, console, details=arguments["details"])
+        if number := arguments["hardest"]:
+            rows = ledger.hardest(min(number, len(ledger.hard) or 1))
+            console.print(hardest_table(rows, "hardest rows, numbered from 0"))
+    report_model(model, description, output, as_json=arguments["as_json"])
 
 
-def number_model(given: Mapping[str, Any], labels: NDArray[Any]) -> BoostRegressor:
-    """Make the estimator that predicts numbers."""
-    validation, shares = given["validation"], _shares(given)
+def number_model(arguments: Mapping[str, Any], labels: NDArray[Any]) -> BoostRegressor:
+    """Return the estimator for --loss, which predicts numbers."""
+    validation, shares = arguments["validation"], _shares(arguments)
     return BoostRegressor(
-        given["loss"],
-        given["rounds"],
-        given["learning_rate"],
+        arguments["loss"],
+        arguments["rounds"],
+        arguments["learning_rate"],
         **shares,
-        **constraints(given),
-        max_leaves=given["leaves"],
-        max_bins=given["max_bins"],
+        **constraints(arguments),
+        max_leaves=arguments["leaves"],
+        max_bins=arguments["max_bins"],
         early_stopping=True if validation > 0 else "auto",
         validation_fraction=validation or 0.1,
-        **_common(given),
+        **_common(arguments),
     )
 
 
-def _shares(given: Mapping[str, Any]) -> dict[str, Any]:
+def _shares(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Read --quantile and --alpha, which belong to one or two losses."""
-    quantile, alpha, loss = given["quantile"], given["alpha"], given["loss"]
+    quantile, alpha, loss = arguments["quantile"], arguments["alpha"], arguments["loss"]
     if alpha is not None and loss not in ("huber", "quantile"):
         raise click.UsageError(f"--alpha belongs to --loss huber and quantile, not to {loss}")
     if alpha is not None and quantile is not None:
         raise click.UsageError("--alpha and --quantile were both given; leave one of them out")
     if loss == "quantile" and alpha is not None:
         return {"quantile": alpha}
-    found = {"quantile": quantile, "alpha": alpha}
-    return {name: share for name, share in found.items() if share is not None}
+    shares = {"quantile": quantile, "alpha": alpha}
+    return {name: share for name, share in shares.items() if share is not None}
 
 
-def _show_numbers(model: Any, said: str, output: Path | None, given: Mapping[str, Any]) -> None:
+def _show_numbers(
+    model: Any, description: str, output: Path | None, arguments: Mapping[str, Any]
+) -> None:
     ledger = model.ledger_
     last = ledger.rounds[-1] if len(ledger) else None
     loss = None if last is None else last.training_error
     best = min(
-        (min(own) for own in model.__dict__.get("validation_curves_", {}).values()), default=None
+        (min(curve) for curve in model.__dict__.get("validation_curves_", {}).values()),
+        default=None,
     )
-    if given["as_json"]:
+    if arguments["as_json"]:
         print_json(
             {
-                "data": said,
+                "data": description,
                 "estimator": type(model).__name__,
                 "loss": model.loss,
                 "quantile": model.quantile,
@@ -285,7 +297,7 @@ def _show_numbers(model: Any, said: str, output: Path | None, given: Mapping[str
             }
         )
         return
-    facts = [("data", said), ("rounds", f"{len(ledger):,}; {ledger.stopped}")]
+    facts = [("data", description), ("rounds", f"{len(ledger):,}; {ledger.stopped}")]
     if loss is not None:
         facts.append((f"mean {model.loss}", f"{loss:.6g} on the training rows"))
     if best is not None:
@@ -300,4 +312,4 @@ WAYS: dict[str, tuple[Callable[..., Any], Callable[..., None]]] = {
     "by_hand": (named_model, _show_votes),
     "numbers": (number_model, _show_numbers),
 }
-"""How the estimator of a fit is made, and how its result is shown."""
+"""By the way of a fit: the function that makes the estimator, and the one that shows the result."""

@@ -20,8 +20,8 @@ def command(model_path: Path, as_json: bool) -> None:
     from pacboost.cli.output import echo, print_json
     from pacboost.models.file.inspect import inspect
 
-    found = inspect(model_path)
+    contents = inspect(model_path)
     if as_json:
-        print_json(found.to_dict())
+        print_json(contents.to_dict())
     else:
-        echo(str(found))
+        echo(str(contents))

@@ -33,7 +33,7 @@ from pacboost.cli.inputs.files import open_model
 @options.calibrating
 @options.output("Write the model with its intervals to this file.")
 @options.as_json
-def command(model_path: Path, data: Path, **given: Any) -> None:
+def command(model_path: Path, data: Path, **arguments: Any) -> None:
     """Calibrate prediction intervals by rows that the model was not trained on, and certify them.
 
     At least the share --coverage of new examples gets an interval that holds its number, with
@@ -42,6 +42,6 @@ def command(model_path: Path, data: Path, **given: Any) -> None:
     from pacboost.estimators.decisions.intervals import intervals
 
     hint = "for those there is pacboost sets"
-    model, _, data = open_model(model_path, data, given["output"], classes=hint)
+    model, _, data = open_model(model_path, data, arguments["output"], classes=hint)
     calibrate(intervals, model, data, "mean_width",
-              "Intervals of the calibration rows are {:.4g} wide", **given)  # fmt: skip
+              "Intervals of the calibration rows are {:.4g} wide", **arguments)  # fmt: skip

@@ -31,7 +31,7 @@ def command(
     """Open a page that shows boosting at work, round by round, on points that you can change.
 
     DATA is a CSV file whose columns of numbers can be looked at two at a time; without it, the page
-    offers data sets of its own. The server listens on this machine only and needs the token in the
+    offers example data sets. The server listens on this machine only and needs the token in the
     address that it prints. Ctrl-C ends it.
     """
     from pacboost.cli.output import echo, print_json

@@ -56,11 +56,11 @@ MEANINGS = {
     "excess": "How much more than the coverage asked for is accepted on average.",
     "classes": "The number of classes that are each to be covered.",
 }
-"""What the parameters mean, by their names."""
+"""The meaning of each parameter."""
 
 
 class Questions(WholeSentences):
-    """Commands made from the functions of theory/plan.py when they are asked for."""
+    """One command for each function of theory/plan.py."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the questions."""
@@ -75,10 +75,10 @@ class Questions(WholeSentences):
         ask: Any = QUESTIONS.get(cmd_name)
         if ask is None:
             return None
-        own: list[click.Parameter] = [
+        parameters: list[click.Parameter] = [
             _option(parameter) for parameter in inspect.signature(ask).parameters.values()
         ]
-        own += [
+        parameters += [
             click.Option(
                 ["--plot"],
                 type=options.FILE,
@@ -91,7 +91,7 @@ class Questions(WholeSentences):
         return click.Command(
             cmd_name,
             callback=partial(_answer, ask),
-            params=own,
+            params=parameters,
             help=" ".join(first.split()).replace("``", ""),
             epilog=options.example(f"pacboost plan {cmd_name} {EXAMPLES[cmd_name]}"),
         )
@@ -117,22 +117,22 @@ def _option(parameter: inspect.Parameter) -> click.Option:
     return click.Option([name], type=kind, required=required, help=meaning, **default)
 
 
-def _answer(ask: Any, as_json: bool, plot: Path | None, **given: Any) -> None:
-    if plot is not None and not any(isinstance(value, float) for value in given.values()):
+def _answer(ask: Any, as_json: bool, plot: Path | None, **arguments: Any) -> None:
+    if plot is not None and not any(isinstance(value, float) for value in arguments.values()):
         raise click.UsageError(
             "--plot draws the answer against a parameter that is a fraction, and this question has "
             "none. Leave --plot out."
         )
-    found = ask(**given)
+    plan = ask(**arguments)
     if as_json:
-        click.echo(found.to_json())
+        click.echo(plan.to_json())
     else:
         from rich.table import Table
 
         from pacboost.cli.output import print_parts
 
-        table = Table(title=found.question, title_justify="left", show_header=False)
-        for name, text in found.facts():
+        table = Table(title=plan.question, title_justify="left", show_header=False)
+        for name, text in plan.facts():
             table.add_row(name, text)
         print_parts(table)
     if plot is not None:
@@ -140,4 +140,4 @@ def _answer(ask: Any, as_json: bool, plot: Path | None, **given: Any) -> None:
         from pacboost.theory import needs
 
         with needs.skipped():  # the curve shows what is proved, and is asked for at many points
-            plan_curve(ask, given, plot)
+            plan_curve(ask, arguments, plot)

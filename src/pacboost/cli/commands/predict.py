@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pacboost.sources.cells import Cells
 
 
-MOST_CLASSES = 10
-"""The summary names at most this many classes."""
+MAX_CLASSES_NAMED = 10
+"""Number of classes that the summary names."""
 NO_ANSWER = "no answer"
 COUNTED = ("rows", "counts", "wrong")
 
@@ -49,7 +49,7 @@ COUNTED = ("rows", "counts", "wrong")
 @click.option(
     "--by",
     metavar="COLUMN",
-    help="With --sets: the column of groups, if every group has sets of its own.",
+    help="With --sets: the column of groups, if sets were calibrated for each group.",
 )
 @click.option(
     "--intervals",
@@ -78,7 +78,7 @@ COUNTED = ("rows", "counts", "wrong")
 @options.output("Write CSV to this file instead of the standard output.")
 @options.as_json
 def command(
-    model_path: Path, data: Path, output: Path | None, raw: bool, as_json: bool, **given: Any
+    model_path: Path, data: Path, output: Path | None, raw: bool, as_json: bool, **arguments: Any
 ) -> None:
     """Predict a class for every row of a file.
 
@@ -90,12 +90,12 @@ def command(
     from pacboost.cli.inputs.rows import Reader
     from pacboost.sources.file_rows import blocks
 
-    chances = given["proba"] or given["abstain_below"] is not None
+    chances = arguments["proba"] or arguments["abstain_below"] is not None
     hint = "there are no probabilities of those" if chances else ""
     model, model_path, data = open_model(model_path, data, output, numbers=hint)
-    others = [given[name] for name in ("target", "by") if given[name] is not None]
-    reader = Reader(model, given["text"], [*given["keep"], *given["drop"], *others])
-    predictions = Predictions(model, model_path, given)
+    others = [arguments[name] for name in ("target", "by") if arguments[name] is not None]
+    reader = Reader(model, arguments["text"], [*arguments["keep"], *arguments["drop"], *others])
+    predictions = Predictions(model, model_path, arguments)
     everything: list[list[Any]] = []
     with _writing(output, nothing=as_json) as file, working("predicting") as progress:
         writer = csv.writer(file, lineterminator="\n")
@@ -106,9 +106,9 @@ def command(
             shown = visible(cell) if terminal and isinstance(cell, str) else cell
             return shown if raw else guarded(shown)
 
-        for number, cells in enumerate(blocks(data_file(data, given))):
+        for number, cells in enumerate(blocks(data_file(data, arguments))):
             rows = predictions.of(reader.rows(cells), cells)
-            if number == 0:  # after what can be wrong with all rows
+            if number == 0:  # only after the first block could be read and predicted
                 writer.writerow([safe(name) for name in predictions.header])
             writer.writerows([safe(cell) for cell in row] for row in rows)
             if as_json and output is None:
@@ -136,35 +136,39 @@ class Predictions:
     Columns of the output are those kept, the prediction, sets or intervals, and probabilities.
     """
 
-    def __init__(self, model: Any, path: Path, given: Mapping[str, Any]) -> None:
+    def __init__(self, model: Any, path: Path, arguments: Mapping[str, Any]) -> None:
         from pacboost.estimators.decisions.intervals import intervals
         from pacboost.estimators.decisions.sets import sets
 
         self.rows, self.counts = 0, Counter[Any]()
         self.wrong: int | None = None
-        self._model, self._given = model, given
-        self._sets = _known(sets, model, path, "sets") if given["sets"] else None
+        self._model, self._arguments = model, arguments
+        self._sets = _saved(sets, model, path, "sets") if arguments["sets"] else None
         self._intervals = None
-        if given["intervals"]:
-            self._intervals = _known(intervals, model, path, "intervals")
+        if arguments["intervals"]:
+            self._intervals = _saved(intervals, model, path, "intervals")
         classes = [str(label) for label in getattr(model, "classes_", ())]
         several = getattr(model, "several_labels_", False)
         self.header = [
-            *given["keep"],
+            *arguments["keep"],
             *(classes if several else ["prediction"]),
-            *(["set"] if given["sets"] else []),
-            *(["low", "high"] if given["intervals"] else []),
-            *(f"probability of {label}" for label in classes if given["proba"]),
+            *(["set"] if arguments["sets"] else []),
+            *(["low", "high"] if arguments["intervals"] else []),
+            *(f"probability of {label}" for label in classes if arguments["proba"]),
         ]
 
     def of(self, X: Any, cells: Cells) -> list[list[Any]]:
-        """Predict some rows, and return the rows to write; what is unsure is None."""
+        """Predict a block of rows, and return the rows to write; None stands for no answer."""
         import numpy as np
 
         from pacboost.models.answers import confidence
 
-        model, given = self._model, self._given
-        predicted, below, by = np.asarray(model.predict(X)), given["abstain_below"], given["by"]
+        model, arguments = self._model, self._arguments
+        predicted, below, by = (
+            np.asarray(model.predict(X)),
+            arguments["abstain_below"],
+            arguments["by"],
+        )
         labels = predicted.tolist()
         columns: list[Sequence[Any]] = []
         if self._sets is not None:
@@ -172,17 +176,19 @@ class Predictions:
             columns.append(["|".join(map(str, one)) for one in self._sets.label_sets(X, groups)])
         if self._intervals is not None:
             columns += self._intervals.predict_interval(X).T.tolist()
-        if given["proba"] or below is not None:
+        if arguments["proba"] or below is not None:
             chances = model.predict_proba(X)
-            columns += chances.T.tolist() if given["proba"] else []
+            columns += chances.T.tolist() if arguments["proba"] else []
             if below is not None:
                 sure = confidence(predicted, chances, model.classes_) >= below
                 unknown = [None] * predicted.shape[1] if predicted.ndim > 1 else None
-                labels = [one if kept else unknown for one, kept in zip(labels, sure, strict=True)]
+                labels = [
+                    one if is_sure else unknown for one, is_sure in zip(labels, sure, strict=True)
+                ]
         self._count(labels, cells)
         answers = zip(*labels, strict=True) if predicted.ndim > 1 else [labels]
-        kept = [cells.of(name) for name in given["keep"]]
-        return [list(row) for row in zip(*kept, *answers, *columns, strict=True)]
+        copied = [cells.of(name) for name in arguments["keep"]]
+        return [list(row) for row in zip(*copied, *answers, *columns, strict=True)]
 
     def _count(self, labels: list[Any], cells: Cells) -> None:
         from pacboost.cli.inputs.rows import labels as read_labels
@@ -191,7 +197,7 @@ class Predictions:
         if not hasattr(self._model, "classes_") or isinstance(labels[0], list):
             return
         self.counts.update(NO_ANSWER if label is None else label for label in labels)
-        target = self._given["target"]
+        target = self._arguments["target"]
         if target is not None:
             true = read_labels(cells.labels(target), self._model.classes_, target).tolist()
             differ = (a is not None and a != b for a, b in zip(labels, true, strict=True))
@@ -203,10 +209,10 @@ class Predictions:
 
         parts = [
             f"{label} {count:,} ({percent(count / self.rows, 2)})"
-            for label, count in self.counts.most_common(MOST_CLASSES)
+            for label, count in self.counts.most_common(MAX_CLASSES_NAMED)
         ]
-        more = len(self.counts) - len(parts)
-        classes = ", ".join(parts) + (f" and {more} more" if more > 0 else "")
+        n_others = len(self.counts) - len(parts)
+        classes = ", ".join(parts) + (f" and {n_others} more" if n_others > 0 else "")
         yield f"{counted(self.rows, 'row')}: {classes}" if classes else f"{self.rows:,} rows"
         if self.wrong is not None:
             answered = self.rows - self.counts[NO_ANSWER]
@@ -214,10 +220,10 @@ class Predictions:
             yield f"{self.wrong:,} of {answered:,} predictions differ from the labels ({share})."
 
 
-def _known(read: Callable[[Any], Any], model: Any, path: Path, what: str) -> Any:
-    """Return the sets or intervals that came with a model file."""
+def _saved(find: Callable[[Any], Any], model: Any, path: Path, what: str) -> Any:
+    """Return the sets or intervals that a model file holds."""
     try:
-        return read(model)
+        return find(model)
     except NotCertified:
         raise FileError(
             f"{path}: holds no {what}; calibrate them by new rows: pacboost {what} {path} "
@@ -227,7 +233,7 @@ def _known(read: Callable[[Any], Any], model: Any, path: Path, what: str) -> Any
 
 @contextmanager
 def _writing(output: Path | None, *, nothing: bool) -> Iterator[IO[str]]:
-    """Open where CSV goes; a file is written whole or not at all."""
+    """Open the output; a file is written completely or not at all."""
     if output is None:
         if nothing:
             with Path(os.devnull).open("w", encoding="utf-8") as file:

@@ -31,7 +31,7 @@ from pacboost.cli import options
 @options.drop
 @options.as_json
 def command(
-    model_path: Path, output: Path | None, data: Path | None, target: str | None, **given: Any
+    model_path: Path, output: Path | None, data: Path | None, target: str | None, **arguments: Any
 ) -> None:
     """Write one HTML page about a model; it works offline and loads nothing.
 
@@ -51,11 +51,11 @@ def command(
     fitted = load(model_path)
     rows: tuple[Any, ...] = ()
     if data is not None:
-        file = data_file(data, given)
-        rows = read_all(fitted, file, str(target), given["text"], given["drop"])[:2]
+        file = data_file(data, arguments)
+        rows = read_all(fitted, file, str(target), arguments["text"], arguments["drop"])[:2]
     with working("writing the page"):
         fitted.report(path, *rows)
-    if given["as_json"]:
+    if arguments["as_json"]:
         print_json({"model": model_path, "output": path, "bytes": path.stat().st_size})
     else:
         echo(f"The report is in {path}. Open it in a browser.")

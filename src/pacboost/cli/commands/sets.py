@@ -37,7 +37,7 @@ from pacboost.cli.output import answer, bold, working
 @options.calibrating
 @options.output("Write the model with its sets to this file.")
 @options.as_json
-def command(model_path: Path, data: Path, by_class: bool, **given: Any) -> None:
+def command(model_path: Path, data: Path, by_class: bool, **arguments: Any) -> None:
     """Calibrate prediction sets by rows that the model was not trained on, and certify them.
 
     At least the share --coverage of new examples gets a set that holds its class, with confidence
@@ -46,22 +46,22 @@ def command(model_path: Path, data: Path, by_class: bool, **given: Any) -> None:
     from pacboost.estimators.decisions.sets import sets
 
     hint = "for those there is pacboost intervals"
-    model, _, data = open_model(model_path, data, given["output"], numbers=hint)
+    model, _, data = open_model(model_path, data, arguments["output"], numbers=hint)
     make = partial(sets, by_class=by_class)
     calibrate(make, model, data, "mean_size", "Sets of the calibration rows hold {:.3g} classes",
-              **given)  # fmt: skip
+              **arguments)  # fmt: skip
 
 
 def calibrate(
-    make: Callable[..., Any], model: Any, data: Path, measure: str, seen: str, target: str,
-    output: Path | None, **given: Any,
+    make: Callable[..., Any], model: Any, data: Path, measure: str, average_text: str, target: str,
+    output: Path | None, **arguments: Any,
 ) -> None:  # fmt: skip
-    """Calibrate sets or intervals, save them, and print what is certified and what was seen."""
+    """Calibrate sets or intervals, save them, and print the certificate and the average size."""
     from pacboost.bounds.family import Family
     from pacboost.cli.inputs.rows import fresh_rows
 
-    X, y, columns = fresh_rows(model, data, target, given)
-    chosen = {name: given[name] for name in ("coverage", "method", "delta", "models", "copies")}
+    X, y, columns = fresh_rows(model, data, target, arguments)
+    chosen = {name: arguments[name] for name in ("coverage", "method", "delta", "models", "copies")}
     with working("calibrating"):
         covering = make(
             model, X, y, **{k: v for k, v in columns.items() if v is not None}, **chosen
@@ -72,5 +72,5 @@ def calibrate(
     content = {"sentence": covering.sentence_, **certified.to_dict(), measure: mean}
     table = ["", str(certified)] if isinstance(certified, Family) else []
     written = [f"Written to {output}."] if output is not None else []
-    average = f"{seen.format(mean)} on average (an estimate)."
-    answer(given["as_json"], content, bold(covering.sentence_), average, *table, "", *written)
+    average = f"{average_text.format(mean)} on average (an estimate)."
+    answer(arguments["as_json"], content, bold(covering.sentence_), average, *table, "", *written)

@@ -50,7 +50,7 @@ WISHES = ("recall", "precision", "false_positive_rate", "target_error")
 @options.output("Write the model with its threshold to this file.")
 @options.as_json
 def command(
-    model_path: Path, data: Path | None, target: str, output: Path | None, **given: Any
+    model_path: Path, data: Path | None, target: str, output: Path | None, **arguments: Any
 ) -> None:
     """Choose the threshold of a model so that recall, precision or false alarms are guaranteed.
 
@@ -64,21 +64,23 @@ def command(
     from pacboost.estimators.decisions.threshold import ThresholdClassifier
 
     hint = "only classes have a threshold"
-    model, X, y, _ = answers_or_rows(model_path, data, target, given, output, numbers=hint)
+    model, X, y, _ = answers_or_rows(model_path, data, target, arguments, output, numbers=hint)
     if isinstance(model, ThresholdClassifier):
         model = model.estimator_
-    asked = {name: given[name] for name in WISHES if given[name] is not None}
+    asked = {name: arguments[name] for name in WISHES if arguments[name] is not None}
     try:
-        cost = None if given["cost"] is None else tuple(map(float, given["cost"].split(",")))
+        cost = (
+            None if arguments["cost"] is None else tuple(map(float, arguments["cost"].split(",")))
+        )
     except ValueError:
         raise ParameterError(
-            f"--cost is {given['cost']!r}; it holds two numbers, MISS,ALARM, as in 100,1"
+            f"--cost is {arguments['cost']!r}; it holds two numbers, MISS,ALARM, as in 100,1"
         ) from None
     with working("choosing"):
         chosen: Any = choose_threshold(
-            model, X, y, positive=class_named(model.classes_, given["positive"]),
+            model, X, y, positive=class_named(model.classes_, arguments["positive"]),
             cost=cost,
-            **{name: given[name] for name in ("delta", "models", "copies")}, **asked,
+            **{name: arguments[name] for name in ("delta", "models", "copies")}, **asked,
         )  # fmt: skip
     if output is not None:
         chosen.save(output)
@@ -87,11 +89,11 @@ def command(
         "sentence": chosen.sentence_,
         "certificate": chosen.certificate_.to_dict(),
     }
-    if given["target_error"] is not None:
+    if arguments["target_error"] is not None:
         content["answering"], sides = chosen.curve_.to_dict(), chosen.curve_.table()
     else:
         content |= {"positive": chosen.positive, "curve": chosen.curve_.columns}
-        content["others"] = [own.to_dict() for own in chosen.others_]
+        content["others"] = [certificate.to_dict() for certificate in chosen.others_]
         sides = chosen.decision.claims.table()
     written = [f"Written to {output}."] if output is not None else []
-    answer(given["as_json"], content, bold(chosen.sentence_), "", sides, "", *written)
+    answer(arguments["as_json"], content, bold(chosen.sentence_), "", sides, "", *written)

@@ -49,17 +49,17 @@ def command(model: Path | None, checker: Path | None, as_json: bool) -> None:
         return
     checks = verify(model)
     stands = all(check.holds for check in checks)
-    said = sentence(model) if stands else ""
+    claim = sentence(model) if stands else ""
     if as_json:
         looked = [asdict(check) for check in checks]
-        answer = {"model": model, "stands": stands, "sentence": said, "checks": looked}
+        answer = {"model": model, "stands": stands, "sentence": claim, "checks": looked}
         print_json({**answer, "note": CONSISTENT})
     else:
         for check in checks:
             echo(f"{'holds' if check.holds else 'FAILS'}  {check.name}: {check.words}")
         echo(f"{model}: the certificate {'holds' if stands else 'does not hold'}.")
-        if said:
-            echo(said)
+        if claim:
+            echo(claim)
         echo(CONSISTENT)
     if not stands:
         sys.exit(THE_ANSWER_IS_NO)

@@ -37,7 +37,7 @@ SETTINGS = ("error", "delta", "run_length")
     metavar="COLUMN",
     help="The column that holds the labels. Without it, only the rows are compared.",
 )
-@options.said
+@options.answer_column
 @click.option(
     "--state",
     type=options.FILE,
@@ -66,7 +66,7 @@ SETTINGS = ("error", "delta", "run_length")
 @click.option("--plot", type=options.FILE, help="Draw the curves into this file.")
 @click.option("--report", type=options.FILE, help="Write a page with the curves to this file.")
 @options.as_json
-def command(model_path: Path, data: Path | None, target: str | None, **given: Any) -> None:
+def command(model_path: Path, data: Path | None, target: str | None, **arguments: Any) -> None:
     """Watch a model in use: its mistakes as labels come back, and its rows.
 
     With --said no model is needed: a column of the file holds answers, whoever gave them.
@@ -77,70 +77,72 @@ def command(model_path: Path, data: Path | None, target: str | None, **given: An
     """
     from pacboost.cli.inputs.rows import answers_or_rows, read_all
 
-    if target is None and (given["said"] or given["reference"] is None):
+    if target is None and (arguments["said"] or arguments["reference"] is None):
         raise click.UsageError(
             "nothing can be watched without --target (labels) or --reference (rows from the time "
             "when all was well); give one of them, or both"
         )
-    outputs = [given[name] for name in ("state", "plot", "report")]
-    if given["said"]:
-        model, rows, labels, _ = answers_or_rows(model_path, data, str(target), given, *outputs)
+    outputs = [arguments[name] for name in ("state", "plot", "report")]
+    if arguments["said"]:
+        model, rows, labels, _ = answers_or_rows(model_path, data, str(target), arguments, *outputs)
         data = model_path
     else:
         hint = "watch is for models that predict classes"
         model, model_path, data = open_model(model_path, data, *outputs, numbers=hint)
-    monitor = _monitor(model, target, given)
+    monitor = _monitor(model, target, arguments)
     if target is not None:
-        if not given["said"]:
-            file = data_file(data, given)
-            rows, labels, _ = read_all(model, file, target, given["text"], given["drop"])
+        if not arguments["said"]:
+            file = data_file(data, arguments)
+            rows, labels, _ = read_all(model, file, target, arguments["text"], arguments["drop"])
         monitor.update(rows, labels)
-    if given["reference"] is not None:
+    if arguments["reference"] is not None:
         with working("comparing rows"):
-            monitor.update_rows(_rows(model, data, target, given))
-    if given["state"] is not None:
-        monitor.save(given["state"])
-    if given["plot"] is not None:
+            monitor.update_rows(_rows(model, data, target, arguments))
+    if arguments["state"] is not None:
+        monitor.save(arguments["state"])
+    if arguments["plot"] is not None:
         from pacboost.reports.plots import save
 
-        save(monitor.plot()[0].figure, given["plot"])
-    if given["report"] is not None:
-        monitor.report(given["report"], title=model_path.name)
+        save(monitor.plot()[0].figure, arguments["plot"])
+    if arguments["report"] is not None:
+        monitor.report(arguments["report"], title=model_path.name)
     status = monitor.status()
     first, *others = status.sentences
-    answer(given["as_json"], status.to_dict(), bold(first), *others)
+    answer(arguments["as_json"], status.to_dict(), bold(first), *others)
     if status.alarm:
         sys.exit(ALARM)
 
 
-def _monitor(model: Any, target: str | None, given: Mapping[str, Any]) -> Monitor:
-    """Continue from the state, or begin."""
+def _monitor(model: Any, target: str | None, arguments: Mapping[str, Any]) -> Monitor:
+    """Load the monitor from the file of --state, or start a new one."""
     from pacboost.monitoring.monitor import Monitor
 
     reference = None
-    if given["reference"] is not None:
-        reference = _rows(model, given["reference"], target, given)
-    asked = {name: given[name] for name in SETTINGS if given[name] is not None}
-    path = given["state"]
+    if arguments["reference"] is not None:
+        reference = _rows(model, arguments["reference"], target, arguments)
+    asked = {name: arguments[name] for name in SETTINGS if arguments[name] is not None}
+    path = arguments["state"]
     if path is None or not path.exists():
         return Monitor(model, reference=reference, **asked)
     monitor = Monitor.load(path, model, reference=reference)
-    for name, wanted in asked.items():
-        known = getattr(monitor, name)
-        if known != wanted:
+    for name, value in asked.items():
+        current = getattr(monitor, name)
+        if current != value:
             raise ParameterError(
-                f"{path}: was begun with {name}={known:g}, and {wanted:g} is asked for; leave the "
+                f"{path}: was begun with {name}={current:g}, and {value:g} is asked for; leave the "
                 "option out, or begin with another file"
             )
     return monitor
 
 
-def _rows(model: Any, path: Path, target: str | None, given: Mapping[str, Any]) -> Any:
+def _rows(model: Any, path: Path, target: str | None, arguments: Mapping[str, Any]) -> Any:
     from pacboost.cli.inputs.rows import Reader, as_frame
     from pacboost.sources.file_rows import whole
 
     with working(f"reading {path.name}"):
-        others = [*given["drop"], *([target] if target is not None else [])]
-        if given["said"]:
-            return as_frame(whole(data_file(path, given)), [*others, given["said"]])
-        return Reader(model, given["text"], others).as_written(whole(data_file(path, given)))
+        others = [*arguments["drop"], *([target] if target is not None else [])]
+        if arguments["said"]:
+            return as_frame(whole(data_file(path, arguments)), [*others, arguments["said"]])
+        return Reader(model, arguments["text"], others).as_written(
+            whole(data_file(path, arguments))
+        )

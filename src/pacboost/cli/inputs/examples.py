@@ -1,4 +1,4 @@
-"""Labelled rows of a file, for training."""
+"""Labelled rows of a file, for training, and warnings about columns that look misread."""
 
 from __future__ import annotations
 
@@ -19,24 +19,22 @@ from pacboost.sources.frame_table import MIN_ROWS_FOR_ID, FrameTable
 from pacboost.sources.table import Table, refuse_text
 from pacboost.sources.written import TRUTH_WAYS, orders, part_of, spoilt
 
-# Notes on columns of a file that are read as categories and were hardly meant as such.
-
-OTHER_DATE = re.compile(
+UNREAD_DATE = re.compile(
     r"(?:\d{1,2}([./-])\d{1,2}\1(?:\d{2}|\d{4})|\d{1,2}[-. ]*[A-Za-z]{3,9}[-., ]*(?:\d{2}|\d{4})"
     r"|[A-Za-z]{3,9}\.? \d{1,2},? \d{4})(?:[T ,].*)?"
 )
-"""Dates that are not read as such: 31/12/24, 31-12-2024, 31-Dec-2024, Dec 31, 2024."""
+"""Dates that are read as categories: 31/12/24, 31-12-2024, 31-Dec-2024, Dec 31, 2024."""
 
 
 def note_categories(data: DataFile, table: FrameTable, others: Collection[str]) -> None:
-    """Warn of categories that look like numbers or dates."""
+    """Warn about categories that look like numbers or dates."""
     spelling = table.origin.spelling
     for j, levels in table.levels.columns.items():
         name, texts = table.name(j), [str(level) for level in levels]
         if name in others:
             continue
         odd = spoilt(texts, spelling)
-        if texts and all(map(OTHER_DATE.fullmatch, texts)) and not orders(texts):
+        if texts and all(map(UNREAD_DATE.fullmatch, texts)) and not orders(texts):
             _warn(
                 f"{data}: column {name!r} holds dates such as {texts[0]!r} and is read as "
                 "categories. Write them as in 2024-01-31, 31.1.2024 or 31/1/2024 to have them read "
@@ -51,10 +49,10 @@ def note_categories(data: DataFile, table: FrameTable, others: Collection[str]) 
 
 
 def note_classes(data: DataFile, target: str, labels: Collection[str]) -> None:
-    """Warn of classes that differ in small and capital letters only."""
-    seen: dict[str, str] = {}
+    """Warn about classes that differ in small and capital letters only."""
+    first_spelling: dict[str, str] = {}
     for label in sorted(labels):
-        other = seen.setdefault(label.casefold(), label)
+        other = first_spelling.setdefault(label.casefold(), label)
         if other != label:
             _warn(
                 f"{data}: the classes {other!r} and {label!r} in {target!r} differ in small and "
@@ -63,12 +61,12 @@ def note_classes(data: DataFile, target: str, labels: Collection[str]) -> None:
             )
 
 
-def _warn(said: str) -> None:
-    warnings.warn(said, InputWarning, stacklevel=3)
+def _warn(message: str) -> None:
+    warnings.warn(message, InputWarning, stacklevel=3)
 
 
-MOST_NUMBERS = 200
-"""A target with more different numbers is hardly one of classes."""
+MAX_NUMBERS_AS_CLASSES = 200
+"""A target with more different numbers is taken for regression."""
 
 
 def read_examples(
@@ -81,21 +79,21 @@ def read_examples(
     others: Collection[str] = (),
     classes: bool = True,
 ) -> LabelledTable:
-    """Read a file without some of its columns; columns of text become categories.
+    """Read a file without the columns ``drop``; columns of text become categories.
 
-    ``text`` names columns that hold texts; others that read like sentences are found. If ``text``
-    is None, no column is read as texts. ``others`` are columns that are no features, and are kept
-    as they are. Without ``classes``, the target may hold any numbers.
+    ``text`` names columns that hold texts; columns that read like sentences are detected as well.
+    If ``text`` is None, no column is read as texts. ``others`` are columns that are not features,
+    and are returned unmodified. Without ``classes``, the target may hold any numbers.
     """
     with working(f"reading {data.name}"):
         _check_names(data, target, drop, text or ())
-        kept = (*others, *(text or ()))
-        examples = read_csv(data, target, categories=True, drop=drop, raw=kept)
+        not_features = (*others, *(text or ()))
+        examples = read_csv(data, target, categories=True, drop=drop, raw=not_features)
     numbers = _as_numbers(examples)
     if classes:
         whole_or_real = numbers is not None and numbers.dtype.kind in "iuf"
         different = np.unique(numbers).size if numbers is not None and whole_or_real else 0
-        if different > MOST_NUMBERS:
+        if different > MAX_NUMBERS_AS_CLASSES:
             raise FileError(
                 f"{data}: column {target!r} holds {different:,} different numbers. Is this "
                 "regression? To predict numbers, add --loss squared_error to `pacboost fit` (or "
@@ -107,18 +105,18 @@ def read_examples(
     elif numbers is not None:
         examples = LabelledTable(examples.table, numbers)
     table = examples.table
-    _note_constant(data, table, kept)
-    _note_numbered(data, table, kept)
+    _note_constant(data, table, not_features)
+    _note_numbered(data, table, not_features)
     columns = Columns(table.as_given, table.origin)
-    found = set() if text is None else {*text, *columns.sentences()}
+    text_columns = set() if text is None else {*text, *columns.sentences()}
     levels = [
         table.name(j)
-        for j, own in table.levels.columns.items()
-        if own and table.name(j) not in {*found, *others}
+        for j, column_levels in table.levels.columns.items()
+        if column_levels and table.name(j) not in {*text_columns, *others}
     ]
     if levels and not categories:
         raise FileError(f"{data}: {refuse_text(levels)}")
-    note_categories(data, table, {*found, *kept})
+    note_categories(data, table, {*text_columns, *not_features})
     return LabelledTable(table, examples.labels)
 
 
@@ -137,32 +135,32 @@ def take_weights(
             f"{data}: column {name!r} holds text or missing values; weights have to be numbers, "
             "one for every row"
         )
-    kept = [j for j in range(table.n_columns) if j != place]
-    if not kept:
+    features = [j for j in range(table.n_columns) if j != place]
+    if not features:
         raise FileError(f"{data}: holds no column to learn from beside label and weight")
-    return LabelledTable(table.columns(kept), examples.labels), weights
+    return LabelledTable(table.columns(features), examples.labels), weights
 
 
 ONLY_TARGET = "the file holds nothing but the target, and at least one more column is needed"
 
 
 def _check_names(data: DataFile, target: str, drop: Sequence[str], text: Sequence[str]) -> None:
-    """Look for the columns that options name, before all rows are read."""
+    """Check that the columns that options name exist, before all rows are read."""
     if not drop and not text:
         return
     first = next(blocks(data))
     first.of(target)
-    known = [name for name in first.columns if name != target]
-    _refuse_unknown(drop, known, "--drop")
-    _refuse_unknown(text, [name for name in known if name not in drop], "--text")
+    names = [name for name in first.columns if name != target]
+    _refuse_unknown(drop, names, "--drop")
+    _refuse_unknown(text, [name for name in names if name not in drop], "--text")
 
 
-def _refuse_unknown(asked: Sequence[str], known: Collection[str], option: str) -> None:
+def _refuse_unknown(asked: Sequence[str], columns: Collection[str], option: str) -> None:
     for name in asked:
-        if name not in known:
+        if name not in columns:
             raise ParameterError(
                 f"{option} names {name!r}, which is not a column; "
-                + (f"the columns are {', '.join(map(repr, known))}" if known else ONLY_TARGET)
+                + (f"the columns are {', '.join(map(repr, columns))}" if columns else ONLY_TARGET)
             )
 
 
@@ -175,16 +173,16 @@ def _as_numbers(examples: LabelledTable) -> NDArray[np.generic] | None:
     return values if values is not None and np.isfinite(values).all() else None
 
 
-def _note_constant(data: DataFile, table: FrameTable, kept: Collection[str]) -> None:
+def _note_constant(data: DataFile, table: FrameTable, others: Collection[str]) -> None:
     phrases = ("no values", "the same value in every row")
-    for names, said in zip(_unused(table), phrases, strict=True):
-        named = [name for name in names if name not in kept]
+    for names, phrase in zip(_unused(table), phrases, strict=True):
+        named = [name for name in names if name not in others]
         if named and table.n_rows > 1:
-            _warn(f"{data}: columns that hold {said} are not used: {', '.join(map(repr, named))}")
+            _warn(f"{data}: columns that hold {phrase} are not used: {', '.join(map(repr, named))}")
 
 
 def _unused(table: Table) -> tuple[list[str], list[str]]:
-    """Name the columns that hold nothing, and those that hold one value only."""
+    """Return the names of empty columns, and of columns that hold one value only."""
     empty, constant = [], []
     for j, name in enumerate(table.names or ()):
         values = table.column(j)
@@ -198,29 +196,29 @@ def _unused(table: Table) -> tuple[list[str], list[str]]:
     return empty, constant
 
 
-def _note_numbered(data: DataFile, table: FrameTable, kept: Collection[str]) -> None:
-    """Advise against columns that only number the rows."""
-    found = []
+def _note_numbered(data: DataFile, table: FrameTable, others: Collection[str]) -> None:
+    """Warn about columns that only number the rows."""
+    numbered = []
     for j, name in enumerate(table.names):
         values = table.column(j)
-        known = j in table.levels or j in table.levels.written or name in kept
-        if not known and values.size >= MIN_ROWS_FOR_ID and (values == np.rint(values)).all():
+        is_other = j in table.levels or j in table.levels.written or name in others
+        if not is_other and values.size >= MIN_ROWS_FOR_ID and (values == np.rint(values)).all():
             counted_up = bool(np.ptp(values) == values.size - 1)
-            found += [name] if counted_up and np.unique(values).size == values.size else []
-    if found:
+            numbered += [name] if counted_up and np.unique(values).size == values.size else []
+    if numbered:
         _warn(
-            f"{data}: {', '.join(map(repr, found))} looks like the number of a row, because every "
-            "row has another one. If it is, leave it out by --drop: what is learned from it does "
-            "not carry over to new rows"
+            f"{data}: {', '.join(map(repr, numbered))} looks like the number of a row, because "
+            "every row has another one. If it is, leave it out by --drop: what is learned from it "
+            "does not carry over to new rows"
         )
 
 
 def about(
     data: DataFile, table: Table, text: Collection[str] = (), others: Collection[str | None] = ()
 ) -> str:
-    """Describe how a file was read; ``others`` are columns that are no features.
+    """Describe how a file was read; ``others`` are columns that are not features.
 
-    A column of numbers with a typing error shows up here as a category.
+    The description shows columns of numbers that became categories by a typing error.
     """
     kinds: dict[str, dict[str, None]] = {
         "numbers": {}, "yes and no": {}, "dates": {}, "categories": {}, "texts": dict.fromkeys(text)
@@ -232,13 +230,16 @@ def about(
             way = table.levels.written.get(j, "")
             kind = "dates" if part_of(way) else "yes and no" if way in TRUTH_WAYS else "numbers"
             kind = "categories" if j in table.levels else kind
-            if table.levels.columns.get(j) != ():  # which is not used
+            if table.levels.columns.get(j) != ():  # a column without levels is not used
                 kinds[kind][name] = None
-    read = [
-        f"{len(own)} of {kind}" + ("" if kind == "numbers" else f" ({', '.join(map(repr, own))})")
-        for kind, own in kinds.items()
-        if own
+    parts = [
+        f"{len(columns)} of {kind}"
+        + ("" if kind == "numbers" else f" ({', '.join(map(repr, columns))})")
+        for kind, columns in kinds.items()
+        if columns
     ]
     columns = counted(sum(map(len, kinds.values())), "column")
-    said = " and ".join(filter(None, (", ".join(read[:-1]), read[-1] if read else "none used")))
-    return f"{data.name}: {counted(table.n_rows, 'row')} of {columns}, {said}"
+    summary = " and ".join(
+        filter(None, (", ".join(parts[:-1]), parts[-1] if parts else "none used"))
+    )
+    return f"{data.name}: {counted(table.n_rows, 'row')} of {columns}, {summary}"

@@ -17,8 +17,8 @@ STANDARD_INPUT = "-"
 TABS = ("\\t", "tab")
 
 
-def data_file(path: Path, given: Mapping[str, Any]) -> DataFile:
-    """Make a file of rows from its path and the options that say how it is written.
+def data_file(path: Path, arguments: Mapping[str, Any]) -> DataFile:
+    """Return a file of rows, read as --sep, --encoding and --missing say.
 
     >>> data_file(Path("rows.csv"), {"sep": "tab", "missing": ("none", "-99")}).sep
     '\\t'
@@ -26,22 +26,22 @@ def data_file(path: Path, given: Mapping[str, Any]) -> DataFile:
     content = sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else None
     return DataFile(
         path,
-        sep=separator(given.get("sep")),
-        encoding=given.get("encoding"),
-        missing=missing_words(given.get("missing") or ()),
-        skip_unlabelled=bool(given.get("skip_unlabelled")),
-        day_first=given.get("dayfirst"),
+        sep=separator(arguments.get("sep")),
+        encoding=arguments.get("encoding"),
+        missing=missing_words(arguments.get("missing") or ()),
+        skip_unlabelled=bool(arguments.get("skip_unlabelled")),
+        day_first=arguments.get("dayfirst"),
         content=content,
     )
 
 
 def missing_words(words: tuple[str, ...]) -> frozenset[str]:
-    """Return the words that count as missing: the default ones, or those given and empty cells."""
+    """Return the words that count as missing: the default ones, or ``words`` and empty cells."""
     return frozenset({"", *(word.strip().lower() for word in words)}) if words else MISSING
 
 
 def separator(asked: str | None) -> str | None:
-    """Check what separates cells."""
+    """Check the character that separates cells."""
     if asked is None:
         return None
     asked = "\t" if asked.lower() in TABS else asked
@@ -56,10 +56,11 @@ SUFFIX = ".pacb"
 def open_model(
     model: Path, data: Path | None, *outputs: Path | None, numbers: str = "", classes: str = ""
 ) -> tuple[Any, Path, Path]:
-    """Return the model, its path and that of the data, in whichever order both were named.
+    """Return the model, its path and that of the data; both paths may be in either order.
 
-    ``numbers`` is what to say of a model that predicts numbers, if it may not, and so is
-    ``classes``. The outputs are checked before the model is loaded.
+    ``numbers`` is a hint for the error that a model of numbers raises, if the command is not for
+    such models, and ``classes`` for models of classes. Outputs are checked before the model is
+    loaded.
     """
     if data is None:
         raise click.UsageError("Missing argument 'DATA'; or name the column of answers by --said.")
@@ -76,7 +77,7 @@ def open_model(
 
 
 def load(path: Path) -> Any:
-    """Read a model; the compiler is loaded with it."""
+    """Read a model; imports are inside because they load the compiler."""
     from pacboost.cli.output import working
     from pacboost.estimators.files import load
 
@@ -85,7 +86,7 @@ def load(path: Path) -> Any:
 
 
 def check_output(output: Path | None, *inputs: Path) -> None:
-    """Check before the work whether the output can be written."""
+    """Raise before the work starts if the output cannot be written."""
     if output is None:
         return
     folder = output.absolute().parent
