@@ -18,7 +18,7 @@ from pacboost.boosters.filtering import FilterBoost, Mada, Smooth
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
-from pacboost.numerics.exact import MOST_TOTAL, MOST_VOTE
+from pacboost.numerics.exact import MAX_TOTAL, MAX_VOTE
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
@@ -155,7 +155,7 @@ def test_no_row_weighs_more_than_it_can(account: Account, sample: Sample, rate: 
         request = booster.request(run.state)
         assert (request.weights <= most + 1).all()
         assert (request.weights >= 1).all()
-        assert request.weight == int(request.weights.sum()) <= MOST_TOTAL + most.size
+        assert request.weight == int(request.weights.sum()) <= MAX_TOTAL + most.size
         wanted = most * account.weight(run.state.margins)
         assert request.weights == pytest.approx(wanted, rel=1e-12, abs=1.5)
 
@@ -165,8 +165,8 @@ def test_a_rule_without_mistakes_gets_a_finite_vote() -> None:
     run = Run(make_sample(X[:, :1], np.sign(X[:, 0]).astype(np.int8)), Stump(), FilterBoost())
     list(islice(run, 3))
     assert run.stopped == NO_MISTAKES
-    assert run.done[0].entry.vote == pytest.approx(MOST_VOTE, abs=1e-9)
-    assert FilterBoost().vote(Measured(4, 0)) == pytest.approx(MOST_VOTE, abs=1e-9)
+    assert run.done[0].entry.vote == pytest.approx(MAX_VOTE, abs=1e-9)
+    assert FilterBoost().vote(Measured(4, 0)) == pytest.approx(MAX_VOTE, abs=1e-9)
 
 
 def test_rounds_grow_with_shrinkage_and_without_edge() -> None:

@@ -18,7 +18,7 @@ from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import Round
-from pacboost.numerics.exact import MOST_VOTE
+from pacboost.numerics.exact import MAX_VOTE
 from pacboost.numerics.kl import kl
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
@@ -224,5 +224,5 @@ def test_a_rule_without_mistakes_stands_alone() -> None:
     rules = AdaBoostV()
     state = rules.init(np.ones((3, 1), dtype=np.int8), np.ones(1))
     state = rules.step(state, np.ones((3, 1), dtype=np.int8), Measured(3, 0))
-    assert 0 < rules.last_vote(state) < MOST_VOTE
+    assert 0 < rules.last_vote(state) < MAX_VOTE
     assert rules.margin(state) == 1

@@ -18,7 +18,7 @@ from pacboost.boosters.regression import Absolute, Gamma, Huber, Poisson, Quanti
 from pacboost.boosters.residual import ALL_MET, ResidualState, unit_of
 from pacboost.errors import ParameterError
 from pacboost.learners.tree import Tree
-from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, quantile_of
+from pacboost.numerics.exact import FRESH_TOTAL, MAX_TOTAL, quantile_of
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
@@ -78,7 +78,7 @@ def test_sums_of_whole_numbers_stay_exact(targets: list[float], base: list[float
     request = Square().request(started(y, np.array(base[: y.size]) if y.size > 1 else None))
     assert (request.weights >= 1).all()
     assert 0 < request.weight <= FRESH_TOTAL + y.size
-    assert int(np.abs(request.pulls).sum()) <= request.pull < MOST_TOTAL
+    assert int(np.abs(request.pulls).sum()) <= request.pull < MAX_TOTAL
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -319,7 +319,7 @@ def test_quantile_rows_ask_for_their_side() -> None:
     request = rules.request(state)
     asked = request.pulls[:, 0] / request.weights[:, 0]
     np.testing.assert_allclose(asked, [0.75, -0.25, 0, 0])
-    assert request.pull == np.abs(request.pulls).sum() < MOST_TOTAL
+    assert request.pull == np.abs(request.pulls).sum() < MAX_TOTAL
 
 
 @WEIGHTED

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost.hypotheses import scored_trees
+from pacboost.hypotheses.ballot import Ballot
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.scored_trees import Ballot, leaf_masks
+from pacboost.hypotheses.scored_trees import leaf_masks
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
@@ -154,7 +155,7 @@ def test_many_rows_are_scored_like_few(leaves: tuple[int, ...], outputs: int) ->
     generator = np.random.default_rng(len(leaves))
     bins = make_bins(generator, 9, 200, 2)
     trees = [random_rule(generator, bins, size - 1, outputs=outputs) for size in leaves]
-    table = table_of(generator, bins, 4 * scored_trees.ROWS_WORTH_MASKS)
+    table = table_of(generator, bins, 4 * scored_trees.MIN_ROWS_FOR_MASKS)
     vote = Vote(trees, units(generator.integers(1, 2**20, size=len(trees))), outputs)
     parts = np.split(np.arange(table.n_rows), 16)
     few = np.concatenate([vote.scores(table.take(rows)) for rows in parts])

@@ -121,7 +121,7 @@ def test_against_counting_by_hand(seed: int, features: int, at_once: int) -> Non
     base = generator.integers(1, 4, size=30).astype(float)
     said = np.stack([rule.answers(seen) for rule in rules])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(majority, "AT_ONCE", at_once)
+        patch.setattr(majority, "PAIRS_PER_BLOCK", at_once)
         table = Pattern.of(rules, said, signs, base)
         cells = table.cells(new)
         assert (table.values[table.cells(seen), 0] == _by_hand(said.T, signs, base)).all()

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from pacboost import BoostClassifier
 from pacboost.boosters.booster import whole_values
 from pacboost.hypotheses.hypothesis import Hypothesis, Names, Valued
-from pacboost.hypotheses.shapes import partial_dependence, shapes
+from pacboost.hypotheses.partial_dependence import partial_dependence
+from pacboost.hypotheses.shapes import shapes
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote

@@ -63,12 +63,12 @@ def test_records_without_them_leave_them_out(hard_ledger: Ledger) -> None:
     old = replace(hard_ledger, hard=[])
     assert "hard" not in old.to_dict()
     assert Ledger.from_json(old.to_json()) == old
-    with pytest.raises(DataError, match=r"no rows are known to be hard.*margins\(X, y\)"):
+    with pytest.raises(DataError, match=r"no hard rows.*margins\(X, y\)"):
         old.hardest(1)
 
 
 def test_more_than_are_kept(hard_ledger: Ledger) -> None:
-    with pytest.raises(ParameterError, match=r"keeps the 100 hardest rows; margins\(X, y\)"):
+    with pytest.raises(ParameterError, match=r"k is .*100 hardest rows; margins\(X, y\)"):
         hard_ledger.hardest(101)
     X, signs = noisy(20, 3, seed=1)
     few = AdaBoostClassifier(n_estimators=3).fit(X, signs).ledger_
@@ -78,10 +78,10 @@ def test_more_than_are_kept(hard_ledger: Ledger) -> None:
 def test_reasons_for_none() -> None:
     X, signs = noisy(300, 3, seed=1)
     filtered = FilterBoostClassifier(n_estimators=3, random_state=0).fit(X, signs).ledger_
-    with pytest.raises(DataError, match="drawn, learned from and forgotten"):
+    with pytest.raises(DataError, match="filtering"):
         filtered.hardest(1)
     numbers = BoostRegressor(n_estimators=2, random_state=0).fit(X, X[:, 0]).ledger_
-    with pytest.raises(DataError, match="numbers have no margins"):
+    with pytest.raises(DataError, match="no margins"):
         numbers.hardest(1)
     with pytest.raises(DataError, match="the vote is empty"):
         Ledger("adaboost", "exponential", "stump", 10, 1, False, True).hardest(1)

@@ -17,16 +17,11 @@ from scipy.stats import binom, multinomial
 
 from pacboost.bounds.exact_tests import difference_interval
 from pacboost.bounds.measures import balanced_lower, balanced_upper
-from pacboost.numerics.binomial import (
-    binomial_lower,
-    binomial_upper,
-    difference_upper,
-    hypergeometric_inverse,
-    log_hypergeometric_tail,
-    mean_of_two_upper,
-)
+from pacboost.numerics.binomial import binomial_lower, binomial_upper
 from pacboost.numerics.growth import log_sauer
+from pacboost.numerics.hypergeometric import hypergeometric_inverse, log_hypergeometric_tail
 from pacboost.numerics.kl import kl_lower, kl_upper
+from pacboost.numerics.two_rates import difference_upper, mean_of_two_upper
 
 mp.mp.dps = 50
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacboost.numerics.soft_margin import (
-    AT_ONCE,
-    CELLS_AT_ONCE,
+    CELLS_PER_BLOCK,
+    KINDS_PER_STEP,
     Balance,
     Columns,
     Floats,
@@ -54,7 +54,7 @@ def test_nothing_is_rounded(rules: int, kinds: int) -> None:
 
 
 def test_rows_in_another_order_give_the_same_bits() -> None:
-    rules, kinds = 30, CELLS_AT_ONCE // 10  # several blocks
+    rules, kinds = 30, CELLS_PER_BLOCK // 10  # several blocks
     columns, generator = drawn(rules, kinds), np.random.default_rng(2)
     weights = whole_weights(generator.dirichlet(np.ones(kinds)))
     order = generator.permutation(kinds)
@@ -119,15 +119,15 @@ def test_the_plain_program_finds_the_same_margin(
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 0.6])
 def test_with_more_rows_than_a_program_takes(share: float) -> None:
-    columns, base = drawn_rules(20, 4 * AT_ONCE, seed=3, lean=0.4)
+    columns, base = drawn_rules(20, 4 * KINDS_PER_STEP, seed=3, lean=0.4)
     margin = check(solved(columns, base, share), columns, base, share)
     assert margin == pytest.approx(largest_margin(columns, base, share), abs=1e-7)
 
 
 def test_rows_that_were_left_out_are_missed() -> None:
     """The program of the rows nearest to the threshold alone is no answer."""
-    columns, base = drawn_rules(20, 4 * AT_ONCE, seed=3, lean=0.4)
-    some = np.argsort(columns[0], kind="stable")[:AT_ONCE]
+    columns, base = drawn_rules(20, 4 * KINDS_PER_STEP, seed=3, lean=0.4)
+    some = np.argsort(columns[0], kind="stable")[:KINDS_PER_STEP]
     part = base[some] / base[some].sum()
     votes = solved(np.ascontiguousarray(columns[:, some]), whole_weights(part), 0.3).votes
     with pytest.raises(AssertionError):

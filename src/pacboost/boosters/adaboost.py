@@ -43,7 +43,7 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import update
 from pacboost.kernels.runtime.team import team_for, together
-from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, MOST_VOTE, round_vote
+from pacboost.numerics.exact import FRESH_TOTAL, MAX_TOTAL, MAX_VOTE, round_vote
 from pacboost.numerics.memory import in_host_memory
 from pacboost.numerics.same_bits import log, log_sum_exp
 from pacboost.samples.sample import Request, Signs, Sums
@@ -116,7 +116,7 @@ class ExponentialWeights(Booster[ExponentialState]):
         """
         state.cast.append(vote)
         grown = state.total * (1 + error * math.expm1(2 * vote))
-        shift = 0.0 if grown <= 0.99 * MOST_TOTAL else -2 * vote
+        shift = 0.0 if grown <= 0.99 * MAX_TOTAL else -2 * vote
         return self._weigh(
             replace(state, total_vote=state.total_vote + vote, log_scale=state.log_scale + shift),
             agree,
@@ -162,7 +162,7 @@ class ExponentialWeights(Booster[ExponentialState]):
         The range is left when votes are large (a learning rate above 1), or when most of the
         weight sits on rows of a few units, whose rounding a prediction cannot see.
         """
-        if not LEAST_TOTAL <= state.total <= MOST_TOTAL:
+        if not LEAST_TOTAL <= state.total <= MAX_TOTAL:
             logs = state.total_vote - in_host_memory(state.margins).reshape(-1) + state.log_base
             fresh = round_vote(math.log(FRESH_TOTAL) - float(log_sum_exp(logs[None])[0]))
             state = replace(state, log_scale=fresh)
@@ -204,7 +204,7 @@ class AdaBoost(ExponentialWeights):
     on_gpu: ClassVar[bool] = True
 
     learning_rate: float = 1.0
-    max_vote: float = MOST_VOTE
+    max_vote: float = MAX_VOTE
     confidence_rated: bool = False
     multiclass: str = "mh"
     smoothing: float = 0.5
@@ -236,7 +236,7 @@ class AdaBoost(ExponentialWeights):
     def plain_votes(self) -> bool:
         """Votes are plain, unless they are scaled, capped, confidence-rated or raised by SAMME."""
         more = self.multiclass == "samme" and self.classes > 2
-        return self.plain and self.learning_rate == 1 and self.max_vote >= MOST_VOTE and not more
+        return self.plain and self.learning_rate == 1 and self.max_vote >= MAX_VOTE and not more
 
     def for_classes(self, count: int) -> AdaBoost:
         return replace(self, classes=max(2, count))
@@ -244,7 +244,7 @@ class AdaBoost(ExponentialWeights):
     def vote(self, found: Measured) -> float:
         more = 0.5 * math.log(self.classes - 1) if self.multiclass == "samme" else 0.0
         best = self.learning_rate * (found.best_vote + more)
-        return round_vote(min(best, self.max_vote, MOST_VOTE))
+        return round_vote(min(best, self.max_vote, MAX_VOTE))
 
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
         if self.plain:
@@ -256,6 +256,6 @@ class AdaBoost(ExponentialWeights):
         minus = (sums.weights - sums.pulls) / 2 + smooth
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = 0.5 * log(plus / minus)
-        votes = np.nan_to_num(logs, nan=0.0, posinf=MOST_VOTE, neginf=-MOST_VOTE)
-        cap = min(self.max_vote, MOST_VOTE)
+        votes = np.nan_to_num(logs, nan=0.0, posinf=MAX_VOTE, neginf=-MAX_VOTE)
+        cap = min(self.max_vote, MAX_VOTE)
         return whole_values(np.clip(self.learning_rate * votes, -cap, cap))

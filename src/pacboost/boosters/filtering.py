@@ -29,7 +29,7 @@ from pacboost.boosters.bounded_weights import (
     mean_weight_below,
 )
 from pacboost.errors import ParameterError
-from pacboost.numerics.exact import MOST_VOTE, round_vote
+from pacboost.numerics.exact import MAX_VOTE, round_vote
 from pacboost.numerics.same_bits import exp, sigmoid
 from pacboost.samples.sample import Signs
 
@@ -57,7 +57,7 @@ class FilterBoost(BoundedWeights):
 
     def vote(self, found: Measured) -> float:
         """Return the vote ½ ln((1 - error)/error)."""
-        return round_vote(min(self.learning_rate * found.best_vote, MOST_VOTE))
+        return round_vote(min(self.learning_rate * found.best_vote, MAX_VOTE))
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
         return heaviest(sigmoid(-margins))

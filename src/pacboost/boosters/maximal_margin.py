@@ -29,7 +29,7 @@ from pacboost.boosters.adaboost import ExponentialState, ExponentialWeights
 from pacboost.boosters.booster import Agreement, Floats, Measured, Moved, edge_of
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.numerics.exact import MOST_VOTE, round_vote
+from pacboost.numerics.exact import MAX_VOTE, round_vote
 from pacboost.samples.sample import Signs, Sums
 
 
@@ -62,8 +62,8 @@ class MarginGoal(ExponentialWeights):
 
     def vote_at(self, state: ExponentialState, edge: float) -> float:
         """Return the vote of the module docstring; 0 to a rule whose edge is not above the goal."""
-        own = math.atanh(edge) if edge < 1 else MOST_VOTE
-        return round_vote(max(0.0, min(own, MOST_VOTE) - math.atanh(self.goal(state, edge))))
+        own = math.atanh(edge) if edge < 1 else MAX_VOTE
+        return round_vote(max(0.0, min(own, MAX_VOTE) - math.atanh(self.goal(state, edge))))
 
     def step(self, state: ExponentialState, agree: Agreement, found: Measured) -> ExponentialState:
         vote = self.vote_at(state, found.edge)

@@ -33,7 +33,7 @@ from pacboost.boosters.booster import (
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.same_bits import raise_scores
-from pacboost.numerics.exact import MOST_VOTE, VOTE_UNIT, in_units_of_least, whole_scale
+from pacboost.numerics.exact import MAX_VOTE, VOTE_UNIT, in_units_of_least, whole_scale
 from pacboost.numerics.same_bits import log, mean
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.sample import Request, Signs, Sums
@@ -233,4 +233,4 @@ class Gentle(ExponentialWeights):
 
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
         values = self.learning_rate * sums.means()
-        return whole_values(np.clip(values, -MOST_VOTE, MOST_VOTE))
+        return whole_values(np.clip(values, -MAX_VOTE, MAX_VOTE))

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from pacboost.boosters.corrective import ACCURACY, Corrective, CorrectiveState
-from pacboost.numerics.ascent import evenest
+from pacboost.numerics.capped_entropy import evenest
 from pacboost.numerics.same_bits import total
 from pacboost.numerics.soft_margin import Balance, Floats, balance, margins_of, whole_votes
 

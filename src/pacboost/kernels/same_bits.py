@@ -16,7 +16,7 @@ from pacboost.kernels.runtime.board import own_share
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import inline, kernel, part_of_kernels, team_kernel
 from pacboost.numerics import same_bits
-from pacboost.numerics.same_bits import ATANH, FARTHEST, LN2_HIGH, LN2_LOW, LOG2_E, ROOT_HALF
+from pacboost.numerics.same_bits import ATANH, LN2_HIGH, LN2_LOW, LOG2_E, MAX_EXPONENT, ROOT_HALF
 
 # The exponential function and the logarithm, with the same bits on every machine and device.
 
@@ -72,7 +72,7 @@ def exp_below_0(x: float) -> float:
     2^k is a product of two powers: the first product is exact, so rounding happens once, however
     small the result is. Without a branch or a table, loops run on vectors.
     """
-    x = x if x > -same_bits.FARTHEST else -same_bits.FARTHEST
+    x = x if x > -same_bits.MAX_EXPONENT else -same_bits.MAX_EXPONENT
     k = np.floor(x * LOG2_E + 0.5)
     r = (x - k * LN2_HIGH) - k * LN2_LOW
     p = exp_near_0(r)
@@ -270,7 +270,7 @@ def _elementwise(many: Any, few: Any, values: Any) -> Any:
 def exponentials(values: Floats, out: Floats) -> None:
     """Write the exponential of every number."""
     for i in range(values.size):
-        x = values[i] if values[i] < FARTHEST else FARTHEST
+        x = values[i] if values[i] < MAX_EXPONENT else MAX_EXPONENT
         out[i] = exp_below_0(x) if values[i] == values[i] else values[i]
 
 

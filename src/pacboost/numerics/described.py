@@ -1,4 +1,4 @@
-"""What the docstring of a class says of a parameter: its only description, read where needed."""
+"""Descriptions of parameters, read from the docstrings of classes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from functools import cache
 from importlib.resources import files
 
-SHARED = "estimators.inputs.documented"
-"""Where parameters stand that several classes have."""
+SHARED_DOCSTRINGS = "estimators.inputs.documented"
+"""The module that describes parameters shared by several classes."""
 
 
 @cache
@@ -22,9 +22,9 @@ def described(kind: str, parameter: str) -> str:
     'The maximum memory of the process, such as "2GB".'
     """
     module, _, name = kind.rpartition(".")
-    _, _, own = _source(module).partition(f"\nclass {name}(")
-    for text in (own, _source(SHARED)):
-        found = re.search(rf"^( *){parameter} : .*\n((?:\1    .*\n)+)", text, re.MULTILINE)
-        if found is not None:
-            return " ".join(found[2].split())
+    _, _, class_text = _source(module).partition(f"\nclass {name}(")
+    for text in (class_text, _source(SHARED_DOCSTRINGS)):
+        match = re.search(rf"^( *){parameter} : .*\n((?:\1    .*\n)+)", text, re.MULTILINE)
+        if match is not None:
+            return " ".join(match[2].split())
     raise LookupError(f"{kind} does not describe {parameter}")

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.hypotheses.vote import Vote, asked
+from pacboost.hypotheses.vote import Vote
+from pacboost.hypotheses.vote_digest import asked
 from pacboost.hypotheses.word_list import WordList
 from pacboost.models.explain import attribution
 from pacboost.models.model import Model

@@ -14,8 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.hypotheses import shapes as forest_shapes
-from pacboost.hypotheses.shapes import Map, Shape, Shapes, partial_dependence
+from pacboost.hypotheses.partial_dependence import (
+    forest_partial_dependence,
+    partial_dependence,
+)
+from pacboost.hypotheses.shapes import Map, Shape, Shapes
 from pacboost.models.explain import explanation
 from pacboost.models.model import Model
 from pacboost.reports.page.charts import (
@@ -159,7 +162,7 @@ def _of_forest(model: Model, subject: Subject) -> tuple[Shapes | None, str]:
     if model.labels:
         return None, ""
     order = np.argsort(-subject.importances, kind="stable")[:PANELS].tolist()
-    found = forest_shapes.forest_partial_dependence(model.vote, model.say(), order, subject.table)
+    found = forest_partial_dependence(model.vote, model.say(), order, subject.table)
     return found, OF_BINS if subject.table is None else OF_ROWS
 
 

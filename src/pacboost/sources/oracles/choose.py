@@ -210,7 +210,7 @@ class DaskOracle(SpreadOracle):
         surveyed: Iterable[Facts] = (look(number, *self._computed(number)) for number in numbers)
         if cluster is not None:
             given = ((number, *self._futures(number, cluster)) for number in numbers)
-            surveyed = in_batches(cluster, look, None, given, most=1, calls=cluster.blocks)
+            surveyed = in_batches(cluster, look, None, given, max_calls=1, calls=cluster.blocks)
         self._facts = [facts for facts in surveyed if facts.rows]
         if not self._facts:
             raise DataError("the Dask collection holds no rows; at least one is needed")
