@@ -107,9 +107,9 @@ class Uncapped(Soft):
 class LastEdge(LP):
     """Takes the last edge for the least, so that it stops on a proof that is none."""
 
-    def step(self, state: CorrectiveState, agree: Agreement, found: Measured) -> CorrectiveState:
+    def step(self, state: CorrectiveState, agree: Agreement, measured: Measured) -> CorrectiveState:
         object.__setattr__(state, "least", 1.0)
-        return super().step(state, agree, found)
+        return super().step(state, agree, measured)
 
     def stop(self, state: CorrectiveState) -> str | None:
         return "within" if state.gap <= 0.5 else None

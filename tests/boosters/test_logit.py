@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost import BoostClassifier
-from pacboost.boosters.logit import MOST_STEP, Logit
+from pacboost.boosters.logit import MAX_STEP, Logit
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
@@ -50,7 +50,7 @@ class AlgorithmThree:
         p = 1 / (1 + np.exp(-2 * self.scores))
         w = p * (1 - p)
         z = np.clip((self.second - p) / w, -self.most_target, self.most_target)
-        f = regress(cells, count, z, w * self.base, MOST_STEP)
+        f = regress(cells, count, z, w * self.base, MAX_STEP)
         self.scores += f[cells] / 2
         return f[:, None] / 2, w[:, None]
 
@@ -73,7 +73,7 @@ class AlgorithmSix:
         w = p * (1 - p)
         z = np.clip((self.own - p) / w, -self.most_target, self.most_target)
         columns = [
-            regress(cells, count, z[:, j], w[:, j] * self.base, max(MOST_STEP, classes))
+            regress(cells, count, z[:, j], w[:, j] * self.base, max(MAX_STEP, classes))
             for j in range(classes)
         ]
         f = np.stack(columns, axis=1)

@@ -127,7 +127,7 @@ def check_progress(rules: Soft, sample: Sample, learner: Learner, most: int) -> 
         if run.stopped:
             break
         slack = 2e-3 * rules.tolerance
-        target = state.least - state.reach
+        target = state.least_edge - state.reach
         assert float(edges_of(state.columns, state.shares).max()) <= target + slack
         if state.reach == before.reach:
             gain = (state.reach - slack) ** 2 / 2
@@ -148,7 +148,7 @@ class Timid(Soft):
     """Asks that edges be as they were, not less."""
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
-        votes, strength = self.climb(state).projected(state.votes, state.strength, state.least)
+        votes, strength = self.climb(state).projected(state.votes, state.strength, state.least_edge)
         object.__setattr__(state, "votes", votes)
         object.__setattr__(state, "strength", strength)
         object.__setattr__(state, "reach", self.tolerance)

@@ -1,7 +1,7 @@
-"""The names of all boosters, found by reading the files that hold them.
+"""The names of all boosters, read from their source files.
 
 A class with ``name: ClassVar[str] = "its_name"`` is a booster of that name, so the command line
-offers all names without importing a booster. Its file is imported when it is first asked for.
+offers all names without importing a booster. Its file is imported on first use.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pacboost.boosters.booster import Booster
 
-NAMED = re.compile(r'^    name: ClassVar\[str\] = "(\w+)"', re.MULTILINE)
+NAME_PATTERN = re.compile(r'^    name: ClassVar\[str\] = "(\w+)"', re.MULTILINE)
 
 
 class Registry(Mapping[str, "type[Booster[Any]]"]):
@@ -40,9 +40,8 @@ class Registry(Mapping[str, "type[Booster[Any]]"]):
             for file in Path(folder).glob("*.py")
             if (file.stem == "regression") == self._regression and file.stem != "objective"
         ]
-        return {
-            name: file.stem for file in files for name in NAMED.findall(file.read_text("utf-8"))
-        }
+        texts = {file.stem: file.read_text("utf-8") for file in files}
+        return {name: stem for stem, text in texts.items() for name in NAME_PATTERN.findall(text)}
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self._files))
@@ -58,13 +57,13 @@ class Registry(Mapping[str, "type[Booster[Any]]"]):
 
 BOOSTERS = Registry(regression=False)
 LOSSES = Registry(regression=True)
-"""Boosters of regression, by the loss that they lower."""
+"""Boosters of regression, by their loss."""
 LOSS_NAMES = {"squared_error": "square", "absolute_error": "absolute"}
-"""Scikit-learn's names of losses, and ours."""
+"""Names of losses in scikit-learn, and in pacboost."""
 
 
 def loss_names() -> list[str]:
-    """Return the names of all losses that scikit-learn knows, without loading any.
+    """Return the names of all losses, by scikit-learn's names, without importing a booster.
 
     >>> loss_names()
     ['squared_error', 'absolute_error', 'gamma', 'huber', 'poisson', 'quantile']

@@ -254,7 +254,7 @@ class TreeRule(Hypothesis):
         if np.unique(self.feature).size > 1:
             raise DataError(
                 f"the vote contains trees (one has {len(self.values)} leaves) in which three or "
-                "more features interact, so features have no shapes. Use shap_values(X), or fit with "
+                "more features interact, so features have no shapes. Use shap_values(X), or fit "
                 "stumps, max_leaves=2, interactions=0 or a number of pairs"
             )
         feature, bins = int(self.feature[0]), self.bins

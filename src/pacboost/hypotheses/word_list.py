@@ -17,7 +17,7 @@ from pacboost.sources.sparse import WordTable, words_of
 from pacboost.sources.table import Table
 
 MAX_WORDS_NAMED = 4
-VALUE_UNIT = 2.0**-16
+GRID = 2.0**-16
 """Values are multiples of this: a list has many values, and few digits make small files."""
 
 
@@ -82,9 +82,9 @@ class WordList(Hypothesis):
         return float(np.abs(self.values).sum(axis=0).max())
 
     def allowed(self, values: CellValues, unit: float = VOTE_UNIT) -> CellValues:
-        """Round values to ``VALUE_UNIT``, and set the last ones to 0 if the list abstains."""
-        coarse = unit < VALUE_UNIT
-        rounded: CellValues = np.rint(values / VALUE_UNIT) * VALUE_UNIT if coarse else values.copy()
+        """Round values to ``GRID``, and set the last ones to 0 if the list abstains."""
+        coarse = unit < GRID
+        rounded: CellValues = np.rint(values / GRID) * GRID if coarse else values.copy()
         rounded += 0.0  # a file holds whole multiples, which cannot represent -0
         if self.abstains:
             rounded[-1] = 0

@@ -13,7 +13,7 @@ from pacboost.errors import ParameterError
 from pacboost.numerics.checks import share
 
 OUTWARD = 1e-12
-"""Relative distance by which a computed end is moved outward: far above its rounding error."""
+"""Relative outward shift of a computed end, far above its rounding error."""
 
 
 def kl(q: float, p: float) -> float:

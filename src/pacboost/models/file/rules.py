@@ -19,7 +19,7 @@ from pacboost.hypotheses.majority import Decision, Pattern, Three
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.hypotheses.word_list import VALUE_UNIT, WordList
+from pacboost.hypotheses.word_list import GRID, WordList
 from pacboost.kernels.forest import LEAF
 from pacboost.models.file.fields import LARGEST, Fields
 from pacboost.samples.bins import Bins
@@ -77,15 +77,15 @@ def lists_written(lists: Sequence[WordList]) -> dict[str, Any]:
         "words": np.concatenate([rule.asked for rule in lists]).astype(np.int32),
         "abstains": np.array([rule.abstains for rule in lists], dtype=np.bool_),
         "every": np.array([rule.every for rule in lists], dtype=np.bool_),
-        "grid": VALUE_UNIT,
+        "grid": GRID,
         "values": _as_steps(values) if values.size <= 2 * MOST_STEPS else values,
     }
 
 
 def _as_steps(values: NDArray[np.float64]) -> NDArray[Any]:
     """Return values as steps of the grid in the fewest bits, if they are that."""
-    steps = np.rint(values / VALUE_UNIT)
-    if not np.array_equal(steps * VALUE_UNIT, values):
+    steps = np.rint(values / GRID)
+    if not np.array_equal(steps * GRID, values):
         return values
     kinds = (np.int16, np.int32) if values.size <= MOST_STEPS else (np.int32,)
     for kind in kinds:
