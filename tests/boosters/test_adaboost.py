@@ -71,12 +71,12 @@ def test_weights_follow_the_margins_and_stay_in_range(
         assert FRESH_TOTAL / 2 < total <= MAX_TOTAL
         assert weights.min() >= 1
         agree = agreement(seed, rows, share)
-        agree, found = measured(weights, agree)
-        state = rules.step(state, agree, found)
+        agree, result = measured(weights, agree)
+        state = rules.step(state, agree, result)
         exact = logs - state.margins
-        wanted = np.exp(exact - exact.max())
+        expected = np.exp(exact - exact.max())
         got = state.weights / state.weights.max()
-        assert got == pytest.approx(wanted, abs=2.0 / state.weights.max() + 1e-11)
+        assert got == pytest.approx(expected, abs=2.0 / state.weights.max() + 1e-11)
 
 
 def test_votes_are_exact_multiples_so_that_margins_add_up_in_any_order() -> None:
@@ -97,9 +97,6 @@ def test_votes_of_extreme_edges_are_finite() -> None:
     assert AdaBoost(max_vote=0.5).vote(Measured(1000, 5)) == pytest.approx(0.5)
     one_unit = AdaBoost().vote(Measured(2**52, 1))
     assert one_unit == pytest.approx(0.5 * math.log(2**52 - 1), abs=1e-11)
-
-
-# Weights of cells: in range, whole, and proportional to base·exp(-margin).
 
 
 def normaliser(weights: np.ndarray, signs: np.ndarray, added: np.ndarray) -> float:
@@ -136,9 +133,9 @@ def test_weights_of_cells_follow_the_margins_and_stay_in_range(
         z = normaliser(request.weights, signs, values[cells])
         state = rules.move(state, Moved(cells, values, z))
         exact = logs - state.margins
-        wanted = np.exp(exact - exact.max())
+        expected = np.exp(exact - exact.max())
         got = state.weights / state.weights.max()
-        assert got == pytest.approx(wanted, abs=2.0 / state.weights.max() + 1e-11)
+        assert got == pytest.approx(expected, abs=2.0 / state.weights.max() + 1e-11)
 
 
 def test_a_false_normaliser_does_not_push_the_total_out_of_range() -> None:
@@ -153,9 +150,6 @@ def test_a_false_normaliser_does_not_push_the_total_out_of_range() -> None:
         assert ratio == pytest.approx(math.exp(5), rel=1e-9)
 
 
-# GentleBoost: the weighted mean of the signs, and nothing more.
-
-
 @given(class_samples(), st.sampled_from([1.0, 0.25]))
 @settings(max_examples=60, deadline=None)
 def test_cells_say_the_weighted_mean_of_their_signs(sample: Sample, rate: float) -> None:
@@ -166,8 +160,8 @@ def test_cells_say_the_weighted_mean_of_their_signs(sample: Sample, rate: float)
         weights /= weights.sum()
         cells = done.hypothesis.cells(sample)
         for cell, values in enumerate(done.hypothesis.values):
-            own, signs = weights[cells == cell], sample.signs[cells == cell]
-            mean = (own * signs).sum(axis=0) / own.sum(axis=0)
+            part, signs = weights[cells == cell], sample.signs[cells == cell]
+            mean = (part * signs).sum(axis=0) / part.sum(axis=0)
             assert values == pytest.approx(rate * mean, abs=1e-9)
         assert (np.abs(done.hypothesis.values) <= rate + VOTE_UNIT).all()
         assert done.entry.normaliser <= 1  # a Newton step of this loss never overshoots
@@ -205,9 +199,6 @@ def test_a_cell_without_weight_says_nothing() -> None:
     sums = Sums(np.array([[6], [0]]), np.array([[8], [0]]), 8, 8, 10)
     state = Gentle().init(np.ones((10, 1), dtype=np.int8), np.ones(1))
     assert Gentle().values(state, sums, np.zeros(10, dtype=np.uint8)).tolist() == [[0.75], [0.0]]
-
-
-# Runs that once drove the weights out of range: the total is watched, not predicted.
 
 
 @pytest.mark.parametrize("rate", [2.5, 10.0, 1000.0])

@@ -101,12 +101,12 @@ def test_equals_the_papers_algorithm(
     sample = clusters(300, classes, seed)
     booster = Logit(max_target=most_target)
     run = Run(sample, learner, booster)
-    own = (sample.signs > 0).astype(float)
+    part = (sample.signs > 0).astype(float)
     base = np.broadcast_to(sample.base, (300,))
     paper = (
-        AlgorithmThree(own[:, 0], base, most_target)
+        AlgorithmThree(part[:, 0], base, most_target)
         if classes == 2
-        else AlgorithmSix(own, base, most_target)
+        else AlgorithmSix(part, base, most_target)
     )
     first = shares(sample)[:, None] * FRESH_TOTAL / sample.signs.shape[1]
     for _ in range(8):
@@ -177,9 +177,9 @@ def test_targets_of_far_rows_do_not_run_away() -> None:
     state = booster.resume(booster.init(signs, np.ones(1)), np.full((50, 1), -12.0), [1.0], [])
     request = booster.request(state)
     assert (request.pulls > 1000 * request.weights).all()
-    held = booster.resume(Logit(max_target=4).init(signs, np.ones(1)), state.margins, [1.0], [])
-    held = Logit(max_target=4).resume(held, state.margins, [], [])
-    ratio = held.pulls / held.weights
+    limited = booster.resume(Logit(max_target=4).init(signs, np.ones(1)), state.margins, [1.0], [])
+    limited = Logit(max_target=4).resume(limited, state.margins, [], [])
+    ratio = limited.pulls / limited.weights
     assert ratio == pytest.approx(np.full((50, 1), 4.0), rel=1e-3)
 
 

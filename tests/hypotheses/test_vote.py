@@ -170,8 +170,6 @@ def test_staged_gives_the_score_after_every_round() -> None:
         np.testing.assert_array_equal(scores, first.scores(table))
 
 
-# The fingerprint of a vote: other for whatever is other in it.
-
 BINS = Bins((np.array([0.5], dtype=np.float32),), np.array([0]))
 STUMP = StumpRule(0, 0.5, 0, 1, 1)
 TREE = TreeRule.constant(BINS, np.array([0.25]))

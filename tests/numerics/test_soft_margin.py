@@ -43,14 +43,14 @@ def test_nothing_is_rounded(rules: int, kinds: int) -> None:
     weights = whole_weights(generator.dirichlet(np.full(kinds, 0.3)))
     v, d = fractions(votes), fractions(weights)
     lines = [[int(a) for a in line] for line in columns]
-    wanted = [sum(v[t] * lines[t][i] for t in range(rules)) for i in range(kinds)]
-    assert fractions(margins_of(columns, votes)) == wanted
+    expected = [sum(v[t] * lines[t][i] for t in range(rules)) for i in range(kinds)]
+    assert fractions(margins_of(columns, votes)) == expected
     edges = [sum(d[i] * line[i] for i in range(kinds)) for line in lines]
     assert fractions(edges_of(columns, weights)) == edges
-    found = products_of(columns, weights)
+    result = products_of(columns, weights)
     for t in range(rules):
         line = [sum(d[i] * lines[t][i] * other[i] for i in range(kinds)) for other in lines]
-        assert fractions(found[t]) == line
+        assert fractions(result[t]) == line
 
 
 def test_rows_in_another_order_give_the_same_bits() -> None:
@@ -73,8 +73,6 @@ def test_weights_that_are_not_whole_do_not() -> None:
     with pytest.raises(AssertionError):
         assert np.array_equal(edges_of(columns, weights), edges_of(turned, weights[order]))
 
-
-# Linear programs by sifting, beside one plain program over all rows, and by hand.
 
 shares = st.one_of(st.just(0.0), st.floats(0.05, 0.9))
 
