@@ -26,7 +26,7 @@ from pacboost.bounds.holdout import chernoff_kl, clopper_pearson, clopper_pearso
 from pacboost.bounds.occam import vote_bound
 from pacboost.bounds.registry import BOUNDS
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.numerics import binomial, growth
+from pacboost.numerics import binomial, growth, hypergeometric
 from pacboost.theory import compression, finite, margins, nvote, sample_sizes, sequence, vc
 from pacboost.theory.plan import QUESTIONS
 
@@ -166,7 +166,7 @@ def test_a_sum_never_has_more_terms_than_the_limit(monkeypatch: pytest.MonkeyPat
             for delta in (0.05, 0.9):
                 assert clopper_pearson_lower(k, n, delta) <= k / n * (1 + 1e-3) + 1e-3
                 assert clopper_pearson(k, n, delta) >= k / n * (1 - 1e-3) - 1e-3
-    assert longest <= 10 * math.isqrt(binomial.MOST_VARIANCE) + 10
+    assert longest <= 10 * math.isqrt(binomial.MAX_VARIANCE) + 10
 
 
 @pytest.mark.parametrize("d", [4 * 10**17, 5 * 10**17 - 1, 5 * 10**17, 6 * 10**17])
@@ -180,10 +180,10 @@ def test_chernoff_takes_the_place_of_long_hypergeometric_sums(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     cases = [(k, m, K, 5 * m) for m in (50, 400) for k in (1, m // 10) for K in (m, 2 * m, 4 * m)]
-    exact = [binomial.log_hypergeometric_tail(*case) for case in cases]
-    monkeypatch.setattr(binomial, "MOST_TERMS", 0)
+    exact = [hypergeometric.log_hypergeometric_tail(*case) for case in cases]
+    monkeypatch.setattr(hypergeometric, "MAX_TERMS", 0)
     for case, value in zip(cases, exact, strict=True):
-        assert binomial.log_hypergeometric_tail(*case) >= value - 1e-12
+        assert hypergeometric.log_hypergeometric_tail(*case) >= value - 1e-12
     assert vc.hypergeometric(10**17, 10**18, 0.05, 30.0) >= 0.1
 
 

@@ -21,8 +21,6 @@ from pacboost.samples.sample import Sample
 from pacboost.training.run.loop import Run
 from tests.training.run.prefixes import shares
 
-# The largest soft margin by one plain linear program over votes: slow, and written otherwise.
-
 Floats = NDArray[np.float64]
 
 
@@ -34,10 +32,10 @@ def largest_margin(columns: NDArray[np.int8], base: Floats, share: float) -> flo
     margins: Any = csr_array(np.hstack([-columns.T.astype(float), np.ones((rows, 1))]))
     if soft:
         margins = hstack([margins, -eye_array(rows)], format="csr")
-    whole = np.zeros((1, c.size))
-    whole[0, :rules] = 1
+    complete = np.zeros((1, c.size))
+    complete[0, :rules] = 1
     bounds = [(0.0, None)] * rules + [(-2.0, 2.0)] + [(0.0, None)] * (rows if soft else 0)
-    answer = linprog(c, margins, np.zeros(rows), whole, [1.0], bounds=bounds, method="highs")
+    answer = linprog(c, margins, np.zeros(rows), complete, [1.0], bounds=bounds, method="highs")
     assert answer.fun is not None
     assert answer.status == 0
     return -float(answer.fun)
@@ -94,13 +92,13 @@ def heaviest(run: Run) -> float:
 def advance(run: Run, most: int, every: int = 1) -> list[float]:
     """Run to the end, holding what must hold after (every so many) rounds; give the gaps."""
     gaps: list[float] = []
-    least = math.inf
+    smallest = math.inf
     for done in islice(run, most):
         state, entry = run.state, done.entry
         assert entry.margin is not None
         assert entry.gap is not None
-        least = min(least, entry.edge)
-        assert entry.gap == pytest.approx(least - entry.margin, abs=1e-12)
+        smallest = min(smallest, entry.edge)
+        assert entry.gap == pytest.approx(smallest - entry.margin, abs=1e-12)
         if state.share > 0:
             rounding = 4 * run.sample.n_rows / 2**52 / shares(run.sample).min()
             assert heaviest(run) <= (1 + 1e-9) / state.share + rounding
@@ -145,14 +143,14 @@ def entropy(state: CorrectiveState) -> float:
 def check_gains(booster: ERLP, sample: Sample, learner: Learner, most: int) -> list[float]:
     """Hold that every round raises the smoothed margin by δ²/(8η); give the smoothed margins."""
     run = Run(sample, learner, booster)
-    least, divergence, smooth = math.inf, 0.0, []
+    smallest, divergence, smooth = math.inf, 0.0, []
     for done in islice(run, most):
         state = run.state
         eta = booster.eta(booster.largest_entropy(state))
-        least = min(least, done.entry.edge + divergence / eta)
+        smallest = min(smallest, done.entry.edge + divergence / eta)
         smooth.append(booster.climb(state).at(state.votes, eta).value / eta)
         divergence = entropy(state)
         if len(smooth) > 1:
-            delta = least - smooth[-2]
+            delta = smallest - smooth[-2]
             assert smooth[-1] - smooth[-2] >= max(delta, 0) ** 2 / (8 * eta) - 1e-9
     return smooth

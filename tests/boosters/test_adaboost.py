@@ -17,7 +17,7 @@ from pacboost.boosters.newton import Gentle
 from pacboost.bounds.training import product_bound
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
-from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, MOST_VOTE, VOTE_UNIT
+from pacboost.numerics.exact import FRESH_TOTAL, MAX_TOTAL, MAX_VOTE, VOTE_UNIT
 from pacboost.samples.sample import Sample, Sums
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import NO_EDGE, Run
@@ -68,15 +68,15 @@ def test_weights_follow_the_margins_and_stay_in_range(
         weights = request.weights
         total = int(weights.sum())
         assert total == request.weight == request.pull
-        assert FRESH_TOTAL / 2 < total <= MOST_TOTAL
+        assert FRESH_TOTAL / 2 < total <= MAX_TOTAL
         assert weights.min() >= 1
         agree = agreement(seed, rows, share)
-        agree, found = measured(weights, agree)
-        state = rules.step(state, agree, found)
+        agree, result = measured(weights, agree)
+        state = rules.step(state, agree, result)
         exact = logs - state.margins
-        wanted = np.exp(exact - exact.max())
+        expected = np.exp(exact - exact.max())
         got = state.weights / state.weights.max()
-        assert got == pytest.approx(wanted, abs=2.0 / state.weights.max() + 1e-11)
+        assert got == pytest.approx(expected, abs=2.0 / state.weights.max() + 1e-11)
 
 
 def test_votes_are_exact_multiples_so_that_margins_add_up_in_any_order() -> None:
@@ -92,14 +92,11 @@ def test_votes_are_exact_multiples_so_that_margins_add_up_in_any_order() -> None
 
 
 def test_votes_of_extreme_edges_are_finite() -> None:
-    assert AdaBoost().vote(Measured(10, 0)) == pytest.approx(MOST_VOTE, abs=1e-9)
+    assert AdaBoost().vote(Measured(10, 0)) == pytest.approx(MAX_VOTE, abs=1e-9)
     assert AdaBoost().vote(Measured(10, 5)) == 0
     assert AdaBoost(max_vote=0.5).vote(Measured(1000, 5)) == pytest.approx(0.5)
     one_unit = AdaBoost().vote(Measured(2**52, 1))
     assert one_unit == pytest.approx(0.5 * math.log(2**52 - 1), abs=1e-11)
-
-
-# Weights of cells: in range, whole, and proportional to base·exp(-margin).
 
 
 def normaliser(weights: np.ndarray, signs: np.ndarray, added: np.ndarray) -> float:
@@ -129,16 +126,16 @@ def test_weights_of_cells_follow_the_margins_and_stay_in_range(
     for _ in range(8):
         request = rules.request(state)
         assert request.weight == request.pull == int(request.weights.sum())
-        assert FRESH_TOTAL / 2 < request.weight <= MOST_TOTAL
+        assert FRESH_TOTAL / 2 < request.weight <= MAX_TOTAL
         assert request.weights.min() >= 1
         cells = generator.integers(5, size=rows).astype(np.uint8)
         values = whole_values(generator.uniform(-step, step, (5, outputs)))
         z = normaliser(request.weights, signs, values[cells])
         state = rules.move(state, Moved(cells, values, z))
         exact = logs - state.margins
-        wanted = np.exp(exact - exact.max())
+        expected = np.exp(exact - exact.max())
         got = state.weights / state.weights.max()
-        assert got == pytest.approx(wanted, abs=2.0 / state.weights.max() + 1e-11)
+        assert got == pytest.approx(expected, abs=2.0 / state.weights.max() + 1e-11)
 
 
 def test_a_false_normaliser_does_not_push_the_total_out_of_range() -> None:
@@ -148,12 +145,9 @@ def test_a_false_normaliser_does_not_push_the_total_out_of_range() -> None:
     cells, values = np.zeros(50, dtype=np.uint8), whole_values(np.array([[3.0, -2.0]]))
     for false in (1e-300, 1e-5, 1.0, 1e5, 1e300):
         state = rules.move(rules.init(signs, np.ones(1)), Moved(cells, values, false))
-        assert FRESH_TOTAL / 2 < state.total <= MOST_TOTAL
+        assert FRESH_TOTAL / 2 < state.total <= MAX_TOTAL
         ratio = state.weights[0, 1] / state.weights[0, 0]
         assert ratio == pytest.approx(math.exp(5), rel=1e-9)
-
-
-# GentleBoost: the weighted mean of the signs, and nothing more.
 
 
 @given(class_samples(), st.sampled_from([1.0, 0.25]))
@@ -166,8 +160,8 @@ def test_cells_say_the_weighted_mean_of_their_signs(sample: Sample, rate: float)
         weights /= weights.sum()
         cells = done.hypothesis.cells(sample)
         for cell, values in enumerate(done.hypothesis.values):
-            own, signs = weights[cells == cell], sample.signs[cells == cell]
-            mean = (own * signs).sum(axis=0) / own.sum(axis=0)
+            part, signs = weights[cells == cell], sample.signs[cells == cell]
+            mean = (part * signs).sum(axis=0) / part.sum(axis=0)
             assert values == pytest.approx(rate * mean, abs=1e-9)
         assert (np.abs(done.hypothesis.values) <= rate + VOTE_UNIT).all()
         assert done.entry.normaliser <= 1  # a Newton step of this loss never overshoots
@@ -198,7 +192,7 @@ def test_steps_are_capped_like_votes() -> None:
     rules = Gentle(1000.0)
     state = rules.init(np.ones((10, 1), dtype=np.int8), np.ones(1))
     values = rules.values(state, sums, np.zeros(10, dtype=np.uint8))
-    assert values[:, 0] == pytest.approx([MOST_VOTE, -MOST_VOTE], abs=1e-9)
+    assert values[:, 0] == pytest.approx([MAX_VOTE, -MAX_VOTE], abs=1e-9)
 
 
 def test_a_cell_without_weight_says_nothing() -> None:
@@ -207,15 +201,12 @@ def test_a_cell_without_weight_says_nothing() -> None:
     assert Gentle().values(state, sums, np.zeros(10, dtype=np.uint8)).tolist() == [[0.75], [0.0]]
 
 
-# Runs that once drove the weights out of range: the total is watched, not predicted.
-
-
 @pytest.mark.parametrize("rate", [2.5, 10.0, 1000.0])
 def test_large_learning_rates_keep_the_total_in_range(rate: float) -> None:
     X, signs = noisy(200, 3, seed=1)
     run = Run(make_sample(X, signs), Stump(), AdaBoost(rate))
     for done in islice(run, 60):
-        assert FRESH_TOTAL / 2 <= done.entry.weight <= MOST_TOTAL
+        assert FRESH_TOTAL / 2 <= done.entry.weight <= MAX_TOTAL
         assert done.entry.training_error <= product_bound(run.ledger())
     assert run.stopped != NO_EDGE
 

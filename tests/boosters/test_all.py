@@ -58,8 +58,8 @@ def same_after_a_break(
     sample: Sample, learner: Learner, booster: Booster[Any], rounds: int, after: int
 ) -> Run:
     """Hold a resumed run against an uninterrupted one, bit for bit; give the latter."""
-    whole = Run(sample, learner, booster, seed=5)
-    list(islice(whole, rounds))
+    complete = Run(sample, learner, booster, seed=5)
+    list(islice(complete, rounds))
     first = Run(sample, learner, booster, seed=5)
     list(islice(first, after))
     ledger, vote = first.ledger(), rules_behind(first.vote())
@@ -69,13 +69,13 @@ def same_after_a_break(
     second.resume(vote.hypotheses, vote.votes.tolist(), ledger.rounds)
     assert second.stopped == first.stopped
     list(islice(second, rounds - after))
-    assert second.ledger().core() == whole.ledger().core()
-    assert (second.margins == whole.margins).all()
-    mine, theirs = (booster.request(run.state).weights for run in (second, whole))
+    assert second.ledger().core() == complete.ledger().core()
+    assert (second.margins == complete.margins).all()
+    mine, theirs = (booster.request(run.state).weights for run in (second, complete))
     assert (mine == theirs).all()
     scores = second.vote().scores(sample.table)
-    assert np.array_equal(scores, whole.vote().scores(sample.table))
-    return whole
+    assert np.array_equal(scores, complete.vote().scores(sample.table))
+    return complete
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_broken_off_and_taken_up_again(booster: Booster[Any], learner: Learner) 
     X, signs = noisy(150, 3, seed=4)
     run = same_after_a_break(make_sample(X, signs), learner, booster, 12, 5)
     if booster.name == "majority":
-        again = Run(run.sample, learner, booster, seed=5)
+        restored = Run(run.sample, learner, booster, seed=5)
         with using(1):
-            list(islice(again, 12))
-        assert again.ledger().core() == run.ledger().core()
+            list(islice(restored, 12))
+        assert restored.ledger().core() == run.ledger().core()

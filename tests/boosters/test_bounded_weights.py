@@ -43,8 +43,8 @@ MANY = settings(max_examples=80, deadline=None)
 def weighing(booster: FilteringBooster[Any], state: Any) -> NDArray[np.int64]:
     """What a row counts for in whole numbers: Newton's steps have it in their pulls."""
     request = booster.request(state)
-    own = np.abs(request.pulls) if isinstance(booster, Logit) else request.weights
-    return np.asarray(own.max(axis=1))
+    part = np.abs(request.pulls) if isinstance(booster, Logit) else request.weights
+    return np.asarray(part.max(axis=1))
 
 
 def chances(booster: FilteringBooster[Any], run: Run) -> Floats:
@@ -63,11 +63,11 @@ def test_chances_are_the_weights_in_memory(
     pairs = 2 if isinstance(booster, FilterBoost) else 1  # its rows start at one half
     unit = first * pairs * 2**52 / sample.signs.shape[1]
     for _ in islice(run, 8):
-        kept = chances(booster, run)
-        assert kept.shape == (sample.n_rows,)
-        assert (kept >= 0).all()
-        assert (kept <= 1).all()
-        assert weighing(booster, run.state) == pytest.approx(kept * unit, rel=1e-9, abs=2.0)
+        accepted = chances(booster, run)
+        assert accepted.shape == (sample.n_rows,)
+        assert (accepted >= 0).all()
+        assert (accepted <= 1).all()
+        assert weighing(booster, run.state) == pytest.approx(accepted * unit, rel=1e-9, abs=2.0)
 
 
 @given(class_samples(), st.sampled_from(BY_MARGIN), st.sampled_from(LEARNERS))
@@ -78,18 +78,18 @@ def test_the_error_is_at_most_the_factor_times_the_mean_chance(
     """Row by row: one that is wrong or tied is kept with a chance of at least 1/factor."""
     run = Run(sample, learner, booster, seed=1)
     for _ in islice(run, 8):
-        kept = chances(booster, run)
+        accepted = chances(booster, run)
         scores = run.state.margins * sample.signs
-        assert (booster.error_factor * kept >= wrong(scores, sample) - 1e-12).all()
+        assert (booster.error_factor * accepted >= wrong(scores, sample) - 1e-12).all()
 
 
 @pytest.mark.parametrize("booster", BY_MARGIN, ids=lambda b: b.name)
 def test_a_smaller_factor_is_caught(booster: FilteringBooster[Any]) -> None:
     """A row that is tied shows it at once."""
     margins = np.array([0.0, 1e-9, -1e-9])
-    kept = booster.chances(margins, 0)
-    assert (booster.error_factor * kept[[0, 2]] >= 1).all()
-    assert (0.9 * booster.error_factor * kept < 1).any()
+    accepted = booster.chances(margins, 0)
+    assert (booster.error_factor * accepted[[0, 2]] >= 1).all()
+    assert (0.9 * booster.error_factor * accepted < 1).any()
 
 
 @given(class_samples(), st.sampled_from(ALL), st.sampled_from(LEARNERS), st.integers(0, 6))
@@ -130,9 +130,11 @@ def test_rows_kept_by_chance_and_weighed_by_its_inverse_stand_for_all(
 ) -> None:
     """Base weights 1/chance make all rows that are kept equal when they enter."""
     margins = np.linspace(-1, 0.9, 50)[:, None] * 0.5
-    kept = booster.chances(margins[:, 0], 3)
+    accepted = booster.chances(margins[:, 0], 3)
     signs = np.ones((50, 1), dtype=np.int8)
-    state = booster.continue_on_other_rows(booster.init(signs, 1 / kept), margins, [0.1, 0.1, 0.1])
+    state = booster.continue_on_other_rows(
+        booster.init(signs, 1 / accepted), margins, [0.1, 0.1, 0.1]
+    )
     weights = booster.request(state).weights[:, 0]
     assert weights / weights.mean() == pytest.approx(np.ones(50), rel=1e-9)
 
@@ -147,13 +149,15 @@ def test_far_margins_neither_overflow_nor_warn() -> None:
 
 
 def test_mada_is_promised_more_rounds_the_more_it_shrinks() -> None:
-    whole = Mada().most_rounds(0.2, 0.1)
-    assert whole == pytest.approx(math.exp(0.2) / (2 * 0.1 * 0.1**2))
-    assert Mada(0.5).most_rounds(0.2, 0.1) == pytest.approx(whole / 0.75)
+    complete = Mada().most_rounds(0.2, 0.1)
+    assert complete == pytest.approx(math.exp(0.2) / (2 * 0.1 * 0.1**2))
+    assert Mada(0.5).most_rounds(0.2, 0.1) == pytest.approx(complete / 0.75)
     assert Mada(1.1).most_rounds(0.2, 0.1) == math.inf
     assert Mada().most_rounds(0.0, 0.1) == math.inf
 
 
 def test_all_that_can_filter_are_tested_here() -> None:
-    known = {name for name, kind in BOOSTERS.items() if issubclass(kind, FilteringBooster)}
-    assert known == {booster.name for booster in ALL} | {"majority"}  # which test_majority.py tests
+    names_of_kind = {name for name, kind in BOOSTERS.items() if issubclass(kind, FilteringBooster)}
+    assert names_of_kind == {booster.name for booster in ALL} | {
+        "majority"
+    }  # which test_majority.py tests

@@ -52,12 +52,12 @@ def test_the_mean_cost_stays_and_bounds_the_error(
 ) -> None:
     rules = Brown(epsilon)
     run = Run(sample, Stump() if stumps else Tree(max_leaves=3, min_leaf_rows=1), rules)
-    left = rules.time
+    remaining = rules.time
     for done in islice(run, 15):
         assert mean_cost(rules, run) == pytest.approx(epsilon, rel=1e-7)
-        assert run.state.extra[0] <= left + 1e-12
-        left = run.state.extra[0]
-        bound = epsilon / math.erfc(left / math.sqrt(rules.time))
+        assert run.state.extra[0] <= remaining + 1e-12
+        remaining = run.state.extra[0]
+        bound = epsilon / math.erfc(remaining / math.sqrt(rules.time))
         products = list(run.ledger().log_products())
         assert math.exp(products[-1]) == pytest.approx(bound, rel=1e-7)
         assert done.entry.training_error <= training_error(run.ledger()).value
@@ -72,8 +72,8 @@ def test_a_rule_has_no_edge_left_under_the_new_weights() -> None:
         agree = done.hypothesis.answers(run.sample) * signs  # type: ignore[attr-defined]
         assert float(weights @ agree) / float(weights.sum()) == pytest.approx(0, abs=1e-6)
         heights = run.margins[:, 0] + run.state.extra[0]
-        wanted = np.exp(-(heights**2) / rules.time)
-        assert weights / weights.sum() == pytest.approx(wanted / wanted.sum(), abs=1e-9)
+        expected = np.exp(-(heights**2) / rules.time)
+        assert weights / weights.sum() == pytest.approx(expected / expected.sum(), abs=1e-9)
 
 
 @dataclass(frozen=True)
@@ -110,12 +110,9 @@ def test_noise_is_given_up() -> None:
         false = run.margins[:, 0] * signs * truth <= 0
         return float(weights[turned].sum() / weights.sum()), float(false.mean())
 
-    (mine, false), (theirs, more) = learned(Brown(0.3)), learned(AdaBoost())
+    (mine, false), (theirs, extra) = learned(Brown(0.3)), learned(AdaBoost())
     assert mine < theirs
-    assert false < more / 2
-
-
-# The two equations of BrownBoost, against its differential equation and against brute force.
+    assert false < extra / 2
 
 
 def some_round(seed: int, *, abstain: bool = False) -> Clock:
@@ -123,13 +120,19 @@ def some_round(seed: int, *, abstain: bool = False) -> Clock:
     generator = np.random.default_rng(seed)
     rows = int(generator.integers(2, 60))
     total = float(generator.uniform(0.1, 20))
-    left = float(generator.uniform(0.001, 1) * total)
-    heights = left + generator.normal(size=rows) * generator.choice([0.0, 0.3, 1.0]) * total**0.5
+    remaining = float(generator.uniform(0.001, 1) * total)
+    heights = (
+        remaining + generator.normal(size=rows) * generator.choice([0.0, 0.3, 1.0]) * total**0.5
+    )
     masses = generator.integers(1, 5, size=rows).astype(float) if seed % 2 else np.ones(1)
     right = generator.choice(np.array([-1.0, 0.0, 1.0] if abstain else [-1.0, 1.0]), size=rows)
     right[0] = 1.0
-    clock = Clock(heights, masses, right, total, left)
-    return clock if clock.edge_after(0.0, 0.0) > 0 else Clock(heights, masses, -right, total, left)
+    clock = Clock(heights, masses, right, total, remaining)
+    return (
+        clock
+        if clock.edge_after(0.0, 0.0) > 0
+        else Clock(heights, masses, -right, total, remaining)
+    )
 
 
 @given(st.integers(0, 10**6), st.booleans())
@@ -140,10 +143,10 @@ def test_both_equations_hold(seed: int, abstain: bool) -> None:
         return
     vote, time = clock.solve()
     assert vote > 0
-    assert 0 <= time <= clock.left
+    assert 0 <= time <= clock.remaining
     cost = clock.cost(clock.moved(vote, time))
     assert cost == pytest.approx(clock.before, rel=1e-9)
-    if time < clock.left * (1 - 1e-12):
+    if time < clock.remaining * (1 - 1e-12):
         assert clock.edge_after(vote, time) == pytest.approx(0, abs=1e-7)
 
 
@@ -168,12 +171,12 @@ def test_time_of_a_vote_against_bisection(seed: int) -> None:
         for _ in range(60):
             middle = (low + high) / 2
             moved = clock.heights + vote * clock.right - middle
-            more = (clock.masses * erfc(moved / root)).sum() > clock.before
-            low, high = (low, middle) if more else (middle, high)
+            extra = (clock.masses * erfc(moved / root)).sum() > clock.before
+            low, high = (low, middle) if extra else (middle, high)
         for guess in (0.0, vote, -vote, 10.0):
             assert clock.time_of(vote, guess) == pytest.approx(low, abs=1e-9 * max(vote, 0.01))
 
 
 def test_a_rule_that_is_always_right_uses_all_time_up() -> None:
-    clock = Clock(np.array([0.5, 1.0]), np.ones(1), np.ones(2), total=1.0, left=0.5)
+    clock = Clock(np.array([0.5, 1.0]), np.ones(1), np.ones(2), total=1.0, remaining=0.5)
     assert clock.solve() == pytest.approx((0.5, 0.5), abs=1e-9)

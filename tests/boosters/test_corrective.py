@@ -45,9 +45,6 @@ def world(seed: int, weighted: bool = False) -> Sample:
     return make_sample(X.round(1), signs, base)
 
 
-# -- margins
-
-
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
     ("seed", "share", "weighted"),
@@ -74,18 +71,18 @@ def test_on_many_rows_all_come_to_the_margin_of_one_plain_program() -> None:
     labelled = real_data("magic_telescope", "class")
     signs = np.where(labelled.labels == labelled.labels[0], 1, -1).astype(np.int8)
     sample = make_sample(labelled.table.rows().astype(float), signs)
-    found = {}
+    result = {}
     for name in ("lp", "soft", "erlp", "mlp"):
         run = Run(sample, Stump(), made(name, 0.5, 0.005))
         advance(run, 200, every=25)
         assert "within" in run.stopped
-        found[name] = run.done[-1].entry.margin
+        result[name] = run.done[-1].entry.margin
         if name == "lp":
             state = run.state
             best = largest_margin(state.columns, state.base, 0.5)
-            assert found[name] == pytest.approx(best, abs=1e-5)
-    assert found["lp"] is not None
-    assert found == pytest.approx(dict.fromkeys(found, found["lp"]), abs=0.005)
+            assert result[name] == pytest.approx(best, abs=1e-5)
+    assert result["lp"] is not None
+    assert result == pytest.approx(dict.fromkeys(result, result["lp"]), abs=0.005)
 
 
 class EqualVotes(LP):
@@ -107,9 +104,9 @@ class Uncapped(Soft):
 class LastEdge(LP):
     """Takes the last edge for the least, so that it stops on a proof that is none."""
 
-    def step(self, state: CorrectiveState, agree: Agreement, found: Measured) -> CorrectiveState:
+    def step(self, state: CorrectiveState, agree: Agreement, measured: Measured) -> CorrectiveState:
         object.__setattr__(state, "least", 1.0)
-        return super().step(state, agree, found)
+        return super().step(state, agree, measured)
 
     def stop(self, state: CorrectiveState) -> str | None:
         return "within" if state.gap <= 0.5 else None
@@ -139,9 +136,6 @@ def test_on_an_adversary_the_margin_is_its_edge(
     assert margin >= edge - booster.tolerance - 1e-9
 
 
-# -- the share that is chosen
-
-
 @pytest.mark.parametrize("name", sorted(SOFT))
 def test_the_first_rule_says_what_share_to_go_by(name: str) -> None:
     X, signs = noisy(100, 3, seed=1, noise=0.3)
@@ -159,9 +153,6 @@ def test_with_too_small_a_share_rules_cancel_each_other() -> None:
     run = Run(make_sample(X, signs), Stump(), LP(0.1, 0.02))
     advance(run, 30)
     assert run.done[-1].entry.margin == pytest.approx(0, abs=1e-9)
-
-
-# -- runs
 
 
 def classes(count: int, rows: int = 150) -> tuple[Floats, Any]:
@@ -197,11 +188,15 @@ def test_the_votes_of_the_best_round_are_kept(name: str) -> None:
     X, y = classes(2, 300)
     options: dict[str, Any] = {"learner": "stump", "random_state": 0, "early_stopping": 6}
     booster = made(name, 0.3, 0.001)
-    told = {"X_val": X[200:], "y_val": y[200:]}
-    model = BoostClassifier(booster, n_estimators=60, **options).fit(X[:200], y[:200], **told)
+    options_of_fit = {"X_val": X[200:], "y_val": y[200:]}
+    model = BoostClassifier(booster, n_estimators=60, **options).fit(
+        X[:200], y[:200], **options_of_fit
+    )
     best = len(model.ledger_)
     assert "best on the validation rows" in model.ledger_.stopped
-    short = BoostClassifier(booster, n_estimators=best, **options).fit(X[:200], y[:200], **told)
+    short = BoostClassifier(booster, n_estimators=best, **options).fit(
+        X[:200], y[:200], **options_of_fit
+    )
     votes = [entry.vote for entry in model.ledger_.rounds]
     assert votes == [entry.vote for entry in short.ledger_.rounds]
     assert np.array_equal(model.decision_function(X), short.decision_function(X))
@@ -242,9 +237,9 @@ def test_threads_and_files_change_nothing(name: str, tmp_path: Any) -> None:
     )
     assert model_bytes(one.model_) == model_bytes(two.model_)
     one.save(tmp_path / "model")
-    again = load(tmp_path / "model")
-    assert np.array_equal(again.decision_function(X[:99]), one.decision_function(X[:99]))
-    assert again.ledger_.rounds[-1].gap == one.ledger_.rounds[-1].gap
+    restored = load(tmp_path / "model")
+    assert np.array_equal(restored.decision_function(X[:99]), one.decision_function(X[:99]))
+    assert restored.ledger_.rounds[-1].gap == one.ledger_.rounds[-1].gap
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -259,14 +254,12 @@ def test_a_rule_without_mistakes_stands_alone(name: str) -> None:
 
 def test_a_cap_that_no_row_reaches_is_none() -> None:
     """At a share below that of every single row, soft margins are hard ones."""
-    found = [
+    result = [
         [done.entry.margin for done in islice(Run(world(1), Stump(), LP(share, 0.01)), 8)]
         for share in (0.0, 1 / 60)
     ]
-    assert found[0] == pytest.approx(found[1], abs=1e-9)
+    assert result[0] == pytest.approx(result[1], abs=1e-9)
 
-
-# Kinds of rows hold all that there is to know of rows, and the factor is the best.
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -281,15 +274,15 @@ def test_rows_of_a_kind_are_those_that_no_rule_tells_apart(
     base = generator.uniform(0.1, 9, rows) if weighted else np.ones(1)
     state = LP().init(signs, base)
     heavy = state.weights.copy()
-    seen = generator.integers(-1, 2, size=(rules, rows, outputs)).astype(np.int8)
-    for agree in seen:
+    observed = generator.integers(-1, 2, size=(rules, rows, outputs)).astype(np.int8)
+    for agree in observed:
         state = split_by_rule(state, agree)
-    lines = seen.reshape(rules, -1)
+    lines = observed.reshape(rules, -1)
     assert np.array_equal(state.columns[:, state.kinds], lines)
     assert state.base.size == len(np.unique(lines.T, axis=0))
-    wanted = np.repeat(base if weighted else np.ones(rows), outputs)
+    expected = np.repeat(base if weighted else np.ones(rows), outputs)
     first = state.first / state.first.sum()
-    assert first == pytest.approx(wanted / wanted.sum(), rel=1e-12)
+    assert first == pytest.approx(expected / expected.sum(), rel=1e-12)
     assert np.bincount(state.kinds, first) == pytest.approx(state.base, rel=1e-12)
     assert state.votes.tolist() == [1.0] + [0.0] * (rules - 1)
     weigh_rows(state)  # splitting kinds moves no weight
@@ -348,17 +341,17 @@ def test_no_other_factor_costs_less(numbers: list[int], seed: int) -> None:
     factor = best_factor(margins, base)
     corners = [1 / m for m in margins if m > 0]
     if float((base * margins).sum()) > 0:
-        least = min(hinge(corner, margins, base) for corner in corners)
-        assert hinge(factor, margins, base) == pytest.approx(least, abs=1e-12)
+        smallest = min(hinge(corner, margins, base) for corner in corners)
+        assert hinge(factor, margins, base) == pytest.approx(smallest, abs=1e-12)
     else:
         assert factor in [1.0, *corners]
 
 
 def test_the_threshold_of_half_the_rows_costs_more() -> None:
     margins, base = np.array([-0.2, 0.1, 0.4, 0.8]), np.full(4, 0.25)
-    least = hinge(best_factor(margins, base), margins, base)
+    smallest = hinge(best_factor(margins, base), margins, base)
     with pytest.raises(AssertionError):
-        assert hinge(1 / 0.1, margins, base) == pytest.approx(least)
+        assert hinge(1 / 0.1, margins, base) == pytest.approx(smallest)
 
 
 def test_factors_stay_where_scores_are_exact() -> None:

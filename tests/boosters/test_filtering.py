@@ -18,7 +18,7 @@ from pacboost.boosters.filtering import FilterBoost, Mada, Smooth
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
-from pacboost.numerics.exact import MOST_TOTAL, MOST_VOTE
+from pacboost.numerics.exact import MAX_TOTAL, MAX_VOTE
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
@@ -150,14 +150,14 @@ def test_no_row_weighs_more_than_it_can(account: Account, sample: Sample, rate: 
     """Twice its first weight with FilterBoost, where rows start at one half; else that weight."""
     booster = account.kind(rate)
     run = Run(sample, Tree(max_leaves=3, min_leaf_rows=1), booster)
-    most = booster.error_factor * booster.request(run.state).weights.copy()
+    limit = booster.error_factor * booster.request(run.state).weights.copy()
     for _ in islice(run, 10):
         request = booster.request(run.state)
-        assert (request.weights <= most + 1).all()
+        assert (request.weights <= limit + 1).all()
         assert (request.weights >= 1).all()
-        assert request.weight == int(request.weights.sum()) <= MOST_TOTAL + most.size
-        wanted = most * account.weight(run.state.margins)
-        assert request.weights == pytest.approx(wanted, rel=1e-12, abs=1.5)
+        assert request.weight == int(request.weights.sum()) <= MAX_TOTAL + limit.size
+        expected = limit * account.weight(run.state.margins)
+        assert request.weights == pytest.approx(expected, rel=1e-12, abs=1.5)
 
 
 def test_a_rule_without_mistakes_gets_a_finite_vote() -> None:
@@ -165,8 +165,8 @@ def test_a_rule_without_mistakes_gets_a_finite_vote() -> None:
     run = Run(make_sample(X[:, :1], np.sign(X[:, 0]).astype(np.int8)), Stump(), FilterBoost())
     list(islice(run, 3))
     assert run.stopped == NO_MISTAKES
-    assert run.done[0].entry.vote == pytest.approx(MOST_VOTE, abs=1e-9)
-    assert FilterBoost().vote(Measured(4, 0)) == pytest.approx(MOST_VOTE, abs=1e-9)
+    assert run.done[0].entry.vote == pytest.approx(MAX_VOTE, abs=1e-9)
+    assert FilterBoost().vote(Measured(4, 0)) == pytest.approx(MAX_VOTE, abs=1e-9)
 
 
 def test_rounds_grow_with_shrinkage_and_without_edge() -> None:
@@ -200,9 +200,6 @@ def test_the_vote_is_the_edge_times_its_exponential() -> None:
     assert Mada().vote(Measured(4, 1)) == pytest.approx(0.5 * math.exp(-0.5), abs=1e-11)
     assert Mada(0.1).vote(Measured(4, 1)) == pytest.approx(0.05 * math.exp(-0.5), abs=1e-11)
     assert Mada().vote(Measured(4, 2)) == 0
-
-
-# SmoothBoost: what single rows can gain, the rounds that follow, margins and smoothness.
 
 
 def loss_of_a_step(rules: Smooth) -> float:
@@ -295,9 +292,9 @@ def test_weights_are_servedios() -> None:
     assert rules.vote(Measured(10, 1)) == rules.step_size
     for rounds, lead in ((5, 3), (5, -1), (9, 9)):
         N = lead - rounds * rules.ahead
-        wanted = 1.0 if N < 0 else 0.9 ** (N / 2)
+        expected = 1.0 if N < 0 else 0.9 ** (N / 2)
         chance = rules.chances(np.array([lead * rules.step_size]), rounds)
-        assert chance == pytest.approx([wanted], rel=1e-9)
+        assert chance == pytest.approx([expected], rel=1e-9)
 
 
 def test_an_edge_too_small_for_the_margin_bounds_nothing() -> None:

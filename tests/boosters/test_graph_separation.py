@@ -25,9 +25,11 @@ def pairs_left(run: Run) -> float:
     """Count pairs of opposite rows that no rule told apart, one by one."""
     signs = run.sample.signs[:, 0]
     base = np.broadcast_to(run.sample.base, signs.shape) / run.sample.base.min()
-    said = [np.sign(d.hypothesis.values[d.hypothesis.cells(run.sample), 0]) for d in run.done]
+    answers_by_hand = [
+        np.sign(d.hypothesis.values[d.hypothesis.cells(run.sample), 0]) for d in run.done
+    ]
     same = np.ones((signs.size, signs.size), dtype=bool)
-    for column in said:
+    for column in answers_by_hand:
         same &= column[:, None] == column
     opposite = (signs[:, None] > 0) & (signs < 0)
     return float((np.outer(base, base) * (same & opposite)).sum())

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost import BoostClassifier
-from pacboost.boosters.logit import MOST_STEP, Logit
+from pacboost.boosters.logit import MAX_STEP, Logit
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
@@ -50,7 +50,7 @@ class AlgorithmThree:
         p = 1 / (1 + np.exp(-2 * self.scores))
         w = p * (1 - p)
         z = np.clip((self.second - p) / w, -self.most_target, self.most_target)
-        f = regress(cells, count, z, w * self.base, MOST_STEP)
+        f = regress(cells, count, z, w * self.base, MAX_STEP)
         self.scores += f[cells] / 2
         return f[:, None] / 2, w[:, None]
 
@@ -73,7 +73,7 @@ class AlgorithmSix:
         w = p * (1 - p)
         z = np.clip((self.own - p) / w, -self.most_target, self.most_target)
         columns = [
-            regress(cells, count, z[:, j], w[:, j] * self.base, max(MOST_STEP, classes))
+            regress(cells, count, z[:, j], w[:, j] * self.base, max(MAX_STEP, classes))
             for j in range(classes)
         ]
         f = np.stack(columns, axis=1)
@@ -101,12 +101,12 @@ def test_equals_the_papers_algorithm(
     sample = clusters(300, classes, seed)
     booster = Logit(max_target=most_target)
     run = Run(sample, learner, booster)
-    own = (sample.signs > 0).astype(float)
+    part = (sample.signs > 0).astype(float)
     base = np.broadcast_to(sample.base, (300,))
     paper = (
-        AlgorithmThree(own[:, 0], base, most_target)
+        AlgorithmThree(part[:, 0], base, most_target)
         if classes == 2
-        else AlgorithmSix(own, base, most_target)
+        else AlgorithmSix(part, base, most_target)
     )
     first = shares(sample)[:, None] * FRESH_TOTAL / sample.signs.shape[1]
     for _ in range(8):
@@ -177,9 +177,9 @@ def test_targets_of_far_rows_do_not_run_away() -> None:
     state = booster.resume(booster.init(signs, np.ones(1)), np.full((50, 1), -12.0), [1.0], [])
     request = booster.request(state)
     assert (request.pulls > 1000 * request.weights).all()
-    held = booster.resume(Logit(max_target=4).init(signs, np.ones(1)), state.margins, [1.0], [])
-    held = Logit(max_target=4).resume(held, state.margins, [], [])
-    ratio = held.pulls / held.weights
+    limited = booster.resume(Logit(max_target=4).init(signs, np.ones(1)), state.margins, [1.0], [])
+    limited = Logit(max_target=4).resume(limited, state.margins, [], [])
+    ratio = limited.pulls / limited.weights
     assert ratio == pytest.approx(np.full((50, 1), 4.0), rel=1e-3)
 
 

@@ -67,9 +67,9 @@ def test_the_mean_potential_never_rises(edge: float, epsilon: float) -> None:
 
 
 def _before(right: np.ndarray, done: object) -> np.ndarray:
-    known = done.hypothesis.known  # type: ignore[attr-defined]
+    names_of_kind = done.hypothesis.recorded  # type: ignore[attr-defined]
     _, signs = noisy(300, 2, seed=2)
-    return np.asarray(right - (known == signs))
+    return np.asarray(right - (names_of_kind == signs))
 
 
 @dataclass(frozen=True)
@@ -97,9 +97,9 @@ def test_weights_are_the_binomial_probabilities(weighted: bool) -> None:
     run = Run(sample, Stump(), rules)
     for number, _ in enumerate(islice(run, 40), start=1):
         right = np.rint((run.margins[:, 0] / rules.rate + number) / 2).astype(int)
-        wanted = shares(sample) * rules.weights(number)[right]
+        expected = shares(sample) * rules.weights(number)[right]
         weights = rules.request(run.state).weights[:, 0]
-        assert weights / weights.sum() == pytest.approx(wanted / wanted.sum(), abs=1e-12)
+        assert weights / weights.sum() == pytest.approx(expected / expected.sum(), abs=1e-12)
 
 
 def test_a_broken_promise_stops_the_run_with_the_edge_that_was_measured() -> None:
@@ -165,8 +165,6 @@ def test_constants_in_the_place_of_rules_add_half_of_epsilon(edge: float, epsilo
     assert first + sum(added) <= 1.5 * epsilon * (1 + 1e-9)
 
 
-# Coins: identities in whole fractions, and the least number of them.
-
 CHANCES = [Fraction(11, 20), Fraction(3, 5), Fraction(9, 10)]
 
 
@@ -210,8 +208,8 @@ def test_who_has_no_majority_costs_no_less_than_half_would(k: int, p: Fraction) 
 @given(st.integers(0, 5000), st.floats(0.01, 0.99))
 @settings(max_examples=50, deadline=None)
 def test_heads_against_scipy(coins: int, chance: float) -> None:
-    wanted = binom.logpmf(np.arange(coins + 1), coins, chance)
-    assert log_heads(coins, chance) == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+    expected = binom.logpmf(np.arange(coins + 1), coins, chance)
+    assert log_heads(coins, chance) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 @given(st.floats(0.505, 0.999), st.floats(1e-6, 0.9))

@@ -11,14 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.boosters.adaboost import AdaBoost, ExponentialState
+from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster, Measured
+from pacboost.boosters.exponential_weights import ExponentialState
 from pacboost.boosters.maximal_margin import AdaBoostV, ArcGV, MarginGoal
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import Round
-from pacboost.numerics.exact import MOST_VOTE
+from pacboost.numerics.exact import MAX_VOTE
 from pacboost.numerics.kl import kl
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
@@ -96,9 +97,6 @@ def test_plain_adaboost_does_not_come_as_far(edge: float) -> None:
         assert reached(AdaBoost()) > limit + 0.02
 
 
-# ArcGV: the margin grows to the largest that a linear program finds.
-
-
 @pytest.mark.thinned(3)
 @pytest.mark.parametrize("seed", range(8))
 def test_the_margin_comes_near_that_of_a_linear_program(seed: int) -> None:
@@ -163,9 +161,6 @@ def test_no_vote_for_a_rule_below_the_margin() -> None:
     assert rules.vote_at(state, 0.2) == 0
 
 
-# AdaBoostV: the largest margin within the tolerance, in the promised rounds.
-
-
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "tolerance"), [(0.1, 0.15), (0.2, 0.1), (0.4, 0.1), (0.6, 0.3)])
 def test_in_the_promised_rounds_all_rows_have_the_margin(
@@ -177,11 +172,11 @@ def test_in_the_promised_rounds_all_rows_have_the_margin(
     rounds = len(list(islice(run, math.ceil(rules.most_rounds(300)))))
     assert run.stopped.startswith("the margin is") or rounds >= rules.most_rounds(300)
     last = run.done[-1].entry
-    least = min(done.entry.edge for done in run.done)
-    assert least >= edge - 1e-9
+    smallest = min(done.entry.edge for done in run.done)
+    assert smallest >= edge - 1e-9
     assert last.margin is not None
     assert last.gap is not None
-    assert last.margin >= least - tolerance
+    assert last.margin >= smallest - tolerance
     assert last.gap <= tolerance
     assert (run.margins[:, 0] >= (edge - tolerance - 1e-9) * rules.votes(run.state).sum()).all()
 
@@ -224,5 +219,5 @@ def test_a_rule_without_mistakes_stands_alone() -> None:
     rules = AdaBoostV()
     state = rules.init(np.ones((3, 1), dtype=np.int8), np.ones(1))
     state = rules.step(state, np.ones((3, 1), dtype=np.int8), Measured(3, 0))
-    assert 0 < rules.last_vote(state) < MOST_VOTE
+    assert 0 < rules.last_vote(state) < MAX_VOTE
     assert rules.margin(state) == 1

@@ -24,9 +24,6 @@ Floats = NDArray[np.float64]
 Weigh = Callable[[int], float]
 
 
-# -- the elevator: A_i = Σ R_{j+1} M(N_j) ≤ 1/(2θ) + θi/2 for every ride
-
-
 def weigher(rules: Measure, steepness: float = 1.0) -> Weigh:
     """M as a function of the floor N."""
     return lambda floor: float(rules.chances(np.array([steepness * rules.slope * floor]), 0)[0])
@@ -124,9 +121,6 @@ def test_the_lectures_own_constant_is_looser() -> None:
     assert optimal(weigher(rules), 60)[-1] <= most(rules.slope, 60) + 1e-9 < 1 / rules.slope
 
 
-# -- {0, 1}^n, row by row and in fractions
-
-
 def cube(features: int, seed: int) -> Sample:
     """All rows, with a concept drawn at random."""
     table = np.random.default_rng(seed).random(2**features) < 0.5
@@ -203,9 +197,6 @@ def test_a_measure_of_half_the_weight_is_caught() -> None:
     rules = Light(0.5, 0.25, 1.0)
     with pytest.raises(AssertionError):
         check_the_lecture(Run(cube(5, seed=3), Adversary(0.5), rules), rules, 64)
-
-
-# -- samples
 
 
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])

@@ -31,9 +31,6 @@ from tests.worlds import make_sample, noisy
 Floats = NDArray[np.float64]
 
 
-# -- the projection
-
-
 @given(
     st.lists(st.floats(1e-12, 3.0), min_size=1, max_size=60),
     st.floats(0.01, 0.9),
@@ -47,9 +44,9 @@ def test_the_scale_makes_the_mean(
     raised = np.array(heights)
     base = np.random.default_rng(seed).uniform(0.1, 9, raised.size) if weighted else np.ones(1)
     scale = capped_scale(raised, base, mean)
-    found = float(np.average(np.minimum(1, scale * raised), weights=base + 0 * raised))
-    assert found == pytest.approx(mean, rel=1e-9)
-    assert found <= mean * (1 + 1e-12)
+    result = float(np.average(np.minimum(1, scale * raised), weights=base + 0 * raised))
+    assert result == pytest.approx(mean, rel=1e-9)
+    assert result <= mean * (1 + 1e-12)
 
 
 def entropy(p: Floats, q: Floats) -> float:
@@ -63,18 +60,15 @@ def test_nothing_else_that_is_smooth_is_nearer(rows: int, epsilon: float, seed: 
     generator = np.random.default_rng(seed)
     there = generator.dirichlet(np.full(rows, 0.5)) + 1e-9
     scale = capped_scale(there, np.ones(1), epsilon)
-    found = np.minimum(1, scale * there) / (epsilon * rows)
+    result = np.minimum(1, scale * there) / (epsilon * rows)
     for _ in range(20):
         other = generator.dirichlet(np.ones(rows))
         share = float(min(1, (1 / (epsilon * rows) - 1 / rows) / max(other.max() - 1 / rows, 1e-9)))
         other = share * other + (1 - share) / rows
         assert other.max() <= 1 / (epsilon * rows) + 1e-12
-        assert entropy(found, there) <= entropy(other, there) + 1e-9
+        assert entropy(result, there) <= entropy(other, there) + 1e-9
         # Pythagoras, on which the theorem rests
-        assert entropy(other, found) <= entropy(other, there) - entropy(found, there) + 1e-9
-
-
-# -- the theorem
+        assert entropy(other, result) <= entropy(other, there) - entropy(result, there) + 1e-9
 
 
 def check_smooth_and_bounded(
@@ -130,11 +124,11 @@ class Unprojected(Projection):
     """Normalises, but lets rows weigh what they will."""
 
     def _projected(self, state: BoundedState, agree: NDArray[np.number[Any]]) -> BoundedState:
-        held = super()._projected(state, agree)
+        limited = super()._projected(state, agree)
         assert state.log_weights is not None
         raised = state.log_weights - self.rate * agree
         log_weights = raised + math.log(self.epsilon / float(np.exp(raised).mean()))
-        return BoundedState(**{**held.__dict__, "log_weights": log_weights})
+        return BoundedState(**{**limited.__dict__, "log_weights": log_weights})
 
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: NDArray[np.int64]) -> int:
         np.maximum(np.rint(np.exp(base + margins)), 1, out=weights, casting="unsafe")
@@ -153,15 +147,15 @@ class Stubborn(Adversary):
     kept = 0
 
     def _find(self, sample: Sample, weights: Weights, answers: Signs, seed: int) -> Recorded:
-        kept = self.kept
+        accepted = self.kept
         order = np.random.default_rng(seed).permutation(weights.size)
         allowance = (1 - self.edge) / 2 * int(weights.sum())
-        given = answers.copy()
-        for row in [*order[order < kept], *order[order >= kept]]:
+        argument = answers.copy()
+        for row in [*order[order < accepted], *order[order >= accepted]]:
             if weights[row] <= allowance:
                 allowance -= int(weights[row])
-                given[row] = -answers[row]
-        return Recorded(given, "stubborn")
+                argument[row] = -answers[row]
+        return Recorded(argument, "stubborn")
 
 
 def stubborn(kept: int, edge: float) -> Stubborn:
@@ -198,9 +192,6 @@ def test_a_quarter_of_the_rounds_is_not_enough(edge: float, epsilon: float) -> N
             assert done.entry.training_error >= epsilon
     assert done.entry.number > enough
     assert done.entry.training_error < epsilon
-
-
-# -- paths
 
 
 @given(class_samples(), st.floats(0.1, 0.9), st.floats(0.05, 0.5))
@@ -244,8 +235,8 @@ def test_rows_of_little_weight_do_not_stop_the_scale() -> None:
     raised = np.concatenate([np.full(50, 1e-300), np.full(50, 0.3)])
     scale = capped_scale(raised, np.ones(1), 0.4)
     assert np.minimum(1, scale * raised).mean() == pytest.approx(0.4, rel=1e-12)
-    most = capped_scale(raised, np.ones(1), 0.6)  # nor can they, where it is not enough
-    assert np.minimum(1, most * raised).mean() == pytest.approx(0.6, rel=1e-9)
+    limit = capped_scale(raised, np.ones(1), 0.6)  # nor can they, where it is not enough
+    assert np.minimum(1, limit * raised).mean() == pytest.approx(0.6, rel=1e-9)
 
 
 def test_what_margins_cannot_tell_is_refused() -> None:

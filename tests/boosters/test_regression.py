@@ -18,7 +18,7 @@ from pacboost.boosters.regression import Absolute, Gamma, Huber, Poisson, Quanti
 from pacboost.boosters.residual import ALL_MET, ResidualState, unit_of
 from pacboost.errors import ParameterError
 from pacboost.learners.tree import Tree
-from pacboost.numerics.exact import FRESH_TOTAL, MOST_TOTAL, quantile_of
+from pacboost.numerics.exact import FRESH_TOTAL, MAX_TOTAL, quantile_of
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
@@ -45,8 +45,8 @@ def world(rows: int = 400, seed: int = 0) -> tuple[Numbers, Numbers]:
 def sample_of(X: Numbers, y: Numbers, base: Numbers | None = None) -> Sample:
     table = ArrayTable(X)
     signs = np.ones((y.size, 1), dtype=np.int8)
-    own = np.ones(1) if base is None else base
-    return Sample(table, signs, own, fit_bins(table, 255, base), targets=y)
+    part = np.ones(1) if base is None else base
+    return Sample(table, signs, part, fit_bins(table, 255, base), targets=y)
 
 
 def rounds_of(run: Run, count: int) -> None:
@@ -78,7 +78,7 @@ def test_sums_of_whole_numbers_stay_exact(targets: list[float], base: list[float
     request = Square().request(started(y, np.array(base[: y.size]) if y.size > 1 else None))
     assert (request.weights >= 1).all()
     assert 0 < request.weight <= FRESH_TOTAL + y.size
-    assert int(np.abs(request.pulls).sum()) <= request.pull < MOST_TOTAL
+    assert int(np.abs(request.pulls).sum()) <= request.pull < MAX_TOTAL
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -94,9 +94,9 @@ def test_values_are_shrunk_means_of_residuals(weighted: bool, l2: float) -> None
     sums, _ = cell_sums(rules.request(state), cells, 4)
     weight, pull = (np.bincount(cells, part, 4) for part in (own, own * y))
     expected = 0.3 * pull / (weight + l2 * own.mean())
-    found = rules.values(state, sums, cells)
-    np.testing.assert_allclose(found[:, 0], expected, rtol=1e-9)
-    assert np.array_equal(found, np.rint(found / state.unit) * state.unit)
+    result = rules.values(state, sums, cells)
+    np.testing.assert_allclose(result[:, 0], expected, rtol=1e-9)
+    assert np.array_equal(result, np.rint(result / state.unit) * state.unit)
 
 
 def test_first_constant_is_the_weighted_mean_not_shrunk() -> None:
@@ -110,9 +110,9 @@ def test_first_constant_is_the_weighted_mean_not_shrunk() -> None:
 @given(st.lists(WIDE, min_size=2, max_size=20), st.randoms())
 def test_scores_add_up_alike_in_any_order(values: list[float], chance: Any) -> None:
     unit = unit_of(np.array(values))
-    whole = [float(np.rint(value / unit) * unit) for value in values]
-    shuffled = chance.sample(whole, len(whole))
-    assert sum(whole) == sum(shuffled)
+    complete = [float(np.rint(value / unit) * unit) for value in values]
+    shuffled = chance.sample(complete, len(complete))
+    assert sum(complete) == sum(shuffled)
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5, 1.0])
@@ -120,7 +120,7 @@ def test_scores_add_up_alike_in_any_order(values: list[float], chance: Any) -> N
 def test_loss_falls_by_what_the_identity_says(rate: float, weighted: bool) -> None:
     X, y = world()
     base = np.random.default_rng(3).uniform(0.1, 1, size=y.size) if weighted else None
-    own = np.ones(y.size) if base is None else base
+    part = np.ones(y.size) if base is None else base
     sample = sample_of(X, y, base)
     run = Run(sample, Tree(max_leaves=5), Square(learning_rate=rate))
     rounds_of(run, 12)
@@ -128,13 +128,13 @@ def test_loss_falls_by_what_the_identity_says(rate: float, weighted: bool) -> No
     for number, done in enumerate(run.done):
         cells = done.hypothesis.cells(sample)
         residuals = y - scores
-        before = np.average(residuals**2, weights=own)
-        weight = np.bincount(cells, own)
-        means = np.bincount(cells, own * residuals) / weight
+        before = np.average(residuals**2, weights=part)
+        weight = np.bincount(cells, part)
+        means = np.bincount(cells, part * residuals) / weight
         used = 1.0 if number == 0 else rate
-        fall = used * (2 - used) * (weight * means**2).sum() / own.sum()
+        fall = used * (2 - used) * (weight * means**2).sum() / part.sum()
         scores += done.hypothesis.values[cells, 0]
-        after = np.average((y - scores) ** 2, weights=own)
+        after = np.average((y - scores) ** 2, weights=part)
         assert after == pytest.approx(before - fall, rel=1e-9)
         assert after <= before
         assert done.entry.training_error == pytest.approx(after, rel=1e-12)
@@ -162,8 +162,8 @@ def test_first_tree_is_the_best_split_there_is(seed: int, weighted: bool) -> Non
     tree = Tree(max_leaves=2, min_leaf_rows=0, min_leaf_weight=0)
     run = Run(sample_of(X, y, base), tree, Square())
     rounds_of(run, 2)
-    left = brute_force(X, y, np.ones(60) if base is None else base)
-    assert run.done[-1].entry.training_error == pytest.approx(left, rel=1e-9)
+    remaining = brute_force(X, y, np.ones(60) if base is None else base)
+    assert run.done[-1].entry.training_error == pytest.approx(remaining, rel=1e-9)
 
 
 def test_stops_when_every_target_is_met() -> None:
@@ -175,8 +175,6 @@ def test_stops_when_every_target_is_met() -> None:
     assert rules.stop(state) == ALL_MET
     assert rules.request(state).pull == 1
 
-
-# Least absolute deviations: cells say their median, which nothing else betters.
 
 SMALL = st.lists(st.tuples(st.floats(-100, 100), st.integers(1, 9)), min_size=1, max_size=15)
 
@@ -192,12 +190,12 @@ def cost(residuals: Numbers, weights: NDArray[Any], value: float) -> float:
 @given(SMALL)
 def test_median_costs_least(rows: list[tuple[float, int]]) -> None:
     numbers, weights = np.array([r for r, _ in rows]), np.array([w for _, w in rows])
-    found = cost(numbers, weights, median(numbers, weights))
+    result = cost(numbers, weights, median(numbers, weights))
     best = min(cost(numbers, weights, number) for number in numbers)
     # a slack of a unit a row is for weights of 2^52/rows units, so these are raised first
     raised = cost(numbers, weights, median(numbers, weights * 10**9))
     assert raised <= best * (1 + 1e-12) + 1e-12
-    assert found <= best + len(rows) * np.ptp(numbers) + 1e-12
+    assert result <= best + len(rows) * np.ptp(numbers) + 1e-12
 
 
 @given(SMALL)
@@ -232,11 +230,11 @@ def test_values_are_shrunk_medians_of_the_cells(weighted: bool) -> None:
     cells = generator.integers(0, 5, size=301).astype(np.uint8)
     cells[cells == 3] = 2  # cell 3 is empty
     sums, _ = cell_sums(rules.request(state), cells, 5)
-    found = rules.values(state, sums, cells)[:, 0]
+    result = rules.values(state, sums, cells)[:, 0]
     for cell in (0, 1, 2, 4):
-        own = np.repeat(y[cells == cell], counts[cells == cell])
-        assert found[cell] == pytest.approx(0.25 * np.median(own), rel=1e-12)
-    assert found[3] == 0
+        part = np.repeat(y[cells == cell], counts[cells == cell])
+        assert result[cell] == pytest.approx(0.25 * np.median(part), rel=1e-12)
+    assert result[3] == 0
 
 
 @pytest.mark.parametrize("rate", [0.1, 1.0])
@@ -244,7 +242,7 @@ def test_values_are_shrunk_medians_of_the_cells(weighted: bool) -> None:
 def test_every_leaf_is_best_and_the_loss_never_rises(rate: float, weighted: bool) -> None:
     X, y = world(300)
     base = np.random.default_rng(3).uniform(0.1, 1, size=y.size) if weighted else None
-    own = np.ones(y.size) if base is None else base
+    part = np.ones(y.size) if base is None else base
     sample = sample_of(X, y, base)
     run = Run(sample, Tree(max_leaves=6), Absolute(learning_rate=rate))
     rounds_of(run, 15)
@@ -255,11 +253,11 @@ def test_every_leaf_is_best_and_the_loss_never_rises(rate: float, weighted: bool
         values = done.hypothesis.values[:, 0] / (1.0 if number == 0 else rate)
         for cell, value in enumerate(values):
             rows = cells == cell
-            best = min(cost(residuals[rows], own[rows], r) for r in residuals[rows])
-            assert cost(residuals[rows], own[rows], value) <= best * (1 + 1e-9)
-        before = np.average(np.abs(residuals), weights=own)
+            best = min(cost(residuals[rows], part[rows], r) for r in residuals[rows])
+            assert cost(residuals[rows], part[rows], value) <= best * (1 + 1e-9)
+        before = np.average(np.abs(residuals), weights=part)
         scores += done.hypothesis.values[cells, 0]
-        after = np.average(np.abs(y - scores), weights=own)
+        after = np.average(np.abs(y - scores), weights=part)
         assert after <= before * (1 + 1e-12)
         assert done.entry.training_error == pytest.approx(after, rel=1e-12)
 
@@ -273,8 +271,6 @@ def test_an_outlier_does_not_move_the_others() -> None:
         rounds_of(run, 1)
         assert run.done[0].hypothesis.values[0, 0] == pytest.approx(np.median(y))
 
-
-# Huber's and the pinball loss: rows ask for what the slopes say, cells lower the loss.
 
 WEIGHTED = pytest.mark.parametrize("weighted", [False, True])
 
@@ -290,15 +286,15 @@ def test_quantiles_of_leaves_are_best_and_the_loss_never_rises(
 ) -> None:
     X, y = world(300)
     base = base_of(y.size, weighted)
-    own = np.ones(y.size) if base is None else base
+    part = np.ones(y.size) if base is None else base
     run = Run(sample_of(X, y, base), Tree(max_leaves=6), Quantile(0.5, share))
     rounds_of(run, 12)
     recorded = [done.entry.training_error for done in run.done]
     assert all(after <= before * (1 + 1e-12) for before, after in pairwise(recorded))
     scores = run.vote().scores(run.sample.table)
-    expected = mean_pinball_loss(y, scores, alpha=share, sample_weight=own)
+    expected = mean_pinball_loss(y, scores, alpha=share, sample_weight=part)
     assert recorded[-1] == pytest.approx(expected, rel=1e-12)
-    below = float(own[y <= scores].sum() / own.sum())
+    below = float(part[y <= scores].sum() / part.sum())
     assert below == pytest.approx(share, abs=0.06)
 
 
@@ -319,7 +315,7 @@ def test_quantile_rows_ask_for_their_side() -> None:
     request = rules.request(state)
     asked = request.pulls[:, 0] / request.weights[:, 0]
     np.testing.assert_allclose(asked, [0.75, -0.25, 0, 0])
-    assert request.pull == np.abs(request.pulls).sum() < MOST_TOTAL
+    assert request.pull == np.abs(request.pulls).sum() < MAX_TOTAL
 
 
 @WEIGHTED
@@ -331,8 +327,8 @@ def test_huber_rows_ask_for_cut_residuals(weighted: bool) -> None:
     request = rules.request(state)
     asked = request.pulls[:, 0] / request.weights[:, 0] / state.scale
     np.testing.assert_allclose(asked, np.clip(y, -state.cut, state.cut), rtol=1e-6)
-    own = np.ones(500) if base is None else base
-    assert own[np.abs(y) <= state.cut].sum() / own.sum() == pytest.approx(0.8, abs=0.01)
+    part = np.ones(500) if base is None else base
+    assert part[np.abs(y) <= state.cut].sum() / part.sum() == pytest.approx(0.8, abs=0.01)
 
 
 def test_huber_is_far_less_moved_by_outliers_than_squares_are() -> None:
@@ -356,8 +352,6 @@ def test_huber_loss_is_recorded_for_the_cut_of_the_round() -> None:
     expected = np.where(off <= cut, off**2 / 2, cut * (off - cut / 2)).mean()
     assert run.done[-1].entry.training_error == pytest.approx(expected, rel=1e-12)
 
-
-# Poisson and gamma regression: slopes are those of the deviance, and cells hold its minimum.
 
 KINDS = pytest.mark.parametrize("kind", [Poisson, Gamma])
 DEVIANCE: dict[Any, Any] = {Poisson: mean_poisson_deviance, Gamma: mean_gamma_deviance}
@@ -405,7 +399,7 @@ def test_every_leaf_of_a_log_link_is_best_and_the_loss_never_rises(
 ) -> None:
     X, y = positive_world(kind)
     base = np.random.default_rng(3).uniform(0.1, 1, size=y.size) if weighted else None
-    own = np.ones(y.size) if base is None else base
+    part = np.ones(y.size) if base is None else base
     sample = sample_of(X, y, base)
     run = Run(sample, Tree(max_leaves=5), kind(learning_rate=rate))
     rounds_of(run, 10)
@@ -416,12 +410,12 @@ def test_every_leaf_of_a_log_link_is_best_and_the_loss_never_rises(
         cells = done.hypothesis.cells(sample)
         values = done.hypothesis.values[:, 0] / (1.0 if number == 0 else rate)
         mean = np.exp(scores)
-        ratio = own * y / mean if kind is Gamma else own * y
-        below = own if kind is Gamma else own * mean
+        ratio = part * y / mean if kind is Gamma else part * y
+        below = part if kind is Gamma else part * mean
         factors = np.bincount(cells, ratio) / np.bincount(cells, below)
         np.testing.assert_allclose(values, np.log(np.maximum(factors, np.exp(-8))), atol=1e-6)
         scores += done.hypothesis.values[cells, 0]
-        expected = DEVIANCE[kind](y, np.exp(scores), sample_weight=own)
+        expected = DEVIANCE[kind](y, np.exp(scores), sample_weight=part)
         assert recorded[number] == pytest.approx(expected, rel=1e-9)
 
 

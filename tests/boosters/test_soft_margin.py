@@ -67,9 +67,6 @@ def test_an_adversary_makes_it_take_longer_than_its_rivals() -> None:
     assert not run.stopped  # ERLPBoost and TotalBoost: less than 60
 
 
-# ERLPBoost: every round gains what the bound on rounds is made of.
-
-
 class Slow(ERLP):
     """Goes a thousandth of the way."""
 
@@ -82,11 +79,8 @@ class Slow(ERLP):
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.9])
 def test_the_bound_on_rounds_is_that_of_the_paper(share: float, tolerance: float) -> None:
     largest_entropy = math.log(1 / share)
-    wanted = max(8 / tolerance, 32 * largest_entropy / tolerance**2)
-    assert ERLP(share, tolerance).most_rounds(largest_entropy) == pytest.approx(wanted)
-
-
-# The corrective ERLPBoost: the best step towards the newest rule, and nothing else.
+    expected = max(8 / tolerance, 32 * largest_entropy / tolerance**2)
+    assert ERLP(share, tolerance).most_rounds(largest_entropy) == pytest.approx(expected)
 
 
 class Half(CorrectiveERLP):
@@ -106,16 +100,13 @@ def test_the_others_keep_their_proportions_and_no_step_is_better() -> None:
         state = run.state
         votes, climb, eta = state.votes, rules.climb(state), rules.eta(rules.largest_entropy(state))
         if before.size:
-            left = 1 - votes[-1]
-            assert votes[:-1] == pytest.approx(left * before, abs=1e-10)
+            remaining = 1 - votes[-1]
+            assert votes[:-1] == pytest.approx(remaining * before, abs=1e-10)
             here, newest = climb.at(votes, eta).value, np.eye(votes.size)[-1]
             for part in np.linspace(0, 1, 41):
                 other = whole_votes((1 - part) * np.append(before, 0) + part * newest)
                 assert climb.at(other, eta).value <= here + 1e-7
         before = votes
-
-
-# SoftBoost: projections that move away from D_1 in every round, until there are none.
 
 
 def check_progress(rules: Soft, sample: Sample, learner: Learner, most: int) -> Run:
@@ -127,7 +118,7 @@ def check_progress(rules: Soft, sample: Sample, learner: Learner, most: int) -> 
         if run.stopped:
             break
         slack = 2e-3 * rules.tolerance
-        target = state.least - state.reach
+        target = state.least_edge - state.reach
         assert float(edges_of(state.columns, state.shares).max()) <= target + slack
         if state.reach == before.reach:
             gain = (state.reach - slack) ** 2 / 2
@@ -148,7 +139,7 @@ class Timid(Soft):
     """Asks that edges be as they were, not less."""
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
-        votes, strength = self.climb(state).projected(state.votes, state.strength, state.least)
+        votes, strength = self.climb(state).projected(state.votes, state.strength, state.least_edge)
         object.__setattr__(state, "votes", votes)
         object.__setattr__(state, "strength", strength)
         object.__setattr__(state, "reach", self.tolerance)
@@ -197,9 +188,6 @@ def test_it_ends_when_no_weights_are_left() -> None:
     assert np.count_nonzero(state.votes) > 1
 
 
-# MLPBoost: the better of two candidates, so the bound of one and the pace of the other.
-
-
 class Program(MLP):
     """Takes the votes of the program whatever they are worth."""
 
@@ -245,9 +233,6 @@ def test_rounds_that_gain_less_are_caught(twin: ERLP, learner: Learner, rounds: 
     X, signs = noisy(150, 3, seed=6)
     with pytest.raises(AssertionError):
         check_gains(twin, make_sample(X, signs), learner, rounds)
-
-
-# TotalBoost: SoftBoost without a cap.
 
 
 def test_it_is_softboost_for_the_worst_row() -> None:

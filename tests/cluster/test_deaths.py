@@ -198,7 +198,7 @@ def test_a_worker_that_stood_still_before_the_fit_gets_no_tasks(
 ) -> None:
     """All are asked at once: whoever is asked after it has answered, too."""
     Cluster(processes)  # everything is loaded then
-    monkeypatch.setattr(cluster, "ANSWER", 5.0)
+    monkeypatch.setattr(cluster, "ANSWER_SECONDS", 5.0)
     first, *others = Cluster(processes).workers()
     stopped = process_ids(processes)[first]
     os.kill(stopped, signal.SIGSTOP)

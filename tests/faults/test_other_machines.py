@@ -14,8 +14,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from pacboost.boosters.brown import erfc
 from pacboost.numerics import same_bits
+from pacboost.numerics.erfc import erfc
 from pacboost.numerics.same_bits import solved
 from tests.test_model_bytes import MODELS, digest
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pacboost.hypotheses import scored_trees
+from pacboost.hypotheses.ballot import Ballot
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.scored_trees import Ballot, leaf_masks
+from pacboost.hypotheses.scored_trees import leaf_masks
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
@@ -34,29 +35,29 @@ def make_bins(generator: np.random.Generator, features: int, most: int, categori
     for j in range(features):
         count = most if j == features - 1 else int(generator.integers(0, most, endpoint=True))
         count = min(count, 40) if j < categories else count
-        own = np.arange(0.5, count, dtype=np.float32)
+        part = np.arange(0.5, count, dtype=np.float32)
         levels.append(count + 1 if j < categories else 0)
-        thresholds.append(own if j < categories else np.sort(generator.normal(size=count)))
-    told = tuple(np.asarray(t, dtype=np.float32) for t in thresholds)
-    return Bins(told, np.zeros(features, dtype=np.int64), np.array(levels))
+        thresholds.append(part if j < categories else np.sort(generator.normal(size=count)))
+    options_of_fit = tuple(np.asarray(t, dtype=np.float32) for t in thresholds)
+    return Bins(options_of_fit, np.zeros(features, dtype=np.int64), np.array(levels))
 
 
 def stump(generator: np.random.Generator, bins: Bins) -> StumpRule:
     """A stump that a learner could have found; now and then one without a threshold."""
     feature = int(generator.integers(len(bins.thresholds)))
-    own = bins.thresholds[feature]
+    part = bins.thresholds[feature]
     above, missing = (int(sign) for sign in generator.choice([-1, 1], 2))
-    if own.size == 0 or generator.random() < 0.2:
+    if part.size == 0 or generator.random() < 0.2:
         return StumpRule(feature, np.inf, bins.missing - 1, above, missing)
-    cut = int(generator.integers(own.size))
-    return StumpRule(feature, float(own[cut]), cut, above, missing)
+    cut = int(generator.integers(part.size))
+    return StumpRule(feature, float(part[cut]), cut, above, missing)
 
 
 def table_of(generator: np.random.Generator, bins: Bins, rows: int) -> CodedTable:
     """Rows with every code there is, missing values among them."""
     codes = np.empty((len(bins.thresholds), rows), dtype=bins.dtype)
-    for j, own in enumerate(bins.thresholds):
-        codes[j] = generator.integers(0, own.size, rows, endpoint=True)
+    for j, part in enumerate(bins.thresholds):
+        codes[j] = generator.integers(0, part.size, rows, endpoint=True)
         codes[j, generator.random(rows) < 0.15] = bins.missing
     return CodedTable(codes, bins)
 
@@ -64,13 +65,13 @@ def table_of(generator: np.random.Generator, bins: Bins, rows: int) -> CodedTabl
 def check_same(bins: Bins, rules: list[Hypothesis], votes: list[float], table: CodedTable) -> None:
     """Compare after every rule."""
     outputs = rules[0].values.shape[1]
-    own = Ballot(bins, outputs)
+    part = Ballot(bins, outputs)
     for t, (rule, vote) in enumerate(zip(rules, votes, strict=True), start=1):
-        assert own.add(rule, vote)
-        wanted = Vote(rules[:t], np.array(votes[:t]), outputs).scores(table)
-        found = own.scores(table.codes)
-        assert found.shape == (table.n_rows, outputs)
-        np.testing.assert_array_equal(found, wanted.reshape(found.shape))
+        assert part.add(rule, vote)
+        expected = Vote(rules[:t], np.array(votes[:t]), outputs).scores(table)
+        result = part.scores(table.codes)
+        assert result.shape == (table.n_rows, outputs)
+        np.testing.assert_array_equal(result, expected.reshape(result.shape))
 
 
 @settings(deadline=None, max_examples=60)
@@ -120,15 +121,15 @@ def test_stumps_alone_and_among_trees(most: int, trees: bool, seed: int) -> None
 def test_threads_change_nothing(threads: int) -> None:
     generator = np.random.default_rng(1)
     bins = make_bins(generator, 3, 60, 1)
-    own = Ballot(bins, 1)
+    part = Ballot(bins, 1)
     for count in (2, 31, 40):
-        own.add(random_rule(generator, bins, count - 1), 0.5)
-    own.add(stump(generator, bins), 0.25)
+        part.add(random_rule(generator, bins, count - 1), 0.5)
+    part.add(stump(generator, bins), 0.25)
     table = table_of(generator, bins, 100_001)
     with using(1):
-        wanted = own.scores(table.codes)
+        expected = part.scores(table.codes)
     with using(threads):
-        np.testing.assert_array_equal(own.scores(table.codes), wanted)
+        np.testing.assert_array_equal(part.scores(table.codes), expected)
 
 
 @settings(deadline=None, max_examples=40)
@@ -140,11 +141,11 @@ def test_masks_leave_the_leaf_that_a_walk_comes_to(leaves: int, categories: int,
     codes = table_of(generator, bins, 60).codes
     features, masks = leaf_masks(tree)
     assert features.tolist() == sorted(set(tree.feature.tolist()))
-    left = np.full(60, 2**32 - 1, dtype=np.uint32)
+    remaining = np.full(60, 2**32 - 1, dtype=np.uint32)
     for feature, mask in zip(features, masks, strict=True):
-        left &= mask[codes[feature]]
+        remaining &= mask[codes[feature]]
     leaf = naive.walk(codes, tree.nodes, tree.members, bins.missing)
-    assert left.tolist() == (1 << leaf).tolist()
+    assert remaining.tolist() == (1 << leaf).tolist()
     assert tree.nodes.shape[1] > layout.MEMBER
 
 
@@ -154,8 +155,8 @@ def test_many_rows_are_scored_like_few(leaves: tuple[int, ...], outputs: int) ->
     generator = np.random.default_rng(len(leaves))
     bins = make_bins(generator, 9, 200, 2)
     trees = [random_rule(generator, bins, size - 1, outputs=outputs) for size in leaves]
-    table = table_of(generator, bins, 4 * scored_trees.ROWS_WORTH_MASKS)
+    table = table_of(generator, bins, 4 * scored_trees.MIN_ROWS_FOR_MASKS)
     vote = Vote(trees, units(generator.integers(1, 2**20, size=len(trees))), outputs)
     parts = np.split(np.arange(table.n_rows), 16)
-    few = np.concatenate([vote.scores(table.take(rows)) for rows in parts])
-    np.testing.assert_array_equal(vote.scores(table), few)
+    some = np.concatenate([vote.scores(table.take(rows)) for rows in parts])
+    np.testing.assert_array_equal(vote.scores(table), some)

@@ -59,8 +59,8 @@ def test_majorities_of_majorities() -> None:
     X = generator.integers(2, size=(200, 9)).astype(np.float64)
     threes = [Three(bit(j), bit(j + 1), bit(j + 2)) for j in (0, 3, 6)]
     expected = X.reshape(200, 3, 3).sum(axis=2) >= 2
-    whole = Three(*threes)
-    assert named(whole, rows(X.tolist())).tolist() == (expected.sum(axis=1) >= 2).tolist()
+    complete = Three(*threes)
+    assert named(complete, rows(X.tolist())).tolist() == (expected.sum(axis=1) >= 2).tolist()
 
 
 def test_three_classes_go_by_the_third_in_a_dispute() -> None:
@@ -98,9 +98,6 @@ def test_codes_and_raw_rows_are_answered_alike(missing: int) -> None:
     assert three.cells(coded).tolist() == three.cells(unlabelled(table)).tolist()
 
 
-# Tables of patterns: every row has a place, known patterns their own, others the nearest.
-
-
 def rules_of(features: int) -> list[StumpRule]:
     """One rule for the sign of each feature."""
     return [StumpRule(j, 0.0, 0, 1, 1) for j in range(features)]
@@ -116,15 +113,17 @@ def bits(generator: np.random.Generator, rows: int, features: int) -> Sample:
 def test_against_counting_by_hand(seed: int, features: int, at_once: int) -> None:
     generator = np.random.default_rng(seed)
     rules = rules_of(features)
-    seen, new = bits(generator, 30, features), bits(generator, 40, features)
+    observed, new = bits(generator, 30, features), bits(generator, 40, features)
     signs = generator.choice([-1, 1], size=30).astype(np.int8)
     base = generator.integers(1, 4, size=30).astype(float)
-    said = np.stack([rule.answers(seen) for rule in rules])
+    answers_by_hand = np.stack([rule.answers(observed) for rule in rules])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(majority, "AT_ONCE", at_once)
-        table = Pattern.of(rules, said, signs, base)
+        patch.setattr(majority, "PAIRS_PER_BLOCK", at_once)
+        table = Pattern.of(rules, answers_by_hand, signs, base)
         cells = table.cells(new)
-        assert (table.values[table.cells(seen), 0] == _by_hand(said.T, signs, base)).all()
+        assert (
+            table.values[table.cells(observed), 0] == _by_hand(answers_by_hand.T, signs, base)
+        ).all()
     assert np.unique(table.patterns, axis=0).shape == table.patterns.shape
     for row, cell in zip(new.table.rows(), cells, strict=True):
         distances = (table.patterns != row).sum(axis=1)
@@ -142,8 +141,6 @@ def _by_hand(said: np.ndarray, signs: np.ndarray, base: np.ndarray) -> np.ndarra
         values.append((plus - minus) / (plus + minus))
     return np.array(values)
 
-
-# Black boxes and recorded answers.
 
 ROWS = np.array([[1.0, 2.0], [3.0, 0.0], [5.0, 5.0]])
 

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from pacboost import BoostClassifier
 from pacboost.boosters.booster import whole_values
 from pacboost.hypotheses.hypothesis import Hypothesis, Names, Valued
-from pacboost.hypotheses.shapes import partial_dependence, shapes
+from pacboost.hypotheses.partial_dependence import partial_dependence
+from pacboost.hypotheses.shapes import shapes
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
@@ -113,29 +114,29 @@ def some_table(generator: np.random.Generator, rows: int) -> ArrayTable:
 def test_shapes_add_up_to_the_scores_bit_for_bit(seed: int, rounds: int, outputs: int) -> None:
     generator = np.random.default_rng(seed)
     vote, table = some_vote(generator, rounds, outputs), some_table(generator, 50)
-    found = shapes(vote, NAMES)
+    result = shapes(vote, NAMES)
     scores = vote.scores(table)
-    assert found.scores(table).shape == scores.shape
-    assert np.array_equal(found.scores(table), scores)
+    assert result.scores(table).shape == scores.shape
+    assert np.array_equal(result.scores(table), scores)
     rows = table.rows()
-    by_hand = found.intercept + sum(own.at(rows[:, j]) for j, own in found.features.items())
+    by_hand = result.intercept + sum(part.at(rows[:, j]) for j, part in result.features.items())
     assert np.array_equal(np.broadcast_to(by_hand, (50, outputs)), scores.reshape(50, -1))
     for k in range(outputs):
-        assert np.array_equal(found.of(k).scores(table), scores.reshape(50, -1)[:, k])
+        assert np.array_equal(result.of(k).scores(table), scores.reshape(50, -1)[:, k])
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_shapes_hold_no_step_that_does_not_change_and_one_value_a_level(seed: int) -> None:
-    found = shapes(some_vote(np.random.default_rng(seed), 30, 3), NAMES)
-    for j, own in found.features.items():
-        assert own.name == f"x{j}"
-        assert own.values.shape == (own.thresholds.size + 1, 3)
-        assert own.span == max(np.ptp([*own.values[:, k], own.missing[k]]) for k in range(3))
-        if own.levels:
-            assert (j, own.levels) == (CATEGORY, tuple("vwxyz"))
+    result = shapes(some_vote(np.random.default_rng(seed), 30, 3), NAMES)
+    for j, part in result.features.items():
+        assert part.name == f"x{j}"
+        assert part.values.shape == (part.thresholds.size + 1, 3)
+        assert part.span == max(np.ptp([*part.values[:, k], part.missing[k]]) for k in range(3))
+        if part.levels:
+            assert (j, part.levels) == (CATEGORY, tuple("vwxyz"))
         elif j != CATEGORY:
-            assert (own.values[1:] != own.values[:-1]).any(axis=1).all()
+            assert (part.values[1:] != part.values[:-1]).any(axis=1).all()
 
 
 def test_the_same_stumps_as_trees_have_the_same_shapes() -> None:
@@ -163,10 +164,10 @@ def test_the_same_stumps_as_trees_have_the_same_shapes() -> None:
     votes = np.array([round_vote(v) for v in generator.normal(size=len(stumps))])
     one_way, other = (shapes(Vote(rules, votes), NAMES) for rules in (stumps, trees))
     assert list(one_way.features) == list(other.features)
-    for j, own in one_way.features.items():
-        assert np.array_equal(own.thresholds, other[j].thresholds)
-        assert np.array_equal(own.values, other[j].values)
-        assert np.array_equal(own.missing, other[j].missing)
+    for j, part in one_way.features.items():
+        assert np.array_equal(part.thresholds, other[j].thresholds)
+        assert np.array_equal(part.values, other[j].values)
+        assert np.array_equal(part.missing, other[j].missing)
 
 
 def test_constants_are_the_intercept() -> None:
@@ -177,13 +178,11 @@ def test_constants_are_the_intercept() -> None:
         TreeRule.constant(bins, np.array([4.0])),
         Valued(StumpRule.constant(-1), np.array([[8.0], [16.0]])),
     ]
-    found = shapes(Vote(rules, np.array([1.0, 2.0, 1.0, 1.0])), NAMES)
-    assert found.intercept.tolist() == [1 - 2 + 4 + 8]
-    assert not found.features
+    result = shapes(Vote(rules, np.array([1.0, 2.0, 1.0, 1.0])), NAMES)
+    assert result.intercept.tolist() == [1 - 2 + 4 + 8]
+    assert not result.features
     assert shapes(Vote([], np.empty(0), 3), NAMES).intercept.tolist() == [0, 0, 0]
 
-
-# Partial dependence of trees: by the walk of single rows, and of stumps as their shapes say.
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 4))
@@ -196,13 +195,13 @@ def slow(rule: TreeRule, node: int, feature: int, value: float) -> np.ndarray:
     if node < 0:
         return np.asarray(rule.values[~node])
     splits = rule.feature.size
-    left, right = int(rule.left[node]), int(rule.right[node])
-    ways = [slow(rule, child, feature, value) for child in (left, right)]
+    remaining, right = int(rule.left[node]), int(rule.right[node])
+    ways = [slow(rule, child, feature, value) for child in (remaining, right)]
     if rule.feature[node] == feature:
         threshold = rule.bins.thresholds[feature][rule.cut[node] :][:1]
         at_left = rule.missing_left[node] if np.isnan(value) else not (value > threshold).any()
         return ways[0] if at_left else ways[1]
-    covers = [rule.cover[c if c >= 0 else splits + ~c] for c in (left, right)]
+    covers = [rule.cover[c if c >= 0 else splits + ~c] for c in (remaining, right)]
     return np.asarray((covers[0] * ways[0] + covers[1] * ways[1]) / sum(covers))
 
 
@@ -210,19 +209,17 @@ def slow(rule: TreeRule, node: int, feature: int, value: float) -> np.ndarray:
 def test_curves_are_averages_over_the_other_columns(classes: int) -> None:
     y = np.digitize(np.nan_to_num(X[:, 0]) + Y, [-0.5, 0.8]) if classes == 3 else Y
     model = BoostClassifier(n_estimators=8, max_leaves=6, random_state=0).fit(X, y).model_
-    found = partial_dependence(model.vote, model.say(), range(4))
-    assert {0, 1, 2} <= set(found.features)
+    result = partial_dependence(model.vote, model.say(), range(4))
+    assert {0, 1, 2} <= set(result.features)
     values = np.array([-1.5, -0.2, 0.0, 0.4, 2.0, np.nan])
-    for feature, shape in found.features.items():
-        wanted = np.array([
+    for feature, shape in result.features.items():
+        expected = np.array([
             sum(cast * slow(rule, 0 if rule.feature.size else -1, feature, value)
                 for rule, cast in model.vote.trees)
             for value in values
         ])  # fmt: skip
-        assert shape.at(values) + found.intercept == pytest.approx(wanted)
+        assert shape.at(values) + result.intercept == pytest.approx(expected)
 
-
-# Word lists: the first word speaks, and turned over they say the same bit for bit.
 
 MANY = settings(max_examples=80, deadline=None)
 
@@ -248,13 +245,13 @@ def test_vote_of_lists(presence: Doubles, outputs: int, seed: int) -> None:
     generator = np.random.default_rng(seed)
     rules = [some_list(generator, presence.shape[1], outputs) for _ in range(9)]
     vote = Vote(rules, np.ones(9), outputs)
-    wanted = [sum(by_hand(rule, row) for rule in rules) for row in presence]
+    expected = [sum(by_hand(rule, row) for rule in rules) for row in presence]
     dense = ArrayTable(presence)
     for table in (dense, words_of(dense)):
         *_, last = vote.staged(table)
         scores = vote.scores(table)
         assert np.array_equal(scores, last)
-        assert np.array_equal(scores.reshape(-1, outputs), np.array(wanted))
+        assert np.array_equal(scores.reshape(-1, outputs), np.array(expected))
 
 
 def test_any_number_of_threads_gives_the_same_scores() -> None:
@@ -285,5 +282,5 @@ def test_abstaining_lists_keep_silent_and_others_speak() -> None:
 def test_no_value_is_a_negative_zero() -> None:
     """A file holds whole steps of the grid; what it gives back has to be the same bits."""
     rule = WordList(np.array([0], np.int32), np.zeros((2, 1)))
-    kept = rule.allowed(np.array([[-1e-9], [-0.0]]))
-    assert not np.signbit(kept).any()
+    accepted = rule.allowed(np.array([[-1e-9], [-0.0]]))
+    assert not np.signbit(accepted).any()

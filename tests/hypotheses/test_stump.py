@@ -99,9 +99,6 @@ def test_stumps_are_said_in_words(stump: StumpRule, words: str) -> None:
     assert stump.words(NAMES) == words
 
 
-# What a forest says is what its trees say, row by row.
-
-
 def walked(tree: ForestTree, line: NDArray[np.uint8], missing: int) -> tuple[int, int]:
     """Walk one row down one tree, in plain Python: the place of its leaf, and its payload."""
     at = 0
@@ -110,17 +107,17 @@ def walked(tree: ForestTree, line: NDArray[np.uint8], missing: int) -> tuple[int
         if node >> 41 == int(LEAF):
             return at, node & int(LOW)
         code = int(line[node >> 41])
-        left = code <= (node >> 32 & 255) or (code == missing and node >> 40 & 1)
-        at = at + 1 if left else node & int(LOW)
+        remaining = code <= (node >> 32 & 255) or (code == missing and node >> 40 & 1)
+        at = at + 1 if remaining else node & int(LOW)
 
 
 def said(forest: Forest, payload: int, tree: ForestTree) -> NDArray[np.float64]:
     if not forest.many:
         value = float(np.array([payload], np.uint32).view(np.float32)[0])
         return np.array([float(value > 0.5) if forest.hard else value])
-    whole = np.eye(forest.classes)
-    shares: NDArray[np.float64] = np.vstack([whole, tree.table])[payload]
-    return whole[shares.argmax()] if forest.hard else shares
+    complete = np.eye(forest.classes)
+    shares: NDArray[np.float64] = np.vstack([complete, tree.table])[payload]
+    return complete[shares.argmax()] if forest.hard else shares
 
 
 def grown(classes: int, certify: str | None) -> tuple[Any, NDArray[np.float64]]:

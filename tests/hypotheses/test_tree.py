@@ -60,14 +60,14 @@ def random_rule(
     """A tree grown at random leaves with random splits and values."""
     features = len(bins.thresholds)
     feature = generator.integers(features, size=splits).astype(np.int32)
-    left, right = np.empty(splits, dtype=np.int32), np.empty(splits, dtype=np.int32)
-    ends: list[tuple[int, NDArray[np.int32]]] = [(-1, left)]
+    remaining, right = np.empty(splits, dtype=np.int32), np.empty(splits, dtype=np.int32)
+    ends: list[tuple[int, NDArray[np.int32]]] = [(-1, remaining)]
     for t in range(splits):
         leaf = int(generator.integers(len(ends)))
         parent, side = ends[leaf]
         if parent >= 0:
             side[parent] = t
-        ends[leaf] = t, left
+        ends[leaf] = t, remaining
         ends.append((t, right))
     for leaf, (parent, side) in enumerate(ends):
         if parent >= 0:
@@ -78,7 +78,7 @@ def random_rule(
         feature=feature,
         cut=np.array([generator.integers(bins.thresholds[j].size + 1) for j in feature], np.int32),
         missing_left=generator.random(splits) < 0.5,
-        left=left,
+        left=remaining,
         right=right,
         member=np.where(category, np.cumsum(category) - 1, -1).astype(np.int32),
         members=generator.integers(0, 2, (int(category.sum()), 256)).astype(np.uint8),
@@ -87,9 +87,6 @@ def random_rule(
         values=generator.integers(-(2**30), 2**30, (splits + 1, outputs)).astype(float) * VOTE_UNIT,
         slope=None if slopes is None else slopes[feature],
     )
-
-
-# -- where rows go
 
 
 def test_rows_go_where_the_splits_send_them() -> None:
@@ -109,22 +106,22 @@ def test_cells_equal_the_twins_walk(splits: int, rows: int, seed: int) -> None:
     table = ArrayTable(X, levels=Levels({1: tuple(range(9))}))
     bins = fit_bins(table)
     rule = random_rule(generator, bins, splits)
-    wanted = naive.walk(bins.encode(table), rule.nodes, rule.members, bins.missing)
-    np.testing.assert_array_equal(rule.cells(unlabelled(table)), wanted)
-    np.testing.assert_array_equal(rule.cells(unlabelled(table, bins)), wanted)
+    expected = naive.walk(bins.encode(table), rule.nodes, rule.members, bins.missing)
+    np.testing.assert_array_equal(rule.cells(unlabelled(table)), expected)
+    np.testing.assert_array_equal(rule.cells(unlabelled(table, bins)), expected)
     scores = Vote([rule, rule], np.array([1.0, 2.0])).scores(table)
-    np.testing.assert_array_equal(scores, 3 * rule.values[wanted, 0])
+    np.testing.assert_array_equal(scores, 3 * rule.values[expected, 0])
 
 
 def test_any_number_of_threads_walks_alike() -> None:
     generator = np.random.default_rng(1)
     table = ArrayTable(generator.normal(size=(70_000, 3)))
     rule = random_rule(generator, fit_bins(table), 20)
-    found = []
+    result = []
     for n_jobs in (1, 3):
         with using(n_jobs):
-            found.append(rule.cells(unlabelled(table)))
-    np.testing.assert_array_equal(found[0], found[1])
+            result.append(rule.cells(unlabelled(table)))
+    np.testing.assert_array_equal(result[0], result[1])
 
 
 @settings(deadline=None, max_examples=50)
@@ -140,9 +137,6 @@ def test_the_cover_of_a_node_is_that_of_its_leaves(splits: int, seed: int) -> No
     for t in range(splits):
         under = [leaf for leaf in range(splits + 1) if t in dict(rule.path(leaf))]
         assert valued.cover[t] == weights[under].sum()
-
-
-# -- values that keep to slopes
 
 
 @settings(deadline=None, max_examples=150)
@@ -179,9 +173,6 @@ def test_values_are_moved_to_the_middle_and_no_further() -> None:
     np.testing.assert_array_equal(rule.values, before)
     falling = replace(rule, slope=np.array([-1, 0, 0], dtype=np.int8))
     np.testing.assert_array_equal(falling.allowed(rule.values), rule.values)
-
-
-# -- words
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,11 @@ from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Decision, Three
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.hypotheses.vote import Vote, vote_digest
+from pacboost.hypotheses.vote import Vote
+from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.hypotheses.word_list import WordList
 from pacboost.kernels.runtime import threads
-from pacboost.numerics.exact import MOST_VOTE, round_vote
+from pacboost.numerics.exact import MAX_VOTE, round_vote
 from pacboost.samples.bins import Bins
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.frame_table import FrameTable
@@ -49,7 +50,7 @@ def some_stump(generator: np.random.Generator, columns: int) -> StumpRule:
 
 def some_vote(generator: np.random.Generator, rounds: int, columns: int) -> Vote:
     stumps = [some_stump(generator, columns) for _ in range(rounds)]
-    votes = [round_vote(v) for v in generator.uniform(-MOST_VOTE, MOST_VOTE, rounds)]
+    votes = [round_vote(v) for v in generator.uniform(-MAX_VOTE, MAX_VOTE, rounds)]
     return Vote(stumps, np.array(votes))
 
 
@@ -168,8 +169,6 @@ def test_staged_gives_the_score_after_every_round() -> None:
         first = Vote(vote.hypotheses[:t], vote.votes[:t])
         np.testing.assert_array_equal(scores, first.scores(table))
 
-
-# The fingerprint of a vote: other for whatever is other in it.
 
 BINS = Bins((np.array([0.5], dtype=np.float32),), np.array([0]))
 STUMP = StumpRule(0, 0.5, 0, 1, 1)

@@ -22,7 +22,7 @@ from pacboost.kernels.cuda import encode, forest, launches, predict, twins, weig
 from pacboost.kernels.row_exponentials import LOG_UNITS, ROWS_PER_TILE
 from pacboost.kernels.same_bits import MAX_LOG_WEIGHT
 from pacboost.numerics import same_bits
-from pacboost.numerics.same_bits import FEW_ON_GPU, LN2_HIGH, LN2_LOW, total
+from pacboost.numerics.same_bits import LN2_HIGH, LN2_LOW, MAX_NUMBERS_TO_COPY, total
 from pacboost.training.bags.bagging import tree_maker
 
 
@@ -200,7 +200,10 @@ class OnCard(np.ndarray):
     __cuda_array_interface__ = None
 
 
-@pytest.mark.parametrize("size", [0, 1, 64, 65, FEW_ON_GPU, FEW_ON_GPU + 1, 3 * FEW_ON_GPU + 7])
+@pytest.mark.parametrize(
+    "size",
+    [0, 1, 64, 65, MAX_NUMBERS_TO_COPY, MAX_NUMBERS_TO_COPY + 1, 3 * MAX_NUMBERS_TO_COPY + 7],
+)
 def test_totals_have_the_same_bits_on_a_gpu(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     copied = []
 
@@ -215,4 +218,4 @@ def test_totals_have_the_same_bits_on_a_gpu(size: int, monkeypatch: pytest.Monke
         half = (len(halved) + 1) // 2
         halved = [a + b for a, b in zip_longest(halved[:half], halved[half:], fillvalue=0.0)]
     assert total(numbers.view(OnCard)) == total(numbers) == sum(halved)
-    assert max(copied, default=0) <= FEW_ON_GPU
+    assert max(copied, default=0) <= MAX_NUMBERS_TO_COPY

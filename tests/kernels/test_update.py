@@ -19,11 +19,11 @@ from pacboost.boosters.residual import Residual, ResidualState
 from pacboost.kernels import same_bits, update
 from pacboost.kernels.runtime import team
 from pacboost.kernels.runtime.threads import using
-from pacboost.numerics.exact import MOST_TOTAL, VOTE_UNIT, round_vote
+from pacboost.numerics.exact import MAX_TOTAL, VOTE_UNIT, round_vote
 from tests.kernels import naive
 from tests.kernels.naive import summed
 
-LARGEST = math.log(MOST_TOTAL)
+LARGEST = math.log(MAX_TOTAL)
 RELATIVE = 2.0**-52
 """How far the exponential may be off before it is rounded, relative to itself.
 

@@ -38,7 +38,7 @@ def test_promise(edge: float, order: str, seed: int, rows: int) -> None:
     weights = generator.integers(1, 10**6, size=rows)
     signs = np.where(generator.random(rows) < 0.5, 1, -1).astype(np.int8)
     sample = make_sample(np.zeros((rows, 1)), signs)
-    agree = Adversary(edge, order).on(sample).find(weights, signs, seed).known * signs
+    agree = Adversary(edge, order).on(sample).find(weights, signs, seed).recorded * signs
     measured = (weights * agree).sum() / weights.sum()
     assert measured >= edge - 1e-12
     right = weights[agree > 0]

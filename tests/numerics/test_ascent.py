@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from pacboost.numerics.ascent import Climb, best_votes, evenest
+from pacboost.numerics.ascent import Climb
+from pacboost.numerics.capped_entropy import evenest
+from pacboost.numerics.quadratic_program import best_votes
 from pacboost.numerics.soft_margin import Columns, edges_of
 from tests.boosters.margins import largest_margin
 from tests.numerics.test_soft_margin import drawn_rules, shares, solved
-
-# The capped entropic minimum: allowed, least, and the gradient of its value.
 
 Floats = NDArray[np.float64]
 seeds = st.integers(0, 2**32 - 1)
@@ -62,15 +62,15 @@ def test_the_least_of_all_that_is_allowed(
     rows: int, spread: float, share: float, seed: int
 ) -> None:
     heights, base = problem(rows, spread, seed)
-    found = evenest(heights, base, share)
-    check_least(found.weights, heights, base, share, seed)
+    result = evenest(heights, base, share)
+    check_least(result.weights, heights, base, share, seed)
     scale = max(1.0, float(np.abs(heights).max()))
-    assert found.value == pytest.approx(objective(found.weights, heights, base), abs=1e-9 * scale)
-    near = evenest(heights, base, share, found.level + 0.3)
-    assert near.value == pytest.approx(found.value, abs=1e-11 * scale)
+    assert result.value == pytest.approx(objective(result.weights, heights, base), abs=1e-9 * scale)
+    near = evenest(heights, base, share, result.level + 0.3)
+    assert near.value == pytest.approx(result.value, abs=1e-11 * scale)
     if share > 0:
-        held = found.weights[~found.free]
-        assert held == pytest.approx(base[~found.free] / share, rel=1e-9)
+        limited = result.weights[~result.free]
+        assert limited == pytest.approx(base[~result.free] / share, rel=1e-9)
 
 
 def test_weights_that_are_cut_and_not_raised_again_are_caught() -> None:
@@ -101,14 +101,12 @@ def test_smoothing_hides_no_more_than_the_entropy_there_is(
     generator = np.random.default_rng(seed)
     margins, base = generator.uniform(-1, 1, rows), np.full(rows, 1 / rows)
     smooth = evenest(eta * margins, base, share).value / eta
-    order, left, soft = np.argsort(margins), 1.0, 0.0
+    order, remaining, soft = np.argsort(margins), 1.0, 0.0
     for i in order:  # fill the worst rows up
-        taken = min(left, base[i] / share)
-        soft, left = soft + taken * margins[i], left - taken
+        taken = min(remaining, base[i] / share)
+        soft, remaining = soft + taken * margins[i], remaining - taken
     assert soft - 1e-9 <= smooth <= soft + math.log(1 / share) / eta + 1e-9
 
-
-# The small quadratic program, against all supports and the conditions of the best.
 
 totals = st.sampled_from([None, 1.0, 40.0])
 
@@ -203,16 +201,16 @@ def projection(columns: Columns, base: Floats, share: float, target: float) -> f
         {"type": "ineq", "fun": lambda d: target - columns @ d},
     ]
     general: Any = minimize
-    found = general(
+    result = general(
         lambda d: entropy(np.maximum(d, 1e-300), base),
         solved(columns, base, share).weights,
         jac=lambda d: np.log(np.maximum(d, 1e-300) / base) + 1,
-        bounds=[(1e-9, float(most)) for most in cap],
+        bounds=[(1e-9, float(limit)) for limit in cap],
         constraints=limits,
         method="SLSQP",
         options={"maxiter": 300, "ftol": 1e-12},
     )
-    return float(found.fun) if found.success else None
+    return float(result.fun) if result.success else None
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5])
@@ -229,10 +227,10 @@ def test_a_general_solver_finds_the_same_projection(share: float) -> None:
                 continue
             d = climb.at(votes, strength).weights
             assert (edges_of(columns, d) <= target + 1e-7).all()
-            least = projection(columns, base, share, target)
-            if least is not None:
+            smallest = projection(columns, base, share, target)
+            if smallest is not None:
                 compared += 1
-                assert entropy(d, base) == pytest.approx(least, abs=1e-5)
+                assert entropy(d, base) == pytest.approx(smallest, abs=1e-5)
     assert compared >= 5
     assert refused >= 1
 

@@ -17,16 +17,11 @@ from scipy.stats import binom, multinomial
 
 from pacboost.bounds.exact_tests import difference_interval
 from pacboost.bounds.measures import balanced_lower, balanced_upper
-from pacboost.numerics.binomial import (
-    binomial_lower,
-    binomial_upper,
-    difference_upper,
-    hypergeometric_inverse,
-    log_hypergeometric_tail,
-    mean_of_two_upper,
-)
+from pacboost.numerics.binomial import binomial_lower, binomial_upper
 from pacboost.numerics.growth import log_sauer
+from pacboost.numerics.hypergeometric import hypergeometric_inverse, log_hypergeometric_tail
 from pacboost.numerics.kl import kl_lower, kl_upper
+from pacboost.numerics.two_rates import difference_upper, mean_of_two_upper
 
 mp.mp.dps = 50
 
@@ -105,8 +100,8 @@ def test_exact_coverage(n: int) -> None:
     assert np.min(np.sum(law * (ends[:, None] >= chances), axis=0)) >= 0.95
     assert np.min(np.sum(law * (broken[:, None] >= chances), axis=0)) < 0.9
     if n == 50:
-        least = np.min(np.sum(law * (ends[:, None] >= chances), axis=0))
-        assert least == pytest.approx(0.9501, abs=5e-4)
+        smallest = np.min(np.sum(law * (ends[:, None] >= chances), axis=0))
+        assert smallest == pytest.approx(0.9501, abs=5e-4)
 
 
 @given(st.data(), st.integers(1, 10**5), st.floats(1e-6, 3000))
@@ -124,11 +119,8 @@ def test_exact_is_at_most_chernoff_is_at_most_hoeffding(
 def test_failure_probabilities_of_any_size() -> None:
     """The answer may be the smallest number there is, in whose neighbourhood quotients overflow."""
     for log_inverse in np.linspace(2000, 2300, 301).tolist():
-        found = binomial_lower(3, 4, log_inverse)
-        assert 0 <= found <= math.exp(-log_inverse / 4)
-
-
-# Tails of drawing without replacement, and their inversion, against 50-digit arithmetic.
+        result = binomial_lower(3, 4, log_inverse)
+        assert 0 <= result <= math.exp(-log_inverse / 4)
 
 
 def exact(k: int, m: int, K: int, M: int) -> mp.mpf:
@@ -190,8 +182,6 @@ def test_the_whole_pool_and_nothing_but_mistakes() -> None:
     assert hypergeometric_inverse(10, 10, 1.0, 30) == 31  # no pool is too bad
 
 
-# Limits for two chances: exact coverage, search by brute force, and broken twins.
-
 Floats = NDArray[np.float64]
 DELTA = 0.1
 CHANCES = (0.003, 0.03, 0.1, 0.2, 0.35, 0.5, 0.8, 0.95)
@@ -238,11 +228,11 @@ def test_the_mean_fails_with_probability_delta_at_most() -> None:
 
 
 def test_the_mean_against_a_fine_search() -> None:
-    seen = 3 * 50 + 5 * 100
+    observed = 3 * 50 + 5 * 100
     outcomes = [
-        (i, (seen - 100 * i) // 50 - (i > 5 and (seen - 100 * i) % 50 == 0))
+        (i, (observed - 100 * i) // 50 - (i > 5 and (observed - 100 * i) % 50 == 0))
         for i in range(51)
-        if seen >= 100 * i
+        if observed >= 100 * i
     ]
 
     def chance(p: float, q: float) -> float:

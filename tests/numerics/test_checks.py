@@ -51,17 +51,11 @@ def test_counts() -> None:
         counts(0, 0)
 
 
-# Drawing rows by whole-number weights.
-
-
 def test_frequencies_follow_the_weights() -> None:
     weights = np.array([1, 0, 3, 2**50, 2**50 - 4])
     drawn = np.bincount(draw(weights, 40_000, np.random.default_rng(1)), minlength=5)
     assert drawn[1] == 0
     assert chisquare(drawn[3:], [20_000, 20_000]).pvalue > 1e-4
-
-
-# What counts as wrong: answers, margins and scores of classes say the same of every row.
 
 
 def test_two_classes_by_margins_by_answers_and_as_two_columns_of_scores() -> None:

@@ -105,11 +105,11 @@ def most_labelings(m: int, p: int) -> int:
     generator = np.random.default_rng(m * 10 + p)
     best = 0
     for _ in range(300):
-        seen = {frozenset(), frozenset(range(m))}
+        observed = {frozenset(), frozenset(range(m))}
         for order in (generator.permutation(m) for _ in range(p)):
             for cut in range(1, m):
-                seen |= {frozenset(order[:cut].tolist()), frozenset(order[cut:].tolist())}
-        best = max(best, len(seen))
+                observed |= {frozenset(order[:cut].tolist()), frozenset(order[cut:].tolist())}
+        best = max(best, len(observed))
     return best
 
 

@@ -83,8 +83,6 @@ def test_upper_inverse_is_at_most_hoeffding(q: float, c: float) -> None:
     assert kl_lower(q, c) <= q
 
 
-# Quantiles minimise the pinball loss, and a weight counts as that many rows.
-
 ROWS = st.lists(st.tuples(st.floats(-100, 100), st.integers(1, 9)), min_size=1, max_size=15)
 SHARES_BELOW = st.sampled_from([0.01, 0.1, 0.25, 0.5, 0.7, 0.9, 0.99])
 UNITS = 10**9
@@ -100,11 +98,11 @@ def pinball(numbers: NDArray[Any], weights: NDArray[Any], value: float, share: f
 def test_nothing_costs_less(rows: list[tuple[float, int]], share: float) -> None:
     numbers, weights = np.array([r for r, _ in rows]), np.array([w for _, w in rows])
     best = min(pinball(numbers, weights, number, share) for number in numbers)
-    for found in (
+    for result in (
         quantile_of(numbers, weights * UNITS, share),
         quantile_of(np.repeat(numbers, weights), None, share),
     ):
-        assert pinball(numbers, weights, found, share) <= best * (1 + 1e-9) + 1e-9
+        assert pinball(numbers, weights, result, share) <= best * (1 + 1e-9) + 1e-9
 
 
 @given(ROWS, SHARES_BELOW)
@@ -131,6 +129,6 @@ def test_cells_have_their_own(weighted: bool) -> None:
     generator = np.random.default_rng(0)
     numbers, cells = generator.normal(size=50), generator.integers(0, 3, size=50).astype(np.uint8)
     weights = np.full(50, UNITS) if weighted else None
-    found = quantiles_of_cells(numbers, weights, 0.7, cells, 4)
+    result = quantiles_of_cells(numbers, weights, 0.7, cells, 4)
     expected = [quantile_of(numbers[cells == k], None, 0.7) for k in range(3)]
-    assert found.tolist() == [*expected, 0.0]
+    assert result.tolist() == [*expected, 0.0]

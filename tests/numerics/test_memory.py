@@ -37,12 +37,12 @@ def test_labels_come_to_the_cpu_and_rows_stay() -> None:
         return X, y, model, groups
 
     card = OnCard(np.arange(3))
-    for found in (
+    for result in (
         seen(card, card, card, groups=card),
         seen(X=card, y=card, model=card, groups=card),
     ):
-        assert [value is card for value in found] == [True, False, True, False]
-        assert found[1] is found[3] is card.numbers
+        assert [value is card for value in result] == [True, False, True, False]
+        assert result[1] is result[3] is card.numbers
 
 
 def test_answers_of_a_model_come_to_the_cpu() -> None:

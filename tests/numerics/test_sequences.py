@@ -174,13 +174,13 @@ def ever_violated(upper: End, lower: End, p: float, runs: int, steps: int) -> in
     coins = np.random.default_rng(int(p * 1000)).random((runs, steps)) < p
     totals = np.cumsum(coins, axis=1)
     violated = np.zeros(runs, dtype=bool)
-    least, most = 0, -1
+    smallest, limit = 0, -1
     for t in range(1, steps + 1):
-        while least <= t and upper(least, t, DELTA) < p:
-            least += 1
-        while most < t and lower(most + 1, t, DELTA) <= p:
-            most += 1
-        violated |= (totals[:, t - 1] < least) | (totals[:, t - 1] > most)
+        while smallest <= t and upper(smallest, t, DELTA) < p:
+            smallest += 1
+        while limit < t and lower(limit + 1, t, DELTA) <= p:
+            limit += 1
+        violated |= (totals[:, t - 1] < smallest) | (totals[:, t - 1] > limit)
     return int(violated.sum())
 
 
@@ -251,8 +251,8 @@ def test_inequality_behind_empirical_bernstein() -> None:
     """exp(λξ - ψ(λ)ξ²) ≤ 1 + λξ for 0 ≤ λ < 1 and ξ ≥ -1, with equality at ξ = -1."""
     weight, xi = np.meshgrid(np.linspace(0, 0.99, 100), np.linspace(-1, 5, 601))
     psi = -np.log1p(-weight) - weight
-    left = np.exp(weight * xi - psi * xi**2)
-    assert (left <= (1 + weight * xi) * (1 + 1e-12)).all()
+    remaining = np.exp(weight * xi - psi * xi**2)
+    assert (remaining <= (1 + weight * xi) * (1 + 1e-12)).all()
     twin = np.exp(weight * xi - 0.9 * psi * xi**2)  # a penalty that is too small
     assert (twin > 1 + weight * xi + 1e-9).any()
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacboost.numerics.soft_margin import (
-    AT_ONCE,
-    CELLS_AT_ONCE,
+    CELLS_PER_BLOCK,
+    KINDS_PER_STEP,
     Balance,
     Columns,
     Floats,
@@ -43,18 +43,18 @@ def test_nothing_is_rounded(rules: int, kinds: int) -> None:
     weights = whole_weights(generator.dirichlet(np.full(kinds, 0.3)))
     v, d = fractions(votes), fractions(weights)
     lines = [[int(a) for a in line] for line in columns]
-    wanted = [sum(v[t] * lines[t][i] for t in range(rules)) for i in range(kinds)]
-    assert fractions(margins_of(columns, votes)) == wanted
+    expected = [sum(v[t] * lines[t][i] for t in range(rules)) for i in range(kinds)]
+    assert fractions(margins_of(columns, votes)) == expected
     edges = [sum(d[i] * line[i] for i in range(kinds)) for line in lines]
     assert fractions(edges_of(columns, weights)) == edges
-    found = products_of(columns, weights)
+    result = products_of(columns, weights)
     for t in range(rules):
         line = [sum(d[i] * lines[t][i] * other[i] for i in range(kinds)) for other in lines]
-        assert fractions(found[t]) == line
+        assert fractions(result[t]) == line
 
 
 def test_rows_in_another_order_give_the_same_bits() -> None:
-    rules, kinds = 30, CELLS_AT_ONCE // 10  # several blocks
+    rules, kinds = 30, CELLS_PER_BLOCK // 10  # several blocks
     columns, generator = drawn(rules, kinds), np.random.default_rng(2)
     weights = whole_weights(generator.dirichlet(np.ones(kinds)))
     order = generator.permutation(kinds)
@@ -73,8 +73,6 @@ def test_weights_that_are_not_whole_do_not() -> None:
     with pytest.raises(AssertionError):
         assert np.array_equal(edges_of(columns, weights), edges_of(turned, weights[order]))
 
-
-# Linear programs by sifting, beside one plain program over all rows, and by hand.
 
 shares = st.one_of(st.just(0.0), st.floats(0.05, 0.9))
 
@@ -119,15 +117,15 @@ def test_the_plain_program_finds_the_same_margin(
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 0.6])
 def test_with_more_rows_than_a_program_takes(share: float) -> None:
-    columns, base = drawn_rules(20, 4 * AT_ONCE, seed=3, lean=0.4)
+    columns, base = drawn_rules(20, 4 * KINDS_PER_STEP, seed=3, lean=0.4)
     margin = check(solved(columns, base, share), columns, base, share)
     assert margin == pytest.approx(largest_margin(columns, base, share), abs=1e-7)
 
 
 def test_rows_that_were_left_out_are_missed() -> None:
     """The program of the rows nearest to the threshold alone is no answer."""
-    columns, base = drawn_rules(20, 4 * AT_ONCE, seed=3, lean=0.4)
-    some = np.argsort(columns[0], kind="stable")[:AT_ONCE]
+    columns, base = drawn_rules(20, 4 * KINDS_PER_STEP, seed=3, lean=0.4)
+    some = np.argsort(columns[0], kind="stable")[:KINDS_PER_STEP]
     part = base[some] / base[some].sum()
     votes = solved(np.ascontiguousarray(columns[:, some]), whole_weights(part), 0.3).votes
     with pytest.raises(AssertionError):

@@ -32,7 +32,7 @@ def errors(
         Fraction(w, 2) / (mistakes if one else total - mistakes) if balanced else w / total
         for w, one in zip(weights, first, strict=True)
     ]
-    own = [
+    part = [
         mistakes / total,
         sum((h for h, two in zip(halves, second, strict=True) if two), Fraction(0)),
         Fraction(
@@ -40,21 +40,21 @@ def errors(
         ),
     ]
     both = sum(w for w, bits in zip(weights, wrong, strict=True) if bits.bit_count() >= 2)
-    return own, both / total
+    return part, both / total
 
 
 @settings(suppress_health_check=[HealthCheck.filter_too_much], max_examples=100)
 @given(WHERE, st.data())
 def test_no_triple_exceeds_it(wrong: list[int], data: st.DataObject) -> None:
     weights = data.draw(st.lists(st.integers(1, 50), min_size=len(wrong), max_size=len(wrong)))
-    found = errors(wrong, weights)
-    assume(found is not None)
-    assert found is not None
-    own, majority = found
+    result = errors(wrong, weights)
+    assume(result is not None)
+    assert result is not None
+    part, majority = result
     total = sum(weights)
     quarrels = sum(w for w, bits in zip(weights, wrong, strict=True) if bits & 3 in (1, 2))
-    assert Fraction(quarrels, total) >= own[0] * (1 - 2 * own[1])  # EX3 is not rarer than that
-    x = max(own)
+    assert Fraction(quarrels, total) >= part[0] * (1 - 2 * part[1])  # EX3 is not rarer than that
+    x = max(part)
     assume(x <= Fraction(1, 2))
     assert majority <= 3 * x**2 - 2 * x**3
 
@@ -82,19 +82,19 @@ def test_random_triples_that_meet_the_constraints_do_not_exceed_it() -> None:
 def test_it_is_attained() -> None:
     # e = 1/4, p = 0, q = 2·(1/4)·(3/4) = 3/8, and the third wrong on a quarter of the quarrels
     wrong, weights = [0b001, 0b101, 0b010, 0b110, 0b000], [6, 2, 9, 3, 12]
-    found = errors(wrong, weights)
-    assert found is not None
+    result = errors(wrong, weights)
+    assert result is not None
     x = Fraction(1, 4)
-    assert found == ([x, x, x], 3 * x**2 - 2 * x**3)
+    assert result == ([x, x, x], 3 * x**2 - 2 * x**3)
 
 
 def test_without_the_second_filter_it_is_exceeded() -> None:
     """The broken twin: h2 that repeats h1 is as good under D, but the majority gains nothing."""
     wrong, weights = [0b011, 0b000, 0b010, 0b001], [198, 798, 2, 2]
-    found = errors(wrong, weights, balanced=False)
-    assert found is not None
-    own, majority = found
-    assert majority > 3 * max(own) ** 2 - 2 * max(own) ** 3
+    result = errors(wrong, weights, balanced=False)
+    assert result is not None
+    part, majority = result
+    assert majority > 3 * max(part) ** 2 - 2 * max(part) ** 3
     balanced = errors(wrong, weights)
     assert balanced is not None
     assert balanced[0][1] > Fraction(49, 100)
@@ -118,8 +118,8 @@ def test_targets_are_one_map_apart() -> None:
     aims = targets(0.01, 0.45)
     assert aims[-1] == pytest.approx(0.01, rel=1e-9)
     assert aims[0] >= 0.45 > aims[1]
-    for part, whole in pairwise(aims):
-        assert majority_error(part) == whole
+    for part, complete in pairwise(aims):
+        assert majority_error(part) == complete
 
 
 @pytest.mark.parametrize(("epsilon", "weak"), [(0.0, 0.4), (0.5, 0.4), (0.1, 0.5), (-1, 0.4)])

@@ -224,8 +224,6 @@ def test_workers_of_joblib_are_limited() -> None:
     subprocess.run([sys.executable, "-c", program], check=True, timeout=600, env=environment)
 
 
-# Tasks: results in order, few in flight, errors as they are, and an end on Ctrl-C.
-
 WAYS = [(1, None), (1, 1), (2, 3), (7, None)]
 
 
@@ -274,10 +272,10 @@ def test_an_error_comes_in_its_turn_and_as_it_is(tasks: tuple[int, int | None]) 
             raise KeyError(block)
         return block
 
-    seen: list[int] = []
+    observed: list[int] = []
     with pytest.raises(KeyError, match="3"):
-        seen.extend(in_order(task, range(10), *tasks))
-    assert seen == [0, 1, 2]
+        observed.extend(in_order(task, range(10), *tasks))
+    assert observed == [0, 1, 2]
 
 
 @pytest.mark.parametrize("tasks", WAYS)

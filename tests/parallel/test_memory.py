@@ -56,11 +56,11 @@ def test_the_measure_sees_arrays() -> None:
 def test_a_fit(model: Any) -> None:
     X = np.random.default_rng(0).normal(size=(ROWS, 6))
     y = X[:, 0] * X[:, 1] > 0
-    found = {}
+    result = {}
     for threads in (1, THREADS):
         model.set_params(n_jobs=threads).fit(X, y)  # whatever is made once is there
-        found[threads] = peak(lambda: model.fit(X, y))
-    assert found[THREADS] - found[1] <= (THREADS - 1) * MEGABYTE
+        result[threads] = peak(lambda: model.fit(X, y))
+    assert result[THREADS] - result[1] <= (THREADS - 1) * MEGABYTE
 
 
 @pytest.fixture(scope="module")
@@ -84,9 +84,9 @@ def test_a_search_on_many_columns(learner: Learner, wide_sample: Sample) -> None
         else:
             search_on.find(weights[:, 0], sample.signs[:, 0], 0)
 
-    found = {}
+    result = {}
     for threads in (1, THREADS):
         with using(threads):
             search()
-            found[threads] = peak(search)
-    assert found[THREADS] - found[1] <= (THREADS - 1) * MEGABYTE
+            result[threads] = peak(search)
+    assert result[THREADS] - result[1] <= (THREADS - 1) * MEGABYTE

@@ -3,13 +3,13 @@
 In every round the boosting loop (in ``pacboost.training``) calls these methods in this order:
 
     request = booster.request(state)              weights (and pulls) of the rows for the learner
-    values = booster.values(state, sums, cells)   what each cell of the rule adds to the scores
+    values = booster.values(state, sums, cells)   the value that each cell adds to the scores
     state = booster.move(state, moved)            the state after these values were added
     reason = booster.stop(state)                  a reason to stop, or None
 
-A rule that answers -1 or +1 gets one vote, and ``step`` takes the place of ``values`` and ``move``.
-Arrays have the shape (rows, outputs); two classes need one output. Whatever is summed over rows is
-an integer, so that an error of one unit in 2^52 keeps all its digits. A state belongs to one run:
+A rule that answers -1 or +1 gets one vote, and ``step`` replaces ``values`` and ``move``. Arrays
+have the shape (rows, outputs); two classes need one output. All sums over rows are sums of
+integers, so that an error of one unit in 2^52 keeps all its digits. A state belongs to one run:
 ``step`` and ``move`` may reuse its arrays, and the state passed in must not be used afterwards.
 """
 
@@ -66,14 +66,14 @@ class Measured:
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """What a round added to the scores: its value in each cell, and the cell of each row."""
+    """The values that a round added to the scores: one for each cell, and the cell of each row."""
 
     cells: Cells
     values: CellValues
     normaliser: float
-    """The factor by which the mean potential changes, where the sums determine it; else 1."""
+    """The factor of the round on the mean potential, if the sums determine it; otherwise 1."""
     rows: NDArray[np.intp] | None = None
-    """The rows whose cell has a value other than 0, where only those change; None for all rows."""
+    """The rows whose cell has a value other than 0, if only those change; None for all rows."""
 
 
 class State(Protocol):
@@ -85,7 +85,7 @@ class State(Protocol):
 
     @property
     def cast(self) -> list[Any]:
-        """The votes in order; 1 for each round in which cells have values of their own."""
+        """The votes in order; 1 for each round with one value per cell."""
 
 
 S = TypeVar("S", bound=State)
@@ -94,12 +94,12 @@ S = TypeVar("S", bound=State)
 class Booster(ABC, Generic[S]):
     """The rules of a boosting algorithm: a small frozen object without state.
 
-    A subclass whose file lies in ``pacboost/boosters`` is found by its name. What only some
-    boosters can do is declared by a capability: ``RevisingBooster`` or ``FilteringBooster``.
+    The registry finds a subclass in a file of ``pacboost/boosters`` by its name. Subclasses declare
+    optional capabilities: ``RevisingBooster`` and ``FilteringBooster``.
     """
 
     name: ClassVar[str]
-    """The name by which users and ledgers know the booster."""
+    """The name of the booster for users and in ledgers."""
     title: ClassVar[str] = ""
     """The name of the algorithm in reports; empty to derive it from ``name``."""
     potential: ClassVar[str]
@@ -109,7 +109,7 @@ class Booster(ABC, Generic[S]):
     error_factor: ClassVar[float] = 0.0
     """error ≤ error_factor · mean weight, for any rules; 0 for boosters without such a bound."""
     on_gpu: ClassVar[bool] = False
-    """Whether the arrays of its state may be in a GPU's memory, so that no row has to travel."""
+    """Whether the arrays of its state may stay in GPU memory."""
 
     @property
     def plain(self) -> bool:
@@ -118,16 +118,16 @@ class Booster(ABC, Generic[S]):
 
     @property
     def prior(self) -> bool:
-        """Whether the first round is a constant that is fitted before any feature is looked at."""
+        """Whether the first round is a constant, fitted without features."""
         return False
 
     @property
     def multiclass(self) -> str:
-        """How the booster treats more than two classes.
+        """The method for more than two classes.
 
-        "pairs": every pair of row and class is a binary problem; "m1" and "samme": a rule names a
-        class and is right or wrong; "softmax": all classes at once; "two": it takes two classes
-        only. AdaBoost calls its pairs "mh".
+        "pairs": every pair of row and class is a binary problem; "m1" and "samme": a rule predicts
+        a class and is right or wrong; "softmax": all classes at once; "two": only two classes are
+        supported. AdaBoost calls its pairs "mh".
         """
         return "pairs"
 
@@ -147,7 +147,7 @@ class Booster(ABC, Generic[S]):
         return False
 
     def for_classes(self, count: int) -> Booster[S]:
-        """Return the booster for so many classes; most do not depend on their number."""
+        """Return the booster for this number of classes; most boosters do not depend on it."""
         return self
 
     @abstractmethod
@@ -158,7 +158,7 @@ class Booster(ABC, Generic[S]):
         """
 
     def check_targets(self, targets: Floats, name: str) -> None:
-        """Raise if the numbers to predict, called ``name``, are not what the loss is for."""
+        """Raise DataError if the loss is not defined for the targets, which are called ``name``."""
 
     def unit(self, state: S) -> float:
         """Return the unit that all values are multiples of, so that scores add up exactly."""
@@ -166,7 +166,7 @@ class Booster(ABC, Generic[S]):
 
     @abstractmethod
     def request(self, state: S) -> Request:
-        """Return integer weights, and pulls where they are not the signs themselves."""
+        """Return integer weights, and pulls if they differ from the signs."""
 
     @abstractmethod
     def values(self, state: S, sums: Sums, cells: Cells) -> CellValues:
@@ -176,18 +176,18 @@ class Booster(ABC, Generic[S]):
     def move(self, state: S, moved: Moved) -> S:
         """Return the state after the cells added their values."""
 
-    def step(self, state: S, agree: Agreement, found: Measured) -> S:
+    def step(self, state: S, agree: Agreement, measured: Measured) -> S:
         """Return the state after a rule that answers -1 or +1; ``agree`` holds y·h(x)."""
         raise ParameterError(f"{self.name} gives values to cells, not votes to rules")
 
     def memory(self, state: S) -> list[float]:
-        """Return what ``resume`` needs besides votes and margins; the ledger keeps it."""
+        """Return the numbers for the ledger that ``resume`` needs besides votes and margins."""
         return []
 
     def resume(self, state: S, margins: Floats, votes: Sequence[float], memory: list[float]) -> S:
         """Turn a fresh state into the last state of an earlier run, to continue exactly.
 
-        Given are the votes and the last memory of that run, and the margins of its vote.
+        ``votes``, ``memory`` and ``margins`` are those of the last round of that run.
         """
         state.margins[...] = np.asarray(margins, like=state.margins)
         state.cast.extend(votes)
@@ -202,26 +202,26 @@ class Booster(ABC, Generic[S]):
         return np.array(state.cast)
 
     def votes_after(self, state: S, rounds: int) -> Floats:
-        """Return the votes as they were after so many rounds."""
+        """Return the votes after the first ``rounds`` rounds."""
         return self.votes(state)[:rounds]
 
     def share_of(self, state: S) -> float | None:
         """Return the share of the worst rows whose mean margin is maximised; 0 for the worst row.
 
-        None for boosters that do not maximise a margin. Otherwise the loop records that margin, and
-        how far it can be from the largest one.
+        None for boosters that do not maximise a margin. Otherwise the loop records that margin and
+        a bound on its distance from the largest one.
         """
         return None
 
     def costs(self, margins: Floats, rounds: int) -> Floats:
-        """Return the cost of each margin after so many rounds: at least 1 where it is 0 or less.
+        """Return the cost of each margin after ``rounds`` rounds: at least 1 if it is 0 or less.
 
         The loop calls this only for boosters with a potential that has no kernel.
         """
         raise ParameterError(f"{self.name} defines no costs: its potential is measured by a kernel")
 
     def costs_now(self, state: S, margins: Floats, rounds: int) -> Floats:
-        """Return the costs, where they depend on more of the state than margins and rounds."""
+        """Return the costs, for boosters whose costs depend on the state too."""
         return self.costs(margins, rounds)
 
     def final(self, state: S, rules: Sequence[Hypothesis], outputs: int) -> Vote:
@@ -233,7 +233,7 @@ class Booster(ABC, Generic[S]):
         return float(state.cast[-1])
 
     def stop(self, state: S) -> str | None:
-        """Return a reason to stop, or None to go on."""
+        """Return a reason to stop, or None to continue."""
         return None
 
 
@@ -244,66 +244,60 @@ def whole_values(values: Floats, unit: float = VOTE_UNIT) -> CellValues:
 
 
 def by_output(base: Floats, signs: Signs) -> tuple[Floats, float]:
-    """Return base weights, one for each row and output or one for all, and the sum of all rows'."""
+    """Return base weights, one for each row and output or one for all, and their sum over rows."""
     rows, outputs = signs.shape
-    own = base if outputs == 1 or base.size == 1 else np.repeat(base, outputs)
-    return own, total(own) if own.size > 1 else float(own[0]) * rows * outputs
+    weights = base if outputs == 1 or base.size == 1 else np.repeat(base, outputs)
+    return weights, total(weights) if weights.size > 1 else float(weights[0]) * rows * outputs
 
 
 def numbers_for(booster: Booster[Any], targets: Floats | None) -> Floats:
-    """Return the numbers to predict; refuse classes."""
+    """Return the targets of a regression; raise ParameterError if there are none."""
     if targets is None:
         raise ParameterError(
-            f"{booster.name} is for regression and needs numbers to predict; for classes take "
+            f"{booster.name} is for regression and needs numbers to predict; for classes use "
             "another booster, such as logit"
         )
     return targets
 
 
 def edge_of(request: Request, moved: Moved) -> float:
-    """Return the edge of cells under the weights for which they were found."""
+    """Return the edge of cells under the weights of a request."""
     right = request.pulls * np.sign(moved.values).astype(np.int8)[moved.cells]
     return int((request.weights * right).sum()) / request.weight
 
 
-# Checks of the parameters that boosters share.
-
-
-MOST_RATE = 1e9
+MAX_RATE = 1e9
 
 
 def check_rate(name: str, value: float) -> None:
-    """Raise unless a number is above 0, and no larger than scores can bear."""
-    if not 0 < float(value) <= MOST_RATE:
-        raise ParameterError(f"{name} is {value}; it must be above 0 and at most {MOST_RATE:g}")
+    """Raise ParameterError unless a number is above 0 and at most ``MAX_RATE``."""
+    if not 0 < float(value) <= MAX_RATE:
+        raise ParameterError(f"{name} is {value}; it must be above 0 and at most {MAX_RATE:g}")
 
 
 def check_not_negative(name: str, value: float) -> None:
-    """Raise unless a number is finite, and 0 or more."""
+    """Raise ParameterError unless a number is finite and not negative."""
     if not (math.isfinite(value) and value >= 0):
         raise ParameterError(f"{name} is {value}; it must be 0 or more")
 
 
 def check_shrinkage(name: str, value: float) -> None:
-    """Raise unless a number lies in (0, 1]: what the loss needs to fall in every round."""
+    """Raise ParameterError unless a number lies in (0, 1], so that the loss never rises."""
     if not 0 < value <= 1:
         raise ParameterError(
-            f"{name} is {value}; it must lie in (0, 1]: a longer step than the best one can make "
-            "the loss rise"
+            f"{name} is {value}; it must lie in (0, 1]: a step longer than the best one can raise "
+            "the loss"
         )
-
-
-# A capability that only some boosters have; boosters/bounded_weights.py holds another.
 
 
 class RevisingBooster(Booster[S]):
     """A booster that may change the votes of earlier rounds, as totally corrective boosters do.
 
-    A run that is resumed shows it all earlier rounds again, one by one.
+    A resumed run replays all earlier rounds, one by one.
     """
 
     revises: ClassVar[bool] = True
 
     @abstractmethod
     def recall(self, state: S, agree: Agreement, memory: list[float]) -> S:
-        """Take in one round of an earlier run; ``resume`` is called after the last of them."""
+        """Return the state after one round of an earlier run; ``resume`` follows the last one."""

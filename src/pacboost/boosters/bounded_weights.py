@@ -1,13 +1,13 @@
 """Boosters whose weights are probabilities, so that they need no stored sample.
 
-Draw an example, and keep it with a probability equal to its weight: the examples that are kept are
-a sample of D_t (the ``Filter`` of lecture 003). This needs weights that lie in [0, 1] for any rules
-and that follow from the example and the vote alone. Then the mean weight μ is the share of examples
-that are kept, and if every row on which the vote is wrong or tied weighs at least 1/k,
+Draw an example, and accept it with a probability equal to its weight: the accepted examples are a
+sample of D_t (the ``Filter`` of lecture 003). This needs weights in [0, 1] for any rules that
+depend on the example and the vote alone. Then the mean weight μ is the share of accepted examples,
+and if every row on which the vote is wrong or tied weighs at least 1/k,
 
     error ≤ k·μ,       D_t ≤ D/μ.
 
-Both hold for any learner; only the number of rounds that it takes to lower μ depends on its edge.
+Both hold for any learner; only the number of rounds until μ is small depends on its edge.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from pacboost.samples.sample import Request, Signs, Sums
 
 
 class FilteringBooster(Booster[S]):
-    """A booster whose weights are probabilities, so that examples can be drawn by them."""
+    """A booster whose weights are probabilities of accepting drawn examples."""
 
     error_factor: ClassVar[float] = 1.0
     by_path: ClassVar[bool] = False
-    """Whether weights depend on the whole path of a row's margin, not only on its last value."""
+    """Whether weights depend on the path of a margin over rounds, not only on its last value."""
     rows_worth_a_thread: ClassVar[int] = 1
-    """For fewer rows of two classes, ``chances`` takes less time than waking another thread."""
+    """Minimum rows per thread: for fewer, ``chances`` is faster than waking another thread."""
 
     @property
     def rate(self) -> float:
@@ -56,11 +56,11 @@ class FilteringBooster(Booster[S]):
 
     @abstractmethod
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
-        """Return each row's probability to be kept, from its margins y·F(x) after so many rounds.
+        """Return the probability of accepting each row, from its margins after ``rounds`` rounds.
 
-        Margins are (rows,) or (rows, outputs). Of several outputs the one that weighs most
-        decides, so that none of a row's weights exceeds the chance that the row is there. ``signs``
-        are those in the margins; only a softmax over more than two classes needs them.
+        Margins y·F(x) are (rows,) or (rows, outputs). Of several outputs the largest weight counts,
+        so that no weight of a row exceeds its probability. ``signs`` are those in the margins; only
+        a softmax over more than two classes needs them.
         """
 
     def first_chance(self, outputs: int) -> float:
@@ -72,20 +72,20 @@ class FilteringBooster(Booster[S]):
         return float(self.chances(np.zeros((1, outputs)), 0, signs).max())
 
     def coin_below(self, rounds: int) -> float:
-        """Return the mean weight below which any rule will do for the next round; 0 for never."""
+        """Return the mean weight below which any rule suffices for the next round; 0 for never."""
         return 0.0
 
     def start(self, shape: tuple[int, ...]) -> Floats:
-        """Return the log weights of rows before the first round, where ``follow`` starts."""
+        """Return the log weights of rows before the first round."""
         return np.zeros(shape)
 
     def follow(
         self, log_weights: Floats, agree: NDArray[np.number[Any]], memory: Sequence[float]
     ) -> Floats:
-        """Return the log weights after one more round from those before it, if ``by_path``.
+        """Return the log weights after a round from those before it, if ``by_path``.
 
-        ``agree`` holds y·h(x), for cells y·value/rate; ``memory`` is what the booster's ``memory``
-        said after that round, and stands in the ledger.
+        ``agree`` holds y·h(x), for cells y·value/rate; ``memory`` is the memory of the booster
+        after that round, which the ledger holds.
         """
         raise ParameterError(f"{self.name} weighs rows by their margins: call chances")
 
@@ -94,15 +94,15 @@ class FilteringBooster(Booster[S]):
     ) -> S:
         """Turn a fresh state into one for rows that earlier rounds were not trained on.
 
-        Their margins are known, and if ``by_path`` their log weights ``log_weights``: ``resume``
-        without a record of these rows.
+        This is ``resume`` without a record of these rows: from their margins and, if ``by_path``,
+        their log weights.
         """
         return self.resume(state, margins, votes, [])
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
-        """Bound the rounds of edge ``edge`` or more until the error must be below ``epsilon``.
+        """Bound the rounds of edge ``edge`` or more until the error is below ``epsilon``.
 
-        Infinite where no theorem says so. For two classes.
+        For two classes; infinite if there is no theorem.
         """
         return math.inf
 
@@ -111,13 +111,6 @@ def heaviest(chances: Floats) -> Floats:
     """Return one probability for each row: the largest of its outputs."""
     return chances if chances.ndim == 1 else chances.max(axis=1)
 
-
-# Weights between 0 and 1, relative to the first weight of a row: what such boosters share.
-#
-# A subclass defines two things: the vote of a rule, and the weight of a row as a function of its
-# margin. The rest is the same for all: a rule gets one vote, a cell gets the sign of the weighted
-# majority of its rows, and weights are integers of at least 1, so that a weighted error of 0 means
-# that the rule made no mistake.
 
 Weights = NDArray[np.int64]
 
@@ -130,14 +123,14 @@ class BoundedState:
     margins: Floats
     weights: Weights
     base: Floats
-    """The first weights as ``_fill`` takes them: one for each row and output, or one for all."""
+    """The first weights in the form of ``_fill``: one for each row and output, or one for all."""
     total: int = 0
     """The exact sum of the weights."""
     first: int = 0
     """The sum of the weights before the first round."""
     cast: list[float] = field(default_factory=list)
     log_weights: Floats | None = None
-    """Log weights, where these depend on the path of the margin."""
+    """Log weights, if they depend on the path of the margin."""
     shift: float = 0.0
     """The number that the last round added to all log weights."""
     extra: tuple[float, ...] = ()
@@ -145,7 +138,7 @@ class BoundedState:
 
 
 class OneVotePerRule(Booster[BoundedState]):
-    """A booster that asks for a rule with a large edge and gives it one vote, never revised."""
+    """A booster that requests a rule with a large edge and gives it one final vote."""
 
     plain: ClassVar[bool] = True
 
@@ -154,39 +147,44 @@ class OneVotePerRule(Booster[BoundedState]):
 
 
 class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
-    """What boosters with bounded weights share; a subclass defines votes and weights."""
+    """Base class of boosters with weights in [0, 1], relative to the first weight of a row.
+
+    A subclass defines the vote of a rule, and the weight of a row as a function of its margin. A
+    rule gets one vote, a cell gets the sign of the weighted majority of its rows, and weights are
+    integers of at least 1, so that a weighted error of 0 means that the rule made no mistake.
+    """
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> BoundedState:
-        own, mass = by_output(base, signs)
+        weights_of_rows, mass = by_output(base, signs)
         state = BoundedState(
             signs=signs,
             margins=np.zeros(signs.shape),
             weights=np.empty(signs.shape, dtype=np.int64),
-            base=self._based(np.maximum(own / mass * FRESH_TOTAL, 1.0)),
+            base=self._based(np.maximum(weights_of_rows / mass * FRESH_TOTAL, 1.0)),
             log_weights=self.start(signs.shape) if self.by_path else None,
         )
         state = self._weigh(state)
         return replace(state, first=state.total)
 
     @abstractmethod
-    def vote(self, found: Measured) -> float:
+    def vote(self, measured: Measured) -> float:
         """Return the vote of a rule."""
 
     def _based(self, units: Floats) -> Floats:
-        """Turn the first weights, in whole units, into the base that ``_fill`` takes."""
+        """Convert the first weights, in whole units, into the base for ``_fill``."""
         return np.asarray(log(units))
 
     @abstractmethod
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
-        """Set the weights of some rows by their margins (or log weights); give their sum."""
+        """Set the weights of some rows from their margins (or log weights); return their sum."""
 
     def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
         agreed = int(np.abs(sums.pulls).sum())
-        found = Measured(sums.weight, (sums.weight - agreed) // 2)
-        return whole_values(np.sign(sums.pulls) * self.vote(found))
+        measured = Measured(sums.weight, (sums.weight - agreed) // 2)
+        return whole_values(np.sign(sums.pulls) * self.vote(measured))
 
-    def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
-        vote = self.vote(found)
+    def step(self, state: BoundedState, agree: Agreement, measured: Measured) -> BoundedState:
+        vote = self.vote(measured)
         state.cast.append(vote)
         state.margins[:] += vote * agree
         return self._weigh(state)
@@ -197,21 +195,21 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
         return self._weigh(state)
 
     def _weigh(self, state: BoundedState) -> BoundedState:
-        known = state.margins if state.log_weights is None else state.log_weights
-        margins, weights, base = known.reshape(-1), state.weights.reshape(-1), state.base
+        path_or_margins = state.margins if state.log_weights is None else state.log_weights
+        margins, weights, base = path_or_margins.reshape(-1), state.weights.reshape(-1), state.base
         sums: list[int] = []
 
         def task(start: int, stop: int) -> None:
-            own = base if base.size == 1 else base[start:stop]
+            base_of_part = base if base.size == 1 else base[start:stop]
             part = weights[start:stop]
-            sums.append(self._fill(margins[start:stop], own, len(state.cast), part))
+            sums.append(self._fill(margins[start:stop], base_of_part, len(state.cast), part))
 
         each_rows(task, weights.size)
         return replace(state, total=sum(sums))
 
 
 def clipped_exponential(heights: Floats, log_base: Floats, weights: Weights) -> int:
-    """Set weights to base·min(1, exp(-height)), no less than one unit, and give their sum."""
+    """Set weights to base·min(1, exp(-height)), at least one unit, and return their sum."""
     return int(update.clipped(heights, log_base, weights))
 
 

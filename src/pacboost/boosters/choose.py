@@ -1,4 +1,4 @@
-"""Make a booster of what users name as one."""
+"""Create a booster from the choice of a user: a name, a class path, or a function."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pacboost.boosters.registry import BOOSTERS, LOSS_NAMES, LOSSES, loss_names
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import meant
 
-FORGOTTEN = (
-    "this model was trained by an objective that is a function, and model files hold no functions; "
+MISSING_FUNCTION = (
+    "this model was trained with a function as objective, and model files hold no functions; "
     "to fit again, set {} to that function"
 )
 
 
 def as_loss(choice: Any) -> Booster[Any]:
-    """Return the booster of regression for the name of a loss, or for a function of its slopes.
+    """Return the booster of regression for the name of a loss, or for a function.
 
     >>> as_loss("absolute"), as_loss("squared_error")
     (Absolute(learning_rate=1.0), Square(learning_rate=1.0, l2=0.0))
@@ -26,7 +26,7 @@ def as_loss(choice: Any) -> Booster[Any]:
     if callable(choice) and not isinstance(choice, type):
         return CustomLoss(choice)
     if choice == CustomLoss.name:
-        raise ParameterError(FORGOTTEN.format("loss"))
+        raise ParameterError(MISSING_FUNCTION.format("loss"))
     name = LOSS_NAMES.get(choice, choice) if isinstance(choice, str) else ""
     if name in LOSSES:
         return LOSSES[name]()
@@ -38,7 +38,7 @@ def as_loss(choice: Any) -> Booster[Any]:
 
 
 def as_booster(choice: Any) -> Booster[Any]:
-    """Return the booster for a name, ``"module:Class"``, a booster itself, or a function of slopes.
+    """Return the booster for a name, ``"module:Class"``, a booster, or a function.
 
     >>> as_booster("gentle")
     Gentle(learning_rate=1.0)
@@ -50,7 +50,7 @@ def as_booster(choice: Any) -> Booster[Any]:
     if callable(choice) and not isinstance(choice, type):
         return CustomObjective(choice)
     if choice == CustomObjective.name:
-        raise ParameterError(FORGOTTEN.format("booster"))
+        raise ParameterError(MISSING_FUNCTION.format("booster"))
     if isinstance(choice, str) and ":" in choice:
         return _imported(choice)()
     if isinstance(choice, str) and choice in BOOSTERS:
@@ -58,7 +58,7 @@ def as_booster(choice: Any) -> Booster[Any]:
     raise ParameterError(
         f"booster is {choice!r}{meant(choice, BOOSTERS)}; it may be "
         f"{', '.join(map(repr, BOOSTERS))}, 'module:Class' "
-        "for a class of your own, a booster itself (an object, not a class), or a function of "
+        "for your class, a booster (an object, not a class), or a function of "
         "(y, score) that returns gradient and curvature"
     )
 
@@ -66,12 +66,12 @@ def as_booster(choice: Any) -> Booster[Any]:
 def _imported(path: str) -> type[Booster[Any]]:
     module, _, name = path.partition(":")
     try:
-        found = getattr(import_module(module), name)
+        kind = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError) as problem:
         raise ParameterError(
             f"booster is {path!r}, which cannot be imported: {problem}. It must be 'module:Class', "
             "and Python must find the module: install it, or name its folder in PYTHONPATH"
         ) from problem
-    if not (isinstance(found, type) and issubclass(found, Booster)):
+    if not (isinstance(kind, type) and issubclass(kind, Booster)):
         raise ParameterError(f"booster is {path!r}, which is not a subclass of pacboost's Booster")
-    return found
+    return kind

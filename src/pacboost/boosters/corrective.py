@@ -1,16 +1,22 @@
-"""What totally corrective boosters share: every round finds new votes for all rules so far.
+"""Totally corrective boosters: every round computes new votes for all rules so far.
 
-Votes w sum to 1, weights D to 1, with D ≤ D_1/share. For the matrix A of y·h(x), one line a rule,
+Votes w sum to 1, weights D to 1, with D ≤ D_1/share. For the matrix A of y·h(x), one line for each
+rule,
 
     soft margin of w  =  min over D of D·Aw  ≤  max over rules of D·A_q  =  largest edge under D,
 
-whatever w and D: the mean margin of the worst ``share`` of the rows, and of the single worst row at
+for any w and D: the mean margin of the worst ``share`` of the rows, and of the single worst row at
 share 0. So if the learner finds the rule with the largest edge, no vote of any of its rules has a
 larger soft margin than the least edge of all rounds. When the margin of the vote comes within a
-tolerance of that edge, there is nothing more to gain, and the run ends with that proof.
+tolerance of that edge, no vote can be much better, and the run ends with that proof.
 
-The votes that are cast are w times the factor that makes the mean of max(0, 1 - margin) least,
+The votes of the classifier are w times the factor that minimises the mean of max(0, 1 - margin),
 which bounds the training error (docs/proofs/margins.md).
+
+Rows that all rules so far treat alike form a kind and are handled as one. A rule is right or wrong
+(or silent) on all rows of a kind, so they have one margin and one factor on their first weight. Few
+rules make few kinds: thirty stumps distinguish 8,000 of adult's 48,842 rows. Every new rule splits
+kinds in up to three.
 """
 
 from __future__ import annotations
@@ -41,17 +47,10 @@ from pacboost.numerics.soft_margin import (
 )
 from pacboost.samples.sample import Request, Signs, Sums
 
-# Kinds of rows: rows that all rules so far treat alike are handled as one.
-#
-# A rule is right or wrong (or silent) on all rows of a kind, so votes give them one margin and the
-# evenest weights give them one factor on what they weighed at first. Few rules make few kinds:
-# thirty stumps distinguish 8,000 of adult's 48,842 rows. Every new rule splits kinds in up to
-# three.
-
-LARGEST_FACTOR = 2.0**7
-"""Scores of more would make probabilities that no double holds."""
-MOST_BASE = 2.0**26
-"""What base weights may sum to, so that whole weights are fine enough."""
+MAX_FACTOR = 2.0**7
+"""Maximum factor of votes: larger scores would give probabilities beyond the range of doubles."""
+MAX_BASE_TOTAL = 2.0**26
+"""Maximum sum of base weights for which whole weights are fine enough."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,28 +74,28 @@ class CorrectiveState:
     share: float = 0.0
     """The share of the worst rows whose mean margin counts."""
     strength: float = 0.0
-    """The factor of votes in the weights, where it changes every round."""
+    """The factor of votes in the weights, if it changes every round."""
     reach: float = 0.0
-    """How far below the least edge all edges are brought, where that distance changes."""
+    """The distance of all edges below the least edge, if it changes."""
     balanced: Balance | None = None
-    """The last solution, of boosters that solve linear programs."""
-    least: float = 1.0
+    """The last solution of a linear program, if the booster solves one."""
+    least_edge: float = 1.0
     """The least edge of all rounds."""
     gap: float = np.inf
     """The least edge minus the margin."""
     factor: float = 1.0
     """The factor that turns votes of sum 1 into the votes of the classifier."""
     cast: list[Floats] = field(default_factory=list)
-    """The votes as they were after each round."""
+    """The votes after each round."""
 
 
 def split_by_rule(state: CorrectiveState, agree: Agreement) -> CorrectiveState:
     """Add a rule, with vote 0 unless it is the first, and split kinds and their weights by it."""
     keys = 3 * state.kinds + (agree.reshape(-1) + 1)
-    found = np.flatnonzero(np.bincount(keys, minlength=3 * state.base.size))
-    parent, value = found // 3, (found % 3 - 1).astype(np.int8)
+    occurring = np.flatnonzero(np.bincount(keys, minlength=3 * state.base.size))
+    parent, value = occurring // 3, (occurring % 3 - 1).astype(np.int8)
     number = np.zeros(3 * state.base.size, dtype=np.intp)
-    number[found] = np.arange(found.size)
+    number[occurring] = np.arange(occurring.size)
     kinds = number[keys]
     base: Floats = np.bincount(kinds, weights=state.first) / total(state.first)
     part = base / state.base[parent]
@@ -118,18 +117,18 @@ def split_by_rule(state: CorrectiveState, agree: Agreement) -> CorrectiveState:
 def weigh_rows(state: CorrectiveState) -> None:
     """Round the weights to integers of at least 1.
 
-    An error of 0 then means that a rule has no mistakes, not only where weights are.
+    An error of 0 then means that a rule has no mistakes at all.
     """
-    whole = np.rint(FRESH_TOTAL / total(state.first) * state.shares / state.base)
-    weights = np.rint(np.maximum(whole, 1.0)[state.kinds] * state.first)
+    units = np.rint(FRESH_TOTAL / total(state.first) * state.shares / state.base)
+    weights = np.rint(np.maximum(units, 1.0)[state.kinds] * state.first)
     state.weights[:] = np.maximum(weights, 1.0).reshape(state.weights.shape)
 
 
 def best_factor(margins: Floats, base: Floats) -> float:
-    """Find the factor of the margins that minimises the mean of max(0, 1 - margin).
+    """Return the factor of the margins that minimises the mean of max(0, 1 - margin).
 
-    The slope is minus the sum of base·margin over margins below 1/factor. From below, that sum is
-    negative at first and then grows; where it comes to 0 is the best 1/factor.
+    The slope is minus the sum of base·margin over margins below 1/factor. In increasing order of
+    margins, that sum is negative first and then grows; the best 1/factor is where it reaches 0.
 
     >>> best_factor(np.array([-0.2, 0.1, 0.4, 0.8]), np.full(4, 0.25))      # -0.2 + 0.1 + 0.4 > 0
     2.5
@@ -138,17 +137,17 @@ def best_factor(margins: Floats, base: Floats) -> float:
     enough = (np.cumsum((base * margins)[order]) >= 0) & (margins[order] > 0)
     if not enough.any():
         return 1.0
-    return min(1 / float(margins[order[int(enough.argmax())]]), LARGEST_FACTOR)
+    return min(1 / float(margins[order[int(enough.argmax())]]), MAX_FACTOR)
 
 
 ACCURACY = 1e-3
-"""How exactly a round's own problem is solved, in units of the tolerance."""
-MOST_SHARE = 0.99
-"""What a share that is chosen may come to."""
+"""The accuracy of the optimisation in a round, in units of the tolerance."""
+MAX_CHOSEN_SHARE = 0.99
+"""Maximum share, if it is chosen automatically."""
 
 
 class Corrective(RevisingBooster[CorrectiveState]):
-    """What corrective boosters share; a subclass finds the votes and the weights for them."""
+    """Base class of corrective boosters; a subclass computes the votes and their weights."""
 
     potential: ClassVar[str] = "hinge"
 
@@ -172,34 +171,34 @@ class Corrective(RevisingBooster[CorrectiveState]):
 
     @abstractmethod
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
-        """Find new votes; the state holds those of the last round, and 0 for the newest rule."""
+        """Return the state with new votes; it holds the old ones, and 0 for the new rule."""
 
     @abstractmethod
     def row_weights(self, state: CorrectiveState) -> Floats:
         """Return the weight D of every kind of rows for the votes of the state."""
 
     def replayed(self, state: CorrectiveState) -> CorrectiveState:
-        """Repeat the part of ``corrected`` that cannot be derived from the votes it found."""
+        """Repeat the part of ``corrected`` that does not follow from its votes."""
         return state
 
     def climb(self, state: CorrectiveState) -> Climb:
-        """Prepare the ascent on the rules so far."""
+        """Return the ascent on the rules so far."""
         return Climb(state.columns, state.base, state.share, ACCURACY * self.tolerance)
 
     def largest_entropy(self, state: CorrectiveState) -> float:
-        """The largest KL(D ‖ D_1) that the cap allows: ln(1/share), or ln n for n equal rows."""
-        most = math.log(total(state.first) / float(state.first.min()))
-        return min(most, -math.log(state.share)) if state.share > 0 else most
+        """Return the largest KL(D ‖ D_1) under the cap: ln(1/share), or ln n for n equal rows."""
+        entropy_of_rows = math.log(total(state.first) / float(state.first.min()))
+        return min(entropy_of_rows, -math.log(state.share)) if state.share > 0 else entropy_of_rows
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> CorrectiveState:
         """Start without rules.
 
-        Small base weights are multiplied by a power of 2. Those that are whole stay so, and a row
-        of weight 3 is three rows of weight 1, to the last bit.
+        Small base weights are multiplied by a power of 2. Whole weights stay whole, and a row of
+        weight 3 equals three rows of weight 1, to the last bit.
         """
         first = np.repeat(np.broadcast_to(base, signs.shape[:1]), signs.shape[1])
         first = np.maximum(first, total(first) / FRESH_TOTAL)
-        low, high = math.log2(float(first.min())), math.log2(total(first) / MOST_BASE)
+        low, high = math.log2(float(first.min())), math.log2(total(first) / MAX_BASE_TOTAL)
         first = first * 2.0 ** -max(min(math.floor(low), 0), math.ceil(high))
         kinds, weights = np.zeros(first.size, dtype=np.intp), np.empty(signs.shape, dtype=np.int64)
         state = CorrectiveState(signs, first, kinds, np.zeros(signs.shape), weights)
@@ -211,58 +210,59 @@ class Corrective(RevisingBooster[CorrectiveState]):
         return Request(state.weights, state.signs, total, total, "error")
 
     def unit(self, state: CorrectiveState) -> float:
-        """The unit is 1: the value of a cell is -1, +1 or 0."""
+        """Return 1: the value of a cell is -1, +1 or 0."""
         return 1.0
 
     def values(self, state: CorrectiveState, sums: Sums, cells: Cells) -> CellValues:
         return np.sign(sums.pulls).astype(np.float64)
 
-    def step(self, state: CorrectiveState, agree: Agreement, found: Measured) -> CorrectiveState:
-        least = min(state.least, _edge(state, agree))
-        return self._with_votes(self.corrected(replace(self._with_rule(state, agree), least=least)))
+    def step(self, state: CorrectiveState, agree: Agreement, measured: Measured) -> CorrectiveState:
+        least_edge = min(state.least_edge, _edge(state, agree))
+        state = replace(self._with_rule(state, agree), least_edge=least_edge)
+        return self._with_votes(self.corrected(state))
 
     def move(self, state: CorrectiveState, moved: Moved) -> CorrectiveState:
-        said = np.sign(moved.values).astype(np.int8)[moved.cells]
-        return self.step(state, said * state.signs, Measured(1, 0))
+        answers = np.sign(moved.values).astype(np.int8)[moved.cells]
+        return self.step(state, answers * state.signs, Measured(1, 0))
 
     def _with_rule(self, state: CorrectiveState, agree: Agreement) -> CorrectiveState:
-        """Add a rule; the first rule decides the share, if none was set.
+        """Add a rule; the first rule determines the share if the user set none.
 
-        Of a share of twice its error it is wrong on half: a soft margin of 0. With less, the best
-        vote could be one of rules that contradict each other, and say nothing.
+        The share is twice its error, so that its soft margin is 0. With a
+        smaller share, the best vote could be one of rules that cancel each other.
         """
         if not state.cast:
-            chosen = min(1 - _edge(state, agree), MOST_SHARE)
+            chosen = min(1 - _edge(state, agree), MAX_CHOSEN_SHARE)
             state = replace(state, share=chosen if self.share is None else self.share)
         return split_by_rule(state, agree)
 
     def _with_votes(self, state: CorrectiveState) -> CorrectiveState:
-        """Derive everything else from the votes."""
+        """Return the state with everything that follows from the votes."""
         margins = margins_of(state.columns, state.votes)
         factor = best_factor(margins, state.base)
-        gap = state.least - soft_margin(margins[:, None], state.base, state.share)
+        gap = state.least_edge - soft_margin(margins[:, None], state.base, state.share)
         state = replace(state, shares=self.row_weights(state), gap=gap, factor=factor)
         votes = whole_votes(factor * state.votes)
         state.cast.append(votes)
-        own = margins_of(state.columns, votes)[state.kinds]
-        state.margins[:] = own.reshape(state.margins.shape)
+        margins_of_rows = margins_of(state.columns, votes)[state.kinds]
+        state.margins[:] = margins_of_rows.reshape(state.margins.shape)
         weigh_rows(state)
         return state
 
     def memory(self, state: CorrectiveState) -> list[float]:
         some = np.flatnonzero(state.votes)
         votes = np.stack([some, state.votes[some]], axis=1).reshape(-1)
-        return [state.least, state.strength, state.reach, state.factor, *votes.tolist()]
+        return [state.least_edge, state.strength, state.reach, state.factor, *votes.tolist()]
 
     def recall(
         self, state: CorrectiveState, agree: Agreement, memory: list[float]
     ) -> CorrectiveState:
         state = self.replayed(self._with_rule(state, agree))
-        least, strength, reach, factor = memory[:4]
+        least_edge, strength, reach, factor = memory[:4]
         votes = np.zeros(len(state.columns))
         votes[np.array(memory[4::2], dtype=np.intp)] = memory[5::2]
         state.cast.append(whole_votes(factor * votes))
-        return replace(state, votes=votes, least=least, strength=strength, reach=reach)
+        return replace(state, votes=votes, least_edge=least_edge, strength=strength, reach=reach)
 
     def resume(
         self, state: CorrectiveState, margins: Floats, votes: Sequence[float], memory: list[float]

@@ -1,6 +1,7 @@
-"""FilterBoost (Bradley and Schapire 2007): logistic weights, made for examples drawn on the fly.
+"""Boosters by filtering: FilterBoost, the measure of lecture 003, SmoothBoost and MadaBoost.
 
-A row weighs q = 1/(1 + exp(margin)), and a rule of edge r gets ½ ln((1 + r)/(1 - r)). The mean of
+**FilterBoost** (Bradley and Schapire 2007): logistic weights, for examples drawn on the fly. A row
+weighs q = 1/(1 + exp(margin)), and a rule of edge r gets ½ ln((1 + r)/(1 - r)). The mean of
 ln(1 + exp(-margin)) starts at ln 2, and falls by at least p(1 - √(1 - r²)) in a round whose mean
 weight is p. A row on which the vote is wrong or tied weighs at least ½, so
 
@@ -8,6 +9,44 @@ weight is p. A row on which the vote is wrong or tied weighs at least ½, so
 
 and the error is below ε after T ≤ 2 ln 2/(ε(1 - √(1 - r²))) rounds (docs/proofs/filtering.md).
 Unlike the other filtering boosters, it needs neither an edge nor an error as a parameter.
+
+**Measure**, the booster of lecture 003: a measure that falls linearly with the majority, and equal
+votes. N is the number of right rules on a row minus the number of wrong ones. A row weighs M = 1 if
+N ≤ 0; M falls by a slope θ with every right rule, and is 0 from N = 1/θ on. All rules have the vote
+θ, which does not change the majority and makes M = clip(1 - margin, 0, 1).
+
+While the mean weight μ is at least cε and rules have an edge r, θ = c·ε·r bounds the rounds by
+
+    T ≤ 1/(c·ε·r)²,       training error ≤ μ,       D_t ≤ D_1/μ.
+
+The lecture, with c = 1, says 2/(εr)²: it replaces a term by twice as much on the way. The slope is
+optimal (docs/proofs/filtering.md). ``share`` is c, the part of ε that a test on draws can
+distinguish from ε itself; for a mean that is known exactly, 1 suffices.
+
+**SmoothBoost** (Servedio 2003): the majority gets a margin, and no row ever weighs too much. With γ
+= edge/2 and θ = γ/(2 + γ), let N be the sum of y·h(x) - θ over all rounds: how far the margin of a
+row is ahead of θ. A row weighs M = min(1, (1 - γ)^(N/2)). When the mean weight falls below ε, less
+than a share ε of the rows has a normalised margin y·F/‖votes‖₁ of θ or less, not only of 0.
+
+All votes are λ = -½ ln(1 - γ): then M = min(1, exp(-(margin - λθ·rounds))). With the promised edge
+in every round, the mean weight is below ε after
+
+    T ≤ 1/(ε·λ·(r - θ - e)),   e = (exp(x) - 1 - x)/λ,   x = λ(1 + θ)
+
+rounds, which is less than Servedio's 2/(ε γ² √(1 - γ)) (docs/proofs/filtering.md).
+
+**MadaBoost**: clipped weights (Domingo and Watanabe 2000), with a vote that needs no assumption. A
+row weighs min(1, exp(-margin)), never more than at the start. That is the slope of
+
+    L(z) = exp(-z) for z ≥ 0, 1 - z for z < 0
+
+For s = ±1 and a > 0, L(z + as) ≤ L(z) - w·a·s + (a²/2)eᵃ·w. With the vote a = r·exp(-r) for a rule
+of edge r, the mean of L falls by at least ½ r² exp(-r) μ, where μ is the mean weight. As L starts
+at 1 and stays above 0,
+
+    Σ_t ½ r_t² exp(-r_t) μ_t ≤ 1,      training error ≤ μ_t ≤ mean L.
+
+So μ is below ε after 2 exp(r)/(ε r²) rounds of edge r or more (docs/proofs/filtering.md).
 """
 
 from __future__ import annotations
@@ -29,7 +68,7 @@ from pacboost.boosters.bounded_weights import (
     mean_weight_below,
 )
 from pacboost.errors import ParameterError
-from pacboost.numerics.exact import MOST_VOTE, round_vote
+from pacboost.numerics.exact import MAX_VOTE, round_vote
 from pacboost.numerics.same_bits import exp, sigmoid
 from pacboost.samples.sample import Signs
 
@@ -55,9 +94,9 @@ class FilterBoost(BoundedWeights):
     def __post_init__(self) -> None:
         check_rate("learning_rate", self.learning_rate)
 
-    def vote(self, found: Measured) -> float:
+    def vote(self, measured: Measured) -> float:
         """Return the vote ½ ln((1 - error)/error)."""
-        return round_vote(min(self.learning_rate * found.best_vote, MOST_VOTE))
+        return round_vote(min(self.learning_rate * measured.best_vote, MAX_VOTE))
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
         return heaviest(sigmoid(-margins))
@@ -65,8 +104,8 @@ class FilterBoost(BoundedWeights):
     def most_rounds(self, edge: float, epsilon: float) -> float:
         """Return 2 ln 2/(ε(1 - √(1 - r²))), and 1/ν times as much for a learning rate ν up to 1.
 
-        The normaliser is convex in the vote and 1 where that is 0, so a part ν of the vote lowers
-        the potential by no less than the same part.
+        The normaliser is convex in the vote and 1 for a vote of 0, so a part ν of the vote lowers
+        the potential by at least the same part.
         """
         if self.learning_rate > 1 or edge <= 0:
             return math.inf
@@ -74,26 +113,11 @@ class FilterBoost(BoundedWeights):
         return 2 * math.log(2) / (epsilon * fall * self.learning_rate)
 
     def _based(self, units: Floats) -> Floats:
-        return 2 * units  # where the margin is 0, a row has half of it
+        return 2 * units  # a row of margin 0 weighs half of it
 
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
         np.maximum(np.rint(base * sigmoid(-margins)), 1, out=weights, casting="unsafe")
         return int(weights.sum())
-
-
-# The booster of lecture 003: a measure that falls linearly with the majority, and equal votes.
-#
-# N counts how many more rules are right on a row than wrong. It weighs M = 1 where N ≤ 0, falls by
-# a slope θ with every rule in favour, and weighs nothing from N = 1/θ on. All rules have the same
-# vote: θ, which leaves the majority what it is and makes M = clip(1 - margin, 0, 1).
-#
-# While the mean weight μ is at least cε and rules have an edge r, θ = c·ε·r bounds the rounds by
-#
-#     T ≤ 1/(c·ε·r)²,       training error ≤ μ,       D_t ≤ D_1/μ.
-#
-# The lecture, with c = 1, says 2/(εr)²: it replaces a term by twice as much on the way. The slope
-# is the best there is (docs/proofs/filtering.md). ``share`` is c, the part of ε that a test on
-# draws can distinguish from ε itself; for a mean that is known exactly, 1 suffices.
 
 
 @dataclass(frozen=True)
@@ -118,8 +142,8 @@ class Measure(Promised):
             raise ParameterError(f"share is {self.share}; it must be above 0 and at most 1")
         if self.slope == 0:
             raise ParameterError(
-                f"share·epsilon·edge is {self.share * self.epsilon * self.edge:g}, less than any "
-                "vote can be; ask for a larger epsilon or edge"
+                f"share·epsilon·edge is {self.share * self.epsilon * self.edge:g}, less than the "
+                "smallest vote; set a larger epsilon or edge"
             )
 
     @property
@@ -127,17 +151,17 @@ class Measure(Promised):
         """θ, the vote of every rule."""
         return round_vote(self.share * self.epsilon * self.edge)
 
-    def vote(self, found: Measured) -> float:
+    def vote(self, measured: Measured) -> float:
         return self.slope
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
         return heaviest(np.clip(1.0 - margins, 0.0, 1.0))
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
-        """Return 1/(θ(2cεr - θ)), which is 1/θ² for the edge and epsilon that θ was made for.
+        """Return 1/(θ(2cεr - θ)), which is 1/θ² for the edge and epsilon of θ.
 
-        So many rounds of edge r have a mean weight of cε or more, or fewer; the error is below ε
-        long before, since the mean weight is no less.
+        At most this many rounds of edge r have a mean weight of cε or more; the error, which is at
+        most the mean weight, is below ε earlier.
         """
         rest = 2 * self.share * epsilon * edge - self.slope
         return 1 / (self.slope * rest) if rest > 0 else math.inf
@@ -153,21 +177,6 @@ class Measure(Promised):
             np.rint(base * np.clip(1.0 - margins, 0.0, 1.0)), 1, out=weights, casting="unsafe"
         )
         return int(weights.sum())
-
-
-# SmoothBoost (Servedio 2003): the majority gets a margin, and no row ever weighs too much.
-#
-# With γ = edge/2 and θ = γ/(2 + γ), let N be the sum of y·h(x) - θ over all rounds: how far a row's
-# margin is ahead of θ. It weighs M = min(1, (1 - γ)^(N/2)). When the mean weight falls below ε,
-# fewer than a share ε of the rows have a normalised margin y·F/‖votes‖₁ of θ or less, not only of
-# 0.
-#
-# All votes are the same, λ = -½ ln(1 - γ): then M = min(1, exp(-(margin - λθ·rounds))). With the
-# edge kept in every round, the mean weight is below ε after
-#
-#     T ≤ 1/(ε·λ·(r - θ - e)),   e = (exp(x) - 1 - x)/λ,   x = λ(1 + θ)
-#
-# rounds, which is less than Servedio's 2/(ε γ² √(1 - γ)) (docs/proofs/filtering.md).
 
 
 @dataclass(frozen=True)
@@ -193,14 +202,14 @@ class Smooth(Promised):
         """λ, the vote of every rule."""
         return round_vote(-0.5 * math.log1p(-self.edge / 2))
 
-    def vote(self, found: Measured) -> float:
+    def vote(self, measured: Measured) -> float:
         return self.step_size
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
         return heaviest(exp(-np.maximum(self._heights(margins, rounds), 0.0)))
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
-        """Return the bound T of the module docstring; infinite for an edge too small for this θ."""
+        """Return the bound T of SmoothBoost; infinite if the edge is too small for this θ."""
         size = self.step_size
         x = size * (1 + self.ahead)
         gain = edge - self.ahead - (math.expm1(x) - x) / size
@@ -210,26 +219,11 @@ class Smooth(Promised):
         return mean_weight_below(state, self.epsilon)
 
     def _heights(self, margins: Floats, rounds: int) -> Floats:
-        """λ·N: how far the margins are above what has to be exceeded by now."""
+        """Return λ·N, the distance of margins above the threshold of this round."""
         return margins - self.step_size * self.ahead * rounds
 
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
         return clipped_exponential(self._heights(margins, rounds), base, weights)
-
-
-# MadaBoost's clipped weights (Domingo and Watanabe 2000), with a vote that needs no assumption.
-#
-# A row weighs min(1, exp(-margin)): none ever weighs more than at the start. That is the slope of
-#
-#     L(z) = exp(-z) for z ≥ 0, 1 - z for z < 0
-#
-# For s = ±1 and a > 0, L(z + as) ≤ L(z) - w·a·s + (a²/2)eᵃ·w. With the vote a = r·exp(-r) for a
-# rule of edge r, the mean of L falls by at least ½ r² exp(-r) μ, where μ is the mean weight. As L
-# starts at 1 and stays above 0,
-#
-#     Σ_t ½ r_t² exp(-r_t) μ_t ≤ 1,      training error ≤ μ_t ≤ mean L.
-#
-# So μ is below ε after 2 exp(r)/(ε r²) rounds of edge r or more (docs/proofs/filtering.md).
 
 
 @dataclass(frozen=True)
@@ -252,9 +246,9 @@ class Mada(BoundedWeights):
     def __post_init__(self) -> None:
         check_rate("learning_rate", self.learning_rate)
 
-    def vote(self, found: Measured) -> float:
+    def vote(self, measured: Measured) -> float:
         """Return the vote r·exp(-r)."""
-        return round_vote(self.learning_rate * found.edge * math.exp(-found.edge))
+        return round_vote(self.learning_rate * measured.edge * math.exp(-measured.edge))
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
         """Return min(1, exp(-margin))."""

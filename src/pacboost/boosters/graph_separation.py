@@ -1,11 +1,11 @@
 """Graph-separation boosting (Alon, Gonen, Hazan and Moran 2021): rounds by 1/edge, not 1/edge².
 
-The pattern of a row is what all rules so far answer on it. Join every two rows that have the same
-pattern and opposite signs; a row weighs as many as it is joined to, and nothing once all rows of
-its pattern have its sign. A rule of edge r is right on 1 + r of the two ends of such a pair on
-average, and so separates at least a share r of all pairs:
+The pattern of a row is the answers of all rules so far. Join every two rows that have the same
+pattern and opposite signs; the weight of a row is the number of rows joined to it, and 0 once all
+rows of its pattern have its sign. A rule of edge r is right on 1 + r of the two ends of such a pair
+on average, and so separates at least a share r of all pairs:
 
-    pairs left after T rounds ≤ (n²/4)·∏(1 - r_t),       none if Σ r_t > ln(n²/4).
+    remaining pairs after T rounds ≤ (n²/4)·∏(1 - r_t),       none if Σ r_t > ln(n²/4).
 
 The final classifier is not a vote but a table from patterns to signs (hypotheses/majority.py); a
 plain vote cannot succeed with so few rounds. With weights W₊ and W₋ of the signs in its
@@ -39,7 +39,7 @@ from pacboost.samples.sample import Request, Signs, Sums
 
 @dataclass(frozen=True, eq=False)
 class PairState:
-    """The pattern of every row, as a number, and the pairs that are left."""
+    """The pattern of every row, as a number, and the remaining pairs."""
 
     signs: Signs
     base: Floats
@@ -49,14 +49,14 @@ class PairState:
     weights: NDArray[np.int64]
     total: int = 0
     pairs: float = 0.0
-    """The weight of all pairs that are left, each the product of its two rows'."""
-    seen: list[Signs] = field(default_factory=list)
+    """The weight of the remaining pairs, each the product of the weights of its two rows."""
+    answers: list[Signs] = field(default_factory=list)
     """The answers of each rule on all rows."""
 
     @property
     def cast(self) -> list[float]:
-        """A vote of 1 for every rule: each adds one question to the table."""
-        return [1.0] * len(self.seen)
+        """A vote of 1 for every rule: each rule adds one column to the table."""
+        return [1.0] * len(self.answers)
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class GraphSeparation(RevisingBooster[PairState]):
     >>> state = rules.init(np.array([[1], [1], [-1], [-1]], dtype=np.int8), np.ones(1))
     >>> state.pairs
     4.0
-    >>> agree = np.array([[1], [1], [1], [-1]], dtype=np.int8)     # it says + + - +: edge 1/2
+    >>> agree = np.array([[1], [1], [1], [-1]], dtype=np.int8)     # answers + + - +: edge 1/2
     >>> state = rules.step(state, agree, Measured(total=4, wrong=1))
     >>> state.pairs, state.margins[:, 0].round(4).tolist()         # half of the pairs are left
     (2.0, [0.3333, 0.3333, 1.0, -0.3333])
@@ -83,8 +83,8 @@ class GraphSeparation(RevisingBooster[PairState]):
         if signs.shape[1] > 1:
             raise ParameterError(
                 "Only binary classification is supported. The type of the target is multiclass: "
-                f"graph_separation is for two classes, and there are {signs.shape[1]}; use another "
-                "booster, or scikit-learn's OneVsRestClassifier around this one"
+                f"graph_separation is for two classes, but there are {signs.shape[1]}; use another "
+                "booster, or scikit-learn's OneVsRestClassifier"
             )
         patterns = np.zeros(len(signs), dtype=np.int64)
         weights = np.empty(signs.shape, dtype=np.int64)
@@ -97,7 +97,7 @@ class GraphSeparation(RevisingBooster[PairState]):
     def values(self, state: PairState, sums: Sums, cells: Cells) -> CellValues:
         return answers_of(sums.pulls).astype(np.float64)
 
-    def step(self, state: PairState, agree: Agreement, found: Measured) -> PairState:
+    def step(self, state: PairState, agree: Agreement, measured: Measured) -> PairState:
         return split_patterns(state, agree * state.signs)
 
     def move(self, state: PairState, moved: Moved) -> PairState:
@@ -119,8 +119,8 @@ class GraphSeparation(RevisingBooster[PairState]):
         """Return the table from patterns to signs, as the only rule of a vote."""
         if not rules:
             return Vote(rules, np.ones(0))
-        seen = np.stack(state.seen[: len(rules)])
-        return Vote([Pattern.of(rules, seen, state.signs[:, 0], state.base)], np.ones(1))
+        answers = np.stack(state.answers[: len(rules)])
+        return Vote([Pattern.of(rules, answers, state.signs[:, 0], state.base)], np.ones(1))
 
     def stop(self, state: PairState) -> str | None:
         return None if state.pairs > 0 else "no pattern holds rows of both classes any more"
@@ -128,14 +128,14 @@ class GraphSeparation(RevisingBooster[PairState]):
 
 def split_patterns(state: PairState, column: Signs) -> PairState:
     """Split all patterns by the answers of a rule, (rows, 1)."""
-    state.seen.append(np.ascontiguousarray(column[:, 0]))
+    state.answers.append(np.ascontiguousarray(column[:, 0]))
     doubled = 2 * state.patterns + (column[:, 0] > 0)
-    numbers = np.cumsum(np.bincount(doubled) > 0) - 1  # close the gaps
+    numbers = np.cumsum(np.bincount(doubled) > 0) - 1  # consecutive numbers
     return with_weights(replace(state, patterns=numbers[doubled]))
 
 
 def with_weights(state: PairState) -> PairState:
-    """Weigh rows by the rows of the other sign in their pattern; margins are the table's."""
+    """Return the state with the weights and margins that follow from its patterns."""
     positive = state.signs[:, 0] > 0
     shares = np.broadcast_to(state.base, positive.shape)
     plus = np.bincount(state.patterns, shares * positive)

@@ -1,18 +1,18 @@
 """LogitBoost (Friedman, Hastie and Tibshirani 2000): Newton steps on the logistic loss.
 
-Two classes: p = 1/(1 + exp(-2F)); a row weighs p(1 - p) and asks for z = (y* - p)/(p(1 - p)),
-clipped to ±``max_target`` if one is given; a cell adds half the weighted mean of z. More classes:
-p = softmax(F), the same weights and targets for each class, and a cell adds (K-1)/K times the mean,
-less its average over the classes. The paper clips at 4, which keeps single rows from running away,
-but with many classes holds back every row at the start: here only the cell's mean is held.
+Two classes: p = 1/(1 + exp(-2F)); a row weighs p(1 - p) and has the target z = (y* - p)/(p(1 - p)),
+clipped to ±``max_target``; a cell adds half the weighted mean of z. More classes: p = softmax(F),
+the same weights and targets for each class, and a cell adds (K-1)/K times the mean, less its
+average over the classes. The paper clips targets at 4, which limits single rows, but with many
+classes limits every row at the start: here only the mean of a cell is limited.
 
-Whatever the scores, a row that is wrong (or tied) has p(y|x) ≤ 1/2, so
+For any scores, a row that is wrong (or tied) has p(y|x) ≤ 1/2, so
 
     training error ≤ mean of -log₂ p(y|x)
 
 which starts at log₂ K, 1 for two classes, and whose ratios from round to round are the normalisers.
-For the same reason it is at most twice the mean of 1 - p(y|x), which is what a row pulls, and its
-chance to be kept when examples are filtered.
+For the same reason it is at most twice the mean of 1 - p(y|x), which is the pull of a row and the
+probability of accepting it when examples are filtered.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.numerics.same_bits import exp, log, row_totals, total
 from pacboost.samples.sample import Request, Signs, Sums
 
-MOST_STEP = 8.0
-"""A cell's mean target is held to this, or to the number of classes if that is larger."""
+MAX_STEP = 8.0
+"""Maximum mean target of a cell; the number of classes, if that is larger."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class LogitState:
 
 @dataclass(frozen=True)
 class Logit(FilteringBooster[LogitState]):
-    """The rules of LogitBoost; ``learning_rate`` scales what cells add, ``l2`` holds it down.
+    """The rules of LogitBoost; ``learning_rate`` scales the values of cells, ``l2`` shrinks them.
 
     >>> rules = Logit()
     >>> state = rules.init(np.array([[1], [1], [-1]], dtype=np.int8), np.ones(1))
@@ -85,21 +85,21 @@ class Logit(FilteringBooster[LogitState]):
 
     def __post_init__(self) -> None:
         check_rate("learning_rate", self.learning_rate)
-        check_rate("max_target", min(self.max_target, MOST_STEP))
+        check_rate("max_target", min(self.max_target, MAX_STEP))
         check_not_negative("l2", self.l2)
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> LogitState:
-        own = base / base.max()
-        mass = total(own) if own.size > 1 else float(signs.shape[0])
-        whole = np.rint(own * (FRESH_TOTAL / (mass * signs.shape[1])))
+        relative = base / base.max()
+        mass = total(relative) if relative.size > 1 else float(signs.shape[0])
+        units = np.rint(relative * (FRESH_TOTAL / (mass * signs.shape[1])))
         sums_shape = (signs.shape[0] if signs.shape[1] > 1 else 0, 2)
         state = LogitState(
             signs=signs,
             margins=np.zeros_like(signs, dtype=np.float64, order="C"),
             weights=np.zeros_like(signs, dtype=np.int64, order="C"),
             pulls=np.zeros_like(signs, dtype=np.int64, order="C"),
-            base=whole,
-            largest_base=float(whole.max()),
+            base=units,
+            largest_base=float(units.max()),
             raised_sums=np.zeros_like(signs, dtype=np.float64, shape=sums_shape),
         )
         return self._weigh(state)
@@ -109,10 +109,10 @@ class Logit(FilteringBooster[LogitState]):
         if margins.ndim == 1 or margins.shape[1] == 1:
             return np.asarray(same_bits.sigmoid(-2.0 * margins.reshape(-1)))
         if signs is None:
-            raise ParameterError("more than two classes: give the signs that are in the margins")
+            raise ParameterError("signs is None; more than two classes need the signs of margins")
         scores = margins * signs
-        own = np.take_along_axis(scores, signs.argmax(axis=1)[:, None], axis=1)
-        others = np.where(signs > 0, -np.inf, np.minimum(scores - own, 700.0))
+        label_scores = np.take_along_axis(scores, signs.argmax(axis=1)[:, None], axis=1)
+        others = np.where(signs > 0, -np.inf, np.minimum(scores - label_scores, 700.0))
         rest = row_totals(exp(others))
         return np.asarray(rest / (1.0 + rest))
 
@@ -126,15 +126,15 @@ class Logit(FilteringBooster[LogitState]):
             return whole_values(self._prior(sums))
         means = sums.means(self._penalty(state))
         outputs = means.shape[1]
-        most = max(MOST_STEP, outputs)
-        means = np.minimum(np.maximum(means, -most), most)
+        max_step = max(MAX_STEP, outputs)
+        means = np.minimum(np.maximum(means, -max_step), max_step)
         if outputs == 1:
             return whole_values(0.5 * self.learning_rate * means)
         means -= row_totals(means)[:, None] / outputs
         return whole_values(self.learning_rate * (outputs - 1) / outputs * means)
 
     def _penalty(self, state: LogitState) -> float:
-        """Return what is added to the weight of a cell for each class, in whole units."""
+        """Return the penalty on the weight of a cell for each class, in whole units."""
         if not self.l2:
             return 0.0
         classes: int = max(2, state.signs.shape[1])
@@ -166,7 +166,7 @@ class Logit(FilteringBooster[LogitState]):
         return replace(state, weight=weight, pull=pull)
 
     def _weigh_two(self, state: LogitState, moved: Moved) -> tuple[int, int]:
-        """Weigh all rows of two classes; give the sums of weights and absolute pulls."""
+        """Set the weights of all rows; return the sums of weights and absolute pulls."""
         columns = (state.signs, state.margins, state.weights, state.pulls)
         signs, *arrays = (column.reshape(-1) for column in columns)
         totals = np.zeros((team_for(signs.size), 2), dtype=np.int64)
@@ -178,7 +178,7 @@ class Logit(FilteringBooster[LogitState]):
         return weight, pull
 
     def _weigh_many(self, state: LogitState, moved: Moved) -> tuple[int, int]:
-        """Weigh the rows that moved; give the sums over all."""
+        """Set the weights of the rows that moved; return the sums over all rows."""
         rows, outputs = state.signs.shape
         chosen = np.arange(rows) if moved.rows is None else moved.rows
         totals = np.zeros((team_for(chosen.size * outputs), 2), dtype=np.int64)

@@ -5,18 +5,20 @@ the first i rules got right is lost with probability
 
     b_r^i = P[Bin(k - i, p) ≤ ⌊k/2⌋ - r],       p = (1 + edge)/2,
 
-if each of the rest is right with probability p. It weighs what the next rule decides about:
+if each of the remaining rules is right with probability p. Its weight is the part of it that the
+next rule decides:
 
     a_r^i = b_r^{i+1} - b_{r+1}^{i+1} = P[Bin(k - i - 1, p) = ⌊k/2⌋ - r].
 
-Rows that are as good as lost weigh nothing, unlike with AdaBoost. A rule whose edge is r_i changes
-the mean of b by (mean of a)·(edge - r_i)/2. So while edges keep the promise, the mean never rises,
-and after k rounds it is the error: at most b_0^0 = P[Bin(k, p) ≤ ⌊k/2⌋]. k is the least odd number
-for which that is ε or less, so k ≤ max(1, 2 ln(1/ε)/edge²). For the vote of the first i rules,
+Rows that are almost lost weigh almost nothing, unlike with AdaBoost. A rule whose edge is r_i
+changes the mean of b by (mean of a)·(edge - r_i)/2. So while edges keep the promise, the mean never
+rises, and after k rounds it is the error: at most b_0^0 = P[Bin(k, p) ≤ ⌊k/2⌋]. k is the least odd
+number for which that is ε or less, so k ≤ max(1, 2 ln(1/ε)/edge²). For the vote of the first i
+rules,
 
     training error ≤ mean of b_r^i / P[Bin(k - i, p) ≤ ⌊(k - i)/2⌋],
 
-whatever the edges were (docs/proofs/majority.md); it stops as soon as that is ε or less.
+for any edges (docs/proofs/majority.md); the run stops as soon as that is ε or less.
 """
 
 from __future__ import annotations
@@ -38,12 +40,6 @@ from pacboost.numerics.exact import in_units_of_least, round_vote, whole_scale
 from pacboost.numerics.same_bits import exp, log, log_of, total
 from pacboost.samples.sample import Signs, Sums
 
-# Coins that fall heads with the same chance: the binomial probabilities of boosting by majority.
-#
-# A player wins with more heads than tails among an odd number k of coins. After i coins with r
-# heads, ``losing`` is the probability to lose in the end, and ``log_deciding`` the logarithm of the
-# probability that the next coin decides.
-
 Wholes = NDArray[np.int64]
 
 
@@ -62,7 +58,8 @@ def log_heads(coins: int, chance: float) -> Floats:
 def losing(k: int, done: int, chance: float, heads: Wholes) -> Floats:
     """Return b_r^i = P[Bin(k - i, chance) ≤ ⌊k/2⌋ - r] for r = ``heads`` of i = ``done`` coins.
 
-    It never rises with r, not even by rounding.
+    This is the probability of losing a game of k coins, an odd number, that more heads than tails
+    win. It never rises with r, not even by rounding.
 
     >>> losing(3, 1, 0.6, np.array([0, 1])).round(4).tolist()    # one or two of two are missing
     [0.64, 0.16]
@@ -76,6 +73,8 @@ def losing(k: int, done: int, chance: float, heads: Wholes) -> Floats:
 
 def log_deciding(k: int, done: int, chance: float) -> Floats:
     """Return ln a_r^i, a_r^i = P[Bin(k - i - 1, chance) = ⌊k/2⌋ - r], for r = 0 … i.
+
+    This is the probability that the next coin decides the game of ``losing``.
 
     >>> np.exp(log_deciding(3, 1, 0.6)).round(4).tolist()
     [0.6, 0.4]
@@ -96,21 +95,21 @@ def fewest_coins(chance: float, epsilon: float) -> int:
     >>> fewest_coins(0.6, 0.1), fewest_coins(0.7, 0.1)
     (41, 9)
     """
-    most = 1
-    while bdtr(most // 2, most, chance) > epsilon:
-        most = 2 * most + 1
-    least = most // 2  # the last that was too few
-    while most - least > 2:
-        middle = (least + most) // 4 * 2 + 1
+    enough = 1
+    while bdtr(enough // 2, enough, chance) > epsilon:
+        enough = 2 * enough + 1
+    too_few = enough // 2  # the last number that was too small
+    while enough - too_few > 2:
+        middle = (too_few + enough) // 4 * 2 + 1
         if bdtr(middle // 2, middle, chance) > epsilon:
-            least = middle
+            too_few = middle
         else:
-            most = middle
-    return most
+            enough = middle
+    return enough
 
 
 BROKEN = "less than the promised"
-"""What a reason to stop says if a rule has broken the promise."""
+"""The part of the stop reason that says that a rule has broken the promise."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +148,7 @@ class Majority(Promised):
         """The vote of every rule, which is AdaBoost's vote for the promised edge."""
         return round_vote(math.atanh(self.edge))
 
-    def vote(self, found: Measured) -> float:
+    def vote(self, measured: Measured) -> float:
         return self.rate
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
@@ -177,34 +176,34 @@ class Majority(Promised):
         return heaviest((weights / (weights.max() or 1.0))[self.count(margins, rounds)])
 
     def coin_below(self, rounds: int) -> float:
-        """Accept a constant rule where μ is so small that it adds at most ε/2k to the mean of b.
+        """Return the μ below which a constant rule adds at most ε/2k to the mean of b.
 
-        All such rounds together add at most ε/2, so that 1.5 ε is what is promised in the end.
+        All such rounds together add at most ε/2, so that the final error is at most 1.5 ε.
         """
         largest = float(self.weights(rounds).max())
         return min(1.0, self.epsilon / (2 * self.rounds * self._right * largest))
 
     def count(self, margins: Floats, rounds: int) -> Wholes:
-        """Return r; for monotone trees, whose values were moved, a lower bound on r."""
+        """Return r; for monotone trees, whose values are clipped, a lower bound on r."""
         right = np.floor((margins / self.rate + rounds) / 2 + 1e-6)
         return np.clip(right, 0, rounds).astype(np.int64)
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> BoundedState:
-        """Start with base weights in whole units: a row of weight 2 weighs what two rows do."""
+        """Start with base weights in whole units, so that a row of weight 2 equals two rows."""
         state = super().init(signs, base, targets)
         state = self._weigh(replace(state, base=in_units_of_least(base, signs.shape[1])))
         return replace(state, first=state.total)
 
     def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
-        """Return each cell the sign of the weighted majority of its rows; no cell abstains."""
+        """Return the vote with the sign of the weighted majority of each cell; none abstains."""
         return np.where(sums.pulls > 0, self.rate, -self.rate)
 
-    def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
-        return _noted(super().step(state, agree, found), found.edge)
+    def step(self, state: BoundedState, agree: Agreement, measured: Measured) -> BoundedState:
+        return _with_edge(super().step(state, agree, measured), measured.edge)
 
     def move(self, state: BoundedState, moved: Moved) -> BoundedState:
         edge = edge_of(self.request(state), moved)
-        return _noted(super().move(state, moved), edge)
+        return _with_edge(super().move(state, moved), edge)
 
     def memory(self, state: BoundedState) -> list[float]:
         """Return the last edge, which may be below the promised one."""
@@ -213,8 +212,8 @@ class Majority(Promised):
     def resume(
         self, state: BoundedState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> BoundedState:
-        """Compute all weights from the margins; for newly drawn rows no edge is known yet."""
-        return _noted(super().resume(state, margins, votes, memory), *memory or [1.0])
+        """Compute all weights from the margins; newly drawn rows have no edge yet."""
+        return _with_edge(super().resume(state, margins, votes, memory), *memory or [1.0])
 
     def stop(self, state: BoundedState) -> str | None:
         (lost, edge), rounds = state.extra, len(state.cast)
@@ -229,7 +228,7 @@ class Majority(Promised):
         return None if rounds < self.rounds else f"all {rounds} rounds are done"
 
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
-        raise NotImplementedError("weights are set for all rows at once")
+        raise NotImplementedError("_weigh sets the weights of all rows at once")
 
     def _weigh(self, state: BoundedState) -> BoundedState:
         rounds, base = len(state.cast), state.base
@@ -244,5 +243,5 @@ class Majority(Promised):
         return replace(state, total=int(state.weights.sum()), extra=(lost, 1.0))
 
 
-def _noted(state: BoundedState, edge: float) -> BoundedState:
+def _with_edge(state: BoundedState, edge: float) -> BoundedState:
     return replace(state, extra=(state.extra[0], edge))

@@ -1,4 +1,4 @@
-"""Votes that aim at a margin: what AdaBoostV and ArcGV share.
+"""AdaBoostV and ArcGV: votes that aim at a margin.
 
 AdaBoost lowers the mean of exp(-y·F), which makes margins positive but not as large as they can be.
 A vote that aims at a normalised margin ρ lowers the mean of exp(ρ·‖votes‖₁ - y·F) instead. A rule
@@ -12,8 +12,30 @@ heads, at least (r - ρ)²/2. So with n rows (1 over the least share, if rows ha
     least margin ≥ (Σ ρ_t·vote_t + Σ kl_t - ln n) / Σ vote_t,
 
 for any goals ρ_t < r_t; once Σ kl_t ≥ ln n the least margin is no less than the least goal. No vote
-has a larger margin than the edge of the best rule under any weights. So where the learner finds the
-best rule, the least edge so far, minus the margin, is how much any vote could be better.
+has a larger margin than the edge of the best rule under any weights. So if the learner finds the
+best rule, no vote improves the margin by more than the least edge so far minus the margin.
+
+**AdaBoostV**, or AdaBoost* (Rätsch and Warmuth 2005): the largest margin, within a tolerance. It
+aims at ρ_t = (least edge so far) - ν. Every edge exceeds its goal by ν or more, so each round gains
+at least ν²/2, and no goal is below (least edge) - ν. After
+
+    T ≥ 2 ln(n)/ν²  rounds:       least margin ≥ (least edge) - ν
+
+on n rows of equal weight. If the learner returned a rule with the largest edge in every round, no
+vote of its rules has a margin ρ* above the least edge, so the margin is at least ρ* - ν. Neither ρ*
+nor the edges have to be known in advance. The run stops as soon as the margin is that large,
+usually much earlier (docs/proofs/margins.md, theorem 7.2).
+
+**ArcGV** (Breiman 1999): the current margin is the goal of the next vote. It aims at ρ_t = the
+least normalised margin of the vote so far, or 0 while that is negative: until all rows are right,
+it is AdaBoost. After every round
+
+    least margin ≥ (Σ ρ_t·vote_t + Σ kl_t - ln n) / Σ vote_t.
+
+If all edges are at least γ > 0, the margin approaches γ. If the learner returns a rule with the
+largest edge in every round and some vote is right on all rows, the margin tends to the largest one
+(docs/proofs/margins.md, theorem 7.3). It has no parameter to choose, but no bound on the number of
+rounds, unlike AdaBoostV.
 """
 
 from __future__ import annotations
@@ -25,16 +47,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from pacboost.boosters.adaboost import ExponentialState, ExponentialWeights
 from pacboost.boosters.booster import Agreement, Floats, Measured, Moved, edge_of
+from pacboost.boosters.exponential_weights import ExponentialState, ExponentialWeights
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.numerics.exact import MOST_VOTE, round_vote
+from pacboost.numerics.exact import MAX_VOTE, round_vote
 from pacboost.samples.sample import Signs, Sums
 
 
 class MarginGoal(ExponentialWeights):
-    """ExponentialWeights weights with votes that aim at a margin.
+    """Exponential weights with votes that aim at a margin.
 
     The ``extra`` of a state is (least edge so far, ‖votes‖₁).
     """
@@ -44,8 +66,7 @@ class MarginGoal(ExponentialWeights):
     def __post_init__(self) -> None:
         if not 0 < self.tolerance < 1:
             raise ParameterError(
-                f"tolerance is {self.tolerance}; it is a difference of margins, and lies between "
-                "0 and 1"
+                f"tolerance is {self.tolerance}; it is a difference of margins, between 0 and 1"
             )
 
     plain: ClassVar[bool] = True
@@ -61,13 +82,15 @@ class MarginGoal(ExponentialWeights):
         """Return ρ for a rule of this edge, in (-1, 1)."""
 
     def vote_at(self, state: ExponentialState, edge: float) -> float:
-        """Return the vote of the module docstring; 0 to a rule whose edge is not above the goal."""
-        own = math.atanh(edge) if edge < 1 else MOST_VOTE
-        return round_vote(max(0.0, min(own, MOST_VOTE) - math.atanh(self.goal(state, edge))))
+        """Return the vote of the module docstring; 0 if the edge is not above the goal."""
+        best_vote = math.atanh(edge) if edge < 1 else MAX_VOTE
+        return round_vote(max(0.0, min(best_vote, MAX_VOTE) - math.atanh(self.goal(state, edge))))
 
-    def step(self, state: ExponentialState, agree: Agreement, found: Measured) -> ExponentialState:
-        vote = self.vote_at(state, found.edge)
-        return self._noted(self._cast(state, agree, vote, found.error), found.edge, vote)
+    def step(
+        self, state: ExponentialState, agree: Agreement, measured: Measured
+    ) -> ExponentialState:
+        vote = self.vote_at(state, measured.edge)
+        return self._with_edge(self._cast(state, agree, vote, measured.error), measured.edge, vote)
 
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
         edge = int(np.abs(sums.pulls).sum()) / sums.weight
@@ -75,11 +98,11 @@ class MarginGoal(ExponentialWeights):
 
     def move(self, state: ExponentialState, moved: Moved) -> ExponentialState:
         edge = edge_of(self.request(state), moved)
-        return self._noted(super().move(state, moved), edge, float(np.abs(moved.values).max()))
+        return self._with_edge(super().move(state, moved), edge, float(np.abs(moved.values).max()))
 
-    def _noted(self, state: ExponentialState, edge: float, vote: float) -> ExponentialState:
-        least, norm = state.extra
-        return replace(state, extra=(min(least, edge), norm + vote))
+    def _with_edge(self, state: ExponentialState, edge: float, vote: float) -> ExponentialState:
+        least_edge, norm = state.extra
+        return replace(state, extra=(min(least_edge, edge), norm + vote))
 
     def margin(self, state: ExponentialState) -> float:
         """Return the least normalised margin of the vote so far; 0 before the first round."""
@@ -87,26 +110,13 @@ class MarginGoal(ExponentialWeights):
         return float(state.margins.min()) / norm if norm > 0 else 0.0
 
     def stop(self, state: ExponentialState) -> str | None:
-        margin, least = self.margin(state), state.extra[0]
-        if margin < least - self.tolerance:
+        margin, least_edge = self.margin(state), state.extra[0]
+        if margin < least_edge - self.tolerance:
             return None
         return (
-            f"the margin is {margin:.4g}, and no vote's can exceed {least:.4g}, the least edge, if "
-            "the learner found the best rules"
+            f"the margin is {margin:.4g}, and no vote's can exceed {least_edge:.4g}, the least "
+            "edge, if the learner found the best rules"
         )
-
-
-# AdaBoostV, or AdaBoost* (Rätsch and Warmuth 2005): the largest margin, within a tolerance.
-#
-# It aims at ρ_t = (least edge so far) - ν. Every edge exceeds its goal by ν or more, so each round
-# gains at least ν²/2 (boosters/maximal_margin.py), and no goal is below (least edge) - ν. After
-#
-#     T ≥ 2 ln(n)/ν²  rounds:       least margin ≥ (least edge) - ν
-#
-# on n rows of equal weight. If the learner returned a rule with the largest edge in every round, no
-# vote of its rules has a margin ρ* above the least edge, so the margin is at least ρ* - ν. Neither
-# ρ* nor the edges need to be known before. The run stops as soon as the margin is that large, which
-# is mostly long before (docs/proofs/margins.md, theorem 7.2).
 
 
 @dataclass(frozen=True)
@@ -131,21 +141,8 @@ class AdaBoostV(MarginGoal):
         return min(state.extra[0], edge) - self.tolerance
 
     def most_rounds(self, rows: int) -> float:
-        """Bound the rounds to a margin within the tolerance, for so many rows of equal weight."""
+        """Bound the rounds to a margin within the tolerance, for ``rows`` rows of equal weight."""
         return 2 * math.log(rows) / self.tolerance**2
-
-
-# ArcGV (Breiman 1999): the margin that has been reached is the goal of the next vote.
-#
-# It aims at ρ_t = the least normalised margin of the vote so far, or 0 while that is negative:
-# until all rows are right, it is AdaBoost. After every round
-#
-#     least margin ≥ (Σ ρ_t·vote_t + Σ kl_t - ln n) / Σ vote_t        (boosters/maximal_margin.py).
-#
-# If all edges are at least γ > 0, the margin comes as near to γ as one likes. If the learner
-# returns a rule with the largest edge in every round and some vote is right on all rows, the margin
-# tends to the largest there is (docs/proofs/margins.md, theorem 7.3). Nothing has to be chosen
-# before, but no number of rounds is promised, as it is for AdaBoostV.
 
 
 @dataclass(frozen=True)
@@ -159,8 +156,8 @@ class ArcGV(MarginGoal):
     >>> for wrong in range(3):                               # each rule is wrong on another row
     ...     agree = np.where(np.arange(3) == wrong, np.int8(-1), np.int8(1))[:, None]
     ...     weights = rules.request(state).weights[:, 0]
-    ...     found = Measured(int(weights.sum()), int(weights[wrong]))
-    ...     state = rules.step(state, agree, found)
+    ...     measured = Measured(int(weights.sum()), int(weights[wrong]))
+    ...     state = rules.step(state, agree, measured)
     >>> round(rules.margin(state), 4), round(rules.vote_at(state, 0.5), 4)   # ½ ln 3 - atanh 0.0536
     (0.0536, 0.4956)
     """

@@ -1,12 +1,19 @@
-"""What boosters share whose rows have a gradient and a curvature: Newton steps on any loss.
+"""Newton steps on any loss, by a gradient and a curvature for each row.
 
 A row pulls with minus the gradient of its loss and weighs its curvature, both times the weight of
 the row; Σ pulls / Σ weights of a cell is Newton's step. Both are turned into whole numbers, by two
-powers of two that follow from their sums alone, so that what is summed over rows is exact, and the
-model does not depend on the number of threads. They are rounded before they are multiplied by the
-weight, so that a row of weight 3 is three rows, to the last bit.
+powers of two that follow from their sums alone, so that sums over rows are exact, and the model
+does not depend on the number of threads. They are rounded before they are multiplied by the weight,
+so that a row of weight 3 equals three rows, to the last bit.
 
 ``margins`` are scores F(x) in regression, and y·F(x) for two classes.
+
+**GentleBoost** (Friedman, Hastie and Tibshirani 2000) has the weights of AdaBoost and gentler
+votes. Each cell adds the weighted mean of its signs, (W₊ - W₋)/(W₊ + W₋), which never exceeds 1:
+the Newton step of the exponential loss, while AdaBoost goes to the minimum. With the Z_t of these
+votes,
+
+    training error ≤ mean exp(-yF) = ∏ Z_t.
 """
 
 from __future__ import annotations
@@ -19,7 +26,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.adaboost import ExponentialState, ExponentialWeights
 from pacboost.boosters.booster import (
     Booster,
     Floats,
@@ -30,16 +36,16 @@ from pacboost.boosters.booster import (
     numbers_for,
     whole_values,
 )
+from pacboost.boosters.exponential_weights import ExponentialState, ExponentialWeights
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels.row_exponentials import raise_scores
 from pacboost.kernels.runtime.team import team_for, together
-from pacboost.numerics.exact import MOST_VOTE, VOTE_UNIT, in_units_of_least, whole_scale
-from pacboost.numerics.same_bits import log, mean
-from pacboost.numerics.same_bits import total as sum_of
+from pacboost.numerics.exact import MAX_VOTE, VOTE_UNIT, in_units_of_least, whole_scale
+from pacboost.numerics.same_bits import log, mean, total
 from pacboost.samples.sample import Request, Signs, Sums
 
-MOST_RATIO = 2.0**20
-"""Rows that weigh less than this part of the heaviest are treated as if they weighed so much."""
+MAX_WEIGHT_RATIO = 2.0**20
+"""Maximum ratio of two base weights; smaller weights are raised."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +57,8 @@ class NewtonState:
     margins: Floats
     base: Floats
     """Base weights in units of the least, one for each row or one for all."""
-    given: Floats
-    """Base weights as they were given."""
+    user_base: Floats
+    """Base weights of the user, unmodified."""
     unit: float
     weights: NDArray[np.int64]
     pulls: NDArray[np.int64]
@@ -75,28 +81,28 @@ class NewtonState:
 
 
 class Newton(Booster[NewtonState]):
-    """A booster by gradient and curvature; a subclass defines both, and what cells add."""
+    """A booster by gradient and curvature; a subclass defines both, and the values of cells."""
 
     learning_rate: float
     l2: float
 
     def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> NewtonState:
         rows = signs.shape[0]
-        known = self.known(signs, targets)
+        labels = self.labels(signs, targets)
         state = NewtonState(
-            targets=known,
+            targets=labels,
             signs=signs,
             margins=np.zeros((rows, 1)),
-            base=in_units_of_least(np.maximum(base, base.max() / MOST_RATIO)),
-            given=base,
-            unit=self.unit_for(known),
+            base=in_units_of_least(np.maximum(base, base.max() / MAX_WEIGHT_RATIO)),
+            user_base=base,
+            unit=self.unit_for(labels),
             weights=np.zeros((rows, 1), dtype=np.int64),
             pulls=np.zeros((rows, 1), dtype=np.int64),
         )
         return self._weigh(state)
 
-    def known(self, signs: Signs, targets: Floats | None) -> Floats:
-        """Return what the loss compares scores with."""
+    def labels(self, signs: Signs, targets: Floats | None) -> Floats:
+        """Return the labels or targets that the loss compares scores with."""
         return numbers_for(self, targets)
 
     def unit_for(self, targets: Floats) -> float:
@@ -109,7 +115,7 @@ class Newton(Booster[NewtonState]):
 
     @abstractmethod
     def steps(self, means: Floats) -> Floats:
-        """Turn Newton's steps of cells into what they would add to scores, not shrunk."""
+        """Convert Newton's steps of cells into values, before shrinkage."""
 
     def constant(self, state: NewtonState, sums: Sums) -> Floats:
         """Return the constant of the first round."""
@@ -123,7 +129,7 @@ class Newton(Booster[NewtonState]):
         return Request(state.weights, state.pulls, state.weight, state.pull, "newton", penalty)
 
     def values(self, state: NewtonState, sums: Sums, cells: Cells) -> CellValues:
-        """Return each cell its step, shrunk unless it is the first constant."""
+        """Return the step of each cell, shrunk unless it is the first constant."""
         if self.prior and not state.cast and len(sums.pulls) == 1:
             return whole_values(self.constant(state, sums), state.unit)
         means = sums.means(self._penalty(state)) * state.step_unit
@@ -138,12 +144,12 @@ class Newton(Booster[NewtonState]):
         return self.l2 * self.weight_of_a_row(state) * state.curvature_unit
 
     def weight_of_a_row(self, state: NewtonState) -> float:
-        """Return the weight that l2 counts in."""
+        """Return the unit of l2, as a weight."""
         return mean(state.base)
 
     def _weigh(self, state: NewtonState) -> NewtonState:
         pulls, curvatures = self.slopes(state)
-        sizes = sum_of(state.base * np.abs(pulls)), sum_of(state.base * curvatures)
+        sizes = total(state.base * np.abs(pulls)), total(state.base * curvatures)
         pull_unit, curvature_unit = (whole_scale(size) if size > 0 else 1.0 for size in sizes)
         state.pulls[:, 0] = np.rint(state.base * np.rint(pulls * pull_unit))
         state.weights[:, 0] = np.rint(state.base * np.rint(curvatures * curvature_unit))
@@ -156,19 +162,17 @@ class Newton(Booster[NewtonState]):
         )
 
 
-# Regression with a log link: scores are logarithms, and predictions exp(F) are positive.
-#
-# Along a constant added to all scores of a cell, both losses here have their minimum in closed
-# form: the value log(1 + m), for m = Σ pulls / Σ weights of the cell. So cells add that, times the
-# learning rate, and no round lets the loss rise (if no l2 and no monotone constraint holds values
-# back).
-
-LEAST_FACTOR = math.exp(-8.0)
-"""A cell whose targets are all 0 divides predictions by no more than e^8."""
+MIN_FACTOR = math.exp(-8.0)
+"""Minimum factor of a cell on predictions, for cells whose targets are all 0."""
 
 
 class LogLink(Newton):
-    """A booster of logarithms of means."""
+    """A regression with a log link: scores are logarithms, and predictions exp(F) are positive.
+
+    Along a constant added to all scores of a cell, both losses have their minimum in closed form:
+    log(1 + m), for m = Σ pulls / Σ weights of the cell. Cells add that, times the learning rate, so
+    no round raises the loss (unless l2 or a monotone constraint limits values).
+    """
 
     prior: ClassVar[bool] = True
 
@@ -177,13 +181,13 @@ class LogLink(Newton):
         check_not_negative("l2", self.l2)
 
     def steps(self, means: Floats) -> Floats:
-        """Return the logarithm of the factor by which predictions are off."""
-        return np.asarray(log(np.maximum(1.0 + means, LEAST_FACTOR)))
+        """Return the logarithm of the ratio of targets to predictions in each cell."""
+        return np.asarray(log(np.maximum(1.0 + means, MIN_FACTOR)))
 
     def constant(self, state: NewtonState, sums: Sums) -> Floats:
         weights = np.broadcast_to(state.base, state.targets.shape)
-        mean = sum_of(weights * state.targets) / sum_of(weights)
-        return np.full((1, 1), math.log(max(mean, 1e-300)))
+        mean_target = total(weights * state.targets) / total(weights)
+        return np.full((1, 1), math.log(max(mean_target, 1e-300)))
 
     def slopes(self, state: NewtonState) -> tuple[Floats, Floats]:
         return self.row_slopes(state.targets, state.scores)
@@ -204,16 +208,9 @@ def exponential(scores: Floats, sign: float = 1.0) -> Floats:
     return out
 
 
-# GentleBoost (Friedman, Hastie and Tibshirani 2000): AdaBoost's weights, with gentler votes.
-#
-# Each cell adds the weighted mean of its signs, (W₊ - W₋)/(W₊ + W₋), which never exceeds 1: the
-# Newton step of the exponential loss, where AdaBoost takes the whole way to the minimum. Training
-# error ≤ mean exp(-yF) = ∏ Z_t, with the Z_t it really had.
-
-
 @dataclass(frozen=True)
 class Gentle(ExponentialWeights):
-    """The rules of GentleBoost; ``learning_rate`` scales what cells add.
+    """The rules of GentleBoost; ``learning_rate`` scales the values of cells.
 
     >>> sums = Sums(np.array([[6], [-2]]), np.array([[8], [2]]), 10, 10, 10)
     >>> rules = Gentle()
@@ -233,4 +230,4 @@ class Gentle(ExponentialWeights):
 
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
         values = self.learning_rate * sums.means()
-        return whole_values(np.clip(values, -MOST_VOTE, MOST_VOTE))
+        return whole_values(np.clip(values, -MAX_VOTE, MAX_VOTE))

@@ -1,4 +1,4 @@
-"""Objectives that are functions: the user gives the gradient and the curvature of a loss.
+"""Objectives that are functions, which return the gradient and the curvature of a loss.
 
 The function is called as ``f(y, score)``, with one number for each row in both, and returns two
 arrays of that shape: the first and the second derivative of the loss of each row in its score. Rows
@@ -7,9 +7,9 @@ both times the weight. In regression, ``y`` are the targets and scores are predi
 classes, ``y`` is 0 or 1 and a score is the logarithm of the odds of class 1, so that its
 probability is 1/(1 + exp(-score)).
 
-The loss itself is not known. For two classes that does not matter: the mean of log₂(1 + exp(-2yF))
-is at least the training error whatever the scores, and is measured as for LogitBoost. In regression
-the mean squared error is recorded in its place.
+The loss itself is unknown. For two classes that does not matter: the mean of log₂(1 + exp(-2yF)) is
+at least the training error for any scores, and is measured as for LogitBoost. In regression the
+mean squared error is recorded instead.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from pacboost.numerics.same_bits import total
 from pacboost.samples.sample import Signs, Sums
 
 Objective = Callable[..., Any]
-MOST_STEP = 8.0
-"""A cell of two classes steps no farther than this, in logarithms of odds, before it is shrunk."""
-STEPS = 60
-"""So many steps, shortened ones included, are tried to find the first constant."""
+MAX_LOG_ODDS_STEP = 8.0
+"""Maximum step of a cell of two classes, in logarithms of odds, before shrinkage."""
+MAX_STEPS = 60
+"""Maximum number of steps, shortened ones included, to find the first constant."""
 
 
 @dataclass(frozen=True)
 class CustomObjective(Newton):
-    """A booster of two classes by the slopes of any loss.
+    """A booster of two classes by the gradient and curvature of any loss.
 
     >>> def logistic(y, score):
     ...     p = 1 / (1 + np.exp(-score))
@@ -52,7 +52,7 @@ class CustomObjective(Newton):
     potential: ClassVar[str] = "logistic"
     multiclass: ClassVar[str] = "two"
     per_score: ClassVar[float] = 0.5
-    """What F(x) is, in units of the score that the function sees."""
+    """F(x) in units of the score that the function receives."""
 
     function: Objective
     learning_rate: float = 1.0
@@ -64,39 +64,39 @@ class CustomObjective(Newton):
         check_not_negative("l2", self.l2)
 
     def for_classes(self, count: int) -> CustomObjective:
-        """Refuse more than two classes: each would need a score, and slopes, of its own."""
+        """Raise ParameterError for more than two classes, which would need one score for each."""
         if count > 2:
             raise ParameterError(
                 "Only binary classification is supported. The type of the target is multiclass: y "
-                f"holds {count} classes, and booster is a function of one score, where each class "
-                "would need a score. Take booster='logit', or one classifier for each class "
+                f"holds {count} classes, but booster is a function of one score. Use "
+                "booster='logit', or one classifier for each class "
                 "(sklearn.multiclass.OneVsRestClassifier)"
             )
         return self
 
-    def known(self, signs: Signs, targets: Floats | None) -> Floats:
+    def labels(self, signs: Signs, targets: Floats | None) -> Floats:
         self.for_classes(signs.shape[1])
         return (signs[:, 0] > 0).astype(np.float64)
 
     def weight_of_a_row(self, state: NewtonState) -> float:
-        """Return the largest weight of a row, in which LogitBoost's l2 counts, too."""
+        """Return the largest weight of a row, the unit of l2 as in LogitBoost."""
         return float(state.base.max())
 
     def steps(self, means: Floats) -> Floats:
-        return self.per_score * np.clip(means, -MOST_STEP, MOST_STEP)
+        return self.per_score * np.clip(means, -MAX_LOG_ODDS_STEP, MAX_LOG_ODDS_STEP)
 
     def slopes(self, state: NewtonState) -> tuple[Floats, Floats]:
         return self._slopes(state, state.scores / self.per_score)
 
     def _slopes(self, state: NewtonState, scores: Floats) -> tuple[Floats, Floats]:
-        known = state.targets.view()
-        known.flags.writeable = False
+        labels = state.targets.view()
+        labels.flags.writeable = False
         if not takes_weights(self.function):
-            gradients, curvatures = checked(self.function(known, scores), known.size)
+            gradients, curvatures = checked(self.function(labels, scores), labels.size)
             return -gradients, curvatures
-        weights = np.array(np.broadcast_to(state.given, known.shape))
-        gradients, curvatures = checked(self.function(known, scores, weights), known.size)
-        return -gradients / state.given, curvatures / state.given
+        weights = np.array(np.broadcast_to(state.user_base, labels.shape))
+        gradients, curvatures = checked(self.function(labels, scores, weights), labels.size)
+        return -gradients / state.user_base, curvatures / state.user_base
 
     def constant(self, state: NewtonState, sums: Sums) -> Floats:
         def at(score: float) -> tuple[float, float]:
@@ -106,7 +106,7 @@ class CustomObjective(Newton):
         score = 0.0
         pull, curvature = at(score)
         step = pull / curvature if curvature > 0 else 0.0
-        for _ in range(STEPS):
+        for _ in range(MAX_STEPS):
             if abs(step) * self.per_score < state.unit:
                 break
             tried = at(score + step)
@@ -120,7 +120,7 @@ class CustomObjective(Newton):
 
 @dataclass(frozen=True)
 class CustomLoss(CustomObjective):
-    """A booster of regression by the slopes of any loss."""
+    """A booster of regression by the gradient and curvature of any loss."""
 
     name: ClassVar[str] = "custom_loss"
     potential: ClassVar[str] = "custom_loss"
@@ -130,8 +130,8 @@ class CustomLoss(CustomObjective):
         super().__post_init__()
         check_shrinkage("learning_rate", self.learning_rate)
 
-    def known(self, signs: Signs, targets: Floats | None) -> Floats:
-        return Newton.known(self, signs, targets)
+    def labels(self, signs: Signs, targets: Floats | None) -> Floats:
+        return Newton.labels(self, signs, targets)
 
     def unit_for(self, targets: Floats) -> float:
         """Return the unit of squared error: scores may be as large as targets."""
@@ -145,22 +145,22 @@ class CustomLoss(CustomObjective):
 
 
 def takes_weights(function: Objective) -> bool:
-    """Check whether a function asks for weights: by a third argument that has no default.
+    """Check whether a function takes weights: a third argument without a default.
 
     >>> takes_weights(lambda y, score: None), takes_weights(lambda y, score, weight: None)
     (False, True)
     """
     try:
-        found = inspect.signature(function).parameters.values()
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return False
     places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    asked = [p for p in found if p.kind in places and p.default is inspect.Parameter.empty]
+    asked = [p for p in parameters if p.kind in places and p.default is inspect.Parameter.empty]
     return len(asked) > 2
 
 
 def checked(returned: Any, rows: int) -> tuple[Floats, Floats]:
-    """Read what the function returned; refuse what are not a gradient and a curvature."""
+    """Return gradient and curvature as arrays; raise ParameterError for anything else."""
     if not (isinstance(returned, tuple | list) and len(returned) == 2):
         shape = getattr(returned, "shape", None)
         kind = type(returned).__name__ if shape is None else f"one array of shape {shape}"
@@ -170,34 +170,34 @@ def checked(returned: Any, rows: int) -> tuple[Floats, Floats]:
             "and the curvature of every row: return gradient, curvature"
         )
     gradient, curvature = (
-        _numbers(name, own, rows)
-        for name, own in zip(("gradient", "curvature"), returned, strict=True)
+        _numbers(name, values, rows)
+        for name, values in zip(("gradient", "curvature"), returned, strict=True)
     )
     if (curvature < 0).any():
         row = int(curvature.argmin())
         raise ParameterError(
             f"the objective returned the curvature {curvature[row]:g} for row {row}; it must be 0 "
-            "or more. Where a loss is not convex, return a positive bound instead, such as 1"
+            "or more. If a loss is not convex, return a positive bound instead, such as 1"
         )
     return gradient, curvature
 
 
 def _numbers(name: str, values: Any, rows: int) -> Floats:
     try:
-        found = np.asarray(values, dtype=np.float64)
+        numbers = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as problem:
         raise ParameterError(
             f"the {name} that the objective returned does not hold numbers: {problem}"
         ) from problem
-    if found.shape != (rows,):
+    if numbers.shape != (rows,):
         raise ParameterError(
-            f"the objective returned a {name} of shape {found.shape}; it must hold one number for "
-            f"each row: shape ({rows},)"
+            f"the objective returned a {name} of shape {numbers.shape}; it must hold one number "
+            f"for each row: shape ({rows},)"
         )
-    if not np.isfinite(found).all():
-        row = int(np.flatnonzero(~np.isfinite(found))[0])
+    if not np.isfinite(numbers).all():
+        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
         raise ParameterError(
-            f"the objective returned the {name} {found[row]} for row {row}; it must be finite. "
+            f"the objective returned the {name} {numbers[row]} for row {row}; it must be finite. "
             "Keep exponentials and divisions in the function within the range of numbers"
         )
-    return found
+    return numbers

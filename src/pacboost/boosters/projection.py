@@ -1,7 +1,7 @@
 """Smooth weights by projection (after Barak, Hardt and Kale 2009), in as few rounds as AdaBoost.
 
-After every rule, weights are multiplied by exp(-η·y·h(x)) with η = edge, and then brought back, as
-near as possible in relative entropy, to where no row weighs more than 1/ε of what it did at first:
+After every rule, weights are multiplied by exp(-η·y·h(x)) with η = edge, and then projected, in
+relative entropy, to the weights under which no row weighs more than 1/ε times its first weight:
 
     M_t(x) = min(1, c_t · M_{t-1}(x) · exp(-η·y·h_t(x))),       c_t such that the mean of M is ε.
 
@@ -10,7 +10,7 @@ All votes are η, so the vote is the plain majority. With Z_t = Σ D_t exp(-η·
     training error ≤ max(ε, ∏ Z_t),       below ε after more than 2 ln(1/ε)/edge² rounds,
 
 a number of rounds that hardly grows as ε falls (docs/proofs/filtering.md). The price: the mean
-weight says nothing of the error, and what a row weighs depends on the whole path of its margin.
+weight does not bound the error, and the weight of a row depends on the path of its margin.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Projection(Promised):
 
     @property
     def floor(self) -> float:
-        """The theorem bounds errors of ε and more."""
+        """ε: the theorem bounds errors of ε and more."""
         return self.epsilon
 
     @property
@@ -57,18 +57,18 @@ class Projection(Promised):
         """η, the vote of every rule."""
         return round_vote(self.edge)
 
-    def vote(self, found: Measured) -> float:
+    def vote(self, measured: Measured) -> float:
         return self.rate
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
-        """Refuse, because margins do not determine the weights."""
+        """Raise ParameterError, because margins do not determine the weights."""
         raise ParameterError("projection weighs rows by their path: follow it, round by round")
 
     def start(self, shape: tuple[int, ...]) -> Floats:
-        """Return ln ε to all rows, whose mean is then ε.
+        """Return ln ε for all rows, so that their mean weight is ε.
 
-        No row stands above one on which every rule was wrong. Whoever follows that one too may
-        divide all chances by its own: the same rows in the same proportions, and fewer draws.
+        No row weighs more than one on which every rule was wrong. A caller that follows such a row
+        may divide all probabilities by its own: the same distribution, with fewer draws.
         """
         return np.full(shape, math.log(self.epsilon))
 
@@ -80,7 +80,7 @@ class Projection(Promised):
         return after
 
     def most_rounds(self, edge: float, epsilon: float) -> float:
-        """Return ln(1/ε)/(η(r - η/2)), which is 2 ln(1/ε)/r² for the edge that η was made for."""
+        """Return ln(1/ε)/(η(r - η/2)), which is 2 ln(1/ε)/r² for the promised edge."""
         rest = edge - self.rate / 2
         if rest <= 0 or epsilon < self.epsilon:
             return math.inf
@@ -93,8 +93,8 @@ class Projection(Promised):
             )
         return None
 
-    def step(self, state: BoundedState, agree: Agreement, found: Measured) -> BoundedState:
-        return super().step(self._projected(state, agree), agree, found)
+    def step(self, state: BoundedState, agree: Agreement, measured: Measured) -> BoundedState:
+        return super().step(self._projected(state, agree), agree, measured)
 
     def move(self, state: BoundedState, moved: Moved) -> BoundedState:
         agree = state.signs * moved.values[moved.cells] / self.rate
@@ -107,7 +107,7 @@ class Projection(Promised):
     def resume(
         self, state: BoundedState, margins: Floats, votes: Sequence[float], memory: list[float]
     ) -> BoundedState:
-        """Refuse, because the log weights are needed too: ``continue_on_other_rows`` takes them."""
+        """Raise ParameterError: only ``continue_on_other_rows`` takes the necessary log weights."""
         raise ParameterError("projection continues from the path of every row: pass log weights")
 
     def continue_on_other_rows(
@@ -138,24 +138,24 @@ class Projection(Promised):
 
 
 def capped_scale(raised: Floats, base: Floats, mean: float) -> float:
-    """Find c for which the weighted mean of min(1, c·raised) is ``mean``; never above it.
+    """Return the c for which the weighted mean of min(1, c·raised) is ``mean``; never above it.
 
     The mean is concave in c and made of straight pieces. Newton's steps from the left stay on the
-    left and meet each piece at most once, so they end with the answer itself.
+    left and meet each piece at most once, so they end at the exact solution.
 
     >>> round(capped_scale(np.array([0.9, 0.1, 0.2]), np.ones(1), 0.5), 9)     # 1 + 0.3c = 1.5
     1.666666667
     """
     shares = np.broadcast_to(base, raised.shape)
-    wanted = mean * total(shares)
-    weighed = shares * raised
-    scale, capped = wanted / total(weighed), -1
+    target = mean * total(shares)
+    products = shares * raised
+    scale, capped = target / total(products), -1
     while True:
         over = scale * raised >= 1
         count = int(np.count_nonzero(over))
         if count == capped:
             return scale
         capped = count
-        rest = total(weighed[~over])
+        rest = total(products[~over])
         if rest > 0:
-            scale = max(scale, (wanted - total(shares[over])) / rest)
+            scale = max(scale, (target - total(shares[over])) / rest)

@@ -66,11 +66,11 @@ LOSSES = Registry(
 )
 """Boosters of regression, by the loss that they lower."""
 LOSS_NAMES = {"squared_error": "square", "absolute_error": "absolute"}
-"""Scikit-learn's names of losses, and ours."""
+"""Names of losses in scikit-learn, and in pacboost."""
 
 
 def loss_names() -> list[str]:
-    """Return the names of all losses that scikit-learn knows, without loading any.
+    """Return the names of all losses, by scikit-learn's names, without importing a booster.
 
     >>> loss_names()
     ['squared_error', 'absolute_error', 'gamma', 'huber', 'poisson', 'quantile']

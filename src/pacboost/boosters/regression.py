@@ -1,12 +1,41 @@
-"""Regression by squared loss: every round fits the residuals (Friedman 2001, LS_Boost).
+"""Boosters of regression, one for each loss.
 
-A row asks for its residual r = y - F(x), and a cell adds its weighted mean m_c, times the learning
-rate η. With W_c for the weight of a cell, a round changes the mean loss exactly by
+**Square** fits the residuals in every round (Friedman 2001, LS_Boost). The target of a row is its
+residual r = y - F(x), and a cell adds its weighted mean m_c, times the learning rate η. With W_c
+for the weight of a cell, a round changes the mean loss by exactly
 
     mean (y - F)² falls by η(2 - η) Σ_c W_c m_c² / Σ W
 
-(if no l2 and no monotone constraint holds values back): it never rises, and the tree that makes
-Σ_c W_c m_c² largest is the one that brings it down most. That sum is Newton's criterion of splits.
+(unless l2 or a monotone constraint limits values): it never rises, and the tree with the largest
+Σ_c W_c m_c² lowers it most. That sum is Newton's criterion of splits.
+
+**Absolute** fits the signs of the residuals (Friedman 2001, LAD), so that outliers pull no harder
+than other rows. A cell adds the weighted median of its residuals, times the learning rate. The
+median is the middle of all numbers that minimise Σ w|r - v|: the midpoint of a gap with half of the
+weight on either side. Mean |y - F| is convex along the step, so no round raises it.
+
+**Gamma** is for positive numbers whose mean is exp(F(x)) and whose spread grows with it. The loss
+is the deviance 2(ln(μ/y) + y/μ - 1) of μ = exp(F), for targets above 0. Half of it has the gradient
+1 - y/μ; its expected curvature 1 replaces the curvature y/μ of single rows, so that the factor of a
+cell is the mean of y/μ.
+
+**Huber** squares small residuals and takes the size of large ones. With a cut δ the loss of a
+residual r is r²/2 up to δ and δ(|r| - δ/2) beyond, so that outliers pull no harder than rows at the
+cut. As in Friedman (2001, M_TreeBoost), δ is the quantile ``alpha`` of the absolute residuals,
+computed in every round: it shrinks as the fit improves. The target of a row is its residual,
+clipped at ±δ. A cell adds the median of its residuals plus the mean of their differences from it,
+clipped at ±δ, times the learning rate.
+
+**Poisson** is for counts whose mean is exp(F(x)). The loss is the deviance 2(y·ln(y/μ) - y + μ) of
+μ = exp(F), for targets of 0 or more. Half of it has the gradient μ - y and the curvature μ, so the
+factor of a cell is Σ y / Σ μ.
+
+**Quantile** fits the side of the prediction on which the targets lie. The pinball loss of a share q
+costs q·r if the residual r is positive, and (1 - q)·|r| if it is negative; the q-quantile minimises
+its mean. A row pulls with q if its target lies above the prediction and with -(1 - q) if it lies
+below, at any distance. A cell adds the weighted q-quantile of its residuals, times the learning
+rate: the exact minimum of the loss in that cell. The loss is convex along the step, so no round
+raises it.
 """
 
 from __future__ import annotations
@@ -29,7 +58,7 @@ from pacboost.samples.sample import Sums
 
 @dataclass(frozen=True)
 class Square(Residual):
-    """The rules of least squares; ``learning_rate`` scales what cells add, ``l2`` holds it down.
+    """The rules of least squares; ``learning_rate`` scales values of cells, ``l2`` shrinks them.
 
     >>> rules = Square(learning_rate=0.5)
     >>> state = rules.init(np.ones((4, 1), np.int8), np.ones(1), np.array([1.0, 2.0, 3.0, 6.0]))
@@ -61,17 +90,9 @@ class Square(Residual):
         return self.l2 * state.weight / state.targets.size
 
 
-# Regression by absolute loss: every round fits the signs of the residuals (Friedman 2001, LAD).
-#
-# A row asks for the sign of its residual, whatever its size: outliers pull no harder than others. A
-# cell adds the weighted median of its residuals, times the learning rate. The median is the middle
-# of all numbers that minimise Σ w|r - v|: where half of the weight lies on either side of a gap,
-# the midpoint of the gap. Mean |y - F| is convex along the way there, so no round lets it rise.
-
-
 @dataclass(frozen=True)
 class Absolute(Residual):
-    """The rules of least absolute deviations; ``learning_rate`` scales what cells add.
+    """The rules of least absolute deviations; ``learning_rate`` scales the values of cells.
 
     >>> rules = Absolute()
     >>> state = rules.init(np.ones((4, 1), np.int8), np.ones(1), np.array([1.0, 2.0, 3.0, 60.0]))
@@ -95,16 +116,9 @@ class Absolute(Residual):
         return sum_of_pulls(residuals.sides, state, 1.0, -1.0, state.unit)
 
 
-# Gamma regression: positive numbers whose mean is exp(F(x)), and whose spread grows with it.
-#
-# The loss is the deviance 2(ln(μ/y) + y/μ - 1) of μ = exp(F), for targets above 0. Half of it has
-# the gradient 1 - y/μ; its expected curvature is 1, which stands in for the curvature y/μ of single
-# rows, so that a cell asks for the mean of y/μ as a factor.
-
-
 @dataclass(frozen=True)
 class Gamma(LogLink):
-    """The rules of gamma regression; ``learning_rate`` scales what cells add.
+    """The rules of gamma regression; ``learning_rate`` scales the values of cells.
 
     >>> rules = Gamma()
     >>> state = rules.init(np.ones((3, 1), np.int8), np.ones(1), np.array([0.5, 1.0, 5.0]))
@@ -125,22 +139,13 @@ class Gamma(LogLink):
         return targets * exponential(scores, -1.0) - 1.0, np.ones(targets.size)
 
     def check_targets(self, targets: Floats, name: str) -> None:
-        """Refuse targets that are not above 0."""
+        """Raise DataError for targets that are not above 0."""
         if (targets <= 0).any():
             raise DataError(
                 f"{name} holds {targets.min():g}, but loss='gamma' predicts numbers above 0. Use "
-                "another loss, such as 'poisson' (0 or more) or 'squared_error', or leave such "
-                "rows out"
+                "another loss, such as 'poisson' (0 or more) or 'squared_error', or drop such "
+                "rows"
             )
-
-
-# Regression by Huber's loss: squares of small residuals, and the size of large ones.
-#
-# With a cut δ the loss of a residual r is r²/2 up to δ and δ(|r| - δ/2) beyond, so that outliers
-# pull no harder than rows at the cut. As in Friedman (2001, M_TreeBoost), δ is the quantile
-# ``alpha`` of the absolute residuals, found anew in every round: it shrinks as the fit gets better.
-# A row asks for its residual, cut off at ±δ. A cell adds the median of its residuals plus the mean
-# of what they differ from it, cut off at ±δ, times the learning rate.
 
 
 @dataclass(frozen=True)
@@ -169,7 +174,7 @@ class Huber(Residual):
         if not 0 < self.alpha < 1:
             raise ParameterError(
                 f"alpha is {self.alpha}; it must lie between 0 and 1: the share of rows that are "
-                "no outliers"
+                "not outliers"
             )
 
     def prepared(self, state: ResidualState) -> ResidualState:
@@ -190,15 +195,9 @@ class Huber(Residual):
         return sum_of_pulls(residuals.pulls, state, state.cut, state.scale)
 
 
-# Poisson regression: counts whose mean is exp(F(x)).
-#
-# The loss is the deviance 2(y·ln(y/μ) - y + μ) of μ = exp(F), for targets of 0 or more. Half of it
-# has the gradient μ - y and the curvature μ, so a cell asks for the factor Σ y / Σ μ.
-
-
 @dataclass(frozen=True)
 class Poisson(LogLink):
-    """The rules of Poisson regression; ``learning_rate`` scales what cells add.
+    """The rules of Poisson regression; ``learning_rate`` scales the values of cells.
 
     >>> import numpy as np
     >>> rules = Poisson()
@@ -221,31 +220,22 @@ class Poisson(LogLink):
         return targets - means, means
 
     def check_targets(self, targets: Floats, name: str) -> None:
-        """Refuse negative targets, and targets that are all 0."""
+        """Raise DataError for negative targets, and for targets that are all 0."""
         if (targets < 0).any():
             raise DataError(
                 f"{name} holds {targets.min():g}, but loss='poisson' predicts counts: numbers of 0 "
-                "or more. Use another loss, such as 'squared_error', or leave such rows out"
+                "or more. Use another loss, such as 'squared_error', or drop such rows"
             )
         if name == "y" and not targets.any():
             raise DataError(
-                "all targets are 0, and the logarithm of their mean, which loss='poisson' starts "
-                "from, does not exist; give rows with larger targets, or use another loss"
+                "all targets are 0, but loss='poisson' needs the logarithm of their mean; add rows "
+                "with larger targets, or use another loss"
             )
-
-
-# Regression of quantiles: every round fits on which side of the prediction the targets lie.
-#
-# The pinball loss of a share q costs q·r where the residual r is positive, and (1 - q)·|r| where it
-# is negative; the q-quantile minimises its mean. A row asks for q if its target lies above the
-# prediction and for -(1 - q) if it lies below, whatever the distance. A cell adds the weighted
-# q-quantile of its residuals, times the learning rate: the exact minimum of the loss in that cell.
-# The loss is convex along the way there, so no round lets it rise.
 
 
 @dataclass(frozen=True)
 class Quantile(Residual):
-    """The rules of quantile regression; ``quantile`` says which, ``learning_rate`` scales cells.
+    """The rules of regression of a ``quantile``; ``learning_rate`` scales the values of cells.
 
     >>> rules = Quantile(quantile=0.75)
     >>> state = rules.init(np.ones((4, 1), np.int8), np.ones(1), np.array([1.0, 2.0, 3.0, 60.0]))
@@ -275,6 +265,6 @@ class Quantile(Residual):
         return state.quantiles(cells, len(sums.pulls), self.quantile)[:, None]
 
     def weigh(self, state: ResidualState) -> int:
-        """Set pulls to q or -(1 - q) times the weight, and to 0 where a target is met."""
+        """Set pulls to q or -(1 - q) times the weight, and to 0 for residuals of 0."""
         above = float(self.quantile)
         return sum_of_pulls(residuals.sides, state, above, above - 1.0, state.unit)

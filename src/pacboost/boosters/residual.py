@@ -1,13 +1,13 @@
-"""What boosters of regression share: scores that follow targets, in steps of one exact unit.
+"""Base class of boosters of regression by residuals, with values in one exact unit.
 
 The state holds the scores F(x) as ``margins``; a row's residual is target - F(x). Every value is a
 multiple of one unit, 2^-48 of the power of two above the largest target, so that scores up to 32
 times that target add up exactly in any order: the targets themselves are neither shifted nor
-divided. What is summed over rows is whole: weights, fixed for the run, and pulls, weight times
-residual in a scale that follows from the largest residual alone. So nothing has to be remembered
-besides the scores to go on exactly from where a run ended.
+divided. Sums over rows are sums of integers: weights, fixed for the run, and pulls, weight times
+residual in a scale that follows from the largest residual alone. So the scores are the only state
+that a run needs to continue exactly.
 
-The first round is a constant, the best there is, and not shrunk.
+The first round is the best constant, and is not shrunk.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT, quantiles_of_cells
 from pacboost.numerics.same_bits import total
 from pacboost.samples.sample import Request, Signs, Sums
 
-UNITS = 48
-"""The largest target is below 2**48 units."""
+BITS_OF_LARGEST_TARGET = 48
+"""The largest target is below 2 to this power, in units."""
 
 ALL_MET = "every target is met"
 
@@ -60,9 +60,9 @@ class ResidualState:
     largest: float = 0.0
     """The largest absolute residual."""
     scale: float = 1.0
-    """Power of two by which residuals were multiplied to give pulls."""
+    """The factor from residuals to pulls, a power of two."""
     cut: float = math.inf
-    """The size at which pulls are cut off, where they are."""
+    """The size at which pulls are clipped; infinite if they are not."""
     cast: list[float] = field(default_factory=list)
 
     @property
@@ -86,7 +86,7 @@ class Residual(Booster[ResidualState]):
     prior: ClassVar[bool] = True
     pull_type: ClassVar[type[np.int64 | np.int8]] = np.int64
     setting: ClassVar[str] = ""
-    """The parameter, if there is one, that all rounds of a model have to share."""
+    """The parameter that must be the same in all rounds of a model, if any."""
 
     learning_rate: float
 
@@ -97,10 +97,10 @@ class Residual(Booster[ResidualState]):
         """Start with all scores at 0; a row weighs at least one unit."""
         targets = numbers_for(self, targets)
         rows = targets.size
-        own = base / base.max()
-        mass = total(own) if own.size > 1 else float(rows)
-        whole = np.maximum(np.rint(own * (FRESH_TOTAL / mass)), 1.0).astype(np.int64)
-        weights = np.ascontiguousarray(np.broadcast_to(whole, (rows,)))[:, None]
+        relative = base / base.max()
+        mass = total(relative) if relative.size > 1 else float(rows)
+        units = np.maximum(np.rint(relative * (FRESH_TOTAL / mass)), 1.0).astype(np.int64)
+        weights = np.ascontiguousarray(np.broadcast_to(units, (rows,)))[:, None]
         state = ResidualState(
             targets=targets,
             margins=np.zeros((rows, 1)),
@@ -117,30 +117,30 @@ class Residual(Booster[ResidualState]):
         return state.unit
 
     def values(self, state: ResidualState, sums: Sums, cells: Cells) -> CellValues:
-        """Return each cell the best value for its rows, shrunk unless it is the first constant."""
+        """Return the best value of each cell, shrunk unless it is the first constant."""
         first = not state.cast and len(sums.pulls) == 1
         rate = 1.0 if first else self.learning_rate
         return whole_values(rate * self.best(state, sums, cells, shrunk=not first), state.unit)
 
     def request(self, state: ResidualState) -> Request:
-        """Ask for cells in which pulls are similar."""
+        """Request cells with similar pulls."""
         penalty = self.penalty(state)
         return Request(state.weights, state.pulls, state.weight, state.pull, "newton", penalty)
 
     def penalty(self, state: ResidualState) -> float:
-        """Return what is added to the weight of every cell."""
+        """Return the penalty that is added to the weight of every cell."""
         return 0.0
 
     @abstractmethod
     def best(self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool) -> Floats:
-        """Return the value that is best for each cell, (cells, 1)."""
+        """Return the best value of each cell, (cells, 1)."""
 
     @abstractmethod
     def weigh(self, state: ResidualState) -> int:
-        """Write the pulls of all rows, and give the sum of their absolute values."""
+        """Set the pulls of all rows, and return the sum of their absolute values."""
 
     def prepared(self, state: ResidualState) -> ResidualState:
-        """Set what pulls depend on besides residuals and weights, given the new scores."""
+        """Return the state with the settings of pulls that depend on the new scores."""
         return state
 
     def move(self, state: ResidualState, moved: Moved) -> ResidualState:
@@ -157,24 +157,24 @@ class Residual(Booster[ResidualState]):
         rows = state.targets.size
         cells = np.zeros(rows, dtype=np.uint8) if moved is None else moved.cells
         values = np.zeros((1, 1)) if moved is None else moved.values
-        found = np.zeros(team_for(rows))
+        largest_of_members = np.zeros(team_for(rows))
         scores = state.margins.reshape(-1)
-        given = cells, values.reshape(-1), state.targets, scores, found
-        together(residuals.advance, *given, at_most=found.size)
-        most = float(found.max())
-        scale = math.ldexp(1.0, -math.frexp(max(most, state.unit))[1])
-        state = self.prepared(replace(state, largest=most, scale=scale))
+        arguments = cells, values.reshape(-1), state.targets, scores, largest_of_members
+        together(residuals.advance, *arguments, at_most=largest_of_members.size)
+        largest = float(largest_of_members.max())
+        scale = math.ldexp(1.0, -math.frexp(max(largest, state.unit))[1])
+        state = self.prepared(replace(state, largest=largest, scale=scale))
         return replace(state, pull=max(1, self.weigh(state)))
 
 
 def sum_of_pulls(body: Body, state: ResidualState, *settings: float) -> int:
-    """Have a kernel of kernels/residuals.py write the pulls; give the sum of their sizes."""
-    found = np.zeros(team_for(state.targets.size), dtype=np.int64)
+    """Set the pulls by a kernel of kernels/residuals.py; return the sum of their sizes."""
+    sums = np.zeros(team_for(state.targets.size), dtype=np.int64)
     columns = (state.margins, state.weights, state.pulls)
     scores, weights, pulls = (column.reshape(-1) for column in columns)
-    given = state.targets, scores, weights, *settings, pulls, found
-    together(body, *given, at_most=found.size)
-    return int(found.sum())
+    arguments = state.targets, scores, weights, *settings, pulls, sums
+    together(body, *arguments, at_most=sums.size)
+    return int(sums.sum())
 
 
 def unit_of(targets: Floats) -> float:
@@ -186,4 +186,4 @@ def unit_of(targets: Floats) -> float:
     largest = float(np.abs(targets).max())
     if largest == 0:
         return VOTE_UNIT
-    return math.ldexp(1.0, math.frexp(largest)[1] - UNITS)
+    return math.ldexp(1.0, math.frexp(largest)[1] - BITS_OF_LARGEST_TARGET)

@@ -1,13 +1,61 @@
-"""LPBoost (Demiriz, Bennett and Shawe-Taylor 2002): the largest soft margin, by linear programs.
+"""Boosters that maximise the soft margin: LPBoost and its relatives with a bound on rounds.
 
-After every rule the votes are those with the largest soft margin that the rules so far allow, and D
-the weights under which no rule so far has an edge above that margin γ, see
-numerics/soft_margin.py. The next rule has an edge above γ, or γ is the best there is:
+**LPBoost** (Demiriz, Bennett and Shawe-Taylor 2002), by linear programs. After every rule the votes
+are those with the largest soft margin that the rules so far allow, and D the weights under which no
+rule so far has an edge above that margin γ, see numerics/soft_margin.py. The next rule has an edge
+above γ, or γ is optimal:
 
     soft margin = γ  ≤  best soft margin of any vote  ≤  least edge so far.
 
-Usually few rounds, and few rules with a vote; but no bound on rounds better than the number of
-rows (Warmuth, Glocer and Rätsch 2007), for D jumps from one corner to another.
+It usually needs few rounds, and few rules get a vote; but no bound on rounds is better than the
+number of rows (Warmuth, Glocer and Rätsch 2007), because D jumps from one corner to another.
+
+**ERLPBoost** (Warmuth, Glocer and Vishwanathan 2008): LPBoost with even weights, and a bound.
+
+    D_t = argmin over D ≤ D_1/share of   largest edge of a rule so far + KL(D ‖ D_1)/η,
+
+whose dual is the soft margin of votes, smoothed (numerics/capped_entropy.py). With ρ_t the smoothed
+margin and δ_t the least over rounds of edge + KL/η, less ρ_t, a round gains at least δ_t²/(8η). So,
+with
+
+    η = max(1/2, 2 ln(1/share)/ε),       T ≤ max(8/ε, 32 ln(1/share)/ε²)
+
+rounds bring δ_t to ε/2, and smoothing hides at most ln(1/share)/η ≤ ε/2 of the margin.
+
+**Corrective ERLPBoost** (Shalev-Shwartz and Singer 2010): a round changes one vote. The weights are
+those of ERLPBoost, and the votes a step of Frank and Wolfe towards its votes:
+
+    w  ←  (1 - a)·w + a·(all to the newest rule),      a where the smoothed margin is largest.
+
+The curvature of the smoothed margin between two votes is at most 4η, so a step gains δ_t²/(8η) like
+one of ERLPBoost: the same bound on rounds, T ≤ max(8/ε, 32 ln(1/share)/ε²), at almost no cost.
+
+**MLPBoost** (Mitsuboshi, Hatano and Takimoto 2022): as few rounds as LPBoost, with a bound. Every
+round has two candidates for the votes: a step of Frank and Wolfe, as in the corrective ERLPBoost,
+and the votes of LPBoost. It takes the candidate with the larger smoothed margin, so a round gains
+at least as much as the step alone, and the bound of the step holds:
+
+    T ≤ max(8/ε, 32 ln(1/share)/ε²).
+
+**SoftBoost** (Warmuth, Glocer and Rätsch 2007): weights as close to D_1 as small edges allow.
+
+    D_{t+1} = argmin KL(D ‖ D_1) over D ≤ D_1/share with no edge of a rule so far above γ_t - g,
+
+with γ_t the least edge so far. Its multipliers are votes (numerics/ascent.py). The new rule has an
+edge of at least γ_t under D_t, and at least g less under D_{t+1}, so KL(D_{t+1} ‖ D_t) ≥ g²/2. In
+every round KL(D_t ‖ D_1) ≤ ln(1/share) grows by at least that: after at most 2 ln(1/share)/g²
+rounds there is no such D. The multipliers prove it: they are a vote with a soft margin of at least
+γ_t - g.
+
+With g = ε from the start, as in the paper, edges fall by ε per round for a long time. So g starts
+at 1 or less and falls to a quarter whenever there is such a vote, down to ε:
+
+    T ≤ 1 + 2 ln(1/share)/ε² · (1 + 1/16 + 1/256 + ...) rounds (ln n for share 0 and n equal rows)
+
+**TotalBoost** (Warmuth, Liao and Rätsch 2006): SoftBoost without a cap on the weights, so that the
+margin of the worst row counts. With n equal rows,
+
+    T ≤ 1 + 2 ln(n)/ε² · 16/15      rounds to a margin within ε of the largest.
 """
 
 from __future__ import annotations
@@ -20,7 +68,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from pacboost.boosters.corrective import ACCURACY, Corrective, CorrectiveState
-from pacboost.numerics.ascent import evenest
+from pacboost.numerics.capped_entropy import evenest
 from pacboost.numerics.same_bits import total
 from pacboost.numerics.soft_margin import Balance, Floats, balance, margins_of, whole_votes
 
@@ -59,23 +107,10 @@ class LP(Corrective):
 
 
 def solved(state: CorrectiveState, accuracy: float) -> CorrectiveState:
-    """Solve the linear program from the last weights: they decide which corner is found."""
+    """Solve the linear program, starting from the last weights, which determine the corner."""
     start = state.balanced or Balance(state.votes, state.shares, 2.0)
-    found = balance(state.columns, state.base, state.share, start, accuracy)
-    return replace(state, balanced=found)
-
-
-# ERLPBoost (Warmuth, Glocer and Vishwanathan 2008): LPBoost with even weights, and a bound.
-#
-#     D_t = argmin over D ≤ D_1/share of   largest edge of a rule so far + KL(D ‖ D_1)/η,
-#
-# whose dual is the soft margin of votes, smoothed (numerics/ascent.py). With ρ_t the smoothed
-# margin and δ_t the least over rounds of edge + KL/η, less ρ_t, a round gains δ_t²/(8η) at least.
-# So, with
-#
-#     η = max(1/2, 2 ln(1/share)/ε),       T ≤ max(8/ε, 32 ln(1/share)/ε²)
-#
-# rounds bring δ_t to ε/2, and smoothing hides at most ln(1/share)/η ≤ ε/2 of the margin.
+    solution = balance(state.columns, state.base, state.share, start, accuracy)
+    return replace(state, balanced=solution)
 
 
 @dataclass(frozen=True)
@@ -99,7 +134,7 @@ class ERLP(Corrective):
         return max(0.5, 2 * largest_entropy / self.tolerance)
 
     def most_rounds(self, largest_entropy: float) -> float:
-        """Return the bound T of the module docstring."""
+        """Return the bound T of ERLPBoost in the module docstring."""
         return 16 * self.eta(largest_entropy) / self.tolerance
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
@@ -107,20 +142,8 @@ class ERLP(Corrective):
         return replace(state, votes=self.climb(state).regularised(state.votes, strength))
 
     def row_weights(self, state: CorrectiveState) -> Floats:
-        """Return D_t, which the votes determine."""
+        """Return D_t, a function of the votes."""
         return self.climb(state).at(state.votes, self.eta(self.largest_entropy(state))).weights
-
-
-# Corrective ERLPBoost (Shalev-Shwartz and Singer 2010): one vote is changed in a round.
-#
-# The weights are those of ERLPBoost, and the votes a step of Frank and Wolfe on the way to its
-# votes:
-#
-#     w  ←  (1 - a)·w + a·(all to the newest rule),      a where the smoothed margin is largest.
-#
-# The curvature of the smoothed margin between two votes is at most 4η, so a step gains δ_t²/(8η)
-# like one of ERLPBoost: the same bound on rounds, T ≤ max(8/ε, 32 ln(1/share)/ε²), each next to
-# free.
 
 
 @dataclass(frozen=True)
@@ -147,11 +170,11 @@ class CorrectiveERLP(ERLP):
         """Return the votes after a step towards the newest rule."""
         newest, strength = np.eye(state.votes.size)[-1], self.eta(self.largest_entropy(state))
         before = margins_of(state.columns, state.votes)
-        way = state.columns[-1] - before
+        direction = state.columns[-1] - before
 
         def slope(part: float) -> float:
-            heights = strength * (before + part * way)
-            return total(way * evenest(heights, state.base, state.share).weights)
+            heights = strength * (before + part * direction)
+            return total(direction * evenest(heights, state.base, state.share).weights)
 
         if slope(0.0) <= 0:
             return state.votes
@@ -159,35 +182,20 @@ class CorrectiveERLP(ERLP):
         return whole_votes((1 - part) * state.votes + part * newest)
 
 
-# SoftBoost (Warmuth, Glocer and Rätsch 2007): weights as near to D_1 as small edges allow.
-#
-#    D_{t+1} = argmin KL(D ‖ D_1) over D ≤ D_1/share that give no rule so far an edge above γ_t - g,
-#
-# γ_t being the least edge so far. Its multipliers are votes (numerics/ascent.py). The new rule has
-# an edge of γ_t or more under D_t, and g less under D_{t+1}, so KL(D_{t+1} ‖ D_t) ≥ g²/2, by which
-# KL(D_t ‖ D_1) ≤ ln(1/share) grows in every round: after at most 2 ln(1/share)/g² rounds there is
-# no such D. The multipliers prove it, for they are a vote with a soft margin of γ_t - g at least.
-#
-# With g = ε from the start, as in the paper, edges fall by ε a round for long. So g starts at 1 or
-# less and falls to a quarter whenever such a vote is found, to end with ε:
-#
-#     T ≤ 1 + 2 ln(1/share)/ε² · (1 + 1/16 + 1/256 + ...) rounds (ln n for share 0 and n equal rows)
-
-
 class Projecting(Corrective):
-    """SoftBoost and TotalBoost, which differ only in the share."""
+    """Base class of SoftBoost and TotalBoost, which differ only in the share."""
 
     def most_rounds(self, largest_entropy: float) -> float:
-        """Return the bound T of the module docstring, for the largest possible relative entropy."""
+        """Return the bound T of SoftBoost, for the largest possible relative entropy."""
         return 1 + 32 * largest_entropy / (15 * self.tolerance**2)
 
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
-        """Project; where no projection exists, lower the reach and try again."""
+        """Project the weights; if there is no projection, lower the reach and try again."""
         climb, reach = self.climb(state), state.reach or self._first_reach
         votes, strength = state.votes, state.strength
         while True:
-            votes, strength = climb.projected(votes, strength, state.least - reach)
-            if reach == self.tolerance or climb.soft_margin(votes) < state.least - reach:
+            votes, strength = climb.projected(votes, strength, state.least_edge - reach)
+            if reach == self.tolerance or climb.soft_margin(votes) < state.least_edge - reach:
                 return replace(state, votes=votes, strength=strength, reach=reach)
             reach = max(reach / 4, self.tolerance)
 
@@ -217,16 +225,6 @@ class Soft(Projecting):
     tolerance: float = 0.01
 
 
-# MLPBoost (Mitsuboshi, Hatano and Takimoto 2022): as few rounds as LPBoost, with a bound.
-#
-# Two candidates for the votes in every round: a step of Frank and Wolfe, as in the corrective
-# ERLPBoost, and the votes of LPBoost. The one with the larger smoothed margin is taken, so a round
-# gains what the step alone would, and the bound of the step holds whatever the other candidate
-# does:
-#
-#     T ≤ max(8/ε, 32 ln(1/share)/ε²).
-
-
 @dataclass(frozen=True)
 class MLP(CorrectiveERLP):
     """The rules of MLPBoost.
@@ -254,13 +252,6 @@ class MLP(CorrectiveERLP):
 
     def replayed(self, state: CorrectiveState) -> CorrectiveState:
         return solved(state, ACCURACY * self.tolerance)
-
-
-# TotalBoost (Warmuth, Liao and Rätsch 2006): the largest margin, by entropy projections.
-#
-# SoftBoost without a cap on the weights: the margin of the worst row counts. With n equal rows,
-#
-#     T ≤ 1 + 2 ln(n)/ε² · 16/15      rounds to a margin within ε of the largest.
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from functools import lru_cache
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.rounding import SLACK, confidence
-from pacboost.numerics.binomial import difference_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.markup import bold, facts
+from pacboost.numerics.two_rates import difference_upper
 
 MAX_ROWS_FOR_BUEHLER = 20_000
 """With more rows the two chances have Clopper and Pearson's ends, at half the level each."""

@@ -33,7 +33,8 @@ from pacboost.bounds.wording import DRAWN, NEW_GROUPS, PERIOD
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_lower, binomial_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
-from pacboost.numerics.kl import kl_upper, mean_risk_upper, mean_share_upper
+from pacboost.numerics.kl import kl_upper
+from pacboost.numerics.mean_bounds import mean_risk_upper, mean_share_upper
 
 FIXED_BEFOREHAND = (
     "columns, their names and types are known beforehand; levels, words and bins were learned "

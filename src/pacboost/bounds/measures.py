@@ -33,9 +33,10 @@ from pacboost.bounds.registry import bound, makers
 from pacboost.bounds.rounding import SLACK, downward, outward
 from pacboost.bounds.wording import DRAWN, GAP, KINDS
 from pacboost.errors import ParameterError
-from pacboost.numerics.binomial import mean_of_two_upper
 from pacboost.numerics.checks import counts, positive_whole, probability
-from pacboost.numerics.kl import block_ends, kl_lower, kl_upper, mean_risk_upper, mean_share_upper
+from pacboost.numerics.kl import kl_lower, kl_upper
+from pacboost.numerics.mean_bounds import block_ends, mean_risk_upper, mean_share_upper
+from pacboost.numerics.two_rates import mean_of_two_upper
 
 P = ParamSpec("P")
 CLOPPER = "Clopper and Pearson 1934"

@@ -1,4 +1,4 @@
-"""A forest: many trees in few arrays, 8 bytes a node (kernels/forest.py says which)."""
+"""A forest: many trees in few arrays, with 8 bytes per node (layout: kernels/forest.py)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pacboost.samples.bins import Bins
 from pacboost.sources.table import Table
 
 Sums = NDArray[np.float64]
-NODES_IN_A_BLOCK = 2**20
-ROWS_WORTH_A_THREAD = 64
-CELLS_AT_ONCE = 2**20  # the codes of so many rows stay near while all trees look at them
+NODES_PER_BLOCK = 2**20
+MIN_ROWS_PER_THREAD = 64
+CELLS_PER_TILE = 2**20  # these codes stay in the cache while all trees read them
 LOW = np.uint64(0xFFFFFFFF)
 
 
@@ -27,14 +27,14 @@ class ForestTree:
 
     nodes: NDArray[np.uint64]
     table: NDArray[np.float32]
-    """(lines, classes): what leaves say that are not of one class, where there are many classes."""
+    """(lines, classes): distributions of mixed leaves, if there are more than two classes."""
     gains: NDArray[np.float64]
-    """What the splits on each feature won."""
+    """Total gain of the splits on each feature."""
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some trees side by side: the nodes of tree t begin at firsts[t], its lines at bases[t]."""
+    """Several trees in joined arrays: nodes of tree t begin at firsts[t], its lines at bases[t]."""
 
     nodes: NDArray[np.uint64]
     firsts: NDArray[np.int64]
@@ -55,7 +55,7 @@ class Block:
         return self.firsts.size - 1
 
     def trees(self) -> Iterator[ForestTree]:
-        """Return the trees again, without what their splits won."""
+        """Yield the trees, without the gains of their splits."""
         for k in range(len(self)):
             nodes = self.nodes[self.firsts[k] : self.firsts[k + 1]]
             yield ForestTree(nodes, self.table[self.bases[k] : self.bases[k + 1]], np.empty(0))
@@ -75,11 +75,11 @@ class Forest:
     bins: Bins
     classes: int
     importances: NDArray[np.float64]
-    """Each feature's share of what splits won, summed over trees."""
+    """Each feature's share of the gain of a tree, summed over trees."""
     blocks: tuple[Block, ...] = ()
     middle: float = 0.0
     scale: float = 1.0
-    """A number is the middle and so many times what a tree holds, which lies in [-1, 1]."""
+    """A predicted number is middle + scale·(value of the tree), which lies in [-1, 1]."""
     hard: bool = False
 
     def __len__(self) -> int:
@@ -90,12 +90,12 @@ class Forest:
 
     @property
     def many(self) -> bool:
-        """Whether leaves hold distributions over more than two classes."""
+        """Whether there are more than two classes, so that leaves hold distributions."""
         return self.classes > 2
 
     @cached_property
     def n_nodes(self) -> int:
-        """How many nodes all trees have, leaves included."""
+        """The number of nodes of all trees, leaves included."""
         return sum(block.nodes.size for block in self.blocks)
 
     def trees(self) -> Iterator[ForestTree]:
@@ -103,39 +103,42 @@ class Forest:
             yield from block.trees()
 
     def grown(self, trees: Iterable[ForestTree]) -> Forest:
-        """Return the forest with more trees; the same in whatever portions they come."""
-        blocks, won = list(self.blocks), self.importances.copy()
+        """Return the forest with more trees; adding them one by one gives the same forest."""
+        blocks, gains = list(self.blocks), self.importances.copy()
         waiting: list[ForestTree] = []
-        if blocks and blocks[-1].nodes.size < NODES_IN_A_BLOCK:
+        if blocks and blocks[-1].nodes.size < NODES_PER_BLOCK:
             waiting = list(blocks.pop().trees())
         size = sum(tree.nodes.size for tree in waiting)
         for tree in trees:
             total = tree.gains.sum()
-            won += tree.gains / total if total > 0 else 0.0
+            gains += tree.gains / total if total > 0 else 0.0
             waiting.append(tree)
             size += tree.nodes.size
-            if size >= NODES_IN_A_BLOCK:
+            if size >= NODES_PER_BLOCK:
                 blocks.append(Block.of(waiting))
                 waiting, size = [], 0
         if waiting:
             blocks.append(Block.of(waiting))
-        return replace(self, blocks=tuple(blocks), importances=won)
+        return replace(self, blocks=tuple(blocks), importances=gains)
 
     def sums(self, table: Table) -> Sums:
-        """Add up what all trees say of every row: (rows, classes), or one column."""
+        """Add up the answers of all trees for every row: (rows, classes), or one column."""
         return self.sums_of_codes(self.bins.encode(table))
 
     def sums_of_codes(self, codes: NDArray[np.unsignedinteger]) -> Sums:
-        """Add up what all trees say of rows that are coded already, (features, rows)."""
+        """Add up the answers of all trees for encoded rows, (features, rows)."""
         features, rows = codes.shape
-        sums, tile = np.zeros((rows, self.classes if self.many else 1)), CELLS_AT_ONCE // features
+        sums, rows_per_tile = (
+            np.zeros((rows, self.classes if self.many else 1)),
+            CELLS_PER_TILE // features,
+        )
 
         def task(start: int, stop: int) -> None:
-            for first in range(start, stop, max(1, tile)):
-                own = slice(first, min(stop, first + max(1, tile)))
-                self._add(np.ascontiguousarray(codes[:, own].T), sums[own])
+            for first in range(start, stop, max(1, rows_per_tile)):
+                tile_rows = slice(first, min(stop, first + max(1, rows_per_tile)))
+                self._add(np.ascontiguousarray(codes[:, tile_rows].T), sums[tile_rows])
 
-        each_rows(task, rows, width=ROWS_PER_SPAN // ROWS_WORTH_A_THREAD)
+        each_rows(task, rows, width=ROWS_PER_SPAN // MIN_ROWS_PER_THREAD)
         return sums
 
     def _add(self, lines: NDArray[np.unsignedinteger], sums: Sums) -> None:
@@ -157,7 +160,7 @@ class Forest:
         return np.asarray(self.middle + self.scale * mean)
 
     def scores(self, table: Table) -> Sums:
-        """Return what is predicted of every row: the share of each class, or a number."""
+        """Return the prediction for every row: the share of each class, or a number."""
         return self.shares(table) if self.classes else self.numbers(table)
 
     def shares(self, table: Table) -> Sums:
@@ -165,20 +168,20 @@ class Forest:
         return as_shares(self.sums(table), max(1, len(self)), many=self.many)
 
     def spread(self, table: Table) -> NDArray[np.float64]:
-        """Return the standard deviation of what the trees predict, in regression."""
+        """Return the standard deviation of the predictions of the trees, in regression."""
         leaves = self.cells(table)
         sums, squares, number = np.zeros(table.n_rows), np.zeros(table.n_rows), 0
         for block in self.blocks:
             values = block.nodes.view(np.float32)[forest_predict.HALF :: 2]
             for first in block.firsts[:-1]:
-                own = values[first + leaves[:, number]].astype(np.float64)
-                sums, squares, number = sums + own, squares + own**2, number + 1
+                answers = values[first + leaves[:, number]].astype(np.float64)
+                sums, squares, number = sums + answers, squares + answers**2, number + 1
         mean = sums / max(1, number)
         variance = np.maximum(squares / max(1, number) - mean**2, 0.0)
         return np.asarray(self.scale * np.sqrt(variance))
 
     def cells(self, table: Table) -> NDArray[np.int64]:
-        """Return the leaf of every row in every tree, (rows, trees): the place of its node."""
+        """Return the leaf of every row in every tree, (rows, trees): the index of its node."""
         leaves = np.empty((table.n_rows, len(self)), np.int64)
         lines: NDArray[np.uint8] = np.ascontiguousarray(self.bins.encode(table).T)
         trees = [(block, first) for block in self.blocks for first in block.firsts[:-1]]
@@ -191,7 +194,7 @@ class Forest:
                 )
                 leaves[start:stop, number] = places
 
-        each_rows(task, table.n_rows, width=ROWS_PER_SPAN // ROWS_WORTH_A_THREAD)
+        each_rows(task, table.n_rows, width=ROWS_PER_SPAN // MIN_ROWS_PER_THREAD)
         return leaves
 
 

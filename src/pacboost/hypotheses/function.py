@@ -16,21 +16,21 @@ from pacboost.sources.table import Values
 
 
 class BlackBox:
-    """What functions of raw rows share, whatever they answer."""
+    """Base class of rules that call a function of raw rows."""
 
     function: Callable[[Values], Any]
     description: str
     inner: object
     sparse: bool
 
-    def _asked(self, sample: Sample, what: str) -> NDArray[Any]:
-        given = np.asarray(self.function(sample.sparse_rows if self.sparse else sample.rows))
-        if given.shape != (sample.n_rows,):
+    def _answers_of(self, sample: Sample, what: str) -> NDArray[Any]:
+        answers = np.asarray(self.function(sample.sparse_rows if self.sparse else sample.rows))
+        if answers.shape != (sample.n_rows,):
             raise DataError(
-                f"{self.description} answered with shape {given.shape} for {sample.n_rows} rows; "
-                f"a hypothesis gives one number per row, {what}"
+                f"{self.description} answered with shape {answers.shape} for {sample.n_rows} rows; "
+                f"a hypothesis returns one number per row, {what}"
             )
-        return given
+        return answers
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
         return vote * np.asarray(self.inner.feature_importances_)  # type: ignore[attr-defined]
@@ -38,19 +38,19 @@ class BlackBox:
 
 @dataclass(frozen=True)
 class Function(BlackBox, Rule):
-    """Ask ``function`` for the answers on raw rows; anything above 0 counts as +1."""
+    """A rule that calls ``function`` on raw rows; an answer above 0 counts as +1."""
 
     function: Callable[[Values], Any]
     description: str
     inner: object = None
-    """What the user knows it as: the fitted classifier behind the function."""
+    """The fitted classifier behind the function."""
     sign: int = 1
     sparse: bool = False
-    """Whether it takes sparse rows as they are; else they are opened up."""
+    """Whether the function accepts sparse rows; otherwise they are converted to dense rows."""
 
     def answers(self, sample: Sample) -> Answers:
-        given = self._asked(sample, "positive for +1")
-        return np.where(given > 0, np.int8(self.sign), np.int8(-self.sign))
+        answers = self._answers_of(sample, "positive for +1")
+        return np.where(answers > 0, np.int8(self.sign), np.int8(-self.sign))
 
     def negated(self) -> Function:
         return replace(self, sign=-self.sign)
@@ -61,25 +61,27 @@ class Function(BlackBox, Rule):
 
 @dataclass(frozen=True, eq=False)
 class ClassFunction(BlackBox, Hypothesis):
-    """Ask ``function`` for the number of a class on raw rows: as many cells as classes."""
+    """A rule that calls ``function`` on raw rows for the number of a class: one cell per class."""
 
     function: Callable[[Values], Any]
     classes: int
     description: str
     inner: object = None
     sparse: bool = False
-    """Whether it takes sparse rows as they are; else they are opened up."""
+    """Whether the function accepts sparse rows; otherwise they are converted to dense rows."""
     values: CellValues = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", np.eye(self.classes))  # 1 for the class that is named
+        object.__setattr__(self, "values", np.eye(self.classes))  # 1 for the predicted class
 
     def cells(self, sample: Sample) -> Cells:
         what = f"the number of a class, 0 to {self.classes - 1}"
-        given = self._asked(sample, what)
-        if not np.isin(given, np.arange(self.classes)).all():
-            raise DataError(f"{self.description} answered {given.ravel()[0]!r}; it must be {what}")
-        return given.astype(np.uint32)
+        answers = self._answers_of(sample, what)
+        if not np.isin(answers, np.arange(self.classes)).all():
+            raise DataError(
+                f"{self.description} answered {answers.ravel()[0]!r}; it must be {what}"
+            )
+        return answers.astype(np.uint32)
 
     def applied(self, cell: int, row: Values, names: Names) -> str:
         return f"{self.description}: {names.answers[cell]}"
@@ -90,21 +92,21 @@ class ClassFunction(BlackBox, Hypothesis):
 
 @dataclass(frozen=True, eq=False)
 class Ranges(BlackBox, Hypothesis):
-    """Ask ``function`` for numbers on raw rows; a cell holds those up to one of the ``cuts``."""
+    """A rule that calls ``function`` on raw rows for numbers; ``cuts`` divide them into cells."""
 
     function: Callable[[Values], Any]
     cuts: NDArray[np.float64]
     description: str
     inner: object = None
     sparse: bool = False
-    """Whether it takes sparse rows as they are; else they are opened up."""
+    """Whether the function accepts sparse rows; otherwise they are converted to dense rows."""
 
     @property
     def values(self) -> CellValues:  # type: ignore[override]
         return np.zeros((self.cuts.size + 1, 1))
 
     def cells(self, sample: Sample) -> Cells:
-        return np.searchsorted(self.cuts, self._asked(sample, "any")).astype(np.uint32)
+        return np.searchsorted(self.cuts, self._answers_of(sample, "any")).astype(np.uint32)
 
     def applied(self, cell: int, row: Values, names: Names) -> str:
         low = f"{self.cuts[cell - 1]:.6g} < " if cell else ""
@@ -122,19 +124,19 @@ class Ranges(BlackBox, Hypothesis):
 class Recorded(Rule):
     """Answers recorded for the rows of one sample; the rule cannot answer for other rows."""
 
-    known: Answers
+    recorded: Answers
     description: str
 
     def answers(self, sample: Sample) -> Answers:
-        if sample.n_rows != self.known.size:
+        if sample.n_rows != self.recorded.size:
             raise DataError(
-                f"{self.description} knows only the {self.known.size} rows it was made for, "
-                f"but {sample.n_rows} were given; it serves to test boosters, not to predict"
+                f"{self.description} has answers for {self.recorded.size} rows only, but there are "
+                f"{sample.n_rows} rows; use it to test boosters, not to predict"
             )
-        return self.known
+        return self.recorded
 
     def negated(self) -> Recorded:
-        return Recorded(-self.known, f"not ({self.description})")
+        return Recorded(-self.recorded, f"not ({self.description})")
 
     def words(self, names: Names) -> str:
         return self.description

@@ -1,4 +1,4 @@
-"""The interface of a rule: its cells, their values, and what it can say about itself."""
+"""The interface of a rule: its cells, their values, and its description."""
 
 from __future__ import annotations
 
@@ -22,38 +22,38 @@ CellValues = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Names:
-    """What to call columns, answers and levels of categories when a rule is said in words."""
+    """Names of columns, answers and levels for the text of a rule."""
 
     column: Callable[[int], str]
     answers: tuple[str, ...] = ("−", "+")
     level: Callable[[int, int], str] = lambda column, level: str(level)
     condition: Callable[[int], str] | None = None
-    """How to say that a row holds a word, where it is not that it contains it."""
+    """Text for "the row contains this word", if it differs from the default."""
     cut: Callable[[int, float, bool], str] | None = None
-    """How to say that a value lies above a cut, or not above it, where it is no plain number."""
-    most: int | None = None
-    """Of more levels than these, the first two are named; None: all of any number."""
+    """Text for "the value lies above (or not above) a cut", for values such as dates."""
+    max_levels: int | None = None
+    """Of more levels than this, only the first two are named; None names all."""
 
     def side(self, column: int, cut: float, *, above: bool) -> str:
-        """Return in words on which side of a cut the value of a column lies."""
+        """Return the text of a condition: the value lies above, or not above, a cut."""
         if self.cut is not None:
             return self.cut(column, cut, above)
         return f"{self.column(column)} {'>' if above else '≤'} {cut:.6g}"
 
     def holds(self, word: int) -> str:
-        """Explain that a row holds a word."""
+        """Return the text of a condition: a row contains a word."""
         if self.condition is not None:
             return self.condition(word)
         return f"it contains {self.column(word)!r}"
 
     def levels(self, column: int, numbers: Sequence[int]) -> str:
-        """Return the names of some levels of a category.
+        """Return the names of levels of a category.
 
-        >>> Names(str, most=3).levels(0, [1, 2, 5, 7])
+        >>> Names(str, max_levels=3).levels(0, [1, 2, 5, 7])
         '1, 2 and 2 more'
         """
         named = [self.level(column, number) for number in numbers]
-        if self.most is None or len(named) <= self.most:
+        if self.max_levels is None or len(named) <= self.max_levels:
             return ", ".join(named)
         return f"{', '.join(named[:2])} and {len(named) - 2} more"
 
@@ -64,21 +64,21 @@ class Names:
 
 @dataclass(frozen=True, eq=False)
 class FeaturePart:
-    """What a rule that asks for one feature adds to the scores: a step function of that feature."""
+    """The contribution of a rule on one feature to the scores: a step function of the feature."""
 
     feature: int | None
-    """The number of the column; None for a rule that adds the same to every row."""
+    """The number of the column; None for a constant rule."""
     thresholds: NDArray[np.float32]
     steps: CellValues
     """(steps, outputs): ``steps[k]`` is added above k thresholds."""
     missing: NDArray[np.float64]
-    """(outputs,): what is added where the value is missing."""
+    """(outputs,): the contribution of a missing value."""
     levels: int = 0
     """The number of levels, if the feature is a category."""
 
     @classmethod
     def constant(cls, added: NDArray[np.float64]) -> FeaturePart:
-        """Return the part of a rule that adds the same to every row."""
+        """Return the part of a rule that adds the same numbers to every row."""
         return cls(None, np.empty(0, np.float32), added[None], added)
 
     @classmethod
@@ -90,11 +90,12 @@ class FeaturePart:
         high: NDArray[np.float64],
         missing: NDArray[np.float64],
     ) -> FeaturePart:
-        """Return the part of a single cut, or of none where no value is above it."""
+        """Return the part of a single cut, or of no cut if ``cuts`` is empty."""
         return cls(feature, cuts, np.stack([low, high])[: cuts.size + 1], missing)
 
     @classmethod
     def sum(cls, parts: Sequence[FeaturePart]) -> FeaturePart:
+        """Return the sum of step functions of the same feature."""
         every = np.concatenate([part.thresholds for part in parts])
         thresholds, places = np.unique(every, return_inverse=True)
         steps = np.zeros((thresholds.size + 1, parts[0].missing.size))
@@ -108,7 +109,7 @@ class FeaturePart:
 class Hypothesis(ABC):
     """A rule that divides the rows into cells and gives each cell a value.
 
-    ``values[c]`` is the value of cell c: one number where there are two classes, else one for each
+    ``values[c]`` is the value of cell c: one number for two classes, otherwise one for each
     class. With a vote a, rows in cell c get a·values[c] added to their scores.
     """
 
@@ -116,21 +117,21 @@ class Hypothesis(ABC):
     """The value of each cell, (cells, outputs)."""
 
     names_classes: ClassVar[bool] = False
-    """Whether the cells are the classes in their order, perhaps with one more cell for ties."""
+    """Whether the cells are the classes in order, possibly with one more cell for ties."""
 
     @property
     def silent(self) -> int | None:
-        """The cell whose value is always 0, if there is one."""
+        """The cell whose value is always 0, or None."""
         return None
 
     @property
     def adds_up(self) -> bool:
-        """Whether a row gets the sum of several values, so that no single cell is its own."""
+        """Whether a row gets the sum of several values rather than the value of one cell."""
         return False
 
     @property
     def unvalued(self) -> Hypothesis:
-        """The rule that made the cells, where this one only gives them other values."""
+        """The rule that defines the cells, if this rule only replaces their values."""
         return self
 
     @abstractmethod
@@ -138,58 +139,56 @@ class Hypothesis(ABC):
         """Return the cell of every row of a sample."""
 
     def said(self, sample: Sample) -> CellValues:
-        """Return what the rule adds to the scores of every row, for a vote of 1."""
+        """Return the contribution of the rule to the scores of every row, for a vote of 1."""
         return self.values[self.cells(sample)]
 
     @property
     def largest(self) -> float:
-        """The most that the rule can add to a score, for a vote of 1."""
+        """The largest absolute contribution of the rule to a score, for a vote of 1."""
         return float(np.abs(self.values).max())
 
     @abstractmethod
     def words(self, names: Names) -> str:
-        """Return the rule in words."""
+        """Return the rule as text."""
 
     def applied(self, cell: int, row: Values, names: Names) -> str:
-        """Return which condition put a row into its cell."""
+        """Return the condition that put a row into its cell, as text."""
         return f"{self.words(names)}: cell {cell}"
 
     def features(self) -> set[int] | None:
-        """Return the columns that the rule looks at; None if they are not known."""
+        """Return the columns that the rule uses, or None if they are unknown."""
         return None
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
-        """Return the part of each feature in what a rule with this vote contributes."""
-        raise AttributeError(
-            f"{type(self).__name__} rules do not know how much each feature contributes"
-        )
+        """Return the contribution of each feature to a rule with this vote."""
+        raise AttributeError(f"{type(self).__name__} rules have no feature importances")
 
     def split_counts(self, n_features: int, *, cover: bool) -> NDArray[np.float64]:
-        """Count how often each feature is asked for, or (``cover``) of what share of the weight.
+        """Count the splits on each feature; with ``cover``, weight them by the share of rows.
 
-        A rule that is no tree asks once, and of all rows, for each of its features.
+        A rule that is not a tree counts as one split of all rows for each of its features.
         """
         asked = self.features()
         if asked is None:
-            raise AttributeError(f"{type(self).__name__} rules do not know which features they use")
+            raise AttributeError(f"{type(self).__name__} rules do not list the features they use")
         counts = np.zeros(n_features)
         counts[list(asked)] = 1.0
         return counts
 
     def feature_part(self, values: CellValues) -> FeaturePart:
-        """Read the rule, with these values in its cells, as a step function of one feature."""
+        """Return the rule, with these values in its cells, as a step function of one feature."""
         raise DataError(
-            f"the vote holds {type(self).__name__} rules, which are black boxes, so there is no "
-            "step function for each feature. permutation_importances(X, y) works for those (and "
-            "shap_values(X) for trees); stumps, or trees of two leaves, have shapes"
+            f"the vote contains {type(self).__name__} rules, which are black boxes without shapes. "
+            "Use permutation_importances(X, y) (or shap_values(X) for trees), or fit stumps or "
+            "trees of two leaves"
         )
 
     def allowed(self, values: CellValues, unit: float = VOTE_UNIT) -> CellValues:
-        """Move the values a booster wants to the nearest multiples of ``unit`` it may have."""
+        """Return the closest allowed values, as multiples of ``unit``."""
         return values
 
     def valued(self, values: CellValues, weights: NDArray[np.float64]) -> Hypothesis:
-        """Return the same cells with these values; ``weights`` says how much lies in each."""
+        """Return the same cells with these values; ``weights`` is the weight of rows in each."""
         return Valued(self, values)
 
 
@@ -209,10 +208,10 @@ class Rule(Hypothesis):
 
     @abstractmethod
     def answers(self, sample: Sample) -> Answers:
-        """Answer for every row of a sample."""
+        """Return the answer for every row of a sample."""
 
     def agreement(self, sample: Sample) -> Answers:
-        """Return for every row whether the answer is right (+1) or wrong (-1)."""
+        """Return +1 for rows with a right answer, and -1 for the others."""
         return self.answers(sample) * sample.signs[:, 0]
 
     @abstractmethod
@@ -222,7 +221,7 @@ class Rule(Hypothesis):
 
 @dataclass(frozen=True, eq=False)
 class Valued(Hypothesis):
-    """The cells of another rule, with values of their own."""
+    """The cells of another rule with different values."""
 
     rule: Hypothesis
     values: CellValues
@@ -245,19 +244,19 @@ class Valued(Hypothesis):
 
     @classmethod
     def empty(cls, rule: Hypothesis, outputs: int) -> Valued:
-        """Return the cells of a rule without anything to say yet."""
+        """Return the cells of a rule with values of 0."""
         return cls(rule, np.zeros((len(rule.values), outputs)))
 
     def cells(self, sample: Sample) -> Cells:
         return self.rule.cells(sample)
 
     def words(self, names: Names) -> str:
-        said = ", ".join(value_words(line, names) for line in self.values)
-        return f"{self.rule.words(names)}: {said}"
+        values = ", ".join(value_words(line, names) for line in self.values)
+        return f"{self.rule.words(names)}: {values}"
 
 
 def value_words(values: NDArray[np.float64], names: Names) -> str:
-    """Return what a cell adds: the number, or the classes it speaks for most.
+    """Return the value of a cell as text: the number, or the class with the largest value.
 
     >>> value_words(np.array([0.5]), Names(str))
     '+0.5'

@@ -1,6 +1,6 @@
-"""Rules made of rules: what a vote decides, and the majority of three.
+"""Rules made of rules: the decision of a vote, the majority of three, and a table of patterns.
 
-Both name a class for every row, so they can vote, be voted on and be saved like any other rule.
+They predict a class for every row, so they can vote and be saved like any other rule.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from pacboost.sources.table import Table
 
 
 def class_values(outputs: int) -> CellValues:
-    """What naming a class says: -1 or +1 for two classes, else 1 for the class that is named.
+    """Return the values of classes as cells: -1 and +1 for two classes, otherwise unit vectors.
 
-    A last cell says nothing; it is for ties.
+    The last cell has the value 0 and is for ties.
     """
     named = np.array([[-1.0], [1.0]]) if outputs == 1 else np.eye(outputs)
     return np.vstack([named, np.zeros((1, outputs))])
 
 
 def decided(scores: Scores) -> Cells:
-    """Return the number of the class that has the largest score, or that of the cell for ties.
+    """Return the class with the largest score, or the number of the cell for ties.
 
     >>> decided(np.array([-0.5, 2.0, 0.0])).tolist()
     [0, 1, 2]
@@ -48,7 +48,7 @@ def decided(scores: Scores) -> Cells:
 
 @dataclass(frozen=True, eq=False)
 class Decision(Hypothesis):
-    """What a vote decides, however close it was: one class for each row, or nothing for a tie."""
+    """The decision of a vote, without its margin: one class for each row, or none for a tie."""
 
     names_classes: ClassVar[bool] = True
 
@@ -63,8 +63,8 @@ class Decision(Hypothesis):
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
         shares = np.zeros(n_features)
-        for rule, own in zip(self.vote.hypotheses, self.vote.votes, strict=True):
-            shares += rule.importances(vote * abs(float(own)), n_features)
+        for rule, weight in zip(self.vote.hypotheses, self.vote.votes, strict=True):
+            shares += rule.importances(vote * abs(float(weight)), n_features)
         return shares
 
     def words(self, names: Names) -> str:
@@ -74,10 +74,10 @@ class Decision(Hypothesis):
 
 @dataclass(frozen=True, eq=False)
 class Three(Hypothesis):
-    """The majority of three rules: what the first two say where they agree, else what the third.
+    """The majority of three rules: the answer of the first two if they agree, else of the third.
 
-    For two classes that is the majority. The third is asked only where it decides, so a tree of
-    majorities is far from being walked whole.
+    The third rule is evaluated only on rows where the first two differ, so most of a tree of
+    majorities is skipped.
     """
 
     names_classes: ClassVar[bool] = True
@@ -107,12 +107,12 @@ class Three(Hypothesis):
         )
 
     def words(self, names: Names) -> str:
-        said = "; ".join(rule.words(names) for rule in self.rules)
-        return f"majority of ({said})"
+        texts = "; ".join(rule.words(names) for rule in self.rules)
+        return f"majority of ({texts})"
 
 
 def named(rule: Hypothesis, sample: Sample) -> Cells:
-    """Return the number of the class that a rule names for every row."""
+    """Return the class that a rule predicts for every row."""
     if rule.names_classes:
         return rule.cells(sample).astype(np.uint32)
     values = rule.values[:, 0] if rule.values.shape[1] == 1 else rule.values
@@ -120,7 +120,7 @@ def named(rule: Hypothesis, sample: Sample) -> Cells:
 
 
 def votes_within(rule: Hypothesis) -> list[Vote]:
-    """Return the votes that rules are made of, down to those that are made of none."""
+    """Return the innermost votes of a rule that is made of rules."""
     if isinstance(rule, Decision):
         return [rule.vote]
     if isinstance(rule, Three):
@@ -136,30 +136,29 @@ def _part(sample: Sample, rows: NDArray[np.intp]) -> Sample:
     return unlabelled(part, sample.bins)
 
 
-# A table from patterns to answers: several rules are combined by a table, not by a sum.
-#
-# The pattern of a row is what each rule answers on it. The table holds every pattern that the rows
-# it was made of had, with the weight of either sign; a row answers by its pattern, and one whose
-# pattern was never seen by the nearest that was: the one that differs in the fewest rules, of
-# several the one that weighs most.
-
-AT_ONCE = 2**22
-"""So many pairs of patterns are compared at once."""
+PAIRS_PER_BLOCK = 2**22
+"""Number of pairs of patterns that are compared at once."""
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Pattern(Hypothesis):
-    """``patterns`` is (patterns, rules) of -1 and +1, ``masses`` (patterns, 2): of signs - and +.
+    """A table from patterns to answers, which combines rules without a sum.
+
+    The pattern of a row is the answer of each rule on it. The table holds every pattern of the
+    training rows with the weight of each sign. The pattern of a row selects its answer; a new
+    pattern selects the nearest one, which differs in the fewest rules, and of several the
+    heaviest. ``patterns`` is (patterns, rules) of -1 and +1, ``masses`` is (patterns, 2), for the
+    signs - and +.
 
     >>> from pacboost.hypotheses.stump import StumpRule
     >>> from pacboost.sources.arrays import ArrayTable
     >>> rules = [StumpRule(0, 0.5, 0, 1, 1), StumpRule(0, 1.5, 1, 1, 1)]
     >>> table = ArrayTable(np.array([[0.0], [1.0], [2.0], [2.0]]))
-    >>> seen = np.stack([rule.answers(unlabelled(table)) for rule in rules])
-    >>> made = Pattern.of(rules, seen, np.array([-1, 1, -1, 1], dtype=np.int8), np.ones(1))
-    >>> made.values[made.cells(unlabelled(table)), 0].tolist()
+    >>> answers = np.stack([rule.answers(unlabelled(table)) for rule in rules])
+    >>> pattern = Pattern.of(rules, answers, np.array([-1, 1, -1, 1], dtype=np.int8), np.ones(1))
+    >>> pattern.values[pattern.cells(unlabelled(table)), 0].tolist()
     [-1.0, 1.0, 0.0, 0.0]
     """
 
@@ -168,19 +167,19 @@ class Pattern(Hypothesis):
     masses: Floats
 
     @classmethod
-    def of(cls, rules: Sequence[Hypothesis], seen: Signs, signs: Signs, base: Floats) -> Pattern:
-        """Make the table of rows: what each rule said on them, (rules, rows), and their signs."""
-        packed = _packed(seen.T)
+    def of(cls, rules: Sequence[Hypothesis], answers: Signs, signs: Signs, base: Floats) -> Pattern:
+        """Create the table from the answers of rules on rows, (rules, rows), and the signs."""
+        packed = _packed(answers.T)
         _, first, cell = np.unique(packed, return_index=True, return_inverse=True)
         shares = np.broadcast_to(base, signs.shape)
         counts = [np.bincount(cell, shares * (signs == sign), first.size) for sign in (-1, 1)]
         masses: Floats = np.stack(counts, axis=1).astype(np.float64)
         order = np.argsort(-masses.sum(axis=1), kind="stable")  # the heaviest first
-        return cls(rules, np.ascontiguousarray(seen.T[first[order]]), masses[order])
+        return cls(rules, np.ascontiguousarray(answers.T[first[order]]), masses[order])
 
     @property
     def values(self) -> CellValues:  # type: ignore[override]
-        """(W₊ - W₋)/(W₊ + W₋) of each pattern."""
+        """The value (W₊ - W₋)/(W₊ + W₋) of each pattern."""
         minus, plus = self.masses.T
         values: CellValues = ((plus - minus) / (plus + minus))[:, None]
         return values
@@ -188,32 +187,32 @@ class Pattern(Hypothesis):
     def cells(self, sample: Sample) -> Cells:
         if sample.bins is None:
             sample = unlabelled(sample.table, bins_of(self.rules))
-        seen = np.empty((sample.n_rows, len(self.rules)), dtype=np.int8)
-        for column, rule in zip(seen.T, self.rules, strict=True):
+        answers = np.empty((sample.n_rows, len(self.rules)), dtype=np.int8)
+        for column, rule in zip(answers.T, self.rules, strict=True):
             column[:] = answers_of(rule.values[:, 0])[rule.cells(sample)]
-        packed, first, cell = np.unique(_packed(seen), return_index=True, return_inverse=True)
-        found = np.array([self._places.get(key.tobytes(), -1) for key in packed])
-        new = found < 0
-        found[new] = self._nearest(seen[first[new]])
-        return found.astype(np.uint32)[cell]
+        packed, first, cell = np.unique(_packed(answers), return_index=True, return_inverse=True)
+        places = np.array([self._places.get(key.tobytes(), -1) for key in packed])
+        new = places < 0
+        places[new] = self._nearest(answers[first[new]])
+        return places.astype(np.uint32)[cell]
 
     @cached_property
     def _places(self) -> dict[bytes, int]:
-        """The line of each known pattern in ``patterns``."""
+        """The line of each pattern in ``patterns``."""
         return {key.tobytes(): place for place, key in enumerate(_packed(self.patterns))}
 
     def _nearest(self, patterns: Signs) -> NDArray[np.intp]:
-        """Compare patterns with all that are known: products count agreements, exactly."""
-        known = self.patterns.astype(np.float32)
-        out = np.empty(len(patterns), dtype=np.intp)
-        step = max(1, AT_ONCE // len(known))
-        for start in range(0, out.size, step):
+        """Return the nearest line of the table for each pattern, by exact counts of agreements."""
+        rows_of_table = self.patterns.astype(np.float32)
+        places = np.empty(len(patterns), dtype=np.intp)
+        step = max(1, PAIRS_PER_BLOCK // len(rows_of_table))
+        for start in range(0, places.size, step):
             part = patterns[start : start + step].astype(np.float32)
-            out[start : start + step] = (part @ known.T).argmax(axis=1)
-        return out
+            places[start : start + step] = (part @ rows_of_table.T).argmax(axis=1)
+        return places
 
     def importances(self, vote: float, n_features: int) -> Floats:
-        """Add up those of the rules, which all have the same vote."""
+        """Return the sum of the importances of the rules, which all have the same vote."""
         return sum(
             (rule.importances(vote, n_features) for rule in self.rules), np.zeros(n_features)
         )
@@ -228,14 +227,14 @@ def answers_of(values: NDArray[Any]) -> Signs:
     return np.where(values > 0, np.int8(1), np.int8(-1))
 
 
-def _packed(seen: Signs) -> NDArray[np.void]:
-    """Return the pattern of every row as bytes, which can be compared at once."""
-    bits = np.ascontiguousarray(np.packbits(seen > 0, axis=1))
+def _packed(answers: Signs) -> NDArray[np.void]:
+    """Return the pattern of every row as bytes, so that patterns can be compared quickly."""
+    bits = np.ascontiguousarray(np.packbits(answers > 0, axis=1))
     return bits.view(np.dtype((np.void, bits.shape[1])))[:, 0]
 
 
 def rules_behind(vote: Vote) -> Vote:
-    """Return the rules that a table was made of, each with a vote of 1; any other vote itself."""
+    """Return the rules of a table, each with a vote of 1; any other vote is returned unchanged."""
     if len(vote.hypotheses) != 1 or not isinstance(vote.hypotheses[0], Pattern):
         return vote
     rules = list(vote.hypotheses[0].rules)

@@ -1,7 +1,7 @@
-"""Trees laid out for scoring many rows on their codes.
+"""Trees in a layout for scoring many rows on their codes.
 
 Trees of up to 32 leaves become masks (kernels/predict.py), which are several times faster than
-walking down the trees. Larger trees, and trees that score few rows only, are walked.
+walking down the trees. Larger trees are walked, and so are all trees if there are few rows.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import layout, predict
 from pacboost.kernels.cuda.predict import MAX_SPLITS_PER_TREE, GpuScores, TreesOnGpu, max_stride
 from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.runtime.threads import each_rows
-from pacboost.samples.bins import Bins, Codes
+from pacboost.samples.bins import Codes
 from pacboost.samples.blocks import places_of
 from pacboost.samples.gpu_codes import gpu_codes, layout_of
 from pacboost.samples.sample import Sample
@@ -30,8 +29,8 @@ from pacboost.sources.table import Table
 Masks = NDArray[np.uint32]
 Scores = NDArray[np.float64]
 
-ROWS_WORTH_MASKS = 512
-"""Masks of a tree take as long to make as walking so many rows down it."""
+MIN_ROWS_FOR_MASKS = 512
+"""Minimum number of rows for masks: building them takes as long as walking this many rows."""
 PLACES = (
     (
         (np.uint64(1) << np.arange(predict.LEAVES_PER_MASK, dtype=np.uint64))
@@ -39,12 +38,12 @@ PLACES = (
     )
     >> np.uint64(27)
 ).astype(np.int64) & 31
-"""Where the kernel ``by_masks`` looks for the value of each leaf."""
+"""Position of the value of each leaf for the kernel ``by_masks``."""
 
 
 @dataclass(frozen=True, eq=False)
 class PackedTrees:
-    """Trees laid one after the other, with their votes multiplied in."""
+    """Trees in joined arrays, with values multiplied by their votes."""
 
     nodes: NDArray[np.int32]
     members: NDArray[np.uint8]
@@ -60,10 +59,10 @@ class PackedTrees:
         places = np.zeros((len(trees), 3), dtype=np.int64)
         split = member = leaf = 0
         for t, (tree, vote) in enumerate(zip(trees, votes, strict=True)):
-            own = tree.nodes.copy()
-            own[own[:, layout.MEMBER] >= 0, layout.MEMBER] += member
+            nodes_of_tree = tree.nodes.copy()
+            nodes_of_tree[nodes_of_tree[:, layout.MEMBER] >= 0, layout.MEMBER] += member
             places[t] = split, tree.feature.size, leaf
-            nodes.append(own)
+            nodes.append(nodes_of_tree)
             members.append(tree.members)
             values.append(vote * tree.values)
             split, member = split + tree.feature.size, member + len(tree.members)
@@ -87,7 +86,7 @@ class MaskedTrees:
         self._values = np.zeros((16, predict.LEAVES_PER_MASK, outputs))
 
     def add(self, features: NDArray[np.int64], masks: Masks, values: NDArray[np.float64]) -> None:
-        """Take in a tree: what ``leaf_masks`` gave, and the values of its leaves times its vote."""
+        """Add a tree: the result of ``leaf_masks``, and the values of its leaves times its vote."""
         first = int(self._trees[self.count])
         last = first + features.size
         while last > self._features.size:
@@ -110,7 +109,7 @@ class MaskedTrees:
 
 
 def leaf_masks(tree: TreeRule) -> tuple[NDArray[np.int64], Masks]:
-    """Return the features a tree asks for, and which leaves each of their codes leaves over."""
+    """Return the features of a tree, and the leaves that each of their codes can reach."""
     asked = tree.feature.tolist()
     line_of = {feature: line for line, feature in enumerate(sorted(set(asked)))}
     lines = np.array([line_of[feature] for feature in asked], dtype=np.int64)
@@ -119,8 +118,8 @@ def leaf_masks(tree: TreeRule) -> tuple[NDArray[np.int64], Masks]:
     return np.array(list(line_of), dtype=np.int64), masks
 
 
-def _add(jobs: list[Any], codes: Codes, scores: Scores, rules: int) -> None:
-    """Have kernels, each with its arrays, add what so many rules say of rows."""
+def add_rules(jobs: list[Any], codes: Codes, scores: Scores, rules: int) -> None:
+    """Add the contributions of rules to scores; ``jobs`` are kernels with their arrays."""
 
     def task(start: int, stop: int) -> None:
         for kernel, arrays in jobs:
@@ -134,7 +133,7 @@ def _doubled(array: NDArray[Any]) -> NDArray[Any]:
 
 
 class ScoredTrees:
-    """The trees of a vote. Rows come as codes of the features in ``asked``, in this order."""
+    """The trees of a vote, which score codes of the features in ``asked``, in this order."""
 
     def __init__(self, trees: Sequence[TreeRule], votes: Sequence[float]) -> None:
         self._pairs = list(zip(trees, votes, strict=True))
@@ -142,24 +141,24 @@ class ScoredTrees:
         self.asked = np.unique(np.concatenate([tree.feature for tree in trees])).astype(np.int64)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is on a GPU: another machine may have none."""
-        return {name: own for name, own in self.__dict__.items() if name != "_on_gpu"}
+        """Return the state without arrays on a GPU, which another machine may not have."""
+        return {name: value for name, value in self.__dict__.items() if name != "_on_gpu"}
 
     def add_to(self, scores: Scores, codes: Codes) -> None:
-        """Add what the trees say of rows, given by their codes (features, rows)."""
+        """Add the scores of the trees for rows as codes (features, rows)."""
         jobs: list[Any] = []
         walked = self._all
-        if len(scores) >= ROWS_WORTH_MASKS:
+        if len(scores) >= MIN_ROWS_FOR_MASKS:
             masked, walked = self._masked
             if masked.count:
                 jobs.append((predict.by_masks, masked.arrays()))
         if len(walked.trees):
-            own = (walked.nodes, walked.members, self._missing, walked.trees, walked.values)
-            jobs.append((predict.score, own))
-        _add(jobs, codes, scores, len(self._pairs))
+            arrays = (walked.nodes, walked.members, self._missing, walked.trees, walked.values)
+            jobs.append((predict.score, arrays))
+        add_rules(jobs, codes, scores, len(self._pairs))
 
     def add_on_gpu(self, scores: Any, table: Table) -> bool:
-        """Do so by the GPU in use, wherever the scores are; tell whether it could."""
+        """Add the scores on the GPU in use, if possible; return whether it was."""
         rows = table.in_place() if gpu_in_use() else None
         if rows is None or self._on_gpu is None:
             return False
@@ -168,7 +167,7 @@ class ScoredTrees:
 
     @cached_property
     def _on_gpu(self) -> TreesOnGpu | None:
-        """The trees there, None if they are too large for it."""
+        """The trees in GPU memory, or None if they are too large."""
         trees, votes = zip(*self._pairs, strict=True)
         bins = trees[0].bins
         if bins.missing > 255 or max(tree.feature.size for tree in trees) > MAX_SPLITS_PER_TREE:
@@ -185,7 +184,7 @@ class ScoredTrees:
 
     @cached_property
     def _masked(self) -> tuple[MaskedTrees, PackedTrees]:
-        """Masks of the trees that are small enough, and the others."""
+        """The masks of small trees, and the larger trees."""
         masked = MaskedTrees(self._pairs[0][0].values.shape[1])
         others = []
         for tree, vote in self._pairs:
@@ -205,84 +204,8 @@ class ScoredTrees:
 
 
 def scores_on_gpu(sample: Sample, rule: Hypothesis) -> GpuScores | None:
-    """Return what adds trees such as this to the scores of a sample, if a GPU is in use."""
+    """Return the scores of a sample on the GPU in use for trees such as this, or None."""
     if not (isinstance(rule, TreeRule) and sample.bins is rule.bins and gpu_in_use()):
         return None
     codes = gpu_codes(sample.table, rule.bins, share=False).codes
     return GpuScores(codes, rule.values.shape[1])
-
-
-# A vote that grows round by round, and scores rows from their codes.
-#
-# Rules that ask for one feature (stumps, trees of two leaves) are added up in one table a feature,
-# so a row costs one look-up a feature whatever the number of rounds. Trees of up to 32 leaves are
-# masks (kernels/predict.py), larger ones are walked. Votes and values are multiples of one unit, so
-# the scores are bit for bit those of ``Vote``.
-
-
-class Ballot:
-    """F(x) = Σ votes[t] · hypotheses[t](x) on codes of some bins.
-
-    >>> bins = Bins((np.array([1.5], dtype=np.float32),), np.array([0]))
-    >>> vote = Ballot(bins, outputs=1)
-    >>> vote.add(StumpRule(0, 1.5, 0, +1, -1), 0.25)
-    True
-    >>> vote.scores(np.array([[0, 1]], dtype=np.uint8))[:, 0].tolist()
-    [-0.25, 0.25]
-    """
-
-    def __init__(self, bins: Bins, outputs: int) -> None:
-        self._bins = bins
-        self._outputs = outputs
-        self._constant = np.zeros(outputs)
-        self._tables: dict[int, NDArray[np.float64]] = {}
-        self._masked = MaskedTrees(outputs)
-        self._walked: list[tuple[TreeRule, float]] = []
-
-    def add(self, rule: Hypothesis, vote: float) -> bool:
-        """Add a rule; give False for a rule whose answers do not follow from codes."""
-        if isinstance(rule, StumpRule):
-            self._add_table(rule.feature, vote * _said(rule, self._bins.missing)[:, None])
-        elif not isinstance(rule, TreeRule):
-            return False
-        elif rule.feature.size == 0:
-            self._constant += vote * rule.values[0]
-        elif not can_be_masked(rule):
-            self._walked.append((rule, vote))
-        else:
-            features, masks = leaf_masks(rule)
-            if features.size == 1:
-                leaves = np.frexp(masks[0][: self._bins.missing + 1])[1].astype(np.int64) - 1
-                self._add_table(int(features[0]), vote * rule.values[leaves])
-            else:
-                self._masked.add(features, masks, vote * rule.values)
-        return True
-
-    def scores(self, codes: Codes) -> Scores:
-        """Return F for every row, (rows, outputs)."""
-        scores = np.tile(self._constant, (codes.shape[1], 1))
-        jobs: list[Any] = []
-        if self._tables:
-            features = np.array(sorted(self._tables), dtype=np.int64)
-            tables = np.stack([self._tables[int(j)] for j in features])
-            jobs.append((predict.by_tables, (features, tables)))
-        if self._masked.count:
-            jobs.append((predict.by_masks, self._masked.arrays()))
-        if self._walked:
-            forest = PackedTrees.of([t for t, _ in self._walked], [v for _, v in self._walked])
-            packed = (forest.nodes, forest.members, self._bins.missing, forest.trees, forest.values)
-            jobs.append((predict.score, packed))
-        rules = len(self._tables) + self._masked.count + len(self._walked)
-        _add(jobs, codes, scores, max(1, rules))
-        return scores
-
-    def _add_table(self, feature: int, said: NDArray[np.float64]) -> None:
-        if feature not in self._tables:
-            self._tables[feature] = np.zeros((self._bins.missing + 1, self._outputs))
-        self._tables[feature] += said
-
-
-def _said(rule: StumpRule, missing: int) -> NDArray[np.float64]:
-    said = np.where(np.arange(missing + 1) > rule.cut, rule.above, -rule.above)
-    said[missing] = rule.missing
-    return said.astype(np.float64)

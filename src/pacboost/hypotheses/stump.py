@@ -18,17 +18,17 @@ from pacboost.sources.table import Values
 
 @dataclass(frozen=True)
 class StumpRule(Rule):
-    """Answer ``above`` where the feature exceeds the threshold, else ``-above``.
+    """Answer ``above`` if the feature exceeds the threshold, else ``-above``.
 
-    A missing value is answered by ``missing``. With an infinite threshold no value is above: the
-    rule is then constant, or asks only whether the value is missing.
+    A missing value has the answer ``missing``. With an infinite threshold no value is above: the
+    rule is then constant, or depends only on whether the value is missing.
     """
 
     feature: int
     threshold: float
     """A 32-bit float, or infinity; values are compared with it after rounding to 32 bits."""
     cut: int
-    """The same threshold for codes: a code above it is above the threshold."""
+    """The threshold for codes: larger codes are above the threshold."""
     above: int
     missing: int
 
@@ -70,7 +70,7 @@ class StumpRule(Rule):
 
     @property
     def is_constant(self) -> bool:
-        """Whether it answers the same on every row, missing or not."""
+        """Whether the answer is the same on every row, missing or not."""
         return math.isinf(self.threshold) and self.missing == -self.above
 
     def negated(self) -> StumpRule:
@@ -94,7 +94,7 @@ class StumpRule(Rule):
         return FeaturePart.cut(self.feature, cuts[np.isfinite(cuts)], low, high, missing)
 
     def applied(self, cell: int, row: Values, names: Names) -> str:
-        """Return in words on which side of the threshold a row lies.
+        """Return the side of the threshold of a row, as text.
 
         >>> stump = StumpRule(0, 2.5, 2, +1, -1)
         >>> stump.applied(1, np.array([3.0]), Names(lambda j: f"x{j}"))

@@ -26,21 +26,21 @@ from pacboost.samples.sample import Sample
 from pacboost.samples.sparse_codes import SparseCodes
 from pacboost.sources.table import Values
 
-MOST_COLUMNS_NAMED = 4
+MAX_COLUMNS_NAMED = 4
 Box = dict[int, NDArray[np.bool_]]
-"""Which codes of some features are inside, (256,) each."""
+"""For some features, a mask of the codes inside the box, (256,) each."""
 
 
 @dataclass(frozen=True, eq=False)
 class TreeRule(Hypothesis):
-    """Splits as arrays; the cells are the leaves.
+    """A tree with splits as arrays; the cells are the leaves.
 
     A child is the number of a split, or ``~leaf`` (-1 for leaf 0, -2 for leaf 1, …). Split 0 is the
     root, and children have larger numbers than their parents.
     """
 
     bins: Bins
-    """The thresholds behind the codes, one object for all trees of a vote."""
+    """The thresholds of the codes, one object for all trees of a vote."""
     feature: NDArray[np.int32]
     cut: NDArray[np.int32]
     """A code above it goes right."""
@@ -52,15 +52,15 @@ class TreeRule(Hypothesis):
     members: NDArray[np.uint8]
     """(subsets, 256): 1 where a code goes left."""
     gain: NDArray[np.float64]
-    """What each split won by its criterion, in units that all trees of a vote share."""
+    """The gain of each split, in the same unit for all trees of a vote."""
     cover: NDArray[np.float64]
     """The weight of training rows in every node: splits first, then leaves."""
     values: CellValues
     slope: NDArray[np.int8] | None = None
-    """+1 (-1) where a split may not let the value fall (rise) to its right; None for nowhere."""
+    """+1 (-1) if values may not fall (rise) to the right of a split, else 0; None if all are 0."""
 
     def __repr__(self) -> str:
-        """Return the size only: the bins of all features would be repeated for every tree."""
+        """Return the size only, since the bins of all features are the same for every tree."""
         return f"TreeRule(splits={self.feature.size}, leaves={len(self.values)})"
 
     @classmethod
@@ -76,20 +76,20 @@ class TreeRule(Hypothesis):
         out = self._no_cells(sample.n_rows)
         if self.feature.size == 0:
             return out
-        own = sample.bins is self.bins
+        same_bins = sample.bins is self.bins
         entries = sample.table.entries
         if entries is None:
-            codes = sample.codes if own else None
+            codes = sample.codes if same_bins else None
             self._walk(self.bins.encode(sample.table) if codes is None else codes, self.nodes, out)
             return out
         asked, numbers = np.unique(self.feature.astype(np.int64), return_inverse=True)
         nodes = self.nodes.copy()
         nodes[:, layout.FEATURE] = numbers
-        known = sample.sparse if own else None
+        encoded = sample.sparse if same_bins else None
         listed = (
             SparseCodes.from_entries(entries, self.bins, asked)
-            if known is None
-            else known.pick(asked)
+            if encoded is None
+            else encoded.pick(asked)
         )
         for first, block in listed.blocks():
             self._walk(block, nodes, out[first : first + block.shape[1]])
@@ -99,20 +99,20 @@ class TreeRule(Hypothesis):
         return np.zeros(rows, dtype=np.uint8 if len(self.values) <= 256 else np.uint16)
 
     def sides(self) -> NDArray[np.uint8]:
-        """Return for every split and code whether it goes left, (splits, 256)."""
-        left = (np.arange(256) <= self.cut[:, None]).astype(np.uint8)
-        left[:, self.bins.missing] = self.missing_left
+        """Return 1 for every split and code that goes left, else 0, (splits, 256)."""
+        goes_left = (np.arange(256) <= self.cut[:, None]).astype(np.uint8)
+        goes_left[:, self.bins.missing] = self.missing_left
         subsets = self.member >= 0
-        left[subsets] = self.members[self.member[subsets]]
-        return left
+        goes_left[subsets] = self.members[self.member[subsets]]
+        return goes_left
 
     def _walk(self, codes: Codes, nodes: NDArray[np.int32], out: Cells) -> None:
-        whole = np.array([[0, len(nodes), 0]])
+        one_tree = np.array([[0, len(nodes), 0]])
         numbers, leaves = np.arange(len(self.values), dtype=np.float64), np.zeros((out.size, 1))
 
         def task(start: int, stop: int) -> None:
             predict.score(
-                codes, nodes, self.members, self.bins.missing, whole, numbers[:, None], start,
+                codes, nodes, self.members, self.bins.missing, one_tree, numbers[:, None], start,
                 leaves[start:stop],
             )  # fmt: skip
 
@@ -122,18 +122,18 @@ class TreeRule(Hypothesis):
     def valued(self, values: CellValues, weights: NDArray[np.float64]) -> TreeRule:
         splits = self.feature.size
         cover = [0.0] * splits + weights.tolist()
-        left, right = self.left.tolist(), self.right.tolist()
+        lefts, rights = self.left.tolist(), self.right.tolist()
         for t in range(splits - 1, -1, -1):
-            for child in (left[t], right[t]):
+            for child in (lefts[t], rights[t]):
                 cover[t] += cover[child if child >= 0 else splits + ~child]
         return replace(self, values=values, cover=np.array(cover, dtype=np.float64))
 
     def allowed(self, values: CellValues, unit: float = VOTE_UNIT) -> CellValues:
-        """Pull values apart where a monotone split forbids what they would do.
+        """Clip values that violate a monotone constraint of a split.
 
-        All leaves on one side of such a split are held below the middle between the sides, all on
-        the other above it. Splits further down move values between those of their own leaves, so
-        what was set right above them stays right.
+        All leaves on one side of such a split are clipped at the middle between the sides from
+        above, and all on the other side from below. Lower splits only move values within the range
+        of their leaves, so the constraints above them stay satisfied.
         """
         if self.slope is None:
             return values
@@ -150,18 +150,18 @@ class TreeRule(Hypothesis):
         return values
 
     def _leaves(self, child: int) -> list[int]:
-        found, open_ = [], [child]
+        leaves, open_ = [], [child]
         while open_:
             at = open_.pop()
             if at < 0:
-                found.append(~at)
+                leaves.append(~at)
             else:
                 open_ += [int(self.left[at]), int(self.right[at])]
-        return found
+        return leaves
 
     @cached_property
     def nodes(self) -> NDArray[np.int32]:
-        """All splits as lines of numbers, for the kernels."""
+        """All splits as lines of a matrix, for the kernels."""
         columns = self.feature, self.cut, self.missing_left, self.left, self.right, self.member
         nodes = np.empty((self.feature.size, len(columns)), dtype=np.int32)
         for k, column in enumerate(columns):
@@ -173,38 +173,38 @@ class TreeRule(Hypothesis):
             return f"always {value_words(self.values[0], names)}"
         if self.feature.size == 1:
             yes, no = self.values[~self.left[0]], self.values[~self.right[0]]
-            said = self.condition(0, names, left=True)
-            return f"{said} → {value_words(yes, names)}, else {value_words(no, names)}"
+            condition = self.condition(0, names, left=True)
+            return f"{condition} → {value_words(yes, names)}, else {value_words(no, names)}"
         asked: dict[str, None] = {}
         for feature in dict.fromkeys(self.feature.tolist()):
             asked[names.column(feature)] = None
-            if len(asked) > MOST_COLUMNS_NAMED:
+            if len(asked) > MAX_COLUMNS_NAMED:
                 break
-        more = ", …" if len(asked) > MOST_COLUMNS_NAMED else ""
+        dots = ", …" if len(asked) > MAX_COLUMNS_NAMED else ""
         return (
-            f"tree of {len(self.values)} leaves on {', '.join([*asked][:MOST_COLUMNS_NAMED])}{more}"
+            f"tree of {len(self.values)} leaves on {', '.join([*asked][:MAX_COLUMNS_NAMED])}{dots}"
         )
 
     def condition(self, split: int, names: Names, *, left: bool) -> str:
-        """Return what sends a row left (or right) at a split."""
+        """Return the condition that sends a row left (or right) at a split, as text."""
         feature = int(self.feature[split])
         column = names.column(feature)
         if self.member[split] >= 0:
             inside = self.members[self.member[split], : self.bins.levels[feature]] != 0
             levels = np.flatnonzero(inside == left).tolist()
-            said = f"{column} in {{{names.levels(feature, levels)}}}"
+            text = f"{column} in {{{names.levels(feature, levels)}}}"
         else:
             cut, thresholds = int(self.cut[split]), self.bins.thresholds[feature]
             if cut >= thresholds.size:
                 return f"{column} is {'known' if left else 'missing'}"
-            said = names.side(feature, float(thresholds[cut]), above=not left)
-        return f"{said} or missing" if self.missing_left[split] == left else said
+            text = names.side(feature, float(thresholds[cut]), above=not left)
+        return f"{text} or missing" if self.missing_left[split] == left else text
 
     def features(self) -> set[int]:
         return set(self.feature.tolist())
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
-        """Add up what the splits on each feature won, which the values already scale."""
+        """Add up the gains of the splits on each feature, which include the vote."""
         return np.bincount(self.feature, self.gain, n_features).astype(np.float64)
 
     def split_counts(self, n_features: int, *, cover: bool) -> NDArray[np.float64]:
@@ -212,22 +212,24 @@ class TreeRule(Hypothesis):
         return np.bincount(self.feature, weights, n_features).astype(np.float64)
 
     def applied(self, cell: int, row: Values, names: Names) -> str:
-        """Return how a row came to its leaf: of several cuts on one side of it, the tightest."""
-        said: dict[Hashable, str] = {}
+        """Return the conditions on the path of a row: of several cuts on one side, the tightest."""
+        conditions: dict[Hashable, str] = {}
         tightest: dict[Hashable, int] = {}
-        for split, left in self.path(cell):
+        for split, goes_left in self.path(cell):
             feature, cut = int(self.feature[split]), int(self.cut[split])
             if np.isnan(row[feature]):
-                said[feature] = f"{names.column(feature)} is missing"
+                conditions[feature] = f"{names.column(feature)} is missing"
                 continue
-            side = (feature, left, -1 if self.member[split] < 0 else split)
-            if side not in tightest or (cut < tightest[side]) == left:
+            side = (feature, goes_left, -1 if self.member[split] < 0 else split)
+            if side not in tightest or (cut < tightest[side]) == goes_left:
                 tightest[side] = cut
-                said[side] = self.condition(split, names, left=left).removesuffix(" or missing")
-        return " and ".join(said.values()) or "always"
+                conditions[side] = self.condition(split, names, left=goes_left).removesuffix(
+                    " or missing"
+                )
+        return " and ".join(conditions.values()) or "always"
 
     def path(self, leaf: int) -> list[tuple[int, bool]]:
-        """Return the way to a leaf: splits from the root on, each with whether it goes left."""
+        """Return the path to a leaf: the splits from the root, each with True for left."""
         above = {int(c): (t, True) for t, c in enumerate(self.left)}
         above |= {int(c): (t, False) for t, c in enumerate(self.right)}
         way: list[tuple[int, bool]] = []
@@ -238,33 +240,32 @@ class TreeRule(Hypothesis):
         return way[::-1]
 
     def boxes(self) -> list[Box]:
-        """Return for each leaf which codes of the features that it asks for come to it."""
+        """Return for each leaf the codes that reach it, for the features on its path."""
         sides, splits = self.sides() != 0, self.feature.size
-        found: list[Box] = [{} for _ in range(splits + len(self.values))]
+        boxes: list[Box] = [{} for _ in range(splits + len(self.values))]
         for split, feature in enumerate(self.feature.tolist()):
             for child, inside in ((self.left, sides[split]), (self.right, ~sides[split])):
                 node = child[split] if child[split] >= 0 else splits + ~child[split]
-                box = found[split]
-                found[node] = box | {feature: box[feature] & inside if feature in box else inside}
-        return found[splits:]
+                box = boxes[split]
+                boxes[node] = box | {feature: box[feature] & inside if feature in box else inside}
+        return boxes[splits:]
 
     def feature_part(self, values: CellValues) -> FeaturePart:
-        """Read a tree that asks for at most one feature as a step function; refuse others."""
+        """Return a tree on at most one feature as a step function; raise DataError for others."""
         if self.feature.size == 0:
             return FeaturePart.constant(values[0])
         if np.unique(self.feature).size > 1:
             raise DataError(
-                f"the vote holds trees of several splits (one has {len(self.values)} leaves), "
-                "in which three features interact or more, so there is no step function for each. "
-                "shap_values(X) divides the score of every row among the features; stumps, "
-                "max_leaves=2, interactions=0 or a number of pairs have shapes"
+                f"the vote contains trees (one has {len(self.values)} leaves) in which three or "
+                "more features interact, so features have no shapes. Use shap_values(X), or fit "
+                "stumps, max_leaves=2, interactions=0 or a number of pairs"
             )
         feature, bins = int(self.feature[0]), self.bins
         thresholds, levels = bins.thresholds[feature], int(bins.levels[feature])
         if self.feature.size == 1 and not levels:
-            cut, left, right = int(self.cut[0]), values[~self.left[0]], values[~self.right[0]]
-            missing = left if self.missing_left[0] else right
-            return FeaturePart.cut(feature, thresholds[cut : cut + 1], left, right, missing)
+            cut, low, high = int(self.cut[0]), values[~self.left[0]], values[~self.right[0]]
+            missing = low if self.missing_left[0] else high
+            return FeaturePart.cut(feature, thresholds[cut : cut + 1], low, high, missing)
         codes = np.append(np.arange(thresholds.size + 1), bins.missing).astype(bins.dtype)
         leaves: Cells = self._no_cells(codes.size)
         table = np.zeros((feature + 1, codes.size), dtype=bins.dtype)
@@ -275,5 +276,5 @@ class TreeRule(Hypothesis):
 
 
 def bins_of(rules: Iterable[Hypothesis]) -> Bins | None:
-    """Return the bins that the trees among some rules share; None if there are no trees."""
+    """Return the common bins of the trees among the rules; None if there are no trees."""
     return next((rule.bins for rule in rules if isinstance(rule, TreeRule)), None)

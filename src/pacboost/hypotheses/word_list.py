@@ -1,4 +1,4 @@
-"""A list of words as one rule: the first that a text contains speaks, or every one of them."""
+"""A list of words as one rule: the first word in a text decides, or all of them add up."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis, Names, value_words
-from pacboost.kernels import words as kernels
 from pacboost.kernels.runtime.threads import each_rows
+from pacboost.kernels.words import score
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.sample import Sample
 from pacboost.sources.sparse import WordTable, words_of
 from pacboost.sources.table import Table
 
-MOST_WORDS_NAMED = 4
+MAX_WORDS_NAMED = 4
 GRID = 2.0**-16
-"""Values are multiples of this: a list has many of them, and few digits make small files."""
+"""Values are multiples of this: a list has many values, and few digits make small files."""
 
 
 @dataclass(frozen=True, eq=False)
 class WordList(Hypothesis):
-    """If it contains the first word, these values; else if the second, those; …; else the last.
+    """A decision list (Rivest 1987): the first of its words in a text determines the values.
 
-    A decision list (Rivest 1987) whose cells are its words, and one more for texts that contain
-    none. A list that ``abstains`` adds 0 there; one of a single word is the rule of
-    BoosTexter (Schapire and Singer 2000). If ``every`` word speaks, the list is a linear function:
-    the last values are added to those of all words that the text contains.
+    The cells are the words, and one more for texts that contain none of them. A list that
+    ``abstains`` adds 0 there; a list of one word is the rule of BoosTexter (Schapire and Singer
+    2000). With ``every``, the list is a linear function: the last values are added to those of all
+    words that the text contains.
 
     >>> table = WordTable(np.array([0, 2, 3, 3]), np.array([0, 1, 1]), 2, ("card", "lost"))
     >>> rule = WordList(np.array([1, 0]), np.array([[1.5], [-0.5], [0.0]]))
@@ -48,7 +48,7 @@ class WordList(Hypothesis):
 
     @classmethod
     def constant(cls, outputs: int) -> WordList:
-        """Return the list of no word, which adds the same to the scores of every text."""
+        """Return the list without words, which adds the same numbers to every score."""
         return cls(np.empty(0, dtype=np.int32), np.zeros((1, outputs)), abstains=False)
 
     @property
@@ -61,13 +61,13 @@ class WordList(Hypothesis):
 
     def cells(self, sample: Sample) -> Cells:
         cells = no_cells(sample.n_rows, self.asked.size)
-        for place in range(self.asked.size - 1, -1, -1):  # those before have the last word
+        for place in range(self.asked.size - 1, -1, -1):  # earlier words overwrite later ones
             cells[_holding(sample.table, int(self.asked[place]))] = place
         return cells
 
     @property
     def added(self) -> CellValues:
-        """What each word says beyond what the list would have said without it."""
+        """The values of each word, relative to those of a text without words of the list."""
         return self.values[:-1] if self.every else self.values[:-1] - self.values[-1]
 
     def said(self, sample: Sample) -> CellValues:
@@ -82,12 +82,13 @@ class WordList(Hypothesis):
         return float(np.abs(self.values).sum(axis=0).max())
 
     def allowed(self, values: CellValues, unit: float = VOTE_UNIT) -> CellValues:
-        """Round to the grid, and keep silent where none of the words occurs, if so agreed."""
-        kept: CellValues = np.rint(values / GRID) * GRID if unit < GRID else values.copy()
-        kept += 0.0  # a file holds whole steps, of which -0 is none
+        """Round values to ``GRID``, and set the last ones to 0 if the list abstains."""
+        coarse = unit < GRID
+        rounded: CellValues = np.rint(values / GRID) * GRID if coarse else values.copy()
+        rounded += 0.0  # a file holds whole multiples, which cannot represent -0
         if self.abstains:
-            kept[-1] = 0
-        return kept
+            rounded[-1] = 0
+        return rounded
 
     def valued(self, values: CellValues, weights: NDArray[np.float64]) -> WordList:
         return replace(self, values=values)
@@ -96,24 +97,24 @@ class WordList(Hypothesis):
         return set(self.asked.tolist())
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
-        most = np.abs(self.added).max(axis=1)
-        return np.bincount(self.asked, vote * most, n_features).astype(np.float64)
+        largest = np.abs(self.added).max(axis=1)
+        return np.bincount(self.asked, vote * largest, n_features).astype(np.float64)
 
     def words(self, names: Names) -> str:
         if not self.asked.size:
             return f"always {value_words(self.values[0], names)}"
-        said = [
+        parts = [
             f"if {names.holds(int(word))} → {value_words(line, names)}"
-            for word, line in zip(self.asked[:MOST_WORDS_NAMED], self.values, strict=False)
+            for word, line in zip(self.asked[:MAX_WORDS_NAMED], self.values, strict=False)
         ]
-        more = self.asked.size - len(said)
-        said += [f"… ({more} more)"] if more else []
-        said += [] if self.abstains else [value_words(self.values[-1], names)]
-        return (", and " if self.every else ", else ").join(said)
+        n_omitted = self.asked.size - len(parts)
+        parts += [f"… ({n_omitted} more)"] if n_omitted else []
+        parts += [] if self.abstains else [value_words(self.values[-1], names)]
+        return (", and " if self.every else ", else ").join(parts)
 
 
 def no_cells(rows: int, words: int) -> Cells:
-    """Return every row the last cell of a list of so many words."""
+    """Return the last cell of a list of ``words`` words for every row."""
     return np.full(rows, words, dtype=np.uint16 if words < 2**16 else np.uint32)
 
 
@@ -126,29 +127,29 @@ def _holding(table: Table, word: int) -> NDArray[np.integer]:
 
 @dataclass(frozen=True, eq=False)
 class WordIndex:
-    """Many lists turned over: for every word, the lists that ask for it and what they then say.
+    """An inverted index of lists: for every word, the lists that contain it and its values.
 
-    A text costs as much as its words stand in lists, however many lists there are.
+    The cost of a text is the number of entries of its words, for any number of lists.
     """
 
     entries: NDArray[np.int64]
     lists: NDArray[np.int32]
-    """Their numbers; -1 for lists of which every word speaks."""
+    """The number of the list of each entry; -1 for lists whose words add up."""
     lines: NDArray[np.int32]
     n_lists: int
     values: NDArray[np.float64]
-    """What a word says beyond what its list would have said without it."""
+    """The values of each word, relative to those of a text without words of the list."""
     silent: NDArray[np.float64]
-    """What all lists say of a text that contains none of their words."""
+    """The sum of the values of all lists for a text that contains none of their words."""
 
     @classmethod
     def of(cls, rules: Sequence[WordList], votes: Sequence[float]) -> WordIndex:
-        """Turn lists over, with their votes multiplied in."""
+        """Create the index of lists, with values multiplied by their votes."""
         sizes = [rule.asked.size for rule in rules]
         words = np.concatenate([rule.asked for rule in rules])
         last = [vote * rule.values[-1] for rule, vote in zip(rules, votes, strict=True)]
-        said = np.empty((words.size, last[0].size))
-        for rule, vote, part in zip(rules, votes, np.split(said, np.cumsum(sizes)), strict=False):
+        values = np.empty((words.size, last[0].size))
+        for rule, vote, part in zip(rules, votes, np.split(values, np.cumsum(sizes)), strict=False):
             np.multiply(rule.added, vote, out=part)
         order = np.argsort(words, kind="stable")
         counts = np.bincount(words, minlength=1)
@@ -158,16 +159,16 @@ class WordIndex:
             np.repeat(np.array(numbers, dtype=np.int32), sizes)[order],
             order.astype(np.int32),
             len(rules),
-            said,
+            values,
             np.sum(last, axis=0),
         )
 
     def scores(self, table: WordTable) -> NDArray[np.float64]:
-        """Return what all lists say of every row, (rows, outputs)."""
+        """Return the scores of all lists for every row, (rows, outputs)."""
         scores = np.tile(self.silent, (table.n_rows, 1))
 
         def task(start: int, stop: int) -> None:
-            kernels.score(
+            score(
                 table.starts,
                 table.words,
                 self.entries,

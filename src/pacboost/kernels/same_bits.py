@@ -14,7 +14,7 @@ import numpy as np
 from pacboost.kernels.runtime import Bytes, Floats
 from pacboost.kernels.runtime.jit import inline, kernel
 from pacboost.numerics import same_bits
-from pacboost.numerics.same_bits import ATANH, FARTHEST, LN2_HIGH, LN2_LOW, LOG2_E, ROOT_HALF
+from pacboost.numerics.same_bits import ATANH, LN2_HIGH, LN2_LOW, LOG2_E, MAX_EXPONENT, ROOT_HALF
 
 MAX_ARGUMENT = 700.0
 """The exponential of larger numbers is not a normal double."""
@@ -68,7 +68,7 @@ def exp_below_0(x: float) -> float:
     2^k is a product of two powers: the first product is exact, so the result is rounded once, even
     if it is tiny. Without a branch or a table, loops are vectorized.
     """
-    x = x if x > -same_bits.FARTHEST else -same_bits.FARTHEST
+    x = x if x > -same_bits.MAX_EXPONENT else -same_bits.MAX_EXPONENT
     k = np.floor(x * LOG2_E + 0.5)
     r = (x - k * LN2_HIGH) - k * LN2_LOW
     p = exp_near_0(r)
@@ -195,7 +195,7 @@ def _elementwise(by_kernel: Any, by_numpy: Any, values: Any) -> Any:
 def exponentials(values: Floats, out: Floats) -> None:
     """Write the exponential of every number."""
     for i in range(values.size):
-        x = values[i] if values[i] < FARTHEST else FARTHEST
+        x = values[i] if values[i] < MAX_EXPONENT else MAX_EXPONENT
         out[i] = exp_below_0(x) if values[i] == values[i] else values[i]
 
 

@@ -1,6 +1,6 @@
-"""The ledger: what the loop measured, round by round.
+"""The ledger: the record of a boosting run, round by round.
 
-Certificates, reports and pages are functions of the ledger alone; it can be saved and read again
+Certificates, reports and pages are functions of the ledger alone; it can be saved and loaded
 without the data. Rates are under the starting distribution D_1; ties count as mistakes.
 """
 
@@ -17,92 +17,92 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.markup import bold, table
 
-# Rows with small margins: they are worth looking at, because their labels are often wrong.
-
-KEPT = 100
-"""So many of the hardest rows go into the ledger."""
+MAX_HARD_ROWS = 100
+"""Maximum number of rows with small margins in the ledger."""
 
 
 @dataclass(frozen=True)
 class HardRow:
-    """What the final vote of a run says about one of its rows."""
+    """A training row with a small margin under the final vote; its label is often wrong."""
 
     row: int
-    """Its number in what was given to fit, counted from 0."""
+    """Its position in the rows passed to fit, from 0."""
     label: str
-    """What it is said to be; of several labels the one that the vote contradicts most."""
+    """Its label; of several labels, the one that the vote contradicts most."""
     margin: float
-    """Its normalised margin: below 0 where the vote says something else, -1 where all rules do."""
+    """Its normalised margin: below 0 if the vote contradicts the label, -1 if all rules do."""
     wrong: float
-    """The share of all votes against its label: that of the rules that are wrong on it."""
-
-
-# What was measured when a new sample was drawn, in boosting by filtering.
+    """The share of the votes of rules that are wrong on it."""
 
 
 @dataclass(frozen=True)
 class Refill:
-    """One filling of the sample, all of it scored by the vote of the first ``rounds`` rounds."""
+    """Measurements of one new sample in boosting by filtering.
+
+    The vote of the first ``rounds`` rounds scores all of its examples.
+    """
 
     number: int
     rounds: int
-    """How many rounds the vote had that did the filtering."""
+    """Number of rounds of the vote that filtered the examples."""
     draws: int
-    """Examples that were looked at and scored."""
+    """Number of examples that were drawn and scored."""
     fresh: int
-    """How many of them nothing had looked at before, not even to choose bins; of a source in
-    blocks, how many rows drawn over all of it were scored besides, to test the vote."""
+    """Number of them that were never used before, not even to choose bins; for a source in blocks,
+    the number of additional rows, drawn over all blocks, that were scored to test the vote."""
     accepted: int
     scale: float
-    """An example of weight w was kept with chance w/scale, if that is below 1."""
+    """An example of weight w was accepted with probability min(1, w/scale)."""
     mean: float
-    """μ: the mean weight of the fresh examples; if there are none, of those that were not learned
-    from, and if there are none of those either, of all."""
+    """μ: the mean weight of the fresh examples; if there are none, of the examples not used for
+    learning; and if there are none of those either, of all examples."""
     lower: float
     upper: float
-    """A confidence interval for μ: all of a run hold together with the chance that ``delta`` of
-    every one of them leaves."""
+    """A confidence interval for μ; all intervals of a run hold together, except with a probability
+    of at most the sum of their ``delta``."""
     error: float
-    """Progressive error: of the same examples, scored before anything was learned from them."""
+    """Progressive error: the error on the same examples, scored before learning from them."""
     error_upper: float
-    """What the error is at most: the smaller of the factor of the booster times ``upper`` and the
-    upper end of an interval for the mistakes; 1 where the examples are no fair draw."""
+    """Upper bound on the error: the smaller of the factor of the booster times ``upper`` and the
+    upper end of an interval for the mistakes; 1 if the examples are not a random draw."""
     loss: float
     """Progressive log loss of the same examples."""
     delta: float
-    """The failure probability of the test: half of it is for μ, half for the mistakes."""
+    """Failure probability of the test: half of it for μ, half for the mistakes."""
     smoothness: float
-    """No example weighs more than this many times what it does under the distribution: 1/μ, or
-    what is known of it where no draw weighed anything."""
+    """Largest ratio of the weight of an example to its weight under the distribution: 1/μ, or a
+    bound on it if all draws had weight 0."""
     again: int = 0
-    """How many had been drawn before."""
+    """Number of examples that had been drawn before."""
     tested: int = 0
-    """How many more were drawn to test the edge of the rule that was learned, if it was."""
+    """Number of additional draws that tested the edge of the learned rule, if any."""
     mistakes: int = field(kw_only=True)
-    """On how many of the same examples the vote was wrong or tied."""
+    """Number of the same examples on which the vote was wrong or tied."""
     seconds: float = 0.0
 
     @property
     def acceptance(self) -> float:
-        """The share of the draws that were kept."""
+        """The share of draws that were accepted."""
         return self.accepted / self.draws if self.draws else 0.0
 
 
-OUTSIDE = ("rule", "seconds")
-"""Fields of a round that two equal runs may differ in: words hold column names, clocks differ."""
+UNCOMPARED = ("rule", "seconds")
+"""Fields of a round that may differ between equal runs: texts with column names, and times."""
 
-LOSSES = frozenset({"square", "absolute", "huber", "quantile", "poisson", "gamma", "custom_loss"})
-"""Potentials of regression, which are losses."""
+REGRESSION_POTENTIALS = frozenset(
+    {"square", "absolute", "huber", "quantile", "poisson", "gamma", "custom_loss"}
+)
+"""Potentials of regression, which are loss functions."""
 LOG_LINK = frozenset({"poisson", "gamma"})
-"""Those of them whose scores are logarithms of predictions."""
+"""Regression potentials whose scores are logarithms of predictions."""
 
 ROUNDS_SHOWN = 5
-"""In a notebook, so many at the beginning and so many at the end."""
+"""Number of first rounds, and of last rounds, that a notebook shows."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """What the loop measured of one round t."""
+    """Measurements of one round t."""
 
     number: int
     error: float
@@ -110,26 +110,26 @@ class Round:
     edge: float
     """1 - 2·error: the correlation of the rule with the labels under D_t."""
     vote: float
-    """Its vote; the largest in absolute value where cells have votes of their own."""
+    """The vote of the rule; if each cell has a vote, the largest in absolute value."""
     normaliser: float
-    """Z_t = Σ D_t(i) exp(-vote·y_i h(x_i)), with the vote it really got; for other potentials than
-    the exponential, by how much the round multiplied their mean; 1 in boosting by filtering."""
+    """Z_t = Σ D_t(i) exp(-vote·y_i h(x_i)), for the final vote; for potentials other than the
+    exponential, the factor of the round on their mean; 1 in boosting by filtering."""
     training_error: float
     """Share of the sample (under D_1) on which the vote so far is wrong or tied."""
     effective_size: float
-    """1 / Σ D_t(i)²: how many equally weighted rows D_t is worth."""
+    """1 / Σ D_t(i)²: the number of equally weighted rows with the same concentration as D_t."""
     weight: int
-    """The sum of the whole-number weights that D_t was made of."""
+    """The sum of the whole-number weights of D_t."""
     memory: list[float]
-    """What the booster needs to go on from here, besides votes and margins."""
+    """State of the booster, besides votes and margins, that continuing from here requires."""
     rule: str
     seconds: float
     validation: float | None = None
-    """The evaluation metric on validation rows, where there are some."""
+    """The evaluation metric on validation rows, if any."""
     margin: float | None = None
-    """The margin after the round, where that is what the booster maximises."""
+    """The margin after the round, if the booster maximises it."""
     gap: float | None = None
-    """By how much any vote could exceed it at most, if the learner found the best rules."""
+    """Upper bound on how much any vote improves the margin, if the learner finds the best rules."""
 
 
 @dataclass
@@ -142,18 +142,18 @@ class Ledger:
     rows: int
     classes: int
     weighted: bool
-    """Whether the rows came with weights of their own."""
+    """Whether the user passed weights of rows."""
     plain_votes: bool
     """Whether every vote is ½ ln((1 - error)/error), unscaled and uncapped."""
     factor: float = 1.0
     """The training error is at most this times ∏ Z_t: 1 for two classes, K/2 for pairs of row and
-    class (K where the potential is not convex), log₂ K for softmax."""
+    class (K if the potential is not convex), log₂ K for softmax."""
     multiclass: str = ""
-    """How more than two classes were treated; empty for two."""
+    """The method for more than two classes; empty for two."""
     cells: bool = False
-    """Whether cells have votes of their own; else ``vote`` is that of the whole rule."""
+    """Whether each cell has a vote; otherwise ``vote`` is that of the rule."""
     metric: str = ""
-    """What was measured on validation rows, if there were any."""
+    """Name of the metric on validation rows, if any."""
     vc_dimension: int | None = None
     log_size: float | None = None
     stopped: str = ""
@@ -163,20 +163,20 @@ class Ledger:
     several_labels: bool = False
     """Whether a row may have several labels; rates are then of pairs of row and label."""
     refills: list[Refill] = field(default_factory=list)
-    """How the sample was drawn anew, in boosting by filtering; rates of rounds are then of the
-    sample of that time, and ``rows`` counts all draws."""
+    """The samples drawn in boosting by filtering; rates of rounds then refer to the sample of
+    that round, and ``rows`` counts all draws."""
     revised: bool = False
-    """Whether later rounds changed the votes of earlier ones; those recorded are the last."""
+    """Whether later rounds changed earlier votes; the recorded votes are the final ones."""
     hard: list[HardRow] = field(default_factory=list)
-    """The rows that the final vote finds hardest, the hardest first; ``hardest`` reads them."""
+    """The rows with the smallest margins under the final vote, in increasing order."""
     vote_digest: str = ""
-    """A fingerprint of the rules and votes that the run left (hypotheses/vote.py)."""
+    """A fingerprint of the final rules and votes (hypotheses/vote_digest.py)."""
 
     def __len__(self) -> int:
         return len(self.rounds)
 
     def __repr__(self) -> str:
-        """Name the run and its size; ``rounds`` holds the rest."""
+        """Return the booster, the learner and the size of the run."""
         return (
             f"Ledger(booster={self.booster!r}, learner={self.learner!r}, rows={self.rows}, "
             f"rounds={len(self)})"
@@ -185,21 +185,21 @@ class Ledger:
     @property
     def regression(self) -> bool:
         """Whether numbers were predicted, so that ``training_error`` is a mean loss."""
-        return self.potential in LOSSES
+        return self.potential in REGRESSION_POTENTIALS
 
     def log_products(self) -> Iterator[float]:
-        """ln ∏ Z_s after each round."""
+        """Yield ln ∏ Z_s after each round."""
         total = 0.0
         for entry in self.rounds:
             total += math.log(entry.normaliser)
             yield total
 
     def columns(self) -> dict[str, list[Any]]:
-        """Everything as columns, with the product bound in its three forms.
+        """Return all rounds as columns, with the product bound in its three forms.
 
         ``bound`` is ∏ Z_t times ``factor``. ``bound_errors`` = ∏ 2√(error(1 - error)) and
-        ``bound_edges`` = exp(-½ Σ edge²) are the forms of textbooks; they hold for plain votes only
-        and are None for others.
+        ``bound_edges`` = exp(-½ Σ edge²) are the forms of textbooks; they hold only for votes that
+        are neither scaled nor capped, and are None otherwise.
         """
         table: dict[str, list[Any]] = {
             f.name: [getattr(entry, f.name) for entry in self.rounds] for f in fields(Round)
@@ -222,27 +222,26 @@ class Ledger:
 
     def hardest(self, k: int = 10) -> list[HardRow]:
         """Return the k rows with the smallest margins: outliers, and suspected label errors."""
-        wanted = positive_whole("k", k)
+        n_rows = positive_whole("k", k)
         if not self.hard:
-            raise DataError(f"no rows are known to be hard: {self._why_none_is_hard()}")
-        if wanted > len(self.hard) and self.rows > len(self.hard):
+            raise DataError(f"the ledger lists no hard rows: {self._why_none_is_hard()}")
+        if n_rows > len(self.hard) and self.rows > len(self.hard):
             raise ParameterError(
-                f"k is {k}, but the ledger keeps the {len(self.hard)} hardest rows; "
-                "margins(X, y) of the classifier has all"
+                f"k is {k}, but the ledger lists the {len(self.hard)} hardest rows; "
+                "margins(X, y) of the classifier returns all margins"
             )
-        return self.hard[:wanted]
+        return self.hard[:n_rows]
 
     def _why_none_is_hard(self) -> str:
         if self.refills:
             return (
-                "the rows were drawn, learned from and forgotten. Ask margins(X, y) of the "
-                "classifier for rows at hand"
+                "boosting by filtering does not keep its rows. Call margins(X, y) of the classifier"
             )
         if self.regression:
-            return "numbers have no margins. Compare predict(X) with y"
+            return "a regression has no margins. Compare predict(X) with y"
         if not self.rounds:
             return "the vote is empty"
-        return "this kind of fit lists none. Ask margins(X, y) of the classifier"
+        return "this kind of fit lists none. Call margins(X, y) of the classifier"
 
     def _repr_html_(self) -> str:
         """Show the first and the last rounds as an HTML table."""
@@ -258,13 +257,13 @@ class Ledger:
         return bold(head) + table(heads, lines) + bold(f"Stopped: {self.stopped or 'not yet'}.")
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Everything as a data frame of pandas, polars or pyarrow."""
+        """Return all rounds as a data frame of pandas, polars or pyarrow."""
         import narwhals as nw
 
         return nw.from_dict(self.columns(), backend=backend).to_native()  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain objects that JSON knows; what is not used is left out."""
+        """Return the ledger as objects that JSON supports, without unused fields."""
         content = dict(vars(self))
         for name in ("rounds", "refills", "hard"):  # asdict would copy them number by number
             content[name] = [dict(vars(entry)) for entry in content[name]]
@@ -278,12 +277,12 @@ class Ledger:
         return content
 
     def to_json(self) -> str:
-        """Everything as JSON text."""
+        """Return the ledger as JSON text."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Ledger:
-        """Read what ``to_dict`` wrote."""
+        """Create a ledger from the result of ``to_dict``."""
         try:
             rounds = [Round(**entry) for entry in content["rounds"]]
             refills = [Refill(**entry) for entry in content["refills"]]
@@ -294,7 +293,7 @@ class Ledger:
 
     @classmethod
     def from_json(cls, text: str) -> Ledger:
-        """Read what ``to_json`` wrote.
+        """Create a ledger from the result of ``to_json``.
 
         >>> ledger = Ledger("adaboost", "exponential", "stump", 10, 1, False, True)
         >>> Ledger.from_json(ledger.to_json()) == ledger
@@ -303,16 +302,16 @@ class Ledger:
         return cls.from_dict(json.loads(text))
 
     def core(self) -> dict[str, Any]:
-        """What two equal runs share: everything but clock times and words."""
+        """Return the part that equal runs share: all fields but times and texts."""
         content = self.to_dict()
         for entry in content["rounds"]:
-            for name in OUTSIDE:
+            for name in UNCOMPARED:
                 del entry[name]
         for entry in content["refills"]:
             del entry["seconds"]
         return content
 
     def digest(self) -> str:
-        """A fingerprint of ``core``."""
+        """Return a fingerprint of ``core``."""
         text = json.dumps(self.core(), sort_keys=True, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()

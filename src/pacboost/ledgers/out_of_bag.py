@@ -1,4 +1,4 @@
-"""What a bagged vote leaves behind of the rows outside its bags, as plain numbers."""
+"""Out-of-bag counts of a bagged vote."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class OutOfBag:
-    """The counts that a finished tally leaves: all that a certificate looks at."""
+    """Out-of-bag counts of all members: the only data that a certificate uses."""
 
     rows: int
-    """Rows that are counted."""
+    """Number of counted rows."""
     members_max: int
-    """The most members there could have been, fixed before any was made."""
+    """Maximum number of members, fixed before the first was trained."""
     outside: float
-    """The chance that a row is outside a bag."""
+    """Probability that a row is outside a bag."""
     sizes: NDArray[np.int64]
-    """Counted rows outside the bag of each member."""
+    """Number of counted rows outside the bag of each member."""
     wrong: NDArray[np.int64]
-    """How many of them the member gets wrong."""
+    """Number of them that the member classifies wrongly."""
     pair_least_size: int | None
-    """The fewest counted rows outside both bags of a pair; None if pairs were not kept."""
+    """Minimum number of counted rows outside both bags of a pair; None if not counted."""
     tandem: float | None
-    """Mean over ordered pairs, also of a member with itself, of the share both get wrong."""
+    """Mean share of rows that both members of an ordered pair, also of equal members, get wrong."""
     vote_error: float | None
-    """Error of the votes out of bag: an estimate, never a bound. None if no row was outside."""
+    """Out-of-bag error of the vote: an estimate, not a bound. None if no row was outside a bag."""
     unseen: int
-    """Rows that are in every bag, so that no vote out of bag is about them."""
+    """Number of rows that are in every bag and have no out-of-bag vote."""
 
     @property
     def members(self) -> int:
-        """The number of members that were made."""
+        """The number of members."""
         return self.sizes.size
 
     @property
     def least_size(self) -> int:
-        """The fewest counted rows outside the bag of a member."""
+        """The minimum number of counted rows outside the bag of a member."""
         return int(self.sizes.min(initial=self.rows))
 
     @property
     def first(self) -> float | None:
-        """The mean over members of their share of wrong rows; None if a member has no rows."""
+        """The mean share of wrong rows over members; None if a member has no rows."""
         if not self.sizes.size or not self.sizes.all():
             return None
         return math.fsum(self.wrong / self.sizes) / self.members

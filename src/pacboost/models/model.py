@@ -16,7 +16,8 @@ from pacboost.bounds.held_out import HeldOut
 from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.shapes import Counts, Shapes, shapes
-from pacboost.hypotheses.vote import Scores, vote_digest
+from pacboost.hypotheses.vote import Scores
+from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels import same_bits
 from pacboost.ledgers.ledger import LOG_LINK, Ledger
 from pacboost.models.calibration import Calibration

@@ -1,4 +1,4 @@
-"""Numbers that users give: checked, and turned into Python's own before anything is computed.
+"""Check the numbers that users pass, and convert them to Python's own types.
 
 NumPy's integers have a fixed size and wrap around when a product is too large, and its small floats
 round to few digits; both can make a bound smaller than it is. Every public function that computes a
@@ -19,13 +19,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def meant(name: object, known: Iterable[str]) -> str:
-    """Return in brackets which of the known names may be meant, or nothing.
+def meant(name: object, allowed: Iterable[str]) -> str:
+    """Return a suggestion in brackets: the allowed name that is closest, or an empty string.
 
     >>> meant("recal", ["recall", "auc"]), meant("Auc", ["auc"]), meant(5, ["auc"])
     (" (did you mean 'recall'?)", " (did you mean 'auc'?)", '')
     """
-    by_letters = {other.lower(): other for other in known}
+    by_letters = {other.lower(): other for other in allowed}
     close = get_close_matches(str(name).lower(), by_letters, n=1)
     return f" (did you mean {by_letters[close[0]]!r}?)" if close else ""
 
@@ -54,24 +54,24 @@ def share(name: str, value: float) -> float:
     return float(value)
 
 
-def whole(name: str, value: object, least: int = 0) -> int:
-    """Check a whole number of any integer type, and give it as an int, which cannot overflow.
+def whole(name: str, value: object, minimum: int = 0) -> int:
+    """Check a whole number of any integer type, and return it as an int, which cannot overflow.
 
-    A float is refused even where it is whole: from 2^53 on not every whole number is a float.
+    A float is refused even if it is whole: from 2^53 on not every whole number is a float.
 
     >>> whole("rows", 12)
     12
     """
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < minimum:
         hint = ""
         if (
             isinstance(value, Real)
             and not isinstance(value, Integral)
             and float(value).is_integer()
         ):
-            hint = f"; a float was given, so write int({value!r}) if it is exact"
+            hint = f"; for an exact float write int({value!r})"
         raise ParameterError(
-            f"{name} is {value!r}; it must be a whole number, {least} or more{hint}",
+            f"{name} is {value!r}; it must be a whole number, {minimum} or more{hint}",
             parameter=name,
         )
     return int(value)
@@ -107,7 +107,7 @@ def counts(k: object, n: object) -> tuple[int, int]:
 def plain(value: Any) -> Any:
     """Turn an integer of any type into an int, another real number into a float, arrays into lists.
 
-    Scalars of NumPy become Python's. Everything else, truth values included, is returned as it is.
+    Scalars of NumPy become Python's. Everything else, truth values included, is returned unchanged.
 
     >>> import numpy as np
     >>> plain(np.int8(100)), plain(np.bool_(True)), plain(np.array([1, 2])), plain("text")
@@ -123,7 +123,7 @@ def plain(value: Any) -> Any:
 
 
 def plain_numbers(function: Callable[P, R]) -> Callable[P, R]:
-    """Convert the numbers given to a function, and refuse those too large to compute with.
+    """Decorate a function: convert its arguments, and refuse numbers that overflow.
 
     >>> import numpy as np
     >>> square = plain_numbers(lambda number: number * number)
@@ -133,10 +133,10 @@ def plain_numbers(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def converted(*args: P.args, **kwargs: P.kwargs) -> R:
-        given = [plain(value) for value in args]
+        positional = [plain(value) for value in args]
         named = {name: plain(value) for name, value in kwargs.items()}
         try:
-            return function(*given, **named)
+            return function(*positional, **named)
         except OverflowError as problem:
             raise ParameterError(
                 f"a number given to {function.__name__} is too large or too small to compute "

@@ -1,14 +1,14 @@
-"""Sums that come out the same in any order.
+"""Sums that are the same in any order, and the definition of a mistake.
 
 Floating-point addition is not associative, so a sum over rows would depend on how rows are split
 among threads and in which order they arrive. Two roundings remove that, once and for all:
 
-* what is summed over rows is a *whole-number weight*; a fresh set of weights sums to about
-  ``FRESH_TOTAL`` and never to more than ``MOST_TOTAL = 2**53``, so every sum is exact;
-* a *vote* is a multiple of ``VOTE_UNIT = 2**-40``; scores up to 2**12 are then exact however the
-  votes are added up, round by round or from a table per feature.
+* rows have *whole-number weights*; a fresh set of weights sums to about ``FRESH_TOTAL`` and
+  never to more than ``MAX_TOTAL = 2**53``, so every sum is exact;
+* a *vote* is a multiple of ``VOTE_UNIT = 2**-40``; scores up to 2**12 are then exact
+  in any order of addition, round by round or from a table per feature.
 
-Neither costs a theorem anything: the bound is computed from what was really used.
+Theorems are unaffected: bounds are computed from the rounded weights and votes.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 FRESH_TOTAL = 2**52
-MOST_TOTAL = 2**53
+MAX_TOTAL = 2**53
 VOTE_UNIT = 2.0**-40
 
-MOST_VOTE = 0.5 * math.log(MOST_TOTAL)
+MAX_VOTE = 0.5 * math.log(MAX_TOTAL)
 """The vote of a rule whose error is one unit of weight: smaller errors cannot be distinguished."""
 
 
@@ -41,7 +41,7 @@ def round_vote(vote: float) -> float:
 def whole_scale(total: float) -> float:
     """Return the power of two that brings a sum of weights to between 2**51 and ``FRESH_TOTAL``.
 
-    Sums that differ in their last bits have the same, so a row of weight 2 is treated as two rows.
+    Sums that differ in their last bits have the same scale, so a row of weight 2 equals two rows.
 
     >>> whole_scale(3.0) == 2.0**50
     True
@@ -50,7 +50,9 @@ def whole_scale(total: float) -> float:
 
 
 def in_units_of_least(base: NDArray[np.float64], outputs: int = 1) -> NDArray[np.float64]:
-    """Return base weights in units of the least, one for each output; whole where they nearly are.
+    """Return base weights as multiples of the smallest, repeated for each output.
+
+    Multiples that are whole up to rounding are rounded.
 
     >>> in_units_of_least(np.array([0.1, 0.3])).tolist()
     [1.0, 3.0]
@@ -58,22 +60,20 @@ def in_units_of_least(base: NDArray[np.float64], outputs: int = 1) -> NDArray[np
     if base.size == 1:
         return np.ones(1)
     units = np.repeat(base / base.min(), outputs)
-    whole = np.rint(units)
-    return np.where(np.abs(units - whole) <= 1e-9 * whole, whole, units)
+    rounded = np.rint(units)
+    return np.where(np.abs(units - rounded) <= 1e-9 * rounded, rounded, units)
 
-
-# Which rows a vote gets wrong: the definition that every certificate of an error rests on.
-#
-# A tie is a mistake, and so is a score that is not a number, because then nothing was decided. A
-# theorem about the error of a vote then also holds for whatever ``predict`` answers on a tie.
-# ``kernels/measure.py`` has the same definition as loops over rows, for the training error.
 
 Scores = NDArray[Any]
 Marked = NDArray[np.bool_]
 
 
 def wrong_margins(margins: ArrayLike) -> Marked:
-    """Mark the margins y·F(x) that are not above 0.
+    """Mark the margins y·F(x) that are not above 0: the definition of a mistake in certificates.
+
+    A tie is a mistake, and so is NaN, because the vote then decides nothing. A theorem about the
+    error of a vote therefore holds for any answer of ``predict`` on a tie. ``kernels/measure.py``
+    has the same definition as loops over rows, for the training error.
 
     >>> wrong_margins([0.5, 0.0, -0.5, float("nan")]).tolist()
     [False, True, True, True]
@@ -96,7 +96,7 @@ def wrong_answers(answers: NDArray[Any], truth: NDArray[Any], scores: Scores) ->
 
 
 def tied(scores: Scores) -> Marked:
-    """Mark the rows on which scores decide nothing: (rows,) for two classes, or (rows, classes).
+    """Mark the rows with tied scores, of shape (rows,) for two classes or (rows, classes).
 
     >>> tied(np.array([0.0, 0.1])).tolist(), tied(np.array([[3, 3, 1], [3, 2, 2]])).tolist()
     ([True, False], [True, False])
@@ -107,11 +107,8 @@ def tied(scores: Scores) -> Marked:
     return np.asarray(lower.sum(axis=1) < scores.shape[1] - 1)
 
 
-# Draw rows with probability proportional to whole-number weights.
-
-
 def draw(weights: NDArray[np.int64], size: int, generator: np.random.Generator) -> NDArray[np.intp]:
-    """Draw ``size`` row numbers independently, with replacement.
+    """Draw ``size`` row numbers with replacement, with probability proportional to the weights.
 
     >>> draw(np.array([0, 5, 0]), 3, np.random.default_rng(0)).tolist()
     [1, 1, 1]
@@ -120,8 +117,6 @@ def draw(weights: NDArray[np.int64], size: int, generator: np.random.Generator) 
     return np.searchsorted(ends, generator.integers(ends[-1], size=size), side="right")
 
 
-# Quantiles of numbers with whole weights: what lowers the pinball loss most.
-
 Floats = NDArray[np.float64]
 
 
@@ -129,9 +124,9 @@ def quantile_of(numbers: Floats, weights: NDArray[np.int64] | None, share: float
     """Return the middle of all numbers v that minimise the pinball loss of ``share``.
 
     That loss is Σ w·share·(r - v) over numbers r above v, and Σ w·(1 - share)·(v - r) over the
-    others; with a share of ½ the minimum is the median. Weights were rounded to whole units, so
-    that parts that differ by less than a unit a row are equal: a row of weight 2 then does the same
-    as two rows.
+    others; with a share of ½ the minimum is the median. Weights are rounded to whole units, so
+    sums that differ by less than a unit per row count as equal: a row of weight 2 then has the same
+    effect as two rows.
 
     >>> quantile_of(np.array([5.0, 1.0, 2.0]), np.array([10, 20, 10]), 0.5)
     1.5
@@ -168,7 +163,7 @@ def quantiles_of_cells(
     cells: NDArray[np.unsignedinteger],
     count: int,
 ) -> Floats:
-    """Return the quantile of every cell, 0 where there are no rows.
+    """Return the quantile of every cell; 0 for cells without rows.
 
     >>> cells = np.array([0, 0, 2, 2, 2], dtype=np.uint8)
     >>> quantiles_of_cells(np.array([1.0, 3.0, 5.0, 7.0, 6.0]), None, 0.5, cells, 3).tolist()
@@ -176,9 +171,9 @@ def quantiles_of_cells(
     """
     order = np.argsort(cells, kind="stable")
     ends = np.cumsum(np.bincount(cells, minlength=count))
-    found = np.zeros(count)
+    quantiles = np.zeros(count)
     for cell, rows in enumerate(np.split(order, ends[:-1])):
         if rows.size:
-            own = None if weights is None else weights[rows]
-            found[cell] = quantile_of(numbers[rows], own, share)
-    return found
+            cell_weights = None if weights is None else weights[rows]
+            quantiles[cell] = quantile_of(numbers[rows], cell_weights, share)
+    return quantiles

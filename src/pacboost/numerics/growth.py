@@ -1,7 +1,7 @@
 """How many ways a class of rules can label points, as logarithms, rounded up.
 
 The counts themselves leave the range of a float early. Small ones are computed as whole numbers,
-large ones as a largest term and what the others add to it.
+large ones as a largest term and the sum of the others relative to it.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from pacboost.errors import ParameterError
 from pacboost.numerics.checks import positive_whole, whole
 
 OUTWARD = 1e-14
-"""Relative rounding error of what is computed here, with room to spare."""
+"""Relative rounding error of these logarithms, overestimated."""
 
-EXACT = 200
-"""Up to this many factors a count is computed as a whole number."""
+MAX_EXACT_FACTORS = 200
+"""Maximum number of factors for which a count is computed as a whole number."""
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 
-MOST_TERMS = 10_000_000
-"""A sum that would need more terms than this is bounded from above instead."""
+MAX_TERMS = 10_000_000
+"""Maximum number of terms to sum; longer sums are bounded from above instead."""
 
 
 def log_binomial(n: int, k: int) -> float:
-    """The logarithm of the number of ways to choose k among n: ln C(n, k), rounded up.
+    """Return ln C(n, k), the logarithm of the number of ways to choose k among n, rounded up.
 
     >>> round(log_binomial(1260, 20), 4)
     100.2901
     """
     n = whole("n", n)
     if not 0 <= k <= n:
-        raise ParameterError(f"k is {k!r}; of {n} things one can choose 0 to {n}")
+        raise ParameterError(f"k is {k!r}; k lies between 0 and n = {n}")
     return log_choose(n, int(k)) * (1 + OUTWARD)
 
 
 def log_sauer(d: int, m: int) -> float:
-    """The most labelings of m points by a class of dimension d: ln Σ_{i≤d} C(m, i), rounded up.
+    """Return ln Σ_{i≤d} C(m, i), rounded up: it bounds labelings by a class of VC dimension d.
 
     Sauer 1972, Shelah 1972; for d ≥ m all 2^m.
 
@@ -50,7 +50,7 @@ def log_sauer(d: int, m: int) -> float:
 
 
 def log_cover(m: int, d: int) -> float:
-    """The most labelings of m points by signs of d weights: ln 2 Σ_{k<d} C(m-1, k), rounded up.
+    """Return ln 2 Σ_{k<d} C(m-1, k), rounded up: labelings of m points by signs of d weights.
 
     Cover 1965; halfspaces through the origin in d dimensions.
 
@@ -62,39 +62,39 @@ def log_cover(m: int, d: int) -> float:
 
 
 def log_stump_growth(m: int, p: int) -> float:
-    """The most labelings of m points by stumps: ln(2 + Σ_{0<k<m} min(2p, C(m, k))), rounded up.
+    """Return ln(2 + Σ_{0<k<m} min(2p, C(m, k))), rounded up: labelings of m points by stumps.
 
     Stumps of both signs on p real features (Gey 2018; Leboeuf, LeBlanc and Marchand 2020).
 
     >>> round(math.exp(log_stump_growth(4, 2)), 6)
     14.0
     """
-    m, most = positive_whole("m", m), 2 * positive_whole("p", p)
+    m, max_ways = positive_whole("m", m), 2 * positive_whole("p", p)
     total, ways, k = 2, m, 1
-    while 2 * k < m and ways < most:  # k and m-k together, while there are fewer than 2p ways
+    while 2 * k < m and ways < max_ways:  # k and m-k together, while there are fewer than 2p ways
         total += 2 * ways
         ways = ways * (m - k) // (k + 1)
         k += 1
-    total += max(m + 1 - 2 * k, 0) * min(most, ways)
+    total += max(m + 1 - 2 * k, 0) * min(max_ways, ways)
     return math.log(total) * (1 + OUTWARD)
 
 
 def vc_of_stumps(p: int) -> int:
-    """The VC dimension of stumps on p real features: the largest d with C(d, ⌊d/2⌋) ≤ 2p.
+    """Return the VC dimension of stumps on p real features: the largest d with C(d, ⌊d/2⌋) ≤ 2p.
 
     Gey 2018; Leboeuf, LeBlanc and Marchand 2020.
 
     >>> [vc_of_stumps(p) for p in (1, 2, 3, 5, 10, 20, 100, 1000)]
     [2, 3, 4, 5, 6, 7, 9, 13]
     """
-    most, d = 2 * positive_whole("p", p), 1
-    while math.comb(d + 1, (d + 1) // 2) <= most:
+    max_ways, d = 2 * positive_whole("p", p), 1
+    while math.comb(d + 1, (d + 1) // 2) <= max_ways:
         d += 1
     return d
 
 
 def log_choose(n: int, k: int) -> float:
-    """The logarithm of C(n, k) for 0 ≤ k ≤ n, rounded to nearest but for a few last bits.
+    """Return ln C(n, k) for 0 ≤ k ≤ n, exact but for a few last bits.
 
     Stirling's series with its large terms joined, so that nothing cancels.
 
@@ -102,7 +102,7 @@ def log_choose(n: int, k: int) -> float:
     0.0
     """
     k = min(k, n - k)
-    if k <= EXACT:
+    if k <= MAX_EXACT_FACTORS:
         return math.log(math.comb(n, k))
     rest = n - k
     joined = k * math.log(n / k) - rest * math.log1p(-k / n)
@@ -111,7 +111,7 @@ def log_choose(n: int, k: int) -> float:
 
 
 def stirling(x: int) -> float:
-    """What Stirling's formula lacks: ln x! - (x ln x - x + ½ ln 2πx), for x of 1 or more.
+    """Return the error of Stirling's formula: ln x! - (x ln x - x + ½ ln 2πx), for x of 1 or more.
 
     >>> round(stirling(1), 6)
     0.081061
@@ -123,10 +123,10 @@ def stirling(x: int) -> float:
 
 
 def _log_head(d: int, m: int) -> float:
-    """The logarithm of Σ_{i≤d} C(m, i)."""
+    """Return ln Σ_{i≤d} C(m, i)."""
     if d >= m:
         return m * math.log(2)
-    if d <= EXACT:
+    if d <= MAX_EXACT_FACTORS:
         term = total = 1
         for i in range(1, d + 1):
             term = term * (m - i + 1) // i
@@ -134,25 +134,25 @@ def _log_head(d: int, m: int) -> float:
         return math.log(total)
     if 2 * d > m:  # all but the other end, which is at most half of all
         everything = m * math.log(2)
-        if _terms_needed(m - d - 1, m) > MOST_TERMS:
+        if _terms_needed(m - d - 1, m) > MAX_TERMS:
             return everything
         return everything + math.log1p(-math.exp(_log_head(m - d - 1, m) - everything))
     return log_choose(m, d) + math.log(_sum_of_ratios(d, m))
 
 
 def _sum_of_ratios(d: int, m: int) -> float:
-    """Σ_{i≤d} C(m, i)/C(m, d) for d ≤ m/2: falling terms, added until they no longer count.
+    """Return Σ_{i≤d} C(m, i)/C(m, d) for d ≤ m/2, up to terms that are negligible.
 
-    Where too many would count it is at most 1/(1 - d/(m-d+1)), a geometric series, and d + 1.
+    If too many terms count, return an upper bound: 1/(1 - d/(m-d+1)), a geometric series, or d + 1.
     """
-    if _terms_needed(d, m) > MOST_TERMS:
+    if _terms_needed(d, m) > MAX_TERMS:
         return min(float(d + 1), float(Fraction(m - d + 1, max(m - 2 * d + 1, 1))))
-    # What is left out falls faster than a geometric series of this ratio; rounding up covers it.
+    # Omitted terms fall faster than a geometric series of this ratio; rounding up covers them.
     return falling_terms(d, m, 1.0, 4096)
 
 
 def falling_terms(k: int, n: int, odds: float, block: int) -> float:
-    """Σ_{j≤k} C(n, j)/C(n, k)·odds^(k-j): falling terms, added until they no longer count."""
+    """Return Σ_{j≤k} C(n, j)/C(n, k)·odds^(k-j), up to terms that are negligible."""
     total, last, top = 1.0, 1.0, k
     while top > 0 and last > 1e-18 * total:
         j = np.arange(top, max(top - block, 0), -1, dtype=np.float64)
@@ -162,21 +162,16 @@ def falling_terms(k: int, n: int, odds: float, block: int) -> float:
 
 
 def _terms_needed(d: int, m: int) -> float:
-    """About how many of the terms below C(m, d), d ≤ m/2, count: 41 ratios or 9 deviations."""
+    """Estimate how many terms below C(m, d), d ≤ m/2, count: 41 ratios or 9 deviations."""
     return min(d, 41 * (m - d + 1) / (m - 2 * d + 1), 4.5 * math.sqrt(m))
-
-
-# The map g of Schapire's majority of three, g(x) = 3x² - 2x³, and its inverse.
-#
-# If three rules have an error of at most x < 1/2, each under a distribution of its own (those of
-# theory/three_oracles.py), their majority is wrong on at most g(x) < x;
-# docs/proofs/three_way.md proves it. g is a bijection of [0, 1/2].
 
 
 def majority_error(part: float) -> float:
     """Bound the error of a majority of three by that of its parts: g(x) = 3x² - 2x³.
 
-    (Schapire 1990, theorem 2.)
+    If three rules each have an error of at most x < 1/2 under their distribution (those of
+    theory/three_oracles.py), their majority is wrong on at most g(x) < x (Schapire 1990, theorem 2;
+    docs/proofs/three_way.md). g is a bijection of [0, 1/2].
 
     >>> [round(majority_error(x), 4) for x in (0.4, 0.352, 0.1)]
     [0.352, 0.2845, 0.028]
@@ -184,19 +179,19 @@ def majority_error(part: float) -> float:
     return part * part * (3 - 2 * part)
 
 
-def part_error(whole: float) -> float:
-    """Return the error that the parts may have for a majority of three to have error ``whole``.
+def part_error(error: float) -> float:
+    """Return the largest error of the parts for which a majority of three has error ``error``.
 
     g⁻¹(y) = 1/2 - sin(asin(1 - 2y)/3), because sin(3u) = 3 sin u - 4 sin³u.
 
     >>> round(part_error(0.352), 10), part_error(0.5)
     (0.4, 0.5)
     """
-    return 0.5 - math.sin(math.asin(1 - 2 * whole) / 3)
+    return 0.5 - math.sin(math.asin(1 - 2 * error) / 3)
 
 
 def targets(epsilon: float, weak: float) -> list[float]:
-    """Return the errors that every level of the recursion aims at: leaves first, epsilon last.
+    """Return the target error of every level of the recursion: leaves first, epsilon last.
 
     The leaves may err as much as a weak rule does, ``weak`` < 1/2, and a bit more.
 
@@ -211,6 +206,6 @@ def targets(epsilon: float, weak: float) -> list[float]:
     while part < weak:
         part, levels = part_error(part), levels + 1
     errors = [part]
-    for _ in range(levels):  # by g itself, so that what rounds off on the way back does not count
+    for _ in range(levels):  # by g, to avoid the rounding errors of its inverse
         errors.append(majority_error(errors[-1]))
     return errors

@@ -1,4 +1,4 @@
-"""Whether a person is looking, at a notebook or at a terminal; and when Ctrl-C has to wait."""
+"""Checks for a notebook or a terminal, and a context that delays Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def in_notebook() -> bool:
-    """Check whether this runs in a notebook's kernel; IPython in a terminal is none.
+    """Check whether this runs in the kernel of a notebook; IPython in a terminal does not count.
 
     >>> in_notebook()
     False
@@ -34,22 +34,22 @@ def person_waits_here() -> bool:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back until the block is done: numba cannot be used after half an import.
+    """Delay Ctrl-C until the block ends: numba is unusable after an interrupted import.
 
-    The same is true of half of a compilation.
+    The same is true of an interrupted compilation.
 
     >>> with uninterrupted():
     ...     import numba
     """
-    usual = signal.getsignal(signal.SIGINT)
-    if usual is None or threading.current_thread() is not threading.main_thread():
+    previous_handler = signal.getsignal(signal.SIGINT)
+    if previous_handler is None or threading.current_thread() is not threading.main_thread():
         yield  # Ctrl-C arrives elsewhere
         return
-    pressed: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    signals: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: signals.append(number))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, usual)
-        if pressed:
+        signal.signal(signal.SIGINT, previous_handler)
+        if signals:
             signal.raise_signal(signal.SIGINT)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 
 def escape(text: object) -> str:
-    """Return text as HTML; no line breaks before a "%".
+    """Escape text for HTML, with a non-breaking space before "%".
 
     >>> escape("< 5 %")
     '&lt; 5\xa0%'
@@ -26,15 +26,15 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def facts(pairs: Iterable[tuple[str, object]]) -> str:
-    """Return a table of names and what they stand for, without a head; both are aligned left.
+    """Return a table of names and values without a head; both are aligned left.
 
     >>> facts([("size", "< 5")]).endswith('<td style="text-align:left">&lt; 5</td></tr></table>')
     True
     """
-    left = 'style="text-align:left"'
+    style = 'style="text-align:left"'
     lines = (
-        f"<tr><th {left}>{escape(name)}</th><td {left}>{escape(said)}</td></tr>"
-        for name, said in pairs
+        f"<tr><th {style}>{escape(name)}</th><td {style}>{escape(value)}</td></tr>"
+        for name, value in pairs
     )
     return f"<table>{''.join(lines)}</table>"
 
@@ -58,11 +58,12 @@ def paragraph(text: str) -> str:
 
 
 def _line(tag: str, cells: Sequence[object]) -> str:
-    left = ' style="text-align:left"'
+    style = ' style="text-align:left"'
     return (
         "<tr>"
         + "".join(
-            f"<{tag}{left if k == 0 else ''}>{escape(cell)}</{tag}>" for k, cell in enumerate(cells)
+            f"<{tag}{style if k == 0 else ''}>{escape(cell)}</{tag}>"
+            for k, cell in enumerate(cells)
         )
         + "</tr>"
     )

@@ -1,6 +1,6 @@
-"""Arrays of any library that may lie in the memory of a GPU; CuPy is imported only if one does.
+"""Conversions of arrays that may lie in GPU memory; CuPy is imported only if one does.
 
-NumPy makes arrays where another one lies: ``np.zeros(shape, like=array)``.
+NumPy creates an array on the device of another one by ``np.zeros(shape, like=array)``.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 CUDA_IN_DLPACK = 2
-"""The number of CUDA among the devices of DLPack."""
+"""The device type of CUDA in DLPack."""
 
 
 def lies_on_gpu(array: Any) -> bool:
-    """Check whether an array, a tensor or a column of anyone's lies in the memory of a GPU.
+    """Check whether an array, tensor or column of any library lies in the memory of a GPU.
 
     >>> lies_on_gpu(np.ones(3)), lies_on_gpu([1.0, 2.0])
     (False, False)
@@ -27,7 +27,7 @@ def lies_on_gpu(array: Any) -> bool:
         return False
     try:
         return bool(where()[0] == CUDA_IN_DLPACK)
-    except Exception:  # some columns of text have the method, and no memory to share
+    except Exception:  # some text columns have the method but no memory to share
         return False
 
 
@@ -40,18 +40,18 @@ def as_cupy(array: Any) -> Any:
 
 
 def in_host_memory(array: Any) -> Any:
-    """Return an array in the memory of the CPU, wherever it is; anything else as it came."""
-    plain = type(array) is np.ndarray
-    return as_cupy(array).get() if not plain and lies_on_gpu(array) else array
+    """Return an array on a GPU as a NumPy array, and anything else unchanged."""
+    is_numpy = type(array) is np.ndarray
+    return as_cupy(array).get() if not is_numpy and lies_on_gpu(array) else array
 
 
-def of_the_library_of(given: Any, found: Any) -> Any:
-    """Return an array as the library of another one has them: a tensor if PyTorch made that.
+def of_the_library_of(example: Any, array: Any) -> Any:
+    """Return ``array`` as a PyTorch tensor if ``example`` is one, and unchanged otherwise.
 
     >>> of_the_library_of([1.0], np.ones(1))
     array([1.])
     """
     torch = sys.modules.get("torch")
-    if torch is None or not lies_on_gpu(found) or not isinstance(given, torch.Tensor):
-        return found
-    return torch.from_dlpack(found)
+    if torch is None or not lies_on_gpu(array) or not isinstance(example, torch.Tensor):
+        return array
+    return torch.from_dlpack(array)

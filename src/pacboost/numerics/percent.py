@@ -1,4 +1,8 @@
-"""Shares in per cent, for people: every "%" that is printed is written here."""
+"""Format shares as per cent, and make foreign text safe to print.
+
+A terminal obeys control characters: text from a file could move the cursor, change colours or the
+title, or hide other text. ``visible`` replaces them by printable symbols.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,9 @@ import re
 
 
 def percent(share: float, decimals: int | None = None) -> str:
-    """Write a share that was measured; only all of it is 100 %.
+    """Format a measured share; only a share of exactly 1 is 100 %.
 
-    Without ``decimals`` two or three digits are written, more where the share is close to 0 or 1.
+    Without ``decimals`` the text has two or three digits, and more if the share is close to 0 or 1.
 
     >>> percent(0.1234), percent(0.00012), percent(0.99997), percent(1.0), percent(0.0)
     ('12.3 %', '0.012 %', '99.99 %', '100 %', '0 %')
@@ -29,7 +33,7 @@ def percent(share: float, decimals: int | None = None) -> str:
 
 
 def percent_above(bound: float, decimals: int | None = None) -> str:
-    """Write an upper bound, rounded up as the bound itself is.
+    """Format an upper bound, rounded up.
 
     >>> percent_above(0.0406), percent_above(0.00121), percent_above(0.000312), percent_above(1.3)
     ('4.1 %', '0.13 %', '0.032 %', '100 %')
@@ -45,7 +49,7 @@ def percent_above(bound: float, decimals: int | None = None) -> str:
 
 
 def percent_below(bound: float) -> str:
-    """Write a lower bound, rounded down to two decimals.
+    """Format a lower bound, rounded down to two decimals.
 
     >>> percent_below(0.116992)
     '11.69 %'
@@ -54,7 +58,7 @@ def percent_below(bound: float) -> str:
 
 
 def percent_digits(share: float, digits: int = 6) -> str:
-    """Write a share in significant digits, without zeros at the end.
+    """Format a share in significant digits, without trailing zeros.
 
     >>> percent_digits(0.25), percent_digits(0.001), percent_digits(0.0526, 2)
     ('25 %', '0.1 %', '5.3 %')
@@ -62,18 +66,13 @@ def percent_digits(share: float, digits: int = 6) -> str:
     return f"{100 * share:.{digits}g} %"
 
 
-# Text of strangers, such as labels and names of columns, made safe to print.
-#
-# A terminal obeys control characters: text from a file could move the cursor, change colours or the
-# title, or hide what follows. They are replaced by pictures of themselves.
-
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a text begins that a spreadsheet would run as a formula."""
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""Prefixes of text that a spreadsheet would run as a formula."""
 
 
 def visible(text: str) -> str:
-    """Replace control characters, but not line breaks and tabs; others stay as they are.
+    """Replace control characters other than line breaks and tabs by printable symbols.
 
     >>> visible("a" + chr(27) + "[31mb")
     'a␛[31mb'
@@ -81,9 +80,9 @@ def visible(text: str) -> str:
     return text if text.isprintable() else _CONTROLS.sub(_picture, text)
 
 
-def _picture(found: re.Match[str]) -> str:
-    """Return the picture that Unicode has of a control character; others become one sign."""
-    code = ord(found[0])
+def _picture(match: re.Match[str]) -> str:
+    """Return the Unicode symbol of a control character, or the replacement character."""
+    code = ord(match[0])
     if code < 0x20:
         return chr(0x2400 + code)
     return "\u2421" if code == 0x7F else "\ufffd"
@@ -92,12 +91,12 @@ def _picture(found: re.Match[str]) -> str:
 def guarded(cell: object) -> object:
     """Put an apostrophe before text that a spreadsheet would run as a formula.
 
-    Numbers stay as they are, also where they are written as text, and so do single signs.
+    Numbers, also those written as text, and single characters are unchanged.
 
     >>> guarded("=1+1"), guarded("a-b"), guarded(-1.5), guarded("-1.5"), guarded("+")
     ("'=1+1", 'a-b', -1.5, '-1.5', '+')
     """
-    if not isinstance(cell, str) or len(cell) < 2 or not cell.startswith(FORMULA):
+    if not isinstance(cell, str) or len(cell) < 2 or not cell.startswith(FORMULA_STARTS):
         return cell
     try:
         float(cell)

@@ -1,9 +1,9 @@
 """Sums, exponentials and logarithms that have the same bits with every build of NumPy.
 
 NumPy's exp and log differ in the last bit between versions and processors, and its sums and
-products of matrices are added up in an order that depends on the build, and on how an array lies in
-memory. Here everything is made of additions, multiplications and divisions of single numbers, in
-one order: IEEE 754 leaves no choice about these. Arrays may lie on a GPU.
+products of matrices are added up in an order that depends on the build and on the layout in
+memory. These functions use additions, multiplications and divisions of single numbers in a fixed
+order, which IEEE 754 defines to the last bit. Arrays may lie on a GPU.
 """
 
 from __future__ import annotations
@@ -22,46 +22,47 @@ Function = Callable[[Any], Any]
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH = float.fromhex("0x1.62e42fee00000p-1")  # ln 2 to 32 bits, so that k·LN2_HIGH is exact
-LN2_LOW = float.fromhex("0x1.a39ef35793c76p-33")  # what is missing to ln 2
+LN2_LOW = float.fromhex("0x1.a39ef35793c76p-33")  # ln 2 - LN2_HIGH
 TAYLOR = tuple(1.0 / math.factorial(n) for n in range(13, -1, -1))
 """For |r| ≤ ln(2)/2 the series up to r^13/13! is off by 4e-18."""
-FARTHEST = 745.5
-"""exp(-x) is 0 beyond this, and exp(x) infinite before."""
+MAX_EXPONENT = 745.5
+"""For larger x, exp(-x) is 0 and exp(x) is infinite."""
 ATANH = tuple(2.0 / (2 * n + 1) for n in range(12, 0, -1))
 """For |s| ≤ 0.1716, the series of ln((1 + s)/(1 - s))/s - 2 up to s^24 is off by 1e-20."""
 ROOT_HALF = math.sqrt(0.5)
-FEW = 64
-FEW_ON_GPU = 4_096
-"""So many numbers are copied to the CPU, and added up there."""
+MAX_NUMBERS_IN_PYTHON = 64
+"""Maximum number of numbers to add in Python, which is then faster than NumPy's calls."""
+MAX_NUMBERS_TO_COPY = 4_096
+"""Maximum number of numbers to copy from a GPU and add on the CPU."""
 
 
 def total(values: NDArray[Any]) -> float:
-    """Return the sum of numbers, in an order that depends on nothing but how many there are.
+    """Return the sum of numbers, in an order that depends on their count alone.
 
     Halves are added to each other until one number is left, so that rounding stays small.
 
     >>> total(np.array([0.25, 0.5, 1.0])), total(np.empty(0))
     (1.75, 0.0)
     """
-    left = _doubles(values).reshape(-1)
-    while left.size > FEW:
-        if left.size <= FEW_ON_GPU:
-            left = in_host_memory(left)
-        half = (left.size + 1) // 2
-        rest, left = left[half:], left[:half].copy()
-        left[: rest.size] += rest
-    return _total_of_few(left.tolist())
+    values_left = _doubles(values).reshape(-1)
+    while values_left.size > MAX_NUMBERS_IN_PYTHON:
+        if values_left.size <= MAX_NUMBERS_TO_COPY:
+            values_left = in_host_memory(values_left)
+        half = (values_left.size + 1) // 2
+        rest, values_left = values_left[half:], values_left[:half].copy()
+        values_left[: rest.size] += rest
+    return _total_of_list(values_left.tolist())
 
 
-def _total_of_few(left: list[float]) -> float:
-    """Return it for a list: a few additions take Python less time than NumPy's calls."""
-    size = len(left)
+def _total_of_list(values: list[float]) -> float:
+    """Return ``total`` of a list, which is overwritten."""
+    size = len(values)
     while size > 1:
         half = (size + 1) // 2
         for k in range(size - half):
-            left[k] += left[half + k]
+            values[k] += values[half + k]
         size = half
-    return left[0] if left else 0.0
+    return values[0] if values else 0.0
 
 
 def totals(rows: Floats) -> Floats:
@@ -95,7 +96,7 @@ def row_totals(matrix: NDArray[Any]) -> Floats:
 
 
 def mean_of(arrays: Iterable[NDArray[Any]]) -> Floats:
-    """Return the mean of equal places in arrays, added up in their order.
+    """Return the elementwise mean of arrays, added up in their order.
 
     >>> mean_of([np.array([1.0, 2.0]), np.array([3.0, 4.0])]).tolist()
     [2.0, 3.0]
@@ -124,7 +125,7 @@ def exp(values: Any) -> Any:
     >>> exp(np.array([0.0, 1.0, -800.0, 1000.0])).round(9).tolist()
     [1.0, 2.718281828, 0.0, inf]
     """
-    x = np.clip(_doubles(values), -FARTHEST, FARTHEST)
+    x = np.clip(_doubles(values), -MAX_EXPONENT, MAX_EXPONENT)
     k = np.floor(x * LOG2_E + 0.5)
     r = (x - k * LN2_HIGH) - k * LN2_LOW
     p = np.full_like(x, TAYLOR[0])
@@ -144,10 +145,10 @@ def expm1(values: Any) -> Any:
     """
     x = _doubles(values)
     raised = exp(x)
-    plain = (raised == 1.0) | (raised == 0.0) | (raised == np.inf)
+    is_limit = (raised == 1.0) | (raised == 0.0) | (raised == np.inf)
     with np.errstate(invalid="ignore", divide="ignore"):
-        exact = (raised - 1.0) * (x / log(raised))  # what exp(x) lost in rounding, log has, too
-    return np.where(plain, np.where(raised == 1.0, x, raised - 1.0), exact)
+        exact = (raised - 1.0) * (x / log(raised))  # the rounding error of exp(x) cancels
+    return np.where(is_limit, np.where(raised == 1.0, x, raised - 1.0), exact)
 
 
 def log(values: Any) -> Any:
@@ -170,9 +171,9 @@ def log1p(values: Any) -> Any:
 
 
 def _log1p(x: Any, log: Function) -> Any:
-    whole = 1.0 + x
-    lost = (x - (whole - 1.0)) / np.where(whole > 0, whole, 1.0)  # what 1 + x has rounded away
-    return log(whole) + lost
+    shifted = 1.0 + x
+    rounding = (x - (shifted - 1.0)) / np.where(shifted > 0, shifted, 1.0)
+    return log(shifted) + rounding
 
 
 def log2(values: Any) -> Any:
@@ -203,11 +204,11 @@ def _powers(values: Any) -> tuple[Any, Any, Any]:
         return (power - low).astype(np.float64), f, s * (f - rest * z)
 
 
-def _outside(values: Any, found: Any) -> Any:
-    """Set what a logarithm is at 0, at infinity, and where there is none."""
+def _outside(values: Any, logarithms: Any) -> Any:
+    """Set the logarithms of 0, of infinity and of negative numbers."""
     x = _doubles(values)
-    found = np.where(x == np.inf, np.inf, found)
-    return np.where(x > 0, found, np.where(x == 0, -np.inf, np.nan))
+    logarithms = np.where(x == np.inf, np.inf, logarithms)
+    return np.where(x > 0, logarithms, np.where(x == 0, -np.inf, np.nan))
 
 
 def _doubles(values: Any) -> Any:
@@ -274,14 +275,10 @@ def log_softmax(rows: Any) -> Any:
     return less - log(row_totals(exp(less)))[:, None]
 
 
-# Linear equations of a positive definite matrix, solved in one order of operations.
-#
-# LAPACK would be faster, but its sums are those of a BLAS, whose order depends on its build and on
-# its threads (numerics/same_bits.py). Here a column at a time is subtracted from what is left.
-
-
 def solved(matrix: Floats, sides: Floats) -> Floats:
-    """Return the solutions of matrix·x = side for every column of ``sides``.
+    """Solve matrix·x = side for every column of ``sides``, for a positive definite matrix.
+
+    LAPACK would be faster, but the order of its sums depends on the build and threads of a BLAS.
 
     >>> solved(np.array([[4.0, 2.0], [2.0, 3.0]]), np.array([[8.0], [7.0]])).tolist()
     [[1.25], [1.5]]

@@ -1,4 +1,10 @@
-"""The soft margin of a vote, and products of votes and rules that are the same in any order."""
+"""The soft margin of a vote, exact products of votes and rules, and the votes that maximise it.
+
+Products of a matrix of -1, 0 and +1 with votes or weights are the same in any order. Votes are
+multiples of 2^-40 and weights of 2^-52 (exact.py). Sums of either that stay below 1 need at most 52
+bits, so a double holds every partial sum exactly: a library may multiply in any order and on any
+number of threads, without rounding.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +21,11 @@ Floats = NDArray[np.float64]
 
 
 def soft_margin(margins: Floats, base: Floats, share: float) -> float:
-    """Return the mean margin of the worst ``share`` of the rows; of the single worst one if 0.
+    """Return the mean margin of the worst ``share`` of the rows; of the single worst row if 0.
 
     It is the least mean that weights of at most base/share can give, and so the dual of boosting
     with capped weights: max over ρ of ρ - mean(max(0, ρ - margin))/share. Margins are (rows,
-    outputs), ``base`` is one weight a row, or one for all.
+    outputs), and ``base`` has one weight per row, or one for all.
 
     >>> soft_margin(np.array([[0.5], [-0.1], [0.3], [0.1]]), np.ones(1), 0.5)     # (-0.1 + 0.1)/2
     0.0
@@ -30,33 +36,27 @@ def soft_margin(margins: Floats, base: Floats, share: float) -> float:
         return float(margins.min())
     flat = margins.reshape(-1)
     masses = np.repeat(np.broadcast_to(base, margins.shape[:1]), margins.shape[1])
-    left = share * total(masses)
-    if base.size == 1 and left <= masses[0]:
+    worst_mass = share * total(masses)
+    if base.size == 1 and worst_mass <= masses[0]:
         return float(flat.min())
     order = np.argsort(flat, kind="stable")
     before = np.concatenate([[0.0], np.cumsum(masses[order])[:-1]])
-    taken = np.minimum(masses[order], np.maximum(left - before, 0.0))
-    return total(taken * flat[order]) / left
+    taken = np.minimum(masses[order], np.maximum(worst_mass - before, 0.0))
+    return total(taken * flat[order]) / worst_mass
 
-
-# Products of a matrix of -1, 0 and +1 that come out the same in any order.
-#
-# Votes are multiples of 2^-40 and weights of 2^-52 (numerics/exact.py). Sums of either that stay
-# below 1 need no more than 52 bits, so a double holds every sum on the way: whatever a library does
-# to multiply fast, on however many threads, it rounds nothing.
 
 Columns = NDArray[np.int8]
-"""What each rule (a line) is to each kind of rows: right, wrong, or silent."""
+"""Agreement of each rule (a line) with each kind of rows: +1 right, -1 wrong, 0 silent."""
 
-CELLS_AT_ONCE = 2**17
-"""Converted to doubles at a time: a megabyte, which a processor keeps near."""
-ALONE = 2**18
-"""A product of matrices of so many steps is not worth a thread to OpenBLAS, whose threads wait for
-each other by spinning: on a busy machine, that has been seen to make it 30 times slower."""
+CELLS_PER_BLOCK = 2**17
+"""Cells that are converted to doubles at a time: a megabyte, which fits into the cache."""
+MAX_STEPS_OF_ONE_THREAD = 2**18
+"""Multiplications for which OpenBLAS uses one thread. Its threads wait by spinning, which made
+larger products up to 30 times slower on a busy machine."""
 
 
 def margins_of(columns: Columns, votes: Floats) -> Floats:
-    """Σ_t votes[t] columns[t], for every kind of rows."""
+    """Return Σ_t votes[t] columns[t] for every kind of rows."""
     margins = np.empty(columns.shape[1])
     for part, block in _blocks(columns, np.flatnonzero(votes)):
         margins[part] = votes[votes != 0] @ block
@@ -64,7 +64,7 @@ def margins_of(columns: Columns, votes: Floats) -> Floats:
 
 
 def edges_of(columns: Columns, weights: Floats) -> Floats:
-    """The correlation of every rule with what is wanted, under weights that sum to 1."""
+    """Return the correlation of every rule with the labels, under weights that sum to 1."""
     edges = np.zeros(len(columns))
     for part, block in _blocks(columns):
         edges += block @ weights[part]
@@ -72,16 +72,16 @@ def edges_of(columns: Columns, weights: Floats) -> Floats:
 
 
 def products_of(columns: Columns, weights: Floats) -> Floats:
-    """The weighted mean of the product of every two rules."""
+    """Return the weighted mean of the product of every two rules."""
     products = np.zeros((len(columns), len(columns)))
-    some = np.flatnonzero(weights)
-    weighed = weights[some]
-    width = max(8, ALONE // max(1, len(columns)) ** 2)
-    for part, block in _blocks(columns[:, some]):
-        own = block * weighed[part]
-        for start in range(0, own.shape[1], width):
-            few = slice(start, start + width)
-            products += own[:, few] @ block[:, few].T
+    positive = np.flatnonzero(weights)
+    positive_weights = weights[positive]
+    width = max(8, MAX_STEPS_OF_ONE_THREAD // max(1, len(columns)) ** 2)
+    for part, block in _blocks(columns[:, positive]):
+        weighted = block * positive_weights[part]
+        for start in range(0, weighted.shape[1], width):
+            columns_of_block = slice(start, start + width)
+            products += weighted[:, columns_of_block] @ block[:, columns_of_block].T
     return products
 
 
@@ -100,79 +100,77 @@ def whole_weights(weights: Floats) -> Floats:
 def _blocks(
     columns: Columns, lines: NDArray[np.intp] | None = None
 ) -> Iterator[tuple[slice, Floats]]:
-    """Return parts of the columns as doubles, one after the other."""
+    """Yield parts of the columns as doubles."""
     count = len(columns) if lines is None else lines.size
-    width = max(1, CELLS_AT_ONCE // max(1, count))
+    width = max(1, CELLS_PER_BLOCK // max(1, count))
     for start in range(0, columns.shape[1], width):
         part = slice(start, start + width)
         block = columns[:, part] if lines is None else columns[lines, part]
         yield part, block.astype(np.float64)
 
 
-# The votes with the largest soft margin, by linear programs that look at few rows.
-#
-# Over weights d that sum to 1 with d ≤ cap, and votes w that sum to 1,
-#
-#     max over w of min over d of d·Aw   =   min γ  such that no rule has an edge d·A_q above γ,
-#
-# a linear program with one constraint for each rule and one variable for each kind of rows, of
-# which there are far more. Sifting (Bixby, Gregory, Lustig, Marsten and Shanno 1992) leaves most d
-# where they are and solves for the others. That gives votes w and a threshold ρ; a row that was
-# left has to join only if its margin is below ρ though its d could be larger, or above ρ though d
-# could be smaller. Rows that joined stay, or they would come and go. By duality, what the others
-# lack,
-#
-#     Σ max(0, ρ - margin)·(cap - d) + max(0, margin - ρ)·d,
-#
-# is at least as much as γ can still fall. Started from the d of the last round, one or two programs
-# of some hundred rows do instead of one of all.
-
-AT_ONCE = 400
-"""How many kinds of rows join at a time; four times as many take a fifth longer."""
-MOST_PROGRAMS = 200
+KINDS_PER_STEP = 400
+"""Number of kinds of rows that join at a time; four times as many take a fifth longer."""
+MAX_PROGRAMS = 200
 ROUNDING = 2.0**-50
-"""Weights nearer to 0 or to the cap than this are there."""
+"""Weights closer than this to 0 or to the cap count as equal to it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Balance:
-    """Votes and weights that are best against each other, but for ``gap``."""
+    """Votes and weights that are optimal against each other up to ``gap``."""
 
     votes: Floats
     weights: Floats
     gap: float
-    """The largest edge less the soft margin."""
+    """The largest edge minus the soft margin."""
 
 
 def balance(
     columns: Columns, base: Floats, share: float, start: Balance, accuracy: float
 ) -> Balance:
-    """Solve the program, starting from votes and weights that are allowed."""
+    """Return the votes with the largest soft margin, starting from feasible votes and weights.
+
+    Over weights d that sum to 1 with d ≤ cap, and votes w that sum to 1,
+
+        max over w of min over d of d·Aw   =   min γ  such that no rule has an edge d·A_q above γ,
+
+    a linear program with one constraint for each rule and one variable for each kind of rows, which
+    are far more numerous. Sifting (Bixby, Gregory, Lustig, Marsten and Shanno 1992) fixes most d
+    and solves for the others. That gives votes w and a threshold ρ; a fixed row has to join only if
+    its margin is below ρ though its d could be larger, or above ρ though d could be smaller. Rows
+    that joined stay, or they would come and go. By duality, the slack of the fixed rows,
+
+        Σ max(0, ρ - margin)·(cap - d) + max(0, margin - ρ)·d,
+
+    bounds how far γ can still fall. Started from the d of the last round, one or two programs of
+    some hundred rows replace one of all rows.
+    """
     cap = np.ones(base.size) if share <= 0 else np.minimum(base / share, 1.0)
-    d, best, most = start.weights, start.votes, -np.inf
+    d, best, best_margin = start.weights, start.votes, -np.inf
     margins = margins_of(columns, best)
     chosen = _nearest(margins, _threshold(margins, cap))
-    for _ in range(MOST_PROGRAMS):
+    for _ in range(MAX_PROGRAMS):
         chosen |= (d > ROUNDING) & (d < cap - ROUNDING)
         d, votes, rho = _program(columns, cap, d, np.flatnonzero(chosen))
         margins = margins_of(columns, votes)
         margin = soft_margin(margins[:, None], base, share)
-        if margin > most:
-            best, most = votes, margin
-        gap = float(edges_of(columns, d).max()) - most
+        if margin > best_margin:
+            best, best_margin = votes, margin
+        gap = float(edges_of(columns, d).max()) - best_margin
         if gap <= accuracy:
             break
-        lack = np.maximum(rho - margins, 0) * (cap - d) + np.maximum(margins - rho, 0) * d
-        lack[chosen] = 0.0
-        worst = np.argsort(-lack, kind="stable")[:AT_ONCE]
-        chosen[worst[lack[worst] > 0]] = True
+        slack = np.maximum(rho - margins, 0) * (cap - d) + np.maximum(margins - rho, 0) * d
+        slack[chosen] = 0.0
+        worst = np.argsort(-slack, kind="stable")[:KINDS_PER_STEP]
+        chosen[worst[slack[worst] > 0]] = True
     return Balance(best, d, gap)
 
 
 def _program(
     columns: Columns, cap: Floats, d: Floats, rows: NDArray[np.intp]
 ) -> tuple[Floats, Floats, float]:
-    """Solve for the weights of some rows; give all weights, the votes, and the threshold."""
+    """Solve for the weights of some rows; return all weights, the votes and the threshold."""
     from scipy.optimize import linprog
 
     rules, count = len(columns), rows.size
@@ -184,7 +182,7 @@ def _program(
         b_ub=-edges_of(columns, rest),
         A_eq=np.append(np.ones(count), 0.0)[None],
         b_eq=[float(d[rows].sum())],
-        bounds=[(0.0, most) for most in cap[rows].tolist()] + [(-2.0, 2.0)],
+        bounds=[(0.0, limit) for limit in cap[rows].tolist()] + [(-2.0, 2.0)],
         method="highs-ds",
         options={"presolve": False},  # finds nothing in dense columns, and takes a quarter longer
     )
@@ -196,15 +194,15 @@ def _program(
 
 
 def _threshold(margins: Floats, cap: Floats) -> float:
-    """The margin of the last row that the worst weights reach."""
+    """Return the margin of the last row that the worst weights reach."""
     order = np.argsort(margins, kind="stable")
     last = int(np.searchsorted(np.cumsum(cap[order]), 1 - 1e-12))
     return float(margins[order[min(last, order.size - 1)]])
 
 
 def _nearest(margins: Floats, rho: float) -> NDArray[np.bool_]:
-    """Choose rows near the threshold; of those equally near, by numbers that look random."""
+    """Choose the rows nearest to the threshold, with ties broken by a hash of the row number."""
     mixed = np.arange(margins.size, dtype=np.uint32) * np.uint32(2654435761)
     chosen = np.zeros(margins.size, dtype=np.bool_)
-    chosen[np.lexsort((mixed, np.abs(margins - rho)))[:AT_ONCE]] = True
+    chosen[np.lexsort((mixed, np.abs(margins - rho)))[:KINDS_PER_STEP]] = True
     return chosen

@@ -1,1 +1,1 @@
-"""How many cores there are for us, and how work is spread over them."""
+"""Threads, processes and clusters: how many there are, and how tasks run on them."""

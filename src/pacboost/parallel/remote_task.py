@@ -1,8 +1,9 @@
-"""What a worker of a cluster does with a task: check its version, do the task, report the outcome.
+"""Tasks on a worker of a cluster: check versions, run the task, report the outcome.
 
-Errors come back as values that name the worker. So the client can tell an error of the data, which
-is the same everywhere, from one of the worker (no such file, no memory, another version of
-pacboost), which another worker may not have.
+Errors are returned as values that name the worker. The client can then distinguish an error of the
+data, which is the same everywhere, from an error of the worker (no such file, no memory, another
+version of pacboost), which another worker may not have. A task whose worker fails or is slow moves
+to another worker, where the values that it shares with other tasks are computed again.
 """
 
 from __future__ import annotations
@@ -24,82 +25,83 @@ if TYPE_CHECKING:
 
 
 THIS_PROCESS = "this process"
-OF_THE_WORKER = (FileError, ClusterError, OSError, MemoryError, ImportError)
-"""Kinds of errors that another worker may not have."""
+WORKER_ERRORS = (FileError, ClusterError, OSError, MemoryError, ImportError)
+"""Types of errors that another worker may not have."""
 
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """The value of a task, and who made it."""
+    """The value of a finished task, and the worker that computed it."""
 
     value: Any
     worker: str
     seconds: float
     makers: tuple[str, ...] = ()
-    """The workers that made what it shares with other tasks."""
+    """The workers that computed its shared arguments."""
 
     def __sizeof__(self) -> int:
-        """Return for the scheduler how much memory the value takes, if the value knows."""
+        """Return the size of the value in bytes, which the scheduler asks for."""
         return int(getattr(self.value, "nbytes", 0)) + 1024
 
 
 @dataclass(frozen=True, eq=False)
 class Failed:
-    """Why a worker could not do a task."""
+    """The error of a task, and the worker that ran it."""
 
     problem: Exception
     worker: str
 
     @property
     def elsewhere(self) -> bool:
+        """True if the task may succeed on another worker."""
         kind = self.problem
         of_data = isinstance(kind, DataError | ParameterError)
-        return isinstance(kind, OF_THE_WORKER) and not of_data
+        return isinstance(kind, WORKER_ERRORS) and not of_data
 
 
 Outcome = Done | Failed
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that have to be the same everywhere for the same model.
+    """Return the versions that must be equal on all workers for equal models.
 
     >>> sorted(versions())
     ['numpy', 'pacboost']
     """
-    package: Any = sys.modules["pacboost"]  # which is above this room, and always there
+    package: Any = sys.modules["pacboost"]  # in a higher layer, and always imported
     return {"pacboost": str(package.__version__), "numpy": np.__version__}
 
 
-def run(expected: dict[str, str], function: Callable[..., Any], *given: Any) -> Outcome:
-    """Do a task; values of other tasks are unwrapped, and an error of one is passed on.
+def run(expected: dict[str, str], function: Callable[..., Any], *arguments: Any) -> Outcome:
+    """Run a task; values of other tasks are unwrapped, and an error of one is returned.
 
     >>> run(versions(), abs, Done(-3, "a", 0.0)).value
     3
     >>> run(versions() | {"pacboost": "0"}, abs, -3).elsewhere
     True
     """
-    for value in given:
+    for value in arguments:
         if isinstance(value, Failed):
             return value
     worker = worker_name()
     different = [
-        f"{name} {own}, and the client {name} {expected.get(name)}"
-        for name, own in versions().items()
-        if own != expected.get(name)
+        f"{name} {version}, and the client {name} {expected.get(name)}"
+        for name, version in versions().items()
+        if version != expected.get(name)
     ]
     if different:
         return Failed(ClusterError(f"the worker has {'; '.join(different)}"), worker)
     started = time.perf_counter()
     try:
-        value = function(*(own.value if isinstance(own, Done) else own for own in given))
-    except Exception as problem:  # becomes a value that says which worker it is from
+        value = function(*(item.value if isinstance(item, Done) else item for item in arguments))
+    except Exception as problem:  # becomes a value that names the worker
         return Failed(_portable(problem), worker)
-    makers = tuple(own.worker for own in given if isinstance(own, Done))
+    makers = tuple(item.worker for item in arguments if isinstance(item, Done))
     return Done(value, worker, time.perf_counter() - started, makers)
 
 
 def worker_name() -> str:
-    """Return the address of the worker that does this task; "this process" outside of one."""
+    """Return the address of the worker that runs this task; "this process" outside a task."""
     try:
         worker = import_module("distributed").get_worker()
     except (ImportError, ValueError):  # ValueError: this is not a task of a worker
@@ -108,61 +110,56 @@ def worker_name() -> str:
 
 
 def _portable(problem: Exception) -> Exception:
-    """Return the error without those that led to it, or its words where it cannot be sent."""
+    """Return the error without its causes, or its message if it cannot be pickled."""
     problem.__cause__ = problem.__context__ = problem.__traceback__ = None
     try:
         pickle.loads(pickle.dumps(problem))
-    except Exception:  # pickling calls code of others, which may raise anything
+    except Exception:  # pickling calls foreign code, which may raise anything
         return RuntimeError(f"{type(problem).__name__}: {problem}")
     return problem
 
 
-# Tasks on their way to a result, and values that several of them share.
-#
-# A task whose worker fails or is slow is given to others. What it shares with other tasks is made
-# again on those, since it may be lost with the worker.
-
 Result = TypeVar("Result")
 
 SILENT = "it does not answer"
-MOST_TRIES = 4
-"""So many workers are tried before a task is given up."""
+MAX_TRIES = 4
+"""Maximum number of workers that try a task."""
 
 Avoided = frozenset[str]
 
 
 class Shared(Generic[Result]):
-    """A value that several tasks need; it is made again where workers have to be avoided."""
+    """A value that several tasks need; it is computed again if workers have to be avoided."""
 
     def __init__(
-        self, cluster: Cluster, make: Callable[..., Result], given: tuple[Any, ...]
+        self, cluster: Cluster, make: Callable[..., Result], arguments: tuple[Any, ...]
     ) -> None:
-        self._cluster, self._make, self._given = cluster, make, given
+        self._cluster, self._make, self._arguments = cluster, make, arguments
         self._futures: dict[Avoided, Any] = {}
 
     def future(self, avoid: Avoided | None = None) -> Any:
-        """Return the future of the value, made on any worker but some."""
+        """Return the future of the value, computed on any worker but those to avoid."""
         avoid = frozenset(self._cluster.unusable) if avoid is None else avoid
         if avoid not in self._futures:
-            self._futures[avoid] = self._cluster.start(self._make, self._given, avoid)
+            self._futures[avoid] = self._cluster.start(self._make, self._arguments, avoid)
         return self._futures[avoid]
 
 
 class Job(Shared[Result]):
-    """A task on its way, whose result the client waits for."""
+    """A running task whose result the client waits for."""
 
     def __init__(
-        self, cluster: Cluster, function: Callable[..., Result], given: tuple[Any, ...]
+        self, cluster: Cluster, function: Callable[..., Result], arguments: tuple[Any, ...]
     ) -> None:
-        super().__init__(cluster, function, given)
+        super().__init__(cluster, function, arguments)
         self._avoid = frozenset(cluster.unusable)
         self.future(self._avoid)
         self.worker = ""
         self.makers: tuple[str, ...] = ()
-        """When there is a result: who did the task, and who made what it was given as shared."""
+        """The workers that computed the shared arguments, once there is a result."""
 
     def result(self) -> Result:
-        """Wait for the result; where a worker fails or is slow, have others try."""
+        """Wait for the result; if a worker fails or is slow, try another one."""
         complaints: list[str] = []
         while True:
             lost = frozenset(self._cluster.unusable) - self._avoid
@@ -177,15 +174,15 @@ class Job(Shared[Result]):
             if isinstance(outcome, Failed) and not outcome.elsewhere:
                 outcome.problem.add_note(f"raised on worker {outcome.worker}")
                 raise outcome.problem
-            found = self._complaints(outcome)
-            complaints += [f"worker {worker}: {why}" for worker, why in found.items()]
-            tried = self._avoid | found.keys()
-            if tried >= self._cluster.workers().keys() or len(complaints) >= MOST_TRIES:
-                raise self._given_up(complaints, outcome)
+            reasons = self._complaints(outcome)
+            complaints += [f"worker {worker}: {why}" for worker, why in reasons.items()]
+            tried = self._avoid | reasons.keys()
+            if tried >= self._cluster.workers().keys() or len(complaints) >= MAX_TRIES:
+                raise self._failure(complaints, outcome)
             self._restart(tried)
 
     def _restart(self, avoid: Avoided) -> None:
-        """Start again elsewhere; the task is no longer wanted where it was."""
+        """Start the task on another worker and drop the old one."""
         self._avoid |= avoid
         self._futures.clear()
         self.future(self._avoid)
@@ -200,13 +197,12 @@ class Job(Shared[Result]):
         self._cluster.find_silent()
         silent = set(self._cluster.unusable) - before
         late = f"no result after {self._cluster.timeout:g} s"
-        found = dict.fromkeys(silent, f"{late}; {SILENT}")
-        return found or {"(none has taken it)" if slow is None else slow: late}
+        reasons = dict.fromkeys(silent, f"{late}; {SILENT}")
+        return reasons or {"(none has taken it)" if slow is None else slow: late}
 
-    def _given_up(self, complaints: list[str], outcome: Failed | None) -> Exception:
+    def _failure(self, complaints: list[str], outcome: Failed | None) -> Exception:
         remedy = (
-            "See that workers are running, and whether one is overloaded; a larger timeout= waits "
-            "longer."
+            "Check that the workers are running and not overloaded; a larger timeout= waits longer."
             if outcome is None
             else "Every worker needs the same files at the same paths, enough memory, and the "
             "client's versions of pacboost and NumPy."

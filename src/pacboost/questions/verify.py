@@ -29,7 +29,7 @@ from pacboost.bounds.wording import (
     WITHOUT_WEIGHTS,
 )
 from pacboost.hypotheses.majority import rules_behind
-from pacboost.hypotheses.vote import vote_digest
+from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container
 from pacboost.models.file import format as model_file

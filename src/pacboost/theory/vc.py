@@ -22,9 +22,9 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.errors import ParameterError
-from pacboost.numerics.binomial import hypergeometric_inverse
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import log_binomial, log_cover, log_sauer, log_stump_growth
+from pacboost.numerics.hypergeometric import hypergeometric_inverse
 
 Growth = Callable[[int], float]
 

@@ -236,7 +236,7 @@ def test_adversary_trains_and_keeps_its_promise(order: str) -> None:
 def test_adversary_says_that_it_cannot_predict() -> None:
     X, y = noisy()
     model = AdaBoostClassifier(Adversary(0.2), 3).fit(X, y)
-    with pytest.raises(DataError, match="knows only the 300 rows"):
+    with pytest.raises(DataError, match="300 rows only"):
         model.predict(X[:10])
 
 

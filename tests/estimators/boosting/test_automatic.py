@@ -13,7 +13,7 @@ from pacboost import BoostClassifier, BoostRegressor
 from pacboost.boosters.logit import Logit
 from pacboost.estimators.boosting.certifying import divide
 from pacboost.estimators.inputs.parameters import draw_seed
-from pacboost.hypotheses.vote import vote_digest
+from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.training.run.loop import Run
 from tests.test_model_bytes import content
 

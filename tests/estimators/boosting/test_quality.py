@@ -9,7 +9,7 @@ import pytest
 
 from pacboost import BoostClassifier, BoostRegressor, StrongClassifier
 from pacboost.errors import ParameterError
-from pacboost.hypotheses.vote import vote_digest
+from pacboost.hypotheses.vote_digest import vote_digest
 
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.normal(size=(2_300, 4))

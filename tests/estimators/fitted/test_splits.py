@@ -55,7 +55,7 @@ def test_importances_are_counted_by_hand(model: Any) -> None:
 def test_black_boxes_have_no_splits() -> None:
     model = AdaBoostClassifier(LogisticRegression(), n_estimators=2).fit(X, SCORE > 0.5)
     assert model.apply(X).shape == (500, len(model.ledger_))
-    with pytest.raises(AttributeError, match="do not know which features"):
+    with pytest.raises(AttributeError, match="list the features"):
         model.importances("count")
 
 

@@ -119,7 +119,7 @@ def test_blocks_are_the_same_in_whatever_portions_trees_come(
 ) -> None:
     model, frame = fitted(RandomForestClassifier)
     whole = model.model_.vote
-    monkeypatch.setattr(forests, "NODES_IN_A_BLOCK", 150)
+    monkeypatch.setattr(forests, "NODES_PER_BLOCK", 150)
     trees = [replace(tree, gains=np.ones(2)) for tree in whole.trees()]
     empty = replace(whole, blocks=(), importances=np.zeros(2))
     at_once = empty.grown(trees)

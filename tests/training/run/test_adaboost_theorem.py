@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.boosters.adaboost import AdaBoost, ExponentialState
+from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Measured
+from pacboost.boosters.exponential_weights import ExponentialState
 from pacboost.bounds.training import product_bound, rounding_slack
 from pacboost.hypotheses.hypothesis import Rule
 from pacboost.learners.learner import Learner
@@ -102,10 +103,10 @@ def test_a_broken_update_is_caught() -> None:
 
     class Forgetful(AdaBoost):
         def step(
-            self, state: ExponentialState, agree: np.ndarray, found: Measured
+            self, state: ExponentialState, agree: np.ndarray, measured: Measured
         ) -> ExponentialState:
             weights = state.weights.copy()
-            after = super().step(state, agree, found)
+            after = super().step(state, agree, measured)
             after.weights[:] = weights
             return after
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.learners.tree import Tree
-from pacboost.ledgers.ledger import KEPT
+from pacboost.ledgers.ledger import MAX_HARD_ROWS
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training.run.margins import lowest
@@ -50,13 +50,13 @@ def test_shares_of_wrong_rules_are_counted_by_hand() -> None:
     model = AdaBoostClassifier(n_estimators=30).fit(X, signs)
     by_hand = wrong_by_hand(model, X, lambda said: said[:, 0] == signs)
     hard = model.ledger_.hard
-    assert len(hard) == KEPT
+    assert len(hard) == MAX_HARD_ROWS
     for entry in hard:
         assert entry.wrong == pytest.approx(by_hand[entry.row], abs=1e-12)
         assert entry.margin == pytest.approx(1 - 2 * by_hand[entry.row], abs=1e-12)
         assert entry.label == str(signs[entry.row])
     assert {entry.row for entry in hard} <= set(np.argsort(-by_hand, kind="stable")[:120])
-    assert min(entry.wrong for entry in hard) >= np.sort(by_hand)[-KEPT] - 1e-12
+    assert min(entry.wrong for entry in hard) >= np.sort(by_hand)[-MAX_HARD_ROWS] - 1e-12
 
 
 def three_classes() -> tuple[Rows, NDArray[np.str_]]:

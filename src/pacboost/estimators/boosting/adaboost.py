@@ -32,7 +32,7 @@ from pacboost.fit.rows import LabelledRows
 from pacboost.learners.choose import as_learner
 from pacboost.learners.sklearn import SklearnLearner, shaped
 from pacboost.numerics.checks import positive_whole, real_number
-from pacboost.numerics.exact import MOST_VOTE
+from pacboost.numerics.exact import MAX_VOTE
 from pacboost.numerics.same_bits import exp, log_of, total
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.explained_errors import checked_by_scikit_learn, explains_input
@@ -153,7 +153,7 @@ class AdaBoostClassifier(Boosting):
         return hasattr(self.estimator, "fit")
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
-        cap = MOST_VOTE if self.max_vote is None else real_number("max_vote", self.max_vote)
+        cap = MAX_VOTE if self.max_vote is None else real_number("max_vote", self.max_vote)
         booster = AdaBoost(
             real_number("learning_rate", self.learning_rate),
             cap,

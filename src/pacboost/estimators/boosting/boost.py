@@ -6,8 +6,9 @@ import math
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
-from pacboost.boosters.adaboost import AdaBoost, ExponentialWeights
+from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.choose import as_booster
+from pacboost.boosters.exponential_weights import ExponentialWeights
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.objective import CustomObjective
 from pacboost.boosters.registry import BOOSTERS

@@ -16,7 +16,8 @@ from pacboost.estimators.fitting.continuing import RunRecord, digest
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division
 from pacboost.estimators.inputs.tables import open_table
-from pacboost.hypotheses.vote import Vote, vote_digest
+from pacboost.hypotheses.vote import Vote
+from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.models import calibration
 from pacboost.models.answers import confidence
 from pacboost.models.model import Model

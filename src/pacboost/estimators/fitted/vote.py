@@ -22,8 +22,10 @@ from pacboost.estimators.fitting.parameters import nested, set_nested
 from pacboost.estimators.inputs.estimator import RemembersRows, takes_rows
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.function import BlackBox
-from pacboost.hypotheses.shapes import Shapes, partial_dependence
-from pacboost.hypotheses.vote import Scores, Vote, vote_digest
+from pacboost.hypotheses.partial_dependence import partial_dependence
+from pacboost.hypotheses.shapes import Shapes
+from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels.device import predict_on_gpu, use_gpu, using_gpu
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.ledger import Ledger

@@ -19,8 +19,8 @@ from pacboost.estimators.fitted.vote import FittedBase
 from pacboost.estimators.inputs.estimator import fits_rows, takes_rows
 from pacboost.estimators.inputs.parameters import share_or_count
 from pacboost.fit.rows import LabelledRows
-from pacboost.hypotheses import shapes
 from pacboost.hypotheses.forest import Forest, ForestTree
+from pacboost.hypotheses.partial_dependence import forest_partial_dependence
 from pacboost.hypotheses.shapes import Shapes
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.explain.importances import Importances
@@ -233,7 +233,7 @@ class ForestBase(Bagged, FittedBase):
             )
         numbers = explaining.numbers_of(features, model, top)
         with using(self.n_jobs):
-            return shapes.forest_partial_dependence(model.vote, model.say(), numbers, table)
+            return forest_partial_dependence(model.vote, model.say(), numbers, table)
 
     @abstractmethod
     def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:

@@ -24,7 +24,7 @@ from pacboost.estimators.inputs.estimator import takes_rows
 from pacboost.estimators.inputs.examples import read_examples
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.fit.rows import LabelledRows
-from pacboost.hypotheses.vote import vote_digest
+from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels.runtime.threads import using
 from pacboost.samples.sample import Sample, signs_of
 from pacboost.training.bags.bags import Averages, Bags

@@ -21,8 +21,9 @@ from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import FileError
 from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.shapes import Counts
-from pacboost.hypotheses.vote import Vote, asked
-from pacboost.ledgers.ledger import OUTSIDE, HardRow, Ledger, Refill, Round
+from pacboost.hypotheses.vote import Vote
+from pacboost.hypotheses.vote_digest import asked
+from pacboost.ledgers.ledger import UNCOMPARED, HardRow, Ledger, Refill, Round
 from pacboost.models.calibration import Calibration
 from pacboost.models.file import container, parts
 from pacboost.models.file.fields import MAX_NUMBER, Fields, checked, columns, records
@@ -45,7 +46,7 @@ BESIDE: dict[str, Callable[[Any], Any]] = {
 each returns plain values, with NumPy arrays for many numbers. A forest has neither answering nor
 counts."""
 
-ROUNDS = {"rounds": (Round, OUTSIDE), "refills": (Refill, ("seconds",)), "hard": (HardRow, ())}
+ROUNDS = {"rounds": (Round, UNCOMPARED), "refills": (Refill, ("seconds",)), "hard": (HardRow, ())}
 """The records of a ledger, and their fields that are stored outside the model."""
 
 

@@ -14,13 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.hypotheses.shapes import (
-    Map,
-    Shape,
-    Shapes,
+from pacboost.hypotheses.partial_dependence import (
     forest_partial_dependence,
     partial_dependence,
 )
+from pacboost.hypotheses.shapes import Map, Shape, Shapes
 from pacboost.models.explain import explanation
 from pacboost.models.model import Model
 from pacboost.reports.page.charts import (

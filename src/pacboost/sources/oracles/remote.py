@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ClusterError
-from pacboost.parallel.cluster import MOST_AT_ONCE, Cluster, in_batches
+from pacboost.parallel.cluster import MAX_CALLS_PER_TASK, Cluster, in_batches
 from pacboost.parallel.remote_task import Shared
 from pacboost.sources.oracles.blocks import BlockOracle, Span, Spot, chosen_rows
 from pacboost.sources.oracles.held import Held
@@ -140,7 +140,8 @@ class RemoteOracle(BlockOracle):
         batches = in_batches(
             self.cluster, _select, self.cluster.share_value(choose),
             map(self._read, in_time(range(self._n_blocks or 0))),
-            most=MOST_AT_ONCE if self.source.reads_in_tasks else 1, calls=self.cluster.blocks,
+            max_calls=MAX_CALLS_PER_TASK if self.source.reads_in_tasks else 1,
+            calls=self.cluster.blocks,
         )  # fmt: skip
         return (batch for batch in batches if batch.n_rows)
 

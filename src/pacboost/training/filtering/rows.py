@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.bounded_weights import FilteringBooster
 from pacboost.errors import DataError
+from pacboost.hypotheses.ballot import Ballot
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.scored_trees import Ballot
 from pacboost.hypotheses.vote import Vote
 from pacboost.numerics.exact import wrong_classes, wrong_margins
 from pacboost.numerics.same_bits import exp, log_sum_exp, softplus, total

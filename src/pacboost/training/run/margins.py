@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.kernels.runtime.threads import span_size
-from pacboost.ledgers.ledger import KEPT, HardRow
+from pacboost.ledgers.ledger import MAX_HARD_ROWS, HardRow
 from pacboost.numerics.memory import in_host_memory
 from pacboost.numerics.soft_margin import soft_margin
 from pacboost.samples.sample import Sample
@@ -94,7 +94,7 @@ def hardest(
     F(x) of every class.
     """
     decided = _decided(sample, margins, class_scores)
-    rows = lowest(decided, KEPT)
+    rows = lowest(decided, MAX_HARD_ROWS)
     margins, decided = (in_host_memory(array[rows.tolist()]) for array in (margins, decided))
     outputs = _outputs(sample, margins, rows)
     own = margins[np.arange(rows.size), outputs if margins.shape[1] > 1 else 0]

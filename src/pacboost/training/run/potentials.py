@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pacboost.boosters.booster import Booster
 from pacboost.hypotheses.hypothesis import CellValues
 from pacboost.kernels import row_costs
-from pacboost.ledgers.ledger import LOSSES, Round
+from pacboost.ledgers.ledger import REGRESSION_POTENTIALS, Round
 from pacboost.samples.sample import Request, Sample, Sums, Wholes
 from pacboost.training import metrics
 from pacboost.training.run import scores as exact_sums
@@ -234,7 +234,7 @@ POTENTIALS: dict[str, type[Potential]] = {
     "logistic": Logistic,
     "clipped": Clipped,
     "hinge": Hinge,
-} | dict.fromkeys(LOSSES, Loss)
+} | dict.fromkeys(REGRESSION_POTENTIALS, Loss)
 
 
 def potential_of(

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.booster import Measured
-from pacboost.boosters.logit import MOST_STEP, Logit
+from pacboost.boosters.logit import MAX_STEP, Logit
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import grow_team, measure, row_costs, update
 from pacboost.kernels import quick_rounds as quick
@@ -148,7 +148,7 @@ class QuickRounds:
         best = math.inf if watched is None else watched.best
         course = np.array([1, 0, wanted, *counts, 0], dtype=np.int64)
         penalty, rate = booster.request(self.run.state).penalty, 0.5 * booster.learning_rate
-        fixed = MAX_SUM, penalty, rate, MOST_STEP, VOTE_UNIT, LEAST_EDGE
+        fixed = MAX_SUM, penalty, rate, MAX_STEP, VOTE_UNIT, LEAST_EDGE
         return course, np.array([*fixed, best], dtype=np.float64)
 
     def _steps(
