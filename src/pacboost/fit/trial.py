@@ -38,8 +38,6 @@ from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.loop import Run
 from pacboost.training.run.pairs import best_pairs
 
-REFITTED = "; validation loss was best at round {}, and the model was refitted on all rows"
-
 
 @dataclass(frozen=True)
 class Stopping:
@@ -185,7 +183,8 @@ def refit(trial: Trial, outcome: Outcome, watcher: Watcher) -> Run:
     watcher.leads(recipe, run, last=True)
     watcher.advance(run, longer.rounds, last=True)
     if longer.rounds < recipe.rounds:
-        run.stopped += REFITTED.format(outcome.rounds)
+        assert run.stopped is not None
+        run.stopped = replace(run.stopped, best_round=outcome.rounds)
     return run
 
 

@@ -34,6 +34,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.theory.learners import Scripted
 from pacboost.training.bags.members import BagMember
 from pacboost.training.run.margins import largest, norm, normalised
+from pacboost.training.run.stop_reason import sentence_of
 
 # What a round left behind, as the page needs it, whichever way the rule was made.
 
@@ -219,7 +220,7 @@ class BoostRun(LabRun):
     @property
     def stopped(self) -> str:
         """The reason that the loop gives."""
-        return self.run.stopped
+        return sentence_of(self.run.stopped)
 
     def _step(self) -> bool:
         weights = self.next_weights()
@@ -341,7 +342,7 @@ class BagRun(LabRun):
     @property
     def stopped(self) -> str:
         """Bagging never ends by itself before the limit."""
-        return self.bagging.stopped
+        return sentence_of(self.bagging.stopped)
 
     def _step(self) -> bool:
         started = time.perf_counter()

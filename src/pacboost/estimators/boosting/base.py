@@ -9,7 +9,6 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from pacboost.boosters.majority import BROKEN
 from pacboost.bounds.training import training_error
 from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, RareClassWarning, warn
 from pacboost.estimators.boosting import certifying
@@ -26,8 +25,9 @@ from pacboost.fit.settings import MIN_REFIT_SHARE, Settings, ramp
 from pacboost.fit.trial import Trial, hold_back, trial_share
 from pacboost.models import calibration
 from pacboost.numerics.checks import integer, real_number
-from pacboost.training.run.loop import NO_EDGE, Run
+from pacboost.training.run.loop import Run
 from pacboost.training.run.rare_classes import never_named
+from pacboost.training.run.stop_reason import Stop, StopReason
 
 AUTO = "auto"
 NEVER_NAMED = 0.1
@@ -189,12 +189,14 @@ class Boosting(BoostingFit, VoteClassifier):
                 "the weak learner found no rule better than guessing, so the vote is empty and "
                 "every prediction is a tie; give it other features or a richer weak learner"
             )
-        elif run.stopped == NO_EDGE and all(len(d.hypothesis.values) == 1 for d in run.done):
+        elif run.stopped == StopReason(Stop.NO_EDGE) and all(
+            len(done.hypothesis.values) == 1 for done in run.done
+        ):
             said = (
                 f"no split of the {run.sample.n_rows} rows was found, so every prediction is the "
                 "same; give more rows, other features, or a smaller min_leaf_rows"
             )
-        elif BROKEN in run.stopped:
+        elif run.stopped is not None and run.stopped.kind is Stop.BROKEN_PROMISE:
             said = f"boosting ended before its time (rounds done: {len(run.done)}): {run.stopped}"
         never = never_named(run, NEVER_NAMED) if run.done and not said else []
         if said:

@@ -55,6 +55,7 @@ from pacboost.samples.same_example import check_copies
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.table import Table
 from pacboost.training.run.loop import Run
+from pacboost.training.run.stop_reason import Stop, StopReason
 
 Pair = tuple[Any, Any]
 
@@ -162,8 +163,7 @@ class RoundsWatcher(Watcher):
             for done in islice(run, left) if one_by_one else run.up_to(rounds):
                 wishes = [watcher(done.entry) for watcher in watchers]
                 if any(wishes):
-                    run.stopped = "a callback stopped it"
-        run.stopped = run.stopped or f"all {rounds} rounds are done"
+                    run.stopped = StopReason(Stop.CALLBACK)
         run.keep_best()
 
 
@@ -389,7 +389,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         """Keep the rounds done before Ctrl-C, and say so."""
         if run is None or not run.done:
             return None
-        run.stopped = "interrupted"
+        run.stopped = StopReason(Stop.INTERRUPTED)
         self._await_sketches()
         self._keep(ready, run, None)
         self._keep_record(ready, run)
