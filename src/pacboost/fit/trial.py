@@ -19,13 +19,8 @@ from numpy.typing import NDArray
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.errors import DataError
 from pacboost.fit.recipe import Recipe
-from pacboost.fit.rows import (
-    LabelledRows,
-    has_one_class,
-    split_by_class,
-    training_sample,
-    validation_sample,
-)
+from pacboost.fit.roles import split_by_class
+from pacboost.fit.rows import LabelledRows, has_one_class, training_sample, validation_sample
 from pacboost.fit.settings import MAX_TRIAL_ROWS, MORE_ROUNDS, TRIAL_SHARE, TRIALS_OF_BEST
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
@@ -74,6 +69,8 @@ class Trial:
     """The share of the first run's rounds that the run on all rows begins with."""
     bins_from: LabelledRows | None = None
     """Other rows that give the bins, if any."""
+    is_drawn: bool = False
+    """Whether the validation rows were drawn to choose between candidates."""
 
     def stages(self) -> Sequence[TrialStage]:
         """Return what is compared with the best so far, one stage after the other."""

@@ -33,7 +33,7 @@ from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.regressor import BoostRegressor
 from pacboost.estimators.strong.classifier import StrongClassifier
-from pacboost.estimators.strong.rows import FEWEST
+from pacboost.fit.roles import NO_CERTIFYING_BELOW
 from pacboost.numerics.checks import probability
 from pacboost.numerics.percent import percent
 from pacboost.reports.text import certificate_panel, grid, hardest_table, listed, rounds_table
@@ -184,7 +184,9 @@ def named_model(
     """Make the estimator of the booster and the learner that the options name."""
     booster, learner = given["booster"] or "adaboost", given["learner"] or "stump"
     validation = given["validation"]
-    certify = given["certify"] or ("train-error" if len(labels) < FEWEST else "holdout")
+    certify = given["certify"] or (
+        "train-error" if len(labels) < NO_CERTIFYING_BELOW else "holdout"
+    )
     common: dict[str, Any] = {
         "n_estimators": 50 if given["rounds"] is None else given["rounds"],
         "max_bins": given["max_bins"],

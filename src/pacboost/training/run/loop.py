@@ -24,6 +24,7 @@ from pacboost.ledgers.ledger import HardRow, Ledger, Round
 from pacboost.numerics.memory import in_host_memory
 from pacboost.samples.sample import Sample, Wholes
 from pacboost.training.run.early_stopping import EarlyStopping
+from pacboost.training.run.following import followed
 from pacboost.training.run.margins import Floats, hardest, margin_and_gap, norm
 from pacboost.training.run.openings import EarlierRules, Opening
 from pacboost.training.run.quick import AT_ONCE, QuickRounds
@@ -319,19 +320,3 @@ class Run:
     def weights(self) -> Wholes:
         """How much every row weighs for the next rule, in whole units, (rows,)."""
         return self.booster.request(self.state).rows()
-
-
-def followed(
-    booster: FilteringBooster[Any],
-    sample: Sample,
-    rules: Sequence[Hypothesis],
-    memories: Sequence[Sequence[float]],
-    *,
-    cells: bool,
-) -> Floats:
-    """Follow the path of every row once more; ``cells``: the values of rules include the vote."""
-    path = booster.start(sample.signs.shape)
-    for rule, memory in zip(rules, memories, strict=True):
-        agree = rule.said(sample) * sample.signs / (booster.rate if cells else 1.0)
-        path = booster.follow(path, agree, memory)
-    return path
