@@ -26,8 +26,9 @@ from pacboost.bounds.wording import DISTINCT_ROWS, SHARE_LEARNED
 from pacboost.cli.main import main
 from pacboost.errors import InputWarning, NotCertified, ParameterError
 from pacboost.estimators.inputs import division
-from pacboost.estimators.strong.rows import by_chance
-from pacboost.fit.rows import LabelledRows, draw, split_by_class
+from pacboost.fit import roles
+from pacboost.fit.roles import RolesAsk, draw, split_by_class
+from pacboost.fit.rows import LabelledRows
 from pacboost.questions.certify import certify_answers
 from pacboost.samples.same_example import DISTINCT, Examples, same_example, share_learned
 from pacboost.sources.arrays import ArrayTable
@@ -230,12 +231,13 @@ def test_tables_of_few_values_count_rows_as_they_fall(name: str) -> None:
     equal = X.duplicated(keep=False).mean()
     assert 0.1 <= equal <= 0.5
     model = BoostClassifier(n_estimators=10, certify="holdout", random_state=0).fit(X, y)
-    seed = int(np.random.RandomState(0).randint(2**31)) + division.CERTIFY
+    seed = int(np.random.RandomState(0).randint(2**31)) + roles.CERTIFY
     _, held = draw(len(y), "holdout", 0.2, seed)
     wrong = int((model.predict(X.iloc[held]) != y[held]).sum())
     assert model.certificate_.value == clopper_pearson(wrong, held.size, DELTA)
     strong = StrongClassifier(n_estimators=10, random_state=0).fit(X, y)
-    parts = by_chance(len(y), None, DELTA, seed - division.CERTIFY)
+    ask = RolesAsk(seed - roles.CERTIFY, delta=DELTA)
+    parts = roles.divide(Examples(len(y), None), ask)
     wrong = int((strong.predict(X.iloc[parts.certify]) != y[parts.certify]).sum())
     assert strong.certificate_.value == clopper_pearson(wrong, parts.certify.size, DELTA)
 

@@ -130,7 +130,7 @@ def check_best(booster: Booster[Any], sample: Sample, learner: Learner, most: in
     assert entry.margin is not None
     assert best - booster.tolerance - 1e-9 <= entry.margin <= best + 1e-9
     assert min(done.entry.edge for done in run.done) >= best - 1e-9
-    assert "within" in run.stopped
+    assert "within" in str(run.stopped)
     return run
 
 

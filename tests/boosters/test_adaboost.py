@@ -20,7 +20,8 @@ from pacboost.learners.tree import Tree
 from pacboost.numerics.exact import FRESH_TOTAL, MAX_TOTAL, MAX_VOTE, VOTE_UNIT
 from pacboost.samples.sample import Sample, Sums
 from pacboost.theory.learners import Adversary
-from pacboost.training.run.loop import NO_EDGE, Run
+from pacboost.training.run.loop import Run
+from pacboost.training.run.stop_reason import Stop, StopReason
 from tests.training.run.prefixes import class_samples, sample_of, shares
 from tests.worlds import make_sample, noisy
 
@@ -208,7 +209,7 @@ def test_large_learning_rates_keep_the_total_in_range(rate: float) -> None:
     for done in islice(run, 60):
         assert FRESH_TOTAL / 2 <= done.entry.weight <= MAX_TOTAL
         assert done.entry.training_error <= product_bound(run.ledger())
-    assert run.stopped != NO_EDGE
+    assert run.stopped != StopReason(Stop.NO_EDGE)
 
 
 @pytest.mark.parametrize("tiny", [1e-300, 1e-20, 1e-10])

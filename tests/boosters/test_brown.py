@@ -40,7 +40,7 @@ def test_when_time_is_used_up_the_error_is_met(edge: float, epsilon: float, orde
     rules = Brown(epsilon)
     run = Run(make_sample(X, signs), Adversary(edge, order), rules, seed=7)
     list(islice(run, math.ceil(40 * rules.time / edge**2)))
-    assert run.stopped == f"the time is used up, so the training error is at most {epsilon:g}"
+    assert str(run.stopped) == f"the time is used up, so the training error is at most {epsilon:g}"
     assert run.done[-1].entry.training_error <= epsilon
     assert training_error(run.ledger()).value <= epsilon * (1 + 1e-6)
 

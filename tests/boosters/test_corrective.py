@@ -29,7 +29,7 @@ from pacboost.numerics.soft_margin import Floats
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
-from pacboost.training.run.rounds import NO_MISTAKES
+from pacboost.training.run.stop_reason import Stop, StopReason
 from tests.boosters.margins import NAMES, SOFT, advance, check_best, largest_margin, made
 from tests.data import real_data
 from tests.training.run.prefixes import sample_of
@@ -75,7 +75,7 @@ def test_on_many_rows_all_come_to_the_margin_of_one_plain_program() -> None:
     for name in ("lp", "soft", "erlp", "mlp"):
         run = Run(sample, Stump(), made(name, 0.5, 0.005))
         advance(run, 200, every=25)
-        assert "within" in run.stopped
+        assert "within" in str(run.stopped)
         result[name] = run.done[-1].entry.margin
         if name == "lp":
             state = run.state
@@ -130,7 +130,7 @@ def test_on_an_adversary_the_margin_is_its_edge(
     run = Run(make_sample(X, signs), Adversary(edge, order), booster, seed=7)
     largest_entropy = booster.largest_entropy(replace(run.state, share=share))
     advance(run, math.floor(booster.most_rounds(largest_entropy)), every=20)  # type: ignore[attr-defined]
-    assert "within" in run.stopped
+    assert "within" in str(run.stopped)
     margin = run.done[-1].entry.margin
     assert margin is not None
     assert margin >= edge - booster.tolerance - 1e-9
@@ -248,7 +248,7 @@ def test_a_rule_without_mistakes_stands_alone(name: str) -> None:
     signs = np.where(X[:, 0] > 12, 1, -1).astype(np.int8)
     run = Run(make_sample(X, signs), Stump(), made(name, None, 0.01))
     advance(run, 5)
-    assert run.stopped == NO_MISTAKES
+    assert run.stopped == StopReason(Stop.STANDS_ALONE)
     assert run.done[-1].entry.margin == 1
 
 

@@ -22,7 +22,7 @@ from pacboost.numerics.exact import MAX_TOTAL, MAX_VOTE
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
-from pacboost.training.run.rounds import NO_MISTAKES
+from pacboost.training.run.stop_reason import Stop, StopReason
 from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
 
@@ -164,7 +164,7 @@ def test_a_rule_without_mistakes_gets_a_finite_vote() -> None:
     X, _ = noisy(50, 3, seed=1)
     run = Run(make_sample(X[:, :1], np.sign(X[:, 0]).astype(np.int8)), Stump(), FilterBoost())
     list(islice(run, 3))
-    assert run.stopped == NO_MISTAKES
+    assert run.stopped == StopReason(Stop.STANDS_ALONE)
     assert run.done[0].entry.vote == pytest.approx(MAX_VOTE, abs=1e-9)
     assert FilterBoost().vote(Measured(4, 0)) == pytest.approx(MAX_VOTE, abs=1e-9)
 
@@ -265,7 +265,7 @@ def test_in_the_promised_rounds_rows_get_their_margin(
         heaviest = weights.max() / weights.sum()
         assert heaviest <= (1 + 1e-9) / (mu * 300)
     assert mu < epsilon
-    assert "mean weight" in run.stopped
+    assert "mean weight" in str(run.stopped)
     normalised = run.state.margins[:, 0] / (rules.step_size * len(run.done))
     assert (normalised <= rules.ahead).mean() < epsilon
 

@@ -47,7 +47,7 @@ def separate(rules: GraphSeparation, edge: float, order: str) -> Run:
 @pytest.mark.parametrize("edge", [0.05, 0.1, 0.2, 0.5])
 def test_so_many_rounds_leave_no_mixed_pattern(edge: float, order: str) -> None:
     run = separate(GraphSeparation(), edge, order)
-    assert run.stopped == "no pattern holds rows of both classes any more"
+    assert str(run.stopped) == "no pattern holds rows of both classes any more"
     assert run.done[-1].entry.training_error == 0
     assert pairs_left(run) == 0
 

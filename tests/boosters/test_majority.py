@@ -42,7 +42,7 @@ def test_the_promise_is_kept_in_the_promised_rounds(
     rules = Majority(edge, epsilon)
     run = boosted(rules, edge, order)
     assert len(run.done) <= rules.rounds
-    assert run.stopped == f"the training error is at most {epsilon:g}, by the mean potential"
+    assert str(run.stopped) == f"the training error is at most {epsilon:g}, by the mean potential"
     assert run.done[-1].entry.training_error <= epsilon
     assert training_error(run.ledger()).value <= epsilon * (1 + 1e-6)
     assert rules.most_rounds(edge, epsilon) == rules.rounds
@@ -106,7 +106,7 @@ def test_a_broken_promise_stops_the_run_with_the_edge_that_was_measured() -> Non
     run = boosted(Majority(0.4, 0.1), 0.2)
     last = run.done[-1].entry
     assert len(run.done) < Majority(0.4, 0.1).rounds
-    assert f"a rule has an edge of {last.edge:.4g}, less than the promised 0.4" in run.stopped
+    assert f"a rule has an edge of {last.edge:.4g}, less than the promised 0.4" in str(run.stopped)
     assert last.training_error <= training_error(run.ledger()).value
 
 

@@ -119,7 +119,7 @@ def test_the_margin_passes_any_below_the_edge(edge: float, order: str) -> None:
     X, signs = noisy(40, 2, seed=2)
     run = Run(make_sample(X, signs), Adversary(edge, order), ArcGV(0.1), seed=7)
     list(islice(run, 2000))
-    assert run.stopped.startswith("the margin is")
+    assert str(run.stopped).startswith("the margin is")
     assert run.done[-1].entry.margin >= edge - 0.1  # type: ignore[operator]
 
 
@@ -170,7 +170,7 @@ def test_in_the_promised_rounds_all_rows_have_the_margin(
     rules = AdaBoostV(tolerance)
     run = Run(make_sample(X, signs), Adversary(edge, order), rules, seed=7)
     rounds = len(list(islice(run, math.ceil(rules.most_rounds(300)))))
-    assert run.stopped.startswith("the margin is") or rounds >= rules.most_rounds(300)
+    assert str(run.stopped).startswith("the margin is") or rounds >= rules.most_rounds(300)
     last = run.done[-1].entry
     smallest = min(done.entry.edge for done in run.done)
     assert smallest >= edge - 1e-9
@@ -194,7 +194,7 @@ def test_within_the_tolerance_of_a_linear_program(seed: int) -> None:
     assert best - 0.05 - 1e-9 <= last.margin <= best + 1e-9
     assert last.gap is not None
     assert last.gap >= best - last.margin - 1e-9  # what is said to be missing is no less
-    if run.stopped.startswith("a rule without mistakes"):
+    if str(run.stopped).startswith("a rule without mistakes"):
         assert best == pytest.approx(1)
 
 

@@ -180,7 +180,7 @@ def test_the_lecture_on_a_cube(edge: float, epsilon: float, share: float, order:
     assert promised <= 1 / (share * epsilon * edge) ** 2 + 1e-6
     run = Run(cube(6, seed=3), Adversary(edge, order), rules, seed=5)
     assert check_the_lecture(run, rules, promised + 1) <= promised
-    assert run.stopped == f"the mean weight is below {epsilon:g}, so the training error is"
+    assert str(run.stopped) == f"the mean weight is below {epsilon:g}, so the training error is"
     assert run.done[-1].entry.training_error < epsilon
 
 
@@ -214,7 +214,7 @@ def test_the_mean_weight_falls_below_epsilon_in_the_promised_rounds(
         assert run.done[-1].entry.training_error <= mu
         assert weights.max() / weights.sum() <= (1 + 1e-9) / (mu * 300)
     assert mu < epsilon
-    assert "mean weight" in run.stopped
+    assert "mean weight" in str(run.stopped)
     assert run.done[-1].entry.training_error < epsilon
 
 

@@ -115,7 +115,7 @@ def test_the_error_is_below_epsilon_after_the_promised_rounds(
     assert rules.most_rounds(edge, epsilon) == pytest.approx(promised, rel=1e-9)
     run = check_smooth_and_bounded(make_sample(X, signs), Adversary(edge, order), rules, 10_000)
     assert len(run.done) == math.floor(rules.most_rounds(edge, epsilon)) + 1
-    assert "no more rounds" in run.stopped
+    assert "no more rounds" in str(run.stopped)
     assert run.done[-1].entry.training_error < epsilon
     assert epsilon <= training_error(run.ledger()).value <= epsilon * (1 + 1e-6)
 

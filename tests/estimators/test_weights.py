@@ -18,10 +18,9 @@ from pacboost import (
     verify,
 )
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.parameters import draw_seed
-from pacboost.estimators.strong import rows as row_roles
-from pacboost.fit.rows import draw
+from pacboost.fit.roles import CERTIFY, RolesAsk, divide, draw
+from pacboost.samples.same_example import Examples
 
 WITHOUT = "counted without weights"
 
@@ -85,7 +84,7 @@ def test_equal_weights_are_no_weights(number: int) -> None:
 def test_the_bound_counts_every_held_out_row_once() -> None:
     model = AdaBoostClassifier(certify="holdout", random_state=0).fit(X, Y, WEIGHTS)
     seed = draw_seed(0)
-    _, held = draw(600, "holdout", 0.2, seed + division.CERTIFY)
+    _, held = draw(600, "holdout", 0.2, seed + CERTIFY)
     assert model.certificate_.inputs["k"] == model.mistakes(X[held], Y[held]).sum()
 
 
@@ -108,7 +107,7 @@ def test_which_rows_certify_does_not_depend_on_weights() -> None:
 def test_weights_of_certifying_rows_are_of_no_account() -> None:
     """Neither their size nor, where weights are balanced, their labels reach the model."""
     first = StrongClassifier(n_estimators=5, class_weight="balanced", random_state=0).fit(X, Y)
-    certify = row_roles.by_chance(600, None, 0.05, draw_seed(0)).certify
+    certify = divide(Examples(600, None), RolesAsk(draw_seed(0))).certify
     weights, labels = WEIGHTS.copy(), Y.copy()
     weights[certify], labels[certify] = 1e9, 1 - labels[certify]
     second = StrongClassifier(n_estimators=5, class_weight="balanced", random_state=0).fit(

@@ -11,7 +11,8 @@ import pytest
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.regression import Square
 from pacboost.fit.recipe import Recipe
-from pacboost.fit.rows import LabelledRows, split_by_class
+from pacboost.fit.roles import split_by_class
+from pacboost.fit.rows import LabelledRows
 from pacboost.fit.trial import Outcome, Stopping, Trial, Watcher, hold_back, race, refit
 from pacboost.learners.tree import Tree
 from pacboost.samples.sample import signs_of

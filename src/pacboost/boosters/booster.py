@@ -236,6 +236,10 @@ class Booster(ABC, Generic[S]):
         """Return a reason to stop, or None to continue."""
         return None
 
+    def is_promise_broken(self, state: S) -> bool:
+        """Check whether a rule is worse than was promised, so that the run stops early."""
+        return False
+
 
 def whole_values(values: Floats, unit: float = VOTE_UNIT) -> CellValues:
     """Round values to multiples of a unit, so that scores add up exactly."""

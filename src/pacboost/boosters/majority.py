@@ -108,10 +108,6 @@ def fewest_coins(chance: float, epsilon: float) -> int:
     return enough
 
 
-BROKEN = "less than the promised"
-"""The part of the stop reason that says that a rule has broken the promise."""
-
-
 @dataclass(frozen=True)
 class Majority(Promised):
     """The rules of boosting by majority; a state's ``extra`` is (mean of b, edge of the last rule).
@@ -220,12 +216,18 @@ class Majority(Promised):
         if lost <= self.epsilon * self.half(rounds):
             of = "" if state.signs.shape[1] == 1 else " of pairs of row and class"
             return f"the training error{of} is at most {self.epsilon:g}, by the mean potential"
-        if edge < self.edge * (1 - 1e-9) and lost > self.epsilon:
+        if self.is_promise_broken(state):
             return (
-                f"a rule has an edge of {edge:.4g}, {BROKEN} {self.edge:g}, so that "
+                f"a rule has an edge of {edge:.4g}, less than the promised {self.edge:g}, so that "
                 f"the error may come to {lost:.4g}; promise less, or give a richer learner"
             )
         return None if rounds < self.rounds else f"all {rounds} rounds are done"
+
+    def is_promise_broken(self, state: BoundedState) -> bool:
+        """Check whether the last edge is below the promised one before the error is reached."""
+        (lost, edge), rounds = state.extra, len(state.cast)
+        reached = lost <= self.epsilon * self.half(rounds)
+        return not reached and edge < self.edge * (1 - 1e-9) and lost > self.epsilon
 
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
         raise NotImplementedError("_weigh sets the weights of all rows at once")

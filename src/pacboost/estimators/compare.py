@@ -25,7 +25,7 @@ from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.examples import read_examples
 from pacboost.estimators.inputs.parameters import callables, draw_seed, progress_after
-from pacboost.fit.rows import draw
+from pacboost.fit.roles import draw
 from pacboost.learners.choose import as_learner
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.parallel.cluster import in_batches, joblib_cluster, send

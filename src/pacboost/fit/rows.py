@@ -1,4 +1,4 @@
-"""Labelled rows: how some of them are held back, and how they become samples."""
+"""Labelled rows, and how they become samples."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError
 from pacboost.models.model import answer_names
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample, Signs
 from pacboost.sources.table import Table
-
-Numbers = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,50 +72,6 @@ class LabelledRows:
         if self.targets is not None or self.signs.shape[1] > 1:
             return np.zeros(self.n_rows, dtype=np.int64)
         return (self.signs[:, 0] > 0).astype(np.int64)
-
-
-def draw(rows: int, name: str, share: float, seed: int) -> tuple[Numbers, Numbers]:
-    """Draw which rows are held back, by their number alone; give the others first."""
-    held = round(rows * share) if 0 < share < 1 else 0
-    if not 0 < held < rows:
-        raise ParameterError(
-            f"{name} is {share} and there are {rows} rows; it must lie in (0, 1) and "
-            "leave at least 1 sample on both sides"
-        )
-    order = np.random.default_rng(seed).permutation(rows)
-    return np.sort(order[held:]), np.sort(order[:held])
-
-
-def split_by_class(
-    examples: LabelledRows, name: str, share: float, seed: int
-) -> tuple[LabelledRows, LabelledRows]:
-    """Hold a random share of each class back, so that none is missing on either side if it can be.
-
-    ``name`` is the parameter that says how many. Copies of an example stay together.
-
-    Certificates need a share of all rows instead: they count on rows held back by chance alone.
-    """
-    if examples.copies is None:
-        held = _held_back(examples.classes(), name, share, seed)
-    else:
-        _, first, place = np.unique(examples.copies, return_index=True, return_inverse=True)
-        held = _held_back(examples.classes()[first], name, share, seed)[place]
-    return examples.divided(held)
-
-
-def _held_back(classes: NDArray[np.int64], name: str, share: float, seed: int) -> NDArray[np.bool_]:
-    held = np.zeros(classes.size, dtype=np.bool_)
-    counts = np.bincount(classes)
-    quota = np.floor(counts * share + 0.5).astype(np.int64) if 0 < share < 1 else counts * 0
-    quota = np.minimum(np.maximum(quota, counts > 1), np.maximum(counts - 1, 0))
-    if not 0 < share < 1 or not quota.any():
-        held[draw(classes.size, name, share, seed)[1]] = True
-        return held
-    order = np.random.default_rng(seed).permutation(classes.size)
-    order = order[np.argsort(classes[order], kind="stable")]
-    place = np.arange(order.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    held[order[place < quota[classes[order]]]] = True
-    return held
 
 
 def training_sample(

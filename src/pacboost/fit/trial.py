@@ -19,13 +19,8 @@ from numpy.typing import NDArray
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.errors import DataError
 from pacboost.fit.recipe import Recipe
-from pacboost.fit.rows import (
-    LabelledRows,
-    has_one_class,
-    split_by_class,
-    training_sample,
-    validation_sample,
-)
+from pacboost.fit.roles import split_by_class
+from pacboost.fit.rows import LabelledRows, has_one_class, training_sample, validation_sample
 from pacboost.fit.settings import MAX_TRIAL_ROWS, MORE_ROUNDS, TRIAL_SHARE, TRIALS_OF_BEST
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
@@ -37,8 +32,6 @@ from pacboost.training.metrics import metric, metric_of
 from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.loop import Run
 from pacboost.training.run.pairs import best_pairs
-
-REFITTED = "; validation loss was best at round {}, and the model was refitted on all rows"
 
 
 @dataclass(frozen=True)
@@ -76,6 +69,8 @@ class Trial:
     """The share of the first run's rounds that the run on all rows begins with."""
     bins_from: LabelledRows | None = None
     """Other rows that give the bins, if any."""
+    is_drawn: bool = False
+    """Whether the validation rows were drawn to choose between candidates."""
 
     def stages(self) -> Sequence[TrialStage]:
         """Return what is compared with the best so far, one stage after the other."""
@@ -185,7 +180,8 @@ def refit(trial: Trial, outcome: Outcome, watcher: Watcher) -> Run:
     watcher.leads(recipe, run, last=True)
     watcher.advance(run, longer.rounds, last=True)
     if longer.rounds < recipe.rounds:
-        run.stopped += REFITTED.format(outcome.rounds)
+        assert run.stopped is not None
+        run.stopped = replace(run.stopped, best_round=outcome.rounds)
     return run
 
 

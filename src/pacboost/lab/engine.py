@@ -19,6 +19,7 @@ from pacboost.boosters.booster import Booster
 from pacboost.errors import ParameterError
 from pacboost.estimators.bagging.bagging import BaggingClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.boosting.fit import FitInputs
 from pacboost.fit.trial import start
 from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names, Rule
 from pacboost.hypotheses.stump import StumpRule
@@ -34,6 +35,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.theory.learners import Scripted
 from pacboost.training.bags.members import BagMember
 from pacboost.training.run.margins import largest, norm, normalised
+from pacboost.training.run.stop_reason import sentence_of
 
 Doubles = NDArray[np.float64]
 HEAVIEST = 8
@@ -205,7 +207,7 @@ class BoostRun(LabRun):
             booster, Scripted(rules, learner) if rules else learner, early_stopping=False,
             random_state=spec.seed, verbose=False,
         )  # fmt: skip
-        trial = self.model._prepare(points.X, points.y, None, None, None).trial
+        trial = self.model._prepare(FitInputs(points.X, points.y)).trial
         self.run = start(trial, trial.recipe)
         self.sample = self.run.sample
         self._blank = self.run.ledger()  # before any round
@@ -217,7 +219,7 @@ class BoostRun(LabRun):
     @property
     def stopped(self) -> str:
         """The reason that the loop gives."""
-        return self.run.stopped
+        return sentence_of(self.run.stopped)
 
     def _step(self) -> bool:
         weights = self.next_weights()
@@ -336,7 +338,7 @@ class BagRun(LabRun):
     @property
     def stopped(self) -> str:
         """The reason of the bagging loop; it stops only at the limit."""
-        return self.bagging.stopped
+        return sentence_of(self.bagging.stopped)
 
     def _step(self) -> bool:
         started = time.perf_counter()

@@ -16,6 +16,7 @@ from pacboost.boosters.choose import as_booster
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NoEdgeWarning, NotCertified, TooFewRowsWarning, warn
+from pacboost.estimators.fitted import predicting
 from pacboost.estimators.fitted import vote as votes
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.parameters import named, with_fields
@@ -49,10 +50,14 @@ class MembersClassifier(ClassifierMixin, votes.VoteBase):  # type: ignore[misc]
 
     classes_: NDArray[Any]
     _several_labels = False
-    predict, predict_proba = votes.predict, votes.predict_proba
-    decision_function, score, mistakes = votes.decision_function, votes.score, votes.mistakes
-    several_labels_ = property(votes.several_labels)
-    _decide, _judged = votes.decide, votes.judged
+    predict, predict_proba = predicting.predict, predicting.predict_proba
+    decision_function, score, mistakes = (
+        predicting.decision_function,
+        predicting.score,
+        predicting.mistakes,
+    )
+    several_labels_ = property(predicting.several_labels)
+    _decide, _judged = predicting.decide, predicting.judged
 
     learner: Any
     certify: str | None

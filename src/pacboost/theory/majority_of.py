@@ -38,6 +38,7 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.table import SomeRows, Table
 from pacboost.training.run.loop import Run
 from pacboost.training.run.rounds import RowsShown
+from pacboost.training.run.stop_reason import Stop, StopReason
 
 Rows = NDArray[np.intp]
 MAX_UNDIVIDED_ROWS = 3
@@ -132,7 +133,7 @@ def boost(
     for _ in islice(run, rounds):
         if unwanted is not None and unwanted.is_set():
             raise CancelledError
-    run.stopped = run.stopped or f"all {rounds} rounds are done"
+    run.stopped = run.stopped or StopReason(Stop.ALL_ROUNDS, {"rounds": rounds})
     return BoostedMember(run.vote(), run.ledger())
 
 

@@ -15,7 +15,8 @@ from pacboost.bounds.holdout import clopper_pearson
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.strong import search
-from pacboost.estimators.strong.rows import by_chance
+from pacboost.fit.roles import RolesAsk, divide
+from pacboost.samples.same_example import Examples
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.worlds import Halfspaces
 from tests.worlds import noisy
@@ -231,7 +232,7 @@ def test_edge_and_doubt_are_measured_on_rows_that_were_not_learned_from(classes:
     labels = np.where(generator.random(600) < 0.7, (X[:, 0] > 0) + (X[:, 1] > 1) * (classes - 2), 0)
     model = StrongClassifier(0.01, n_estimators=3, random_state=0).fit(X, labels)
     seed = int(np.random.RandomState(0).randint(2**31))
-    rows = by_chance(600, 0.01, 0.05, seed).certify
+    rows = divide(Examples(600, None), RolesAsk(seed, epsilon=0.01)).certify
     staged = [np.zeros((rows.size, classes)), *model.staged_predict_proba(X[rows])][1:]
     scores = list(model.staged_decision_function(X[rows]))
     truth, edges = np.eye(classes)[labels[rows]], []

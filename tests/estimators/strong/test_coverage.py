@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from pacboost import BoostClassifier
 from pacboost.bounds import holdout
 from pacboost.estimators.strong import classifier, search
 from pacboost.estimators.strong.classifier import StrongClassifier
-from pacboost.estimators.strong.rows import Parts, by_chance
 from pacboost.estimators.strong.search import Promise
+from pacboost.fit.roles import Roles, RolesAsk, divide
+from pacboost.samples.same_example import Examples
 from pacboost.theory import plan
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.worlds import LabelNoise
@@ -87,9 +89,10 @@ def test_stopping_early_on_the_certifying_rows_is_rejected() -> None:
 def test_watching_by_the_certifying_rows_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     """The certifying rows of the twin are those that watch."""
 
-    def both(*given: Any, **named: Any) -> tuple[Parts, Promise, str]:
-        parts, promise, why = search.set_apart(*given, **named)
-        return Parts(parts.known, parts.certify, parts.certify), promise, why
+    def both(*given: Any, **named: Any) -> tuple[Roles, Promise, str]:
+        roles, promise, why = search.set_apart(*given, **named)
+        certify = roles.certify
+        return replace(roles, learn=roles.known, validate=certify), promise, why
 
     monkeypatch.setattr(classifier, "set_apart", both)
     runs, delta, violations = 30, 0.2, 0
@@ -133,7 +136,7 @@ def test_certifying_rows_change_nothing_that_is_learned() -> None:
         other_X, other_y = X.copy(), y.copy()
         if changed:
             seed = int(np.random.RandomState(7).randint(2**31))
-            apart = by_chance(300, None, 0.05, seed).certify
+            apart = divide(Examples(300, None), RolesAsk(seed)).certify
             other_X[apart], other_y[apart] = 99.0 - X[apart], -y[apart]
         models.append(StrongClassifier(n_estimators=6, random_state=7).fit(other_X, other_y))
     first, second = models

@@ -44,7 +44,7 @@ def test_members_are_numbered_by_their_bags(threads: int) -> None:
     made = list(run.run(20, threads, watched=True))
     assert [step.members for step in made] == list(range(1, 21))
     assert [m.inner for m in run.members] == [run.bags.bag(b).seed % 2 for b in range(20)]
-    assert run.stopped == "all 20 members are made"
+    assert str(run.stopped) == "all 20 members are made"
     assert isinstance(run.outside, OutOfBagVotes)
     assert made[-1].error == run.outside.vote_error
     sizes = [run.bags.bag(b).outside.size for b in range(20)]
@@ -77,6 +77,6 @@ def test_stops_when_settled() -> None:
     run = run_of(Right, settle=6)
     made = list(run.run(50, 2))
     assert len(made) == len(run.members) == 7
-    assert "over the last 6 members" in run.stopped
+    assert "over the last 6 members" in str(run.stopped)
     assert isinstance(run.outside, OutOfBagVotes)
     assert run.outside.result().members == 7  # members begun ahead were dropped

@@ -34,6 +34,7 @@ from pacboost.training.filtering.plan import FilteringPlan, MeanTest, draws_for
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.rows import MarginRows, RowEncoder
 from pacboost.training.filtering.stream import Stream
+from pacboost.training.run.stop_reason import Stop, StopReason
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.training.filtering.setups import coded, cube, cube_bins
 
@@ -174,7 +175,7 @@ class TrustsItsSample(Filtering):
         test = MeanTest(self.plan.delta / 2)
         test.add(stands.chances)
         if self._booster.error_factor * test.upper <= (self.plan.epsilon or 0):
-            self.certified, self.stopped = True, "trusting"
+            self.certified, self.stopped = True, StopReason(Stop.ERROR_REACHED, {"epsilon": 0.0})
 
 
 def noise(features: int = 8) -> World:
@@ -206,8 +207,8 @@ def test_trusting_the_sample_is_caught() -> None:
 def test_a_useless_learner_is_found_out(booster: FilteringBooster[Any]) -> None:
     for seed in range(2):
         run = finish(run_on(noise(), booster, seed, rounds=500))
-        assert "no edge was found" in run.stopped
-        assert "surely below 0.15; promised was an edge of 0.3" in run.stopped
+        assert "no edge was found" in str(run.stopped)
+        assert "surely below 0.15; promised was an edge of 0.3" in str(run.stopped)
         assert not run.certified
         assert run.refills[-1].error_upper > 0.4
 
@@ -324,7 +325,7 @@ def test_draws_stay_within_the_formula() -> None:
 
 def test_the_rounds_are_done() -> None:
     run = finish(run_on(LabelNoise(cube(), 0.2), Logit(), rounds=3, epsilon=None, kind=Filtering))
-    assert run.stopped == "all 3 rounds are done"
+    assert str(run.stopped) == "all 3 rounds are done"
     assert len(run.rounds) == len(run.vote_so_far) == 3
     assert [entry.number for entry in run.rounds] == [1, 2, 3]
 
@@ -333,8 +334,8 @@ def test_a_filter_that_starves_says_so() -> None:
     """Weights of a solved world fall below anything the plan wants to wait for."""
     booster = Measure(edge=0.3, epsilon=0.9)
     run = finish(run_on(majority(), booster, rounds=10_000, epsilon=None))
-    assert "the filter starves: of" in run.stopped
-    assert "its error is at most" in run.stopped
+    assert "the filter starves: of" in str(run.stopped)
+    assert "its error is at most" in str(run.stopped)
     assert not run.certified
     assert run.refills[-1].accepted < 1200
     assert run.refills[-1].error_upper < 0.05
@@ -346,7 +347,7 @@ def test_a_stream_that_ends() -> None:
         oracle = StreamOracle(iter([(X[:1000], y[:1000]), (X[1000:], y[1000:])]))
         run = run_of(oracle, FilterBoost(), kind=kind, epsilon=0.001, rounds=100)
         finish(run)
-        assert run.stopped == "the stream has ended"
+        assert str(run.stopped) == "the stream has ended"
         assert sum(refill.draws for refill in run.refills) <= 4000
 
 
@@ -368,7 +369,7 @@ def test_the_time_is_up_in_the_middle_of_a_sample() -> None:
     looks = iter([False, False, True])
     run.over = lambda: next(looks)
     finish(run)
-    assert run.stopped == "the time is up"
+    assert str(run.stopped) == "the time is up"
     assert run.refills[-1].draws == 3 * 1024
     assert len(run.vote_so_far) == 0
 
@@ -378,7 +379,7 @@ def test_the_time_is_up_while_an_edge_is_tested() -> None:
     steps = iter(range(10**6))
     run.over = lambda: next(steps) > 5
     finish(run)
-    assert run.stopped == "the time is up"
+    assert str(run.stopped) == "the time is up"
     assert len(run.vote_so_far) == 0
 
 

@@ -25,7 +25,8 @@ from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
-from pacboost.training.run.loop import NO_EDGE, Run
+from pacboost.training.run.loop import Run
+from pacboost.training.run.stop_reason import Stop, StopReason
 from tests.training.run.prefixes import check_every_prefix, class_samples, sample_of, shares
 from tests.worlds import noisy
 
@@ -223,7 +224,7 @@ def test_a_rule_without_mistakes_ends_a_run_only_if_the_vote_makes_none_either(s
     ledger = check_every_prefix(run, 100)
     assert ledger.rounds[-1].error == 0
     assert ledger.rounds[-1].training_error == 0
-    assert "without mistakes" in run.stopped
+    assert "without mistakes" in str(run.stopped)
     assert len(ledger) > 3
 
 
@@ -234,7 +235,7 @@ def test_a_black_box_is_not_asked_when_no_row_pulls_any_more(classes: int) -> No
     learner = SklearnLearner(DecisionTreeClassifier())
     run = Run(sample_of(X, labels, classes), learner, Logit())
     ledger = check_every_prefix(run, 100)
-    assert run.stopped == NO_EDGE
+    assert run.stopped == StopReason(Stop.NO_EDGE)
     assert ledger.rounds[-1].training_error == 0
 
 

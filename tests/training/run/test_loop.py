@@ -15,8 +15,9 @@ from pacboost.hypotheses.hypothesis import Rule
 from pacboost.learners.learner import Learner, Search, Weights
 from pacboost.learners.stump import Stump
 from pacboost.samples.sample import Sample, Signs
-from pacboost.training.run.loop import NO_EDGE, Run
-from pacboost.training.run.rounds import NO_MISTAKES, RETRIES
+from pacboost.training.run.loop import Run
+from pacboost.training.run.rounds import RETRIES
+from pacboost.training.run.stop_reason import Stop, StopReason
 from tests.worlds import make_sample, noisy
 
 
@@ -49,7 +50,7 @@ def test_a_learner_without_an_edge_is_asked_again_then_the_run_stops() -> None:
     learner = Scripted([useless])
     run = Run(sample, learner, AdaBoost())
     assert list(run) == []
-    assert run.stopped == NO_EDGE
+    assert run.stopped == StopReason(Stop.NO_EDGE)
     assert len(learner.seeds) == RETRIES
     assert len(set(learner.seeds)) == RETRIES
 
@@ -58,7 +59,7 @@ def test_a_deterministic_learner_without_an_edge_is_asked_once() -> None:
     X = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
     run = Run(make_sample(X, np.array([1, -1, -1, 1], dtype=np.int8)), Stump(), AdaBoost())
     assert list(run) == []
-    assert run.stopped == NO_EDGE
+    assert run.stopped == StopReason(Stop.NO_EDGE)
 
 
 def test_a_retry_that_finds_an_edge_goes_on() -> None:
@@ -85,7 +86,7 @@ def test_a_rule_without_mistakes_stands_alone() -> None:
     first = signs * np.array([1, 1, 1, -1])
     run = Run(sample, Scripted([first, first * np.array([-1, 1, 1, 1]), signs]), AdaBoost())
     list(islice(run, 10))
-    assert run.stopped == NO_MISTAKES
+    assert run.stopped == StopReason(Stop.STANDS_ALONE)
     assert len(run.done) == 1
     entry = run.done[0].entry
     assert (entry.number, entry.error, entry.edge, entry.training_error) == (1, 0, 1, 0)

@@ -34,7 +34,7 @@ from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.regressor import BoostRegressor
 from pacboost.estimators.strong.classifier import StrongClassifier
-from pacboost.estimators.strong.rows import FEWEST
+from pacboost.fit.roles import NO_CERTIFYING_BELOW
 from pacboost.numerics.checks import probability
 from pacboost.numerics.percent import percent
 from pacboost.reports.text import certificate_panel, grid, hardest_table, listed, rounds_table
@@ -191,7 +191,9 @@ def named_model(
     """Return the estimator for --booster and --learner."""
     booster, learner = arguments["booster"] or "adaboost", arguments["learner"] or "stump"
     validation = arguments["validation"]
-    certify = arguments["certify"] or ("train-error" if len(labels) < FEWEST else "holdout")
+    certify = arguments["certify"] or (
+        "train-error" if len(labels) < NO_CERTIFYING_BELOW else "holdout"
+    )
     common: dict[str, Any] = {
         "n_estimators": ROUNDS_BY_HAND if arguments["rounds"] is None else arguments["rounds"],
         "max_bins": arguments["max_bins"],

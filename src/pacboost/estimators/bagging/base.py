@@ -51,6 +51,7 @@ from pacboost.sources.table import SomeRows, Table
 from pacboost.training.bags.bagging import TORN, Bagging, Made
 from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes, Settling
 from pacboost.training.bags.members import Maker
+from pacboost.training.run.stop_reason import Stop, StopReason, sentence_of
 
 Callback = Callable[[Made], bool | None]
 Counted = NDArray[np.bool_] | None
@@ -175,7 +176,7 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
             for made in stack.enter_context(closing(steps)):
                 wishes = [watcher(made) for watcher in watchers]
                 if any(wishes):
-                    run.stopped = "a callback stopped it"
+                    run.stopped = StopReason(Stop.CALLBACK)
 
     def _binned(
         self, table: Table, seed: int, most: int, weights: NDArray[np.float64] | None = None
@@ -245,7 +246,7 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
 
     def _keep(self, run: Bagging, examples: LabelledRows, rows: int) -> None:
         self._bags, self._outside, self._settled = run.bags, run.outside, run.settling
-        self._torn, self.stopped_ = run.torn, run.stopped
+        self._torn, self.stopped_ = run.torn, sentence_of(run.stopped)
         self._keep_members(run, examples)
         for name in ("oob_score_", "oob_decision_function_", "oob_prediction_", "out_of_bag_"):
             self.__dict__.pop(name, None)  # of an earlier fit
@@ -259,7 +260,7 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
         made = len(run.members)
         if not made:
             return None
-        run.stopped = "interrupted"
+        run.stopped = StopReason(Stop.INTERRUPTED)
         self._keep(run, examples, rows)
         return (
             f"the {made} {self._member}s made before the interrupt are kept; the estimator can be "

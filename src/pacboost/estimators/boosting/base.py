@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from pacboost.boosters.majority import BROKEN
 from pacboost.bounds.training import training_error
 from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, RareClassWarning, warn
 from pacboost.estimators.boosting import certifying
-from pacboost.estimators.boosting.certifying import curve_for
-from pacboost.estimators.boosting.fit import BoostingFit, Prepared
+from pacboost.estimators.boosting.calibrating import curve_for
+from pacboost.estimators.boosting.fit import BoostingFit, FitInputs, Prepared
 from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.fitting.continuing import begin_record
-from pacboost.estimators.inputs.division import CALIBRATE, Division
+from pacboost.estimators.inputs.division import Division
 from pacboost.estimators.inputs.examples import label_rows, read_examples
 from pacboost.estimators.inputs.tables import open_table, warn_of_dense, warn_of_one_class
+from pacboost.fit.fit import AUTO, plan
 from pacboost.fit.recipe import Recipe
-from pacboost.fit.rows import LabelledRows, split_by_class
-from pacboost.fit.settings import MIN_REFIT_SHARE, Settings, ramp
-from pacboost.fit.trial import Trial, hold_back, trial_share
+from pacboost.fit.roles import CALIBRATE, split_by_class
+from pacboost.fit.rows import LabelledRows
 from pacboost.models import calibration
-from pacboost.numerics.checks import integer, real_number
-from pacboost.training.run.loop import NO_EDGE, Run
+from pacboost.numerics.checks import real_number
+from pacboost.training.run.loop import Run
 from pacboost.training.run.rare_classes import never_named
+from pacboost.training.run.stop_reason import Stop, StopReason
 
-AUTO = "auto"
 NEVER_NAMED = 0.1
 """A class is warned of if it has less than this share of an even division, and is never named."""
 
@@ -49,12 +47,31 @@ class Boosting(BoostingFit, VoteClassifier):
     def _recipe(self, examples: LabelledRows) -> Recipe:
         """Choose learner, booster and the number of rounds."""
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> Prepared:
+    def _prepare(self, inputs: FitInputs) -> Prepared:
         self._record = begin_record(self, fitted=hasattr(self, "model_"))
-        seed = self._record.seed
-        divided = certifying.divide(self, X, y, sample_weight, seed)
-        examples = self._read_rows(divided, sample_weight)
-        read, recipe = examples.table, self._recipe(examples)
+        seed, X_val = self._record.seed, inputs.X_val
+        divided = certifying.divide(self, inputs.X, inputs.y, inputs.sample_weight, seed)
+        examples = self._read_rows(divided, inputs.sample_weight)
+        recipe = self._recipe(examples)
+        self._refuse_recipe(recipe, examples)
+        apart = divided.apart
+        if apart is not None:
+            apart = replace(apart, weighted=examples.weights is not None)
+            apart = certifying.watch_apart(self, apart, X_val)
+        everyone, calibrating = self._hold_for_calibration(examples, seed)
+        ask = replace(self._ask(everyone), finds_slope=self.calibrate == AUTO)
+        trial = plan(self._fit_rows(everyone, inputs), recipe, ask)
+        looked_at = [examples.table]
+        if trial.held is not None and not trial.is_drawn:
+            looked_at.append(trial.held.table)
+        apart_rows = [] if divided.apart is None else [divided.apart.X]
+        opened = (open_table(self, rows, reset=False) for rows in apart_rows)
+        came = [inputs.X] if X_val is None else [inputs.X, X_val]
+        self._remember(*self._seen(came, chain(looked_at, opened)))
+        return Prepared(trial, apart, calibrating)
+
+    def _refuse_recipe(self, recipe: Recipe, examples: LabelledRows) -> None:
+        """Warn of dense copies of sparse rows, and refuse several labels a row to most boosters."""
         if examples.table.entries is not None and not recipe.learner.sparse:
             warn_of_dense(examples.table)
         if self._several_labels and recipe.booster.multiclass not in ("mh", "pairs"):
@@ -63,57 +80,6 @@ class Boosting(BoostingFit, VoteClassifier):
                 f"{recipe.booster.multiclass!r} takes one; use booster='adaboost' with "
                 "multiclass='mh'"
             )
-        apart = divided.apart
-        if apart is not None:
-            apart = replace(apart, weighted=examples.weights is not None)
-            apart = certifying.watch_apart(self, apart, X_val)
-        examples, calibrating = self._hold_for_calibration(examples, seed)
-        everyone, parts = examples, None
-        usual = recipe.usual if X_val is None and y_val is None else None
-        if usual is not None and not self.early_stopping:  # of many rows, a slope is not worth it
-            trusted = usual.trusted * (1 - ramp(everyone.n_rows))
-            usual = replace(usual, trusted=trusted)
-        if usual is not None and self._tries(usual, recipe.rounds):
-            parts = hold_back(everyone, seed, self._watching)
-            if parts is None and getattr(self, "n_estimators", None) is None:  # nothing stops it
-                recipe = replace(recipe, rounds=usual.n_estimators)
-        examples, held = parts or self._hold_back(examples, X_val, y_val, seed)
-        if self.early_stopping == AUTO and X_val is None:
-            certain = math.ceil((1 - self._spared(everyone.n_rows, 1.0)) * recipe.rounds)
-            least = certain if parts is None or usual is None else min(usual.least, recipe.rounds)
-            recipe = replace(recipe, least=least)
-        elif parts is not None:
-            recipe = replace(recipe, least=recipe.rounds)
-        apart_rows = [] if divided.apart is None else [divided.apart.X]
-        opened = (open_table(self, rows, reset=False) for rows in apart_rows)
-        tables = chain([read] if parts or held is None else [read, held.table], opened)
-        self._remember(*self._seen([X] if X_val is None else [X, X_val], tables))
-
-        refits = X_val is None and held is not None and self._refits(everyone)
-        if parts is not None:
-            refits = parts[1].n_rows >= MIN_REFIT_SHARE * everyone.n_rows
-        trial = Trial(
-            recipe,
-            everyone,
-            examples,
-            held,
-            self._stopping(),
-            self.classes_,
-            integer("max_bins", self.max_bins),
-            seed,
-            self.quality,
-            refits=refits,
-            repeat_share=0.0 if usual is None else trial_share(everyone),
-            trusted=0.0 if usual is None or self.calibrate != AUTO else usual.trusted,
-        )
-        return Prepared(trial, apart, calibrating)
-
-    def _tries(self, usual: Settings, rounds: int) -> bool:
-        """Check whether a trial has something to choose: the number of rounds, or the slope."""
-        if not usual.tried or self.early_stopping not in (AUTO, False):
-            return False
-        slope = self.calibrate == AUTO and usual.trusted > 0
-        return slope or (self.early_stopping == AUTO and rounds > usual.least)
 
     def _read_rows(self, divided: Division, sample_weight: Any) -> LabelledRows:
         """Read the training rows, which give levels, kinds of columns and classes."""
@@ -189,12 +155,14 @@ class Boosting(BoostingFit, VoteClassifier):
                 "the weak learner found no rule better than guessing, so the vote is empty and "
                 "every prediction is a tie; give it other features or a richer weak learner"
             )
-        elif run.stopped == NO_EDGE and all(len(d.hypothesis.values) == 1 for d in run.done):
+        elif run.stopped == StopReason(Stop.NO_EDGE) and all(
+            len(done.hypothesis.values) == 1 for done in run.done
+        ):
             said = (
                 f"no split of the {run.sample.n_rows} rows was found, so every prediction is the "
                 "same; give more rows, other features, or a smaller min_leaf_rows"
             )
-        elif BROKEN in run.stopped:
+        elif run.stopped is not None and run.stopped.kind is Stop.BROKEN_PROMISE:
             said = f"boosting ended before its time (rounds done: {len(run.done)}): {run.stopped}"
         never = never_named(run, NEVER_NAMED) if run.done and not said else []
         if said:

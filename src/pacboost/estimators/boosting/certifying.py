@@ -11,14 +11,13 @@ import numpy as np
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
-from pacboost.errors import ParameterError, TooFewRowsWarning, warn
+from pacboost.errors import ParameterError
 from pacboost.estimators.fitting.continuing import RunRecord, digest
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.vote_digest import vote_digest
-from pacboost.models import calibration
 from pacboost.models.answers import confidence
 from pacboost.models.model import Model
 from pacboost.questions import certify
@@ -109,19 +108,3 @@ def deployed(model: Model, vote: Vote, certificate: Certificate) -> Model:
         held_out=None,
         coverage=None,
     )
-
-
-# Which curve calibrates probabilities, by the number of rows that there are for it.
-
-
-def curve_for(method: str, rows: int) -> str:
-    """Return the method of calibration; "isotonic" needs more rows than the others."""
-    needed = calibration.ROWS_FOR_ISOTONIC
-    if method != "isotonic" or rows >= needed:
-        return method
-    warn(
-        f"calibrate='isotonic' needs {needed:,} held-out rows, and there are {rows:,}; 'sigmoid' "
-        "is used instead. Give more rows, a larger validation_fraction, or calibrate='sigmoid'",
-        TooFewRowsWarning,
-    )
-    return "sigmoid"

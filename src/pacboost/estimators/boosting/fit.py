@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -14,12 +12,12 @@ from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.certifying import apart_digest, without_shared
+from pacboost.estimators.boosting.watching import RoundsWatcher
 from pacboost.estimators.fitted.vote import NO_CLASSES, VoteBase
 from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.callbacks import (
     CallbackSupportMixin,
-    TaskOfRounds,
     has_callbacks,
     with_callbacks,
 )
@@ -32,15 +30,12 @@ from pacboost.estimators.fitting.continuing import (
 )
 from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.estimator import fits_rows
-from pacboost.estimators.inputs.parameters import callables, progress_after
+from pacboost.estimators.inputs.validation_sets import Pair, read_sets
+from pacboost.fit.fit import AUTO, Ask, FitRows, fit, spared_share
 from pacboost.fit.recipe import OF_TREES, Recipe
-from pacboost.fit.rows import (
-    LabelledRows,
-    split_by_class,
-    validation_sample,
-)
-from pacboost.fit.settings import PATIENCE_OF_CLASSES, ramp
-from pacboost.fit.trial import Stopping, Trial, Watcher, race, refit
+from pacboost.fit.rows import LabelledRows, validation_sample
+from pacboost.fit.settings import PATIENCE_OF_CLASSES
+from pacboost.fit.trial import Stopping, Trial
 from pacboost.hypotheses.majority import rules_behind
 from pacboost.hypotheses.shapes import Counts
 from pacboost.hypotheses.tree import TreeRule
@@ -48,58 +43,28 @@ from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.ledger import Round
 from pacboost.models.calibration import Calibration
 from pacboost.models.model import Model
-from pacboost.numerics.checks import real_number
-from pacboost.numerics.memory import in_host_memory
+from pacboost.numerics.checks import integer
 from pacboost.samples import sample as fingerprint
 from pacboost.samples.same_example import check_copies
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.table import Table
 from pacboost.training.run.loop import Run
-
-Pair = tuple[Any, Any]
-
-
-def read_sets(X_val: Any, y_val: Any, eval_set: Any) -> dict[str, Pair]:
-    """Return all sets by name; the first one decides when to stop, the others are only measured.
-
-    >>> read_sets(None, None, [("rows", "labels"), ("more rows", "more labels")])
-    {'validation_0': ('rows', 'labels'), 'validation_1': ('more rows', 'more labels')}
-    """
-    if eval_set is None:
-        return {"validation_0": (X_val, y_val)}
-    if X_val is not None or y_val is not None:
-        raise ParameterError(
-            "eval_set and X_val (or y_val) were both given; put all validation rows into eval_set, "
-            "first those that stop early"
-        )
-    if not isinstance(eval_set, Mapping | list | tuple):
-        raise ParameterError(
-            f"eval_set is a {type(eval_set).__name__}; it must be a list of pairs (X, y), or a "
-            "mapping from names to such pairs"
-        )
-    if not eval_set:
-        raise ParameterError("eval_set is empty; give at least one pair (X, y), or leave it out")
-    if isinstance(eval_set, Mapping):
-        return {str(name): _pair(repr(name), own) for name, own in eval_set.items()}
-    single = isinstance(eval_set, tuple) and len(eval_set) == 2
-    if single and not all(isinstance(own, tuple) for own in eval_set):
-        eval_set = [eval_set]  # one pair, as LightGBM takes it
-    pairs = enumerate(eval_set)
-    return {f"validation_{number}": _pair(f"number {number}", own) for number, own in pairs}
-
-
-def _pair(which: str, own: Any) -> Pair:
-    if not isinstance(own, list | tuple) or len(own) != 2:
-        raise ParameterError(
-            f"set {which} of eval_set is not a pair (X, y): give rows and their labels or numbers"
-        )
-    X, y = own
-    if X is None or y is None:
-        raise ParameterError(f"set {which} of eval_set holds None; a pair is (X, y)")
-    return X, in_host_memory(y)
-
+from pacboost.training.run.stop_reason import Stop, StopReason
 
 Callback = Callable[[Round], bool | None]
+
+
+@dataclass(frozen=True, eq=False)
+class FitInputs:
+    """What a fit was given: rows with labels or numbers, weights, and validation rows."""
+
+    X: Any
+    y: Any
+    sample_weight: Any = None
+    X_val: Any = None
+    y_val: Any = None
+    validates: NDArray[np.bool_] | None = None
+    """Which of the rows validate, where a caller knows which belong together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,61 +77,6 @@ class Prepared:
     calibrating: LabelledRows | None = None
 
 
-class RoundsWatcher(Watcher):
-    """Follows the rounds of an estimator's fit: progress, callbacks, further validation rows."""
-
-    def __init__(
-        self,
-        estimator: BoostingFit,
-        ready: Prepared,
-        first: str,
-        others: Sequence[tuple[str, LabelledRows]],
-        told: dict[str, Any],
-    ) -> None:
-        self.estimator, self.ready, self.told = estimator, ready, told
-        self.first, self.others = first, others
-        """The name of the first validation set, and the other sets."""
-        self.run: Run | None = None
-        """The run that is kept if the fit is interrupted."""
-        estimator.__dict__.pop("validation_curves_", None)
-
-    def leads(self, recipe: Recipe, run: Run, *, last: bool) -> None:
-        """Show its settings and curves; the last run may go on from an earlier fit."""
-        self.run, self.estimator.settings_ = run, recipe.settings()
-        if last:
-            fingerprint.begin(run.sample)
-            self.estimator._go_on(run, recipe, self.ready)
-        if run.watch is None:  # the curves stay those of the trial
-            return
-        for name, rows in self.others:
-            run.watch_also(name, validation_sample(rows, run.sample))
-        self.estimator.validation_curves_ = run.validation_curves(self.first)
-
-    def advance(self, run: Run, rounds: int, *, last: bool) -> None:
-        """Run the rounds with a progress bar; callbacks see the last run only."""
-        estimator, left = self.estimator, rounds - len(run.done)
-        with ExitStack() as stack:
-            watchers = callables("callbacks", estimator.callbacks if last else None)
-            if self.told:
-                tasks = TaskOfRounds(
-                    estimator, left, lambda: {"model_": estimator._boosted(run)}, **self.told
-                )
-                watchers.append(stack.enter_context(tasks))
-            one_by_one = bool(watchers)
-            after = progress_after(estimator.verbose)
-            if after is not None:
-                from pacboost.reports.progress import RoundsBar
-
-                bar = RoundsBar(rounds, loss=run.sample.targets is not None, after=after)
-                watchers.append(stack.enter_context(bar))
-            for done in islice(run, left) if one_by_one else run.up_to(rounds):
-                wishes = [watcher(done.entry) for watcher in watchers]
-                if any(wishes):
-                    run.stopped = "a callback stopped it"
-        run.stopped = run.stopped or f"all {rounds} rounds are done"
-        run.keep_best()
-
-
 class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
     """How classifiers and regressors fit; ``_prepare`` and ``_keep`` differ between them."""
 
@@ -175,8 +85,6 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
     validation_fraction: float = 0.1
     _patience: int = PATIENCE_OF_CLASSES
     """How many rounds without progress end a run, where ``early_stopping`` is not a number."""
-    _watching: NDArray[np.bool_] | None = None
-    """The rows to hold back in place of drawn ones, where others know which belong together."""
     eval_metric: Any = "error"
     max_bins: int = 255
     warm_start: bool = False
@@ -222,27 +130,41 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         sets = read_sets(X_val, y_val, eval_set)
         self._equal_rows = check_copies(copies)
         boost = with_callbacks(type(self)._fit) if has_callbacks(self) else type(self)._fit
-        boost(self, X, y, sample_weight, sets)
+        boost(self, FitInputs(X, y, sample_weight), sets)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, sets: dict[str, Pair]) -> None:
+    @fits_rows
+    def _fit_divided(
+        self, X: Any, y: Any, sample_weight: Any = None, *, validate: NDArray[np.bool_]
+    ) -> Self:
+        """Boost as ``fit`` does, with validation rows chosen by a caller who knows groups or time.
+
+        ``validate`` says which of the rows these are.
+        """
+        self._equal_rows = check_copies("draws")
+        inputs = FitInputs(X, y, sample_weight, validates=validate)
+        self._fit(inputs, read_sets(None, None, None))
+        return self
+
+    def _fit(self, inputs: FitInputs, sets: dict[str, Pair]) -> None:
         (name, first), *others = sets.items()
+        X, sample_weight = inputs.X, inputs.sample_weight
         told: dict[str, Any] = {}
         if has_callbacks(self):
             weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-            told = {"X": X, "y": y, "metadata": weights}
+            told = {"X": X, "y": inputs.y, "metadata": weights}
             task = self._init_callback_context(max_subtasks=None)
             task.call_on_fit_task_begin(estimator=self, **told)
         with all_or_nothing(self) as attempt, using(self.n_jobs), self._boosting(X):
-            X_val, y_val = self._given(first[0]), first[1]
-            ready = self._prepare(self._given(X), y, sample_weight, X_val, y_val)
+            given = replace(inputs, X_val=self._given(first[0]), y_val=first[1])
+            ready = self._prepare(replace(given, X=self._given(X)))
             ready, more = self._read_others(ready, others)
             watcher = RoundsWatcher(self, ready, name, more, told)
             attempt.keep = lambda: self._keep_interrupted(ready, watcher.run)
-            outcome = race(ready.trial, watcher)
-            run = refit(ready.trial, outcome, watcher) if ready.trial.refits else outcome.run
+            fitted = fit(ready.trial, watcher)
+            run = fitted.run
             self._await_sketches()
-            self._keep(ready, run, outcome.calibration)
+            self._keep(ready, run, fitted.calibration)
             self._keep_record(ready, run)
         if told:
             task.call_on_fit_task_end(estimator=self, **told, reconstruction_attributes={})
@@ -273,7 +195,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         return tables
 
     @abstractmethod
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> Prepared:
+    def _prepare(self, inputs: FitInputs) -> Prepared:
         """Check everything, and say what to run."""
 
     @abstractmethod
@@ -298,45 +220,32 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             more["counts"] = Counts.of(sample, sorted({j for pair in pairs for j in pair}))
         return self._model_of(sample.table, bins, run.vote(), ledger, fingerprint=seen, **more)
 
-    def _hold_back(
-        self, examples: LabelledRows, X_val: Any, y_val: Any, seed: int
-    ) -> tuple[LabelledRows, LabelledRows | None]:
-        """Return the training rows, and the validation rows if there are some."""
-        stops = self._stops_early(examples)
+    def _fit_rows(self, everyone: LabelledRows, inputs: FitInputs) -> FitRows:
+        """Read the validation rows that the user gave, if any."""
+        X_val, y_val = inputs.X_val, inputs.y_val
         if (X_val is None) != (y_val is None):
-            given, absent = ("X_val", "y_val") if y_val is None else ("y_val", "X_val")
-            raise ParameterError(f"{given} was given without {absent}; give both or neither")
-        if X_val is not None:
-            return examples, self._read_validation(X_val, y_val)
-        if stops and self._watching is not None:
-            return examples.divided(self._watching)
-        if stops:
-            share = self._held_share(examples.n_rows)
-            return split_by_class(examples, "validation_fraction", share, seed)
-        return examples, None
+            present, absent = ("X_val", "y_val") if y_val is None else ("y_val", "X_val")
+            raise ParameterError(f"{present} was given without {absent}; give both or neither")
+        validation = None if X_val is None else self._read_validation(X_val, y_val)
+        return FitRows(everyone, validation, inputs.validates)
 
-    def _held_share(self, rows: int) -> float:
-        """Return the share of rows that is held back to stop early."""
-        share = float(real_number("validation_fraction", self.validation_fraction))
-        if self.early_stopping == "auto" and 0 < share < 1:
-            return self._spared(rows, share)
-        return share
-
-    def _stops_early(self, examples: LabelledRows) -> bool:
-        return parameters.stops_early(self.early_stopping, self._spared(examples.n_rows, 1.0))
-
-    def _spared(self, rows: int, share: float) -> float:
-        """Return what early_stopping="auto" holds back, where many rows can spare ``share``."""
-        return share * ramp(rows)
-
-    def _refits(self, examples: LabelledRows) -> bool:
-        """Whether the rows held back to find the number of rounds are boosted on after all."""
-        return not self.warm_start and self.early_stopping == "refit"
-
-    def _stopping(self) -> Stopping:
-        """Return how validation rows are measured, and when they stop a run."""
-        patience = parameters.patience(self)
-        return Stopping(self.eval_metric, patience, needs_rows=self.early_stopping != "auto")
+    def _ask(self, everyone: LabelledRows, *, tried: float = 0.0) -> Ask:
+        """Return the parameters of the fit as values; regressors and classifiers add to them."""
+        spared = spared_share(everyone.n_rows, 1.0, tried)
+        needs_rows = self.early_stopping != AUTO
+        return Ask(
+            seed=self._record.seed,
+            classes=getattr(self, "classes_", NO_CLASSES),
+            max_bins=integer("max_bins", self.max_bins),
+            quality=self.quality,
+            stopping=Stopping(self.eval_metric, parameters.patience(self), needs_rows),
+            early_stopping=self.early_stopping,
+            stops=parameters.stops_early(self.early_stopping, spared),
+            validation_fraction=self.validation_fraction,
+            warm_start=self.warm_start,
+            sets_rounds=getattr(self, "n_estimators", None) is not None,
+            tried=tried,
+        )
 
     def _go_on(self, run: Run, recipe: Recipe, ready: Prepared) -> None:
         """Continue after the rounds of the last fit, if asked and if this is the same run."""
@@ -389,7 +298,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         """Keep the rounds done before Ctrl-C, and say so."""
         if run is None or not run.done:
             return None
-        run.stopped = "interrupted"
+        run.stopped = StopReason(Stop.INTERRUPTED)
         self._await_sketches()
         self._keep(ready, run, None)
         self._keep_record(ready, run)

@@ -15,9 +15,8 @@ from pacboost.boosters.choose import as_loss
 from pacboost.boosters.objective import CustomLoss
 from pacboost.boosters.regression import Gamma, Square
 from pacboost.errors import ParameterError
-from pacboost.estimators.boosting.fit import BoostingFit, Prepared
+from pacboost.estimators.boosting.fit import BoostingFit, FitInputs, Prepared
 from pacboost.estimators.fitted import explaining
-from pacboost.estimators.fitted.vote import NO_CLASSES
 from pacboost.estimators.fitting import parameters
 from pacboost.estimators.fitting.continuing import begin_record
 from pacboost.estimators.fitting.parameters import (
@@ -33,10 +32,10 @@ from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import takes_rows
 from pacboost.estimators.inputs.examples import read_numbers
 from pacboost.estimators.inputs.tables import warn_of_dense
+from pacboost.fit.fit import AUTO, Ask, plan
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.rows import LabelledRows
-from pacboost.fit.settings import MANY_ROWS, PATIENCE_OF_NUMBERS, Settings, ramp
-from pacboost.fit.trial import Trial
+from pacboost.fit.settings import MANY_ROWS, PATIENCE_OF_NUMBERS, Settings
 from pacboost.hypotheses.vote import Scores
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import RegressorLearner
@@ -47,7 +46,7 @@ from pacboost.models.calibration import Calibration
 from pacboost.models.explain import explanation
 from pacboost.models.explain.importances import Importances
 from pacboost.models.model import Model
-from pacboost.numerics.checks import integer, real_number
+from pacboost.numerics.checks import real_number
 from pacboost.sources.explained_errors import checked_by_scikit_learn
 from pacboost.training.metrics import Metric, metric_of
 from pacboost.training.run.loop import Run
@@ -242,42 +241,32 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         sample, measure = self._with_targets(X, y), self._measure(metric)
         return explaining.shuffled(self, sample, measure, repeats, random_state)
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> Prepared:
+    def _prepare(self, inputs: FitInputs) -> Prepared:
         self._record = begin_record(self, fitted=hasattr(self, "model_"))
-        seed = self._record.seed
+        X, y = inputs.X, inputs.y
         number = undivided(X, y, self._equal_rows).number
-        everyone = replace(read_numbers(self, X, y, sample_weight), copies=number)
+        everyone = replace(read_numbers(self, X, y, inputs.sample_weight), copies=number)
+        ask = self._ask(everyone)
         recipe = self._recipe(everyone)
         if everyone.table.entries is not None and not recipe.learner.sparse:
             warn_of_dense(everyone.table)
         assert everyone.targets is not None
         recipe.booster.check_targets(everyone.targets, "y")
-        examples, held = self._hold_back(everyone, X_val, y_val, seed)
-        self._remember(everyone.table, *([] if held is None else [held.table]))
-        refits = X_val is None and held is not None and self._refits(everyone)
-        trial = Trial(
-            recipe,
-            everyone,
-            examples,
-            held,
-            self._stopping(),
-            NO_CLASSES,
-            integer("max_bins", self.max_bins),
-            seed,
-            self.quality,
-            refits=refits,
-            repeat_share=self._held_share(everyone.n_rows) if refits else 0.0,
-            kept_share=ramp(everyone.n_rows) if self.early_stopping == "auto" else 0.0,
-        )
+        trial = plan(self._fit_rows(everyone, inputs), recipe, ask)
+        self._remember(everyone.table, *([] if trial.held is None else [trial.held.table]))
         return Prepared(trial)
 
-    def _spared(self, rows: int, share: float) -> float:
-        tried = 0.0 if self.warm_start else self._usual(rows).tried
-        return super()._spared(rows, share) + tried
-
-    def _refits(self, examples: LabelledRows) -> bool:
-        few = self.early_stopping == "auto" and examples.n_rows < MANY_ROWS
-        return not self.warm_start and (few or self.early_stopping == "refit")
+    def _ask(self, everyone: LabelledRows, *, tried: float = 0.0) -> Ask:
+        """Add what is special to numbers: few rows are tried on, and boosted on in the end."""
+        tried = 0.0 if self.warm_start else self._usual(everyone.n_rows).tried
+        ask = super()._ask(everyone, tried=tried)
+        # a loss of the user's own says nothing that "auto" could measure
+        nothing = callable(self.loss) and self.eval_metric == "loss"
+        auto = isinstance(self.early_stopping, str) and self.early_stopping == AUTO
+        return replace(
+            ask, stops=ask.stops and not (nothing and auto), refits_below=MANY_ROWS,
+            keeps_rounds=auto,
+        )  # fmt: skip
 
     def _usual(self, rows: int) -> Settings:
         trees = self.learner is None or isinstance(self.learner, Tree | str)
@@ -297,7 +286,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
             names = ("max_leaves", "max_features", "min_leaf_rows")
             changes = {name: getattr(usual, name) for name in names} | changes
         learner = with_fields(self._learner(), changes, "the learner")
-        rounds = usual.most if self._stops_early(examples) else usual.n_estimators
+        rounds = usual.most if self._ask(examples).stops else usual.n_estimators
         rounds = most_rounds(self, rounds, booster)
         share = share_of_rows(self, usual.subsample)
         return Recipe(learner, booster, rounds, 0, share, pairs=pairs)
@@ -322,12 +311,6 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
             changes["l2"] = usual.l2
         changes |= self._setting(chosen.name)
         return with_fields(chosen, changes, f"loss={self.loss!r}")  # type: ignore[no-any-return]
-
-    def _stops_early(self, examples: LabelledRows) -> bool:
-        """Stop early as asked; "auto" does not where nothing is known to measure."""
-        nothing = callable(self.loss) and self.eval_metric == "loss"
-        auto = isinstance(self.early_stopping, str) and self.early_stopping == "auto"
-        return not (nothing and auto) and super()._stops_early(examples)
 
     def _setting(self, loss: str) -> dict[str, float]:
         if loss != "quantile" and self.quantile is not None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from pacboost.boosters.logit import Logit
 from pacboost.errors import DataError, NoEdgeWarning, OutOfTime, ParameterError, warn
-from pacboost.estimators.filtering.filter_session import INTERRUPTED, UNFINISHED, Session, Watcher
+from pacboost.estimators.filtering.filter_session import Session, Watcher
 from pacboost.estimators.filtering.filter_setup import check_rows, end_of_time, seed_of_run, set_up
 from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.fitting.attempt import all_or_nothing
@@ -34,7 +34,7 @@ from pacboost.sources.oracles.dask_collections import is_collection
 from pacboost.sources.oracles.oracle import OUT_OF_TIME, AbstractOracle, reading_until
 from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.sources.oracles.stream import PushedOracle
-from pacboost.training.filtering.engine import TIME_IS_UP
+from pacboost.training.run.stop_reason import Stop, StopReason, sentence_of
 
 # The view of a fit by filtering while it runs.
 
@@ -275,7 +275,8 @@ class FilterBoostClassifier(VoteClassifier):
                 session.resume()
                 with watching(self, session, self._watchers()) as watchers:
                     session.advance(watchers)
-                    if session.run.stopped == TIME_IS_UP and not len(session.run.vote_so_far):
+                    in_time = session.run.stopped != StopReason(Stop.TIME_IS_UP)
+                    if not in_time and not len(session.run.vote_so_far):
                         session.finish()
                         raise OutOfTime(OUT_OF_TIME.format("while rows were drawn"))
                     self._keep(session)
@@ -298,7 +299,7 @@ class FilterBoostClassifier(VoteClassifier):
         self.model_ = replace(model, certificate=certificate, held_out=counted)
 
     def _keep_interrupted(self, session: Session) -> str:
-        session.run.stopped = INTERRUPTED
+        session.run.stopped = StopReason(Stop.INTERRUPTED)
         saved = f", and {self.checkpoint} to go on from" if session.write() else ""
         self._keep(session)
         return (
@@ -308,10 +309,11 @@ class FilterBoostClassifier(VoteClassifier):
 
     def _warn(self, session: Session) -> None:
         warn_of_one_class(self.classes_)
-        empty = not len(session.run.vote_so_far) and session.run.stopped not in UNFINISHED
+        empty = not len(session.run.vote_so_far) and not session.is_unfinished
         if empty and self.classes_.size > 1:
             warn(
-                f"the vote is empty, so every prediction is a tie: {session.run.stopped}",
+                "the vote is empty, so every prediction is a tie: "
+                f"{sentence_of(session.run.stopped)}",
                 NoEdgeWarning,
             )
 

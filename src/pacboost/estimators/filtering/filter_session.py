@@ -23,16 +23,15 @@ from pacboost.samples.same_example import DISTINCT
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.oracle import REPLACED, STREAM
 from pacboost.sources.oracles.stream import PushedOracle
-from pacboost.training.filtering.engine import TIME_IS_UP, Event, Filtering
+from pacboost.training.filtering.engine import Event, Filtering
 from pacboost.training.filtering.rows import MarginRows, VoteSoFar
 from pacboost.training.filtering.stream import BlockRows, Stream
 from pacboost.training.metrics import steepness
+from pacboost.training.run.stop_reason import Stop, StopReason
 
 SECONDS_BETWEEN = 30.0
 """Checkpoints are written no more often than that, and on Ctrl-C."""
-STOPPED_BY_CALLBACK = "a callback stopped it"
-INTERRUPTED = "interrupted"
-UNFINISHED = (TIME_IS_UP, STOPPED_BY_CALLBACK, INTERRUPTED)
+UNFINISHED = (Stop.TIME_IS_UP, Stop.CALLBACK, Stop.INTERRUPTED)
 """Reasons to stop after which a run might still go on: its checkpoint is kept."""
 
 CLASSES = (
@@ -138,9 +137,9 @@ class Session:
             for event in run:
                 wishes = [watcher(event) for watcher in watchers]
                 if any(wishes):
-                    run.stopped = run.stopped or STOPPED_BY_CALLBACK
+                    run.stopped = run.stopped or StopReason(Stop.CALLBACK)
                 elif self._over():
-                    run.stopped = run.stopped or TIME_IS_UP
+                    run.stopped = run.stopped or StopReason(Stop.TIME_IS_UP)
                 if run.stopped:
                     break
         except ClusterError as problem:
@@ -154,9 +153,9 @@ class Session:
     def advance_by_batch(self, watchers: Sequence[Watcher]) -> None:
         """Learn from the new batch, and from rows of earlier batches that are still hard."""
         run = self.run
-        run.stopped, run.candidates.ended = "", False
+        run.stopped, run.candidates.ended = None, False
         kept = run.fill(all_of_it=True)
-        run.stopped = ""
+        run.stopped = None
         events: list[Event] = [run.refills[-1]]
         if kept is not None:
             kept = run.carry_over(kept)
@@ -164,11 +163,16 @@ class Session:
         for event in events:
             for watcher in watchers:
                 watcher(event)
-        run.stopped = run.stopped or "the batch is used up"
+        run.stopped = run.stopped or StopReason(Stop.BATCH_USED_UP)
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether the run was stopped from outside, and may go on later."""
+        return self.run.stopped is not None and self.run.stopped.kind in UNFINISHED
 
     def finish(self) -> None:
         """Delete the checkpoint of a complete run; write the last one of any other."""
-        if self.run.stopped in UNFINISHED:
+        if self.is_unfinished:
             self.write()
         elif self._path is not None:
             checkpoint.delete(self._path)

@@ -67,6 +67,7 @@ from pacboost.training.filtering.faithful import Faithful
 from pacboost.training.filtering.plan import KEPT, FilteringPlan
 from pacboost.training.filtering.rows import RowEncoder
 from pacboost.training.filtering.stream import BlockRows, Stream, rows_for_tests
+from pacboost.training.run.stop_reason import Stop, StopReason
 
 ROWS = 100_000
 ROWS_OF_STUMPS = 50_000
@@ -143,7 +144,7 @@ def set_up(
     kind = Faithful if faithful else Filtering
     run = kind(candidates, encoder, learner, booster, plan, answer_names(known))
     if known.size == 1:
-        run.stopped = "there is one class only"
+        run.stopped = StopReason(Stop.ONE_CLASS)
     path = checkpoint_of(estimator)
     if path is not None and bins is None:
         raise ParameterError(

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.held_out import HeldOut
-from pacboost.errors import DataError
+from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.bagging.base import (
     BaggedClassifier,
     BaggedRegressor,
     Counted,
     rows_to_count,
 )
-from pacboost.estimators.fitted import explaining, vote
+from pacboost.estimators.fitted import explaining, predicting
 from pacboost.estimators.forests.base import ForestBase
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
@@ -42,8 +42,8 @@ class ForestClassifier(BaggedClassifier, ForestBase):
     holdout: float = 0.2
     delta: float = 0.05
 
-    predict, predict_proba = vote.predict, vote.predict_proba
-    predict_log_proba = vote.predict_log_proba
+    predict, predict_proba = predicting.predict, predicting.predict_proba
+    predict_log_proba = predicting.predict_log_proba
 
     @property
     def several_labels_(self) -> bool:
@@ -74,7 +74,12 @@ class ForestClassifier(BaggedClassifier, ForestBase):
                 "these numbers to predict? Then take the regressor"
             )
         if examples.weights is not None and self._certifies_outside:
-            division.refuse_weights(self.certify)
+            raise ParameterError(
+                f"certify is {self.certify!r} and rows have weights, by sample_weight or "
+                "class_weight. This certificate counts the rows that are learned from: give "
+                "neither, or set certify='holdout', which counts other rows without weights, or "
+                "certify=None"
+            )
         if self._apart is not None:
             self._apart = replace(self._apart, weighted=examples.weights is not None)
         return examples

@@ -1,7 +1,6 @@
 """Rows are divided first, and only then is anything learned.
 
-Which rows certify follows from the number of rows, which of them are one example
-(samples/same_example.py), and the seed alone. They are taken out of X and y as these came, so no
+Which rows certify is said by fit/roles.py. They are taken out of X and y as these came, so no
 level, kind of column, bin, word or class can be read from them: a fit sees the other rows only. At
 the end the rows set apart are read as ``predict`` reads new rows, and a label that is not among the
 classes counts as a mistake.
@@ -22,7 +21,8 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.wording import equal_to_learned
 from pacboost.errors import DataError, InputWarning, ParameterError, warn
 from pacboost.estimators.inputs.labels import read_labels, read_weights
-from pacboost.fit.rows import draw
+from pacboost.fit import roles
+from pacboost.fit.roles import CERTIFY, RolesAsk
 from pacboost.numerics.checks import probability, real_number
 from pacboost.samples.same_example import REPEATS, Examples, share_learned, warn_uncounted
 from pacboost.sources.columns import Columns
@@ -30,12 +30,6 @@ from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.table import Table
 
 Rows = NDArray[np.intp]
-
-CERTIFY, CALIBRATE = 1, 2
-"""Added to the seed of a fit to draw the rows that certify, that calibrate, and that are tried on.
-
-Validation rows are drawn by the seed itself, so that each role gets rows independent of the others.
-"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,9 +106,8 @@ def divide(X: Any, y: Any, name: str, share: float, seed: int, copies: str = "dr
     rows = number_of_rows(X)
     labels = read_labels(y, rows, several=True)
     examples = Examples.from_rows(X, rows, copies)
-    learn, held = map(examples.rows_of, draw(examples.count, name, share, seed))
-    counted_rows = examples.once(held)
-    warn_uncounted(held.size - counted_rows.size, held.size, REPEATS)
+    chosen = roles.divide(examples, RolesAsk(seed, share=share, share_name=name))
+    learn, counted_rows = chosen.learn, chosen.certify
     apart = Apart(taken(X, counted_rows), labels[counted_rows], examples)
     learned = alone(X, learn)
     if not examples.distinct:
@@ -175,15 +168,6 @@ def counted(certificate: Certificate, examples: Examples | None) -> Certificate:
     if examples is None or not examples.distinct:
         return certificate
     return certificate.of_distinct_rows().assuming(*examples.assumptions)
-
-
-def refuse_weights(certify: str | None) -> None:
-    """Raise because a certificate cannot be had of rows that have weights."""
-    raise ParameterError(
-        f"certify is {certify!r} and rows have weights, by sample_weight or class_weight. "
-        "This certificate counts the rows that are learned from: give neither, or set "
-        "certify='holdout', which counts other rows without weights, or certify=None"
-    )
 
 
 def number_of_rows(X: Any) -> int:

@@ -32,8 +32,9 @@ from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import rows as reading
 from pacboost.estimators.strong import wishes
-from pacboost.estimators.strong.rows import Parts, Reading, Rows
+from pacboost.estimators.strong.rows import Reading
 from pacboost.estimators.strong.search import EpsilonSearch, choose, set_apart, weights_of
+from pacboost.fit.roles import Roles, RolesAsk, Rows, certifying_draws
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions import verdict
 from pacboost.questions.verdict import FitMeasurements
@@ -221,7 +222,7 @@ class StrongClassifier(Shell):
         model = FilterBoostClassifier(
             epsilon=self.epsilon,
             delta=self.delta,
-            n_certify=reading.certifying_draws(oracle.about_rows, self.epsilon, self.delta),
+            n_certify=certifying_draws(oracle.about_rows, self.epsilon, self.delta),
             n_estimators=self.n_estimators or ROUNDS_OF_FILTERING,
             random_state=seed,
             n_jobs=self.n_jobs,
@@ -299,12 +300,13 @@ class StrongClassifier(Shell):
         several, wish = labels.ndim > 1, self._wish
         if wish and not several:
             positive_class(np.unique(labels), self.positive)
-        parts, promise, why = set_apart(
-            given, labels, self.epsilon, self.delta, seed, copies, wished=wish is not None
+        ask = RolesAsk(
+            seed, epsilon=self.epsilon, delta=self.delta, chooses_threshold=wish is not None
         )
-        weights = weights_of(given.sample_weight, self.class_weight, labels, parts)
+        roles, promise, why = set_apart(given, labels, ask, copies)
+        weights = weights_of(given.sample_weight, self.class_weight, labels, roles)
         promise = replace(promise, weighted=weights is not None)
-        rows, texts = self._open_rows(columns, given.X, parts)
+        rows, texts = self._open_rows(columns, given.X, roles)
         common: dict[str, Any] = {
             name: getattr(self, name) for name in ("n_jobs", "device", "verbose")
         }
@@ -324,9 +326,10 @@ class StrongClassifier(Shell):
         def take(chosen: Rows) -> Any:
             return [rows[i] for i in chosen] if isinstance(rows, list) else rows.take(chosen)
 
-        outcome = EpsilonSearch(choice, take, labels, parts, promise, weights).run()
+        outcome = EpsilonSearch(choice, take, labels, roles, promise, weights).run()
         self.choice_ = f"{choice.words}, because {choice.why}"
-        self.parts_ = {name: int(part.size) for name, part in vars(parts).items()}
+        parts = {"learn": roles.learn, "watch": roles.validate, "certify": roles.certify}
+        self.parts_ = {name: int(part.size) for name, part in parts.items()}
         self._dropped, estimator = given.dropped, outcome.estimator
         # all rows are remembered, certifying ones included: no later certificate may use them
         seen = fingerprints(estimator.features_.lines(rows)) if self._texts else rows
@@ -335,10 +338,11 @@ class StrongClassifier(Shell):
         if wish is None:
             return self
         try:
-            certify = parts.certify
+            certify = roles.certify
             decision = wishes.decided(
-                estimator, take(certify), labels[certify], wish, self.positive, promise
-            )
+                estimator, take(certify), labels[certify], wish, self.positive, self.delta,
+                roles.examples,
+            )  # fmt: skip
         except NotCertified as reason:
             self.verdict_ = wishes.missed(wish, reason, self.delta)
         else:
@@ -357,7 +361,7 @@ class StrongClassifier(Shell):
         columns = None if self.text_columns is None else reading.columns_of(X)
         return X if columns is None else columns
 
-    def _open_rows(self, given: Any, X: Any, parts: Parts) -> tuple[Any, list[str]]:
+    def _open_rows(self, given: Any, X: Any, roles: Roles) -> tuple[Any, list[str]]:
         """Find the columns of texts, in rows that may be learned from; without, read a table."""
         if reading.is_texts(X):
             return given, []
@@ -365,12 +369,12 @@ class StrongClassifier(Shell):
         if not isinstance(given, Columns):
             found = None
         elif found == "auto":
-            found = given.take(parts.known).sentences()
+            found = given.take(roles.known).sentences()
         if found:
             return given, list(found)
-        if parts.certify.size:  # kinds and levels of columns come from rows that may be learned
-            open_table(self, division.alone(X, parts.known), reset=True)
-        return open_table(self, X, reset=not parts.certify.size), []
+        if roles.certify.size:  # kinds and levels of columns come from rows that may be learned
+            open_table(self, division.alone(X, roles.known), reset=True)
+        return open_table(self, X, reset=not roles.certify.size), []
 
     def _keep(
         self, estimator: Any, certificate: Certificate | None, evidence: FitMeasurements, why: str

@@ -26,8 +26,8 @@ from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.examples import class_weights
 from pacboost.estimators.inputs.labels import read_weights
-from pacboost.estimators.strong import rows as roles
-from pacboost.estimators.strong.rows import LOOKS, Parts, Reading, Rows
+from pacboost.estimators.strong.rows import Reading, ordered
+from pacboost.fit.roles import LOOKS, Roles, RolesAsk, Rows, divide
 from pacboost.fit.settings import ROWS_PER_LEAF
 from pacboost.ledgers.ledger import Round
 from pacboost.models import calibration
@@ -94,20 +94,10 @@ class Promise:
 
     epsilon: float | None
     delta: float
-    examples: Examples | None = None
-    """Which rows are one example."""
-    groups: Rows | None = None
-    in_time: bool = False
-    """Whether the latest rows certify."""
     weighted: bool = False
     """Whether rows are learned from with weights; mistakes are counted without them."""
     share_learned: float = 0.0
     """The share of certifying rows that equal rows learned from, where these may be copies."""
-
-    @property
-    def may_look_early(self) -> bool:
-        """Rows alone can be looked at twice; groups and rows in time are looked at once."""
-        return self.epsilon is not None and self.groups is None and not self.in_time
 
 
 class SearchOutcome(NamedTuple):
@@ -124,13 +114,13 @@ class SearchOutcome(NamedTuple):
 
 
 def weights_of(
-    sample_weight: Any, class_weight: Any, labels: NDArray[Any], parts: Parts
+    sample_weight: Any, class_weight: Any, labels: NDArray[Any], roles: Roles
 ) -> NDArray[np.float64] | None:
     """Return the weights of the rows that may be learned from, and 0 for those that certify.
 
     Balanced weights follow from how often classes occur, so certifying rows are left out.
     """
-    rows, known = len(labels), parts.known
+    rows, known = len(labels), roles.known
     read_weights(sample_weight, rows)  # raises where they are no weights
     given = 1.0 if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     raw = np.broadcast_to(given, rows)[known]
@@ -146,15 +136,11 @@ def weights_of(
 def set_apart(
     given: Reading,
     labels: NDArray[Any],
-    epsilon: float | None,
-    delta: float,
-    seed: int,
+    ask: RolesAsk,
     copies: str,
-    *,
-    wished: bool,
-) -> tuple[Parts, Promise, str]:
+) -> tuple[Roles, Promise, str]:
     """Divide the rows; also say why none certify, if none do."""
-    asked, rows = (epsilon, delta), len(labels)
+    promise, rows, wished = Promise(ask.epsilon, ask.delta), len(labels), ask.chooses_threshold
     if wished and (given.groups is not None or given.time is not None):
         raise ParameterError(
             "recall and precision need independent rows; leave groups and time out, or fit "
@@ -171,20 +157,19 @@ def set_apart(
     if given.groups is not None:
         groups = numbered(np.asarray(given.groups), rows)
         few = f"{int(groups.max()) + 1} groups are too few to set any apart"
-        return roles.by_groups(groups, *asked, seed), Promise(*asked, groups=groups), few
+        return divide(Examples(rows, None), replace(ask, groups=groups)), promise, few
     if given.time is not None:
-        times = roles.ordered(np.asarray(given.time), rows)
-        return roles.by_time(times, *asked), Promise(*asked, in_time=True), few
+        times = ordered(np.asarray(given.time), rows)
+        return divide(Examples(rows, None), replace(ask, times=times)), promise, few
     examples = Examples.from_rows(given.X, rows, copies)
-    parts = roles.by_chance(examples.count, *asked, seed, threshold=wished)
     if examples.distinct:
         few = f"{examples.count} distinct rows are too few to set any apart"
-    parts = roles.rows_of(parts, examples)
-    share = 0.0
-    if parts.certify.size and not examples.distinct:
+    roles = divide(examples, ask)
+    if roles.certify.size and not examples.distinct:
         take = partial(division.taken, given.X)
-        share = division.warn_learned(take(parts.known), take(parts.certify))
-    return parts, Promise(*asked, examples, share_learned=share), few
+        share = division.warn_learned(take(roles.known), take(roles.certify))
+        promise = replace(promise, share_learned=share)
+    return roles, promise, few
 
 
 class EpsilonSearch:
@@ -195,33 +180,38 @@ class EpsilonSearch:
         choice: Choice,
         take: Take,
         labels: NDArray[Any],
-        parts: Parts,
+        roles: Roles,
         promise: Promise,
         weights: NDArray[np.float64] | None = None,
     ) -> None:
         self._choice, self._take, self._labels = choice, take, labels
-        self._parts, self._promise, self._weights = parts, promise, weights
+        self._roles, self._promise, self._weights = roles, promise, weights
+
+    @property
+    def _may_look_early(self) -> bool:
+        """Rows alone can be looked at twice; groups and rows in time are looked at once."""
+        return self._promise.epsilon is not None and self._roles.examples is not None
 
     def run(self) -> SearchOutcome:
         """Boost until epsilon is certified or more rounds can't help."""
-        parts, promise = self._parts, self._promise
-        scout = self._scout() if promise.may_look_early and parts.certify.size else None
+        roles, promise = self._roles, self._promise
+        scout = self._scout() if self._may_look_early and roles.certify.size else None
         first = None if scout is None else self._outcome(scout, LOOKS)
         if first is not None and first.value <= (promise.epsilon or 0):
             return first
-        estimator = self._choice.make()
-        if parts.watch.size and (promise.groups is not None or promise.in_time):
-            estimator._watching = np.isin(parts.known, parts.watch)
-        last = self._outcome(self._fit(estimator, parts.known), 1 if first is None else LOOKS)
+        depend = roles.groups is not None or roles.in_time
+        validate = roles.validate if roles.validate.size and depend else None
+        fitted = self._fit(self._choice.make(), roles.known, validate=validate)
+        last = self._outcome(fitted, 1 if first is None else LOOKS)
         return first if first is not None and first.value < last.value else last
 
     def _scout(self) -> Any:
         """Boost until the watching rows suggest a look; None if they never do."""
-        watch, labels, promise = self._parts.watch, self._labels, self._promise
+        watch, labels, promise = self._roles.validate, self._labels, self._promise
         if self._weights is not None:
             watch = watch[self._weights[watch] > 0]
         if labels.ndim == 1:
-            watch = watch[np.isin(labels[watch], np.unique(labels[self._parts.learn]))]
+            watch = watch[np.isin(labels[watch], np.unique(labels[self._roles.learn]))]
         if not watch.size:
             return None
         reached = f"the certificate reached {promise.epsilon:g}"
@@ -229,7 +219,7 @@ class EpsilonSearch:
         def worth_a_look(entry: Round) -> bool:
             assert entry.validation is not None
             assert promise.epsilon is not None
-            certifying = self._parts.certify.size
+            certifying = self._roles.certify.size
             return (
                 likely(entry.validation, watch.size, certifying, promise.delta) <= promise.epsilon
             )
@@ -237,7 +227,7 @@ class EpsilonSearch:
         estimator = self._choice.make(
             early_stopping=PATIENCE, eval_metric=rows_wrong, callbacks=[worth_a_look]
         )
-        self._fit(estimator, self._parts.learn, X_val=self._take(watch), y_val=labels[watch])
+        self._fit(estimator, self._roles.learn, X_val=self._take(watch), y_val=labels[watch])
         model = estimator.model_
         if not worth_a_look(model.ledger.rounds[-1]):
             return None
@@ -253,7 +243,7 @@ class EpsilonSearch:
 
     def _outcome(self, estimator: Any, looks: int) -> SearchOutcome:
         """Count mistakes on the certifying rows, if there are any, and measure why there are."""
-        rows, rounds = self._parts.certify, estimator.ledger_.rounds
+        rows, rounds = self._roles.certify, estimator.ledger_.rounds
         own = rounds[-1].training_error if rounds else 1.0
         evidence = FitMeasurements(len(rounds), own, weighted=self._promise.weighted)
         if not rows.size:
@@ -271,10 +261,15 @@ class EpsilonSearch:
             evidence = replace(evidence, **_measured(estimator, X, labels, self._choice.rounds))
         return SearchOutcome(estimator, certificate, evidence)
 
-    def _fit(self, estimator: Any, rows: Rows, **more: Any) -> Any:
+    def _fit(self, estimator: Any, rows: Rows, *, validate: Rows | None = None, **more: Any) -> Any:
+        """Fit to rows; of these, those that ``validate`` are held back if they are given."""
         if self._weights is not None:
             more["sample_weight"] = self._weights[rows]
-        estimator.fit(self._take(rows), self._labels[rows], **more)
+        X, labels = self._take(rows), self._labels[rows]
+        if validate is None:
+            estimator.fit(X, labels, **more)
+        else:
+            estimator._fit_divided(X, labels, validate=np.isin(rows, validate), **more)
         ledger = estimator.ledger_  # rows are named by their numbers among all, not in this fit
         hard = [replace(entry, row=int(rows[entry.row])) for entry in ledger.hard]
         estimator.model_ = replace(estimator.model_, ledger=replace(ledger, hard=hard))
@@ -282,17 +277,18 @@ class EpsilonSearch:
 
     def _certificate(self, wrong: NDArray[np.bool_], looks: int) -> Certificate:
         """Certify by the mistakes on the certifying rows."""
-        rows, promise = self._parts.certify, self._promise
-        if promise.groups is not None:
-            place = np.unique(promise.groups[rows], return_inverse=True)[1]
+        rows, promise = self._roles.certify, self._promise
+        groups = self._roles.groups
+        if groups is not None:
+            place = np.unique(groups[rows], return_inverse=True)[1]
             shares = np.bincount(place, weights=wrong) / np.bincount(place)
             return holdout.groups_certificate(shares.tolist(), promise.delta)
         mistakes = int(np.count_nonzero(wrong))
-        if promise.in_time:
+        if self._roles.in_time:
             return holdout.ordered_certificate(mistakes, rows.size, promise.delta)
         certificate = holdout.certificate(mistakes, rows.size, promise.delta, looks)
         certificate = certificate.repeating_learned(promise.share_learned)
-        return division.counted(certificate, promise.examples)
+        return division.counted(certificate, self._roles.examples)
 
 
 def rows_wrong(known: NDArray[Any], scores: NDArray[np.float64]) -> float:

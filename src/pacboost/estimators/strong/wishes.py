@@ -18,7 +18,6 @@ from pacboost.bounds.wording import Statement
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.decisions.choosing import positive_class
 from pacboost.estimators.inputs.division import counted
-from pacboost.estimators.strong.search import Promise
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
@@ -28,6 +27,7 @@ from pacboost.numerics.checks import probability
 from pacboost.questions.deciding import ThresholdChoice
 from pacboost.questions.scored_rows import score_of
 from pacboost.questions.verdict import Verdict
+from pacboost.samples.same_example import Examples
 
 
 def read_wishes(
@@ -56,7 +56,8 @@ def decided(
     labels: NDArray[Any],
     wish: tuple[str, float],
     positive: Any,
-    promise: Promise,
+    delta: float,
+    examples: Examples | None,
 ) -> ThresholdDecision:
     """Choose the threshold by certifying rows; raise if none keeps the promise."""
     if labels.ndim > 1:
@@ -66,9 +67,9 @@ def decided(
     label = positive_class(estimator.classes_, positive)
     place = estimator.classes_.tolist().index(label)
     score = score_of(estimator, X, place)
-    choice = ThresholdChoice.of(score, labels == label, label, promise.delta)
+    choice = ThresholdChoice.of(score, labels == label, label, delta)
     decision = choice.decide(*wish)
-    return replace(decision, certificate=counted(decision.certificate, promise.examples))
+    return replace(decision, certificate=counted(decision.certificate, examples))
 
 
 def verdict_of(decision: ThresholdDecision, delta: float) -> Verdict:

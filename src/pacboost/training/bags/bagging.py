@@ -27,6 +27,7 @@ from pacboost.samples.sample import Sample
 from pacboost.training.bags.bags import Averages, Bag, Bags, OutOfBagVotes, Settling
 from pacboost.training.bags.forest import TreeMaker, TreeMember, whole_weights
 from pacboost.training.bags.members import Answers, BagMember, Maker
+from pacboost.training.run.stop_reason import Stop, StopReason
 
 # Trees of a forest, many at once on a GPU: the same trees as those of the CPU.
 
@@ -178,7 +179,7 @@ class Bagging:
     outside: Outside | None = None
     settling: Settling | None = None
     members: list[BagMember] = field(default_factory=list)
-    stopped: str = ""
+    stopped: StopReason | None = None
     torn: bool = False
     """Whether an interrupt came while a member was counted, so that the counts are not usable."""
 
@@ -209,14 +210,12 @@ class Bagging:
                     error, noise = self.outside.estimate()
                 state = Made(len(self.members), error)
                 if self.settling is not None and self.settling.see(state.members, error, noise):
-                    self.stopped = (
-                        f"the error out of bag moved by less than its noise, {noise:.3g}, over the "
-                        f"last {self.settling.patience} members"
-                    )
+                    values = {"noise": noise, "members": self.settling.patience}
+                    self.stopped = StopReason(Stop.SETTLED, values)
                 yield state
                 if self.stopped:
                     return
-        self.stopped = f"all {most} members are made"
+        self.stopped = StopReason(Stop.ALL_MEMBERS, {"members": most})
 
     def _made_on_gpu(
         self, maker: GpuTreeMaker, task: MemberTask, numbers: range, threads: int

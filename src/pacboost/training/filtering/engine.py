@@ -29,8 +29,9 @@ from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.remote import RemoteRefilling
 from pacboost.training.filtering.rows import MarginRows, RowEncoder, VoteSoFar
 from pacboost.training.filtering.stream import BlockRows
-from pacboost.training.run.loop import NO_EDGE, Run
+from pacboost.training.run.loop import Run
 from pacboost.training.run.rounds import FinishedRound
+from pacboost.training.run.stop_reason import Stop, StopReason, sentence_of
 
 LEAST_ROWS = 10
 """A sample of fewer rows is not boosted on, unless it is the first: there are no more then."""
@@ -41,8 +42,6 @@ LEAST_EFFECTIVE = 0.5
 
 Event = Refill | Round
 Floats = NDArray[np.float64]
-TIME_IS_UP = "the time is up"
-ENDED = "the stream has ended"
 MOST_LOOKING = 12
 """So many threads look at candidates at most: with 16, drawing took a tenth longer on 16 cores."""
 
@@ -67,7 +66,7 @@ class Filtering:
         self.refills: list[Refill] = []
         self.mass = 0.0
         """An estimate of the share of all candidates' weight: μ, as the last sample tells."""
-        self.stopped = ""
+        self.stopped: StopReason | None = None
         self.certified = False
         """Whether the run stopped because the error is surely below ε."""
         self._carried: MarginRows | None = None
@@ -86,7 +85,9 @@ class Filtering:
             yield self.refills[-1]
             yield from self._rounds(kept)
             if len(self.vote_so_far) >= self.plan.rounds:
-                self.stopped = self.stopped or f"all {self.plan.rounds} rounds are done"
+                self.stopped = self.stopped or StopReason(
+                    Stop.ALL_ROUNDS, {"rounds": self.plan.rounds}
+                )
 
     # -- drawing
 
@@ -106,7 +107,7 @@ class Filtering:
         tested = refilling.test.count
         for _ in () if self._good_enough(refilling) else refilling.groups():
             if self.over():
-                self.stopped = TIME_IS_UP
+                self.stopped = StopReason(Stop.TIME_IS_UP)
                 break
             if self.candidates.whole or all_of_it:
                 continue  # all rows there are have the same right to be looked at
@@ -124,7 +125,7 @@ class Filtering:
             return None
         if self._good_enough(refilling):
             self.certified = True
-            self.stopped = f"the error is at most {self.plan.epsilon:g}, with the promised chance"
+            self.stopped = StopReason(Stop.ERROR_REACHED, {"epsilon": self.plan.epsilon or 0.0})
         elif kept is None or (len(self.vote_so_far) and kept.n_rows < min(self._least(), wanted)):
             self._starve(refilling)
             return None
@@ -176,13 +177,12 @@ class Filtering:
     def _starve(self, refilling: Refilling) -> None:
         last = self.refills[-1]
         if self.candidates.ended:
-            self.stopped = ENDED
+            self.stopped = StopReason(Stop.STREAM_ENDED)
         else:
             where = "" if last.fresh or last.again < last.draws else " on these very rows"
-            self.stopped = (
-                f"the filter starves: of {refilling.draws} draws {refilling.accepted} were kept, "
-                f"so there is next to nothing left to learn from (its error{where} is at most "
-                f"{last.error_upper:.3g})"
+            counts = {"draws": refilling.draws, "accepted": refilling.accepted}
+            self.stopped = StopReason(
+                Stop.STARVED, {**counts, "where": where, "error": last.error_upper}
             )
 
     def _thinned(self, kept: MarginRows, wanted: int) -> MarginRows:
@@ -248,8 +248,8 @@ class Filtering:
             used_up = mean(stay) < self.plan.keep
             if used_up or done.entry.effective_size < LEAST_EFFECTIVE * first:
                 break
-        if run.stopped == NO_EDGE and not run.done:
-            self.stopped = NO_EDGE
+        if run.stopped == StopReason(Stop.NO_EDGE) and not run.done:
+            self.stopped = run.stopped
 
     def carry_over(self, kept: MarginRows) -> MarginRows:
         """Add what of the last such sample would still be kept, up to the size of a sample."""
@@ -302,7 +302,7 @@ class Filtering:
             plain_votes=False,
             multiclass=self._booster.multiclass if outputs > 1 else "",
             cells=self.vote_so_far.cells,
-            stopped=self.stopped,
+            stopped=sentence_of(self.stopped),
             rounds=list(self.rounds),
             refills=list(self.refills),
         )

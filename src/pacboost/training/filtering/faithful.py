@@ -22,11 +22,12 @@ from pacboost.ledgers.ledger import Round
 from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample
 from pacboost.training.filtering.candidates import key_of
-from pacboost.training.filtering.engine import ENDED, TIME_IS_UP, Event, Filtering
+from pacboost.training.filtering.engine import Event, Filtering
 from pacboost.training.filtering.plan import EdgeTest, draws_for, share_of
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.rows import MarginRows
 from pacboost.training.run.rounds import FinishedRound
+from pacboost.training.run.stop_reason import Stop, StopReason
 
 TRIES = 3
 """How often a learner without an edge is asked again, each time on a sample of its own."""
@@ -102,15 +103,12 @@ class Faithful(Filtering):
             kept = again
         self.stopped = self.stopped or self._without_edge(edges)
 
-    def _without_edge(self, edges: list[float]) -> str:
+    def _without_edge(self, edges: list[float]) -> StopReason:
         promise = "" if self.plan.edge is None else f"; promised was an edge of {self.plan.edge:g}"
         if not edges:
-            return f"no edge was found: the learner knew no rule better than guessing{promise}"
-        return (
-            f"no edge was found: {TRIES} rules were tried, and the best that was tested has an "
-            f"edge of {max(edges):.3g} on examples of its own, surely below "
-            f"{2 * self.plan.floor:g}{promise}"
-        )
+            return StopReason(Stop.NO_RULE, {"promise": promise})
+        values = {"tries": TRIES, "edge": max(edges), "floor": 2 * self.plan.floor}
+        return StopReason(Stop.NO_TESTED_EDGE, {**values, "promise": promise})
 
     def _least(self) -> int:
         """Where a coin will do instead, half a sample is not boosted on."""
@@ -155,10 +153,10 @@ class Faithful(Filtering):
         test = EdgeTest(delta, self.plan.floor)
         key = key_of(self.plan.seed, 5, number, attempt)
         refilling = self._refilling(key, 1.0, delta)
-        self.stopped = ENDED
+        self.stopped = StopReason(Stop.STREAM_ENDED)
         for _ in refilling.groups():
             if self.over():
-                self.stopped = TIME_IS_UP
+                self.stopped = StopReason(Stop.TIME_IS_UP)
                 break
             kept = refilling.kept()
             if kept is None:
@@ -167,7 +165,7 @@ class Faithful(Filtering):
             right = np.sign(rule.values)[rule.cells(sample)] * kept.signs > 0
             test.add(int(np.count_nonzero(right)), right.size)
             if test.found is not None or test.hopeless:
-                self.stopped = ""
+                self.stopped = None
                 break
         last = self.refills[-1]
         self.refills[-1] = dataclasses.replace(last, tested=last.tested + refilling.draws)

@@ -23,7 +23,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import BadCell
 from pacboost.sources.oracles.oracle import Drawn, Unread
 from pacboost.sources.table import Table
-from pacboost.training.run.loop import followed
+from pacboost.training.run.following import followed
 
 Floats = NDArray[np.float64]
 Arrays = Mapping[str, NDArray[Any]]

@@ -18,6 +18,7 @@ from pacboost.kernels.runtime.threads import ROWS_PER_SPAN
 from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.sample import Sample
 from pacboost.training.metrics import Metric, log_loss
+from pacboost.training.run.stop_reason import Stop, StopReason
 
 
 class QuickWatch(NamedTuple):
@@ -142,12 +143,10 @@ class EarlyStopping:
         value = self.curve[self.rounds_to_keep - 1]
         return -value if self._metric.more_is_better else value
 
-    def reason(self) -> str:
+    def reason(self) -> StopReason | None:
+        """Return that there was no progress for too long; None if the run goes on."""
         if self._patience is None or self._seen - self.best_round < self._patience:
-            return ""
+            return None
         if self._seen < self._least:
-            return ""
-        return (
-            f"{self._metric.name} on the validation rows has not improved for "
-            f"{self._patience} rounds"
-        )
+            return None
+        return StopReason(Stop.NO_PROGRESS, {"metric": self._metric.name, "rounds": self._patience})

@@ -24,12 +24,12 @@ from pacboost.ledgers.ledger import HardRow, Ledger, Round
 from pacboost.numerics.memory import in_host_memory
 from pacboost.samples.sample import Sample, Wholes
 from pacboost.training.run.early_stopping import EarlyStopping
+from pacboost.training.run.following import followed
 from pacboost.training.run.margins import Floats, hardest, margin_and_gap, norm
 from pacboost.training.run.openings import EarlierRules, Opening
 from pacboost.training.run.quick import AT_ONCE, QuickRounds
 from pacboost.training.run.rounds import FinishedRound, MeasuredRule, RowsShown, Step, rounds_of
-
-NO_EDGE = "the learner found no rule better than guessing"
+from pacboost.training.run.stop_reason import Stop, StopReason, sentence_of
 
 
 class Run:
@@ -53,7 +53,8 @@ class Run:
         watch: EarlyStopping | None = None,
         openings: Sequence[Opening] = (),
     ) -> None:
-        self.sample, self.stopped = sample, ""
+        self.sample = sample
+        self.stopped: StopReason | None = None
         self.done: list[FinishedRound] = []
         self.learner, self.booster, self.watch = learner, booster, watch
         self.plain_votes = booster.plain_votes
@@ -70,7 +71,7 @@ class Run:
             started = time.perf_counter()
             rule = self._next_rule()
             if rule is None:
-                self.stopped = NO_EDGE
+                self.stopped = StopReason(Stop.NO_EDGE)
                 return
             if self.done and self.rounds.stands_alone(rule):
                 rule = self._start_again(rule)
@@ -101,7 +102,7 @@ class Run:
             if quick is not None and len(self.done) >= max(1, len(self.opening)):
                 more = quick.advance(rounds)
                 self.done += more
-                self.stopped = self._reason() if more else ""
+                self.stopped = self._reason() if more else None
                 yield from more
             if not more:
                 yield from islice(self, 1)
@@ -113,11 +114,18 @@ class Run:
             self.watch.start_again()
         return self.rounds.measured_again(self.state, rule)
 
-    def _reason(self) -> str:
-        """Return why the run ends after its last round, or nothing."""
-        watched = "" if self.watch is None else self.watch.reason()
-        last = self.rounds.finished(self.done[-1].entry)
-        return last or watched or self.booster.stop(self.state) or ""
+    def _reason(self) -> StopReason | None:
+        """Return why the run ends after its last round; None if it goes on."""
+        watched = None if self.watch is None else self.watch.reason()
+        return self.rounds.finished(self.done[-1].entry) or watched or self._reason_of_booster()
+
+    def _reason_of_booster(self) -> StopReason | None:
+        sentence = self.booster.stop(self.state)
+        if sentence is None:
+            return None
+        broken = self.booster.is_promise_broken(self.state)
+        kind = Stop.BROKEN_PROMISE if broken else Stop.BOOSTER
+        return StopReason(kind, {"sentence": sentence})
 
     def _recorded(self, step: Step, rule: MeasuredRule, started: float) -> FinishedRound:
         """Record what was measured of a rule, and what the step changed."""
@@ -181,7 +189,7 @@ class Run:
         self._follow(hypotheses, votes, entries)
         self.rounds.potential.resume(entries, self.state)
         self._replay(hypotheses, votes, entries)
-        self.stopped = self.rounds.finished(entries[-1]) or self.booster.stop(self.state) or ""
+        self.stopped = self.rounds.finished(entries[-1]) or self._reason_of_booster()
 
     def first_rules(self, rounds: int) -> EarlierRules:
         """Return an opening of the first rules, without the constant: each run has its own."""
@@ -265,7 +273,7 @@ class Run:
             metric=self.watch.metric if self.watch else "",
             vc_dimension=capacity.vc_dimension,
             log_size=capacity.log_size,
-            stopped=self.stopped,
+            stopped=sentence_of(self.stopped),
             rounds=entries,
             several_labels=self.outputs > 1 and self.sample.labels is None,
             revised=self.booster.revises,
@@ -294,12 +302,14 @@ class Run:
         return in_host_memory(self._kept_margins()) * self.sample.signs  # type: ignore[no-any-return]
 
     def keep_best(self) -> None:
-        """Drop the rounds after the one that was best on the validation rows."""
+        """End the run, and drop the rounds after the one that was best on the validation rows."""
+        done = StopReason(Stop.ALL_ROUNDS, {"rounds": len(self.done)})
+        self.stopped = self.stopped or done
         if self.watch is not None and 0 < self.watch.rounds_to_keep < len(self.done):
             del self.done[self.watch.rounds_to_keep :]
-            best = len(self.done) == self.watch.best_round
-            why = "best on the validation rows" if best else "the least number for so few rows"
-            self.stopped += f"; the first {len(self.done)}, {why}, are kept"
+            kept = len(self.done)
+            best = kept == self.watch.best_round
+            self.stopped = replace(self.stopped, kept=kept, kept_is_best=best)
 
     @property
     def margins(self) -> Floats:
@@ -310,19 +320,3 @@ class Run:
     def weights(self) -> Wholes:
         """How much every row weighs for the next rule, in whole units, (rows,)."""
         return self.booster.request(self.state).rows()
-
-
-def followed(
-    booster: FilteringBooster[Any],
-    sample: Sample,
-    rules: Sequence[Hypothesis],
-    memories: Sequence[Sequence[float]],
-    *,
-    cells: bool,
-) -> Floats:
-    """Follow the path of every row once more; ``cells``: the values of rules include the vote."""
-    path = booster.start(sample.signs.shape)
-    for rule, memory in zip(rules, memories, strict=True):
-        agree = rule.said(sample) * sample.signs / (booster.rate if cells else 1.0)
-        path = booster.follow(path, agree, memory)
-    return path

@@ -29,6 +29,7 @@ from pacboost.training.run import scores as exact_sums
 from pacboost.training.run.openings import Opening
 from pacboost.training.run.potentials import Potential, potential_of
 from pacboost.training.run.scores import Margins, agreement, names_class, scores_of
+from pacboost.training.run.stop_reason import Stop, StopReason
 
 # The rows that a learner sees in a round; they depend on the seed and the round alone.
 
@@ -108,8 +109,6 @@ class RowsShown:
 RETRIES = 10
 """How often a learner that found no edge is asked again with another seed."""
 
-NO_MISTAKES = "a rule without mistakes was found; it stands alone"
-FOUND_IT = "a rule without mistakes was found"
 LEAST_EDGE = 1e-12
 
 
@@ -235,8 +234,8 @@ class Rounds(ABC):
         return rule
 
     @abstractmethod
-    def finished(self, entry: Round) -> str:
-        """Return why no round can follow this one, or nothing."""
+    def finished(self, entry: Round) -> StopReason | None:
+        """Return why no round can follow this one; None if one can."""
 
 
 class RuleRounds(Rounds):
@@ -284,8 +283,8 @@ class RuleRounds(Rounds):
         """Check whether the rule has no mistakes; rounds on other rows are not dropped."""
         return rule.measured.wrong == 0 and not self._on_other_rows
 
-    def finished(self, entry: Round) -> str:
-        return NO_MISTAKES if entry.error == 0 else ""
+    def finished(self, entry: Round) -> StopReason | None:
+        return StopReason(Stop.STANDS_ALONE) if entry.error == 0 else None
 
 
 class CellRounds(Rounds):
@@ -389,10 +388,10 @@ class CellRounds(Rounds):
         normaliser = self.potential.after_round(by_sums, state, number)
         return Step(state, 1.0, float(np.abs(rule.values).max()), normaliser)
 
-    def finished(self, entry: Round) -> str:
+    def finished(self, entry: Round) -> StopReason | None:
         """Stop after a plain rule without mistakes: the next one would be the same again."""
         perfect = entry.error == 0 and entry.training_error == 0
-        return FOUND_IT if perfect and self.booster.plain else ""
+        return StopReason(Stop.NO_MISTAKES) if perfect and self.booster.plain else None
 
 
 def _is_useful(found: MeasuredCells) -> bool:

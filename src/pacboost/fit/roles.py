@@ -1,0 +1,248 @@
+"""Which rows learn, validate, calibrate and certify.
+
+Certifying rows are drawn first, before anything is learned, and nothing but the count of mistakes
+ever looks at them. Which rows they are follows from the number of rows (or of groups, or from their
+order in time), from which of them are one example, and from the seed: never from labels. The rows
+that are left are divided class by class into those that are boosted on, those that validate, and
+those that calibrate.
+
+How many rows certify is a share of the examples, or follows from epsilon and delta: so many that a
+classifier wrong half as often as it may be is expected to pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds import holdout
+from pacboost.errors import DataError, ParameterError
+from pacboost.fit.rows import LabelledRows
+from pacboost.samples.same_example import REPEATS, Examples, warn_uncounted
+
+Rows = NDArray[np.intp]
+
+CERTIFY, CALIBRATE = 1, 2
+"""Added to the seed of a fit to draw the rows that certify, and those that calibrate.
+
+Validation rows are drawn by the seed itself, so that each role gets rows independent of the others.
+"""
+NO_CERTIFYING_BELOW = 40
+"""Of fewer rows none certifies: what they could certify is worth less than what they teach."""
+SHARE, SHARE_OF_FEW, LARGEST_SHARE = 0.05, 0.1, 0.2
+"""Every row that certifies is missing where rows are learned from. On 5,000 rows a tenth makes
+certificates .86 times those by a twentieth, and errors 1.02 times; on 500 to 2,000 rows a fifth
+makes certificates .84 times those by a tenth, and errors and log losses 1.02 to 1.04 times."""
+MIN_CERTIFYING_ROWS, FEW_CERTIFYING_ROWS = 20, 100
+"""Where a twentieth would be fewer than the second number, a tenth certifies; where that would be
+fewer than the first, a fifth."""
+MAX_CERTIFYING_ROWS = 10_000
+"""With so many, a certificate is mostly within half a point of the mistakes counted."""
+ENDLESS_ROWS = 10**12
+LOOKS = 2
+"""Certifying rows are looked at no more often than this; planned for the worst."""
+VALIDATION_SHARE, MAX_VALIDATION_ROWS = 0.1, 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Roles:
+    """Row numbers, each in order: to learn from, to validate the rounds, and to certify."""
+
+    learn: Rows
+    validate: Rows
+    certify: Rows
+    examples: Examples | None = None
+    """Which rows are one example, where rows are independent draws of examples."""
+    groups: Rows | None = None
+    """The number of each row's group, where rows of one group depend on each other."""
+    in_time: bool = False
+    """Whether rows come one after the other, and the latest certify."""
+
+    @property
+    def known(self) -> Rows:
+        """All rows that may be learned from in the end."""
+        return np.sort(np.concatenate([self.learn, self.validate]))
+
+
+@dataclass(frozen=True, eq=False)
+class RolesAsk:
+    """How many rows certify: a share of the examples, or as many as epsilon and delta need."""
+
+    seed: int
+    share: float | None = None
+    share_name: str = "holdout"
+    """The parameter that holds the share, for messages."""
+    epsilon: float | None = None
+    delta: float = 0.05
+    chooses_threshold: bool = False
+    """Whether certifying rows also choose a threshold, which takes the largest share of them."""
+    groups: Rows | None = None
+    times: Rows | None = None
+    """The place of each row in time."""
+
+
+def divide(examples: Examples, ask: RolesAsk) -> Roles:
+    """Say which rows certify; the others learn, and some of them validate.
+
+    Copies of an example have the same role, and one row of each that certifies is counted.
+
+    >>> roles = divide(Examples(4, None), RolesAsk(seed=0, share=0.25))
+    >>> roles.learn.tolist(), roles.certify.tolist()
+    ([0, 1, 3], [2])
+    """
+    if ask.groups is not None:
+        return _by_groups(ask.groups, ask)
+    if ask.times is not None:
+        return _by_time(ask.times, ask)
+    if ask.share is None:
+        roles = _by_chance(examples.count, ask)
+    else:
+        learn, certify = draw(examples.count, ask.share_name, ask.share, ask.seed)
+        roles = Roles(learn, certify[:0], certify)
+    learn, validate, certify = map(examples.rows_of, (roles.learn, roles.validate, roles.certify))
+    counted = examples.once(certify)
+    warn_uncounted(certify.size - counted.size, certify.size, REPEATS)
+    return Roles(learn, validate, counted, examples)
+
+
+def _by_chance(rows: int, ask: RolesAsk) -> Roles:
+    """Draw certifying rows at random; a fifth of all if they are to choose a threshold.
+
+    Rows validate if there is an error to be reached; else the estimator draws its own for a time.
+    """
+    certify = certifying_rows(rows, ask.epsilon, ask.delta)
+    if ask.chooses_threshold and certify:
+        certify = round(LARGEST_SHARE * rows)
+    order = np.random.default_rng(ask.seed).permutation(rows)
+    return _roles(order[certify:], order[:certify], validated=ask.epsilon is not None)
+
+
+def _by_time(times: Rows, ask: RolesAsk) -> Roles:
+    """Certify by the latest rows, and validate by those before them.
+
+    Rows of one moment stay together, so that whatever is learned from is earlier.
+    """
+    certify = certifying_rows(times.size, ask.epsilon, ask.delta, holdout.hoeffding, 1)
+    order = np.argsort(times, kind="stable")[::-1]
+    if certify:
+        first = times[order[certify - 1]]
+        later, also = (int(np.count_nonzero(rows)) for rows in (times > first, times >= first))
+        certify = also if also <= 2 * certify or not later else later
+        if 2 * certify > times.size:
+            raise DataError(
+                f"{certify:,} of {times.size:,} rows have the latest time, too many to be set "
+                "apart; give finer times, or none"
+            )
+    return replace(_roles(order[certify:], order[:certify]), in_time=True)
+
+
+def _by_groups(groups: Rows, ask: RolesAsk) -> Roles:
+    """Give whole groups one role; how many certify depends on the number of groups alone."""
+    number = int(groups.max()) + 1
+    bound = holdout.chernoff_kl
+    certify = certifying_rows(number, ask.epsilon, ask.delta, bound, 1, LARGEST_SHARE)
+    order = np.random.default_rng(ask.seed).permutation(number)
+    chosen = _roles(order[certify:], order[:certify])
+    learn, validate, certifying = (
+        np.flatnonzero(np.isin(groups, part))
+        for part in (chosen.learn, chosen.validate, chosen.certify)
+    )
+    return Roles(learn, validate, certifying, groups=groups)
+
+
+def _roles(known: Rows, certify: Rows, *, validated: bool = True) -> Roles:
+    validate = validation_rows(known.size) if validated else 0
+    return Roles(np.sort(known[validate:]), np.sort(known[:validate]), np.sort(certify))
+
+
+def certifying_rows(
+    rows: int,
+    epsilon: float | None,
+    delta: float,
+    bound: Callable[..., float] = holdout.clopper_pearson,
+    looks: int = LOOKS,
+    share: float = SHARE_OF_FEW,
+) -> int:
+    """Return how many of the rows (or groups) certify.
+
+    A twentieth, but at least ``share`` up to 100, and at most 10,000; with epsilon more, if an
+    error of epsilon/2 needs as many to be certified; never more than a fifth.
+
+    >>> [certifying_rows(rows, None, 0.05) for rows in (100, 500, 1000, 5000, 20_000)]
+    [20, 50, 100, 250, 1000]
+    >>> certifying_rows(10_000, 0.01, 0.05), certifying_rows(30, None, 0.05)
+    (1705, 0)
+    """
+    if rows < NO_CERTIFYING_BELOW:
+        return 0
+    few = min(FEW_CERTIFYING_ROWS, round(share * rows))
+    count = max(MIN_CERTIFYING_ROWS, few, min(MAX_CERTIFYING_ROWS, round(SHARE * rows)))
+    if epsilon is not None:
+        count = max(count, holdout.examples_for(bound, epsilon, delta, epsilon / 2, looks))
+    return min(count, round(LARGEST_SHARE * rows))
+
+
+def certifying_draws(rows: int | None, epsilon: float | None, delta: float) -> int:
+    """Return how many of the rows that are drawn certify; None means that there is no end of them.
+
+    >>> certifying_draws(None, None, 0.05), certifying_draws(1000, 0.1, 0.05)
+    (10000, 154)
+    """
+    return certifying_rows(ENDLESS_ROWS if rows is None else rows, epsilon, delta)
+
+
+def validation_rows(rows: int) -> int:
+    """Return how many of the rows that are left validate.
+
+    >>> validation_rows(1000), validation_rows(1_000_000), validation_rows(5)
+    (100, 10000, 0)
+    """
+    share = round(VALIDATION_SHARE * rows)
+    return min(MAX_VALIDATION_ROWS, share) if rows >= NO_CERTIFYING_BELOW else 0
+
+
+def draw(rows: int, name: str, share: float, seed: int) -> tuple[Rows, Rows]:
+    """Draw which rows are held back, by their number alone; give the others first."""
+    held = round(rows * share) if 0 < share < 1 else 0
+    if not 0 < held < rows:
+        raise ParameterError(
+            f"{name} is {share} and there are {rows} rows; it must lie in (0, 1) and "
+            "leave at least 1 sample on both sides"
+        )
+    order = np.random.default_rng(seed).permutation(rows)
+    return np.sort(order[held:]), np.sort(order[:held])
+
+
+def split_by_class(
+    examples: LabelledRows, name: str, share: float, seed: int
+) -> tuple[LabelledRows, LabelledRows]:
+    """Hold a random share of each class back, so that none is missing on either side if it can be.
+
+    ``name`` is the parameter that says how many. Copies of an example stay together.
+
+    Certificates need a share of all rows instead: they count on rows held back by chance alone.
+    """
+    if examples.copies is None:
+        held = _held_back(examples.classes(), name, share, seed)
+    else:
+        _, first, place = np.unique(examples.copies, return_index=True, return_inverse=True)
+        held = _held_back(examples.classes()[first], name, share, seed)[place]
+    return examples.divided(held)
+
+
+def _held_back(classes: NDArray[np.int64], name: str, share: float, seed: int) -> NDArray[np.bool_]:
+    held = np.zeros(classes.size, dtype=np.bool_)
+    counts = np.bincount(classes)
+    quota = np.floor(counts * share + 0.5).astype(np.int64) if 0 < share < 1 else counts * 0
+    quota = np.minimum(np.maximum(quota, counts > 1), np.maximum(counts - 1, 0))
+    if not 0 < share < 1 or not quota.any():
+        held[draw(classes.size, name, share, seed)[1]] = True
+        return held
+    order = np.random.default_rng(seed).permutation(classes.size)
+    order = order[np.argsort(classes[order], kind="stable")]
+    place = np.arange(order.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    held[order[place < quota[classes[order]]]] = True
+    return held

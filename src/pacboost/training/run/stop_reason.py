@@ -1,0 +1,104 @@
+"""Why a run has stopped, as values; the sentence is made of them where a ledger keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+
+class Stop(Enum):
+    """The kinds of reasons."""
+
+    ALL_ROUNDS = auto()
+    ALL_MEMBERS = auto()
+    NO_EDGE = auto()
+    STANDS_ALONE = auto()
+    NO_MISTAKES = auto()
+    NO_PROGRESS = auto()
+    BOOSTER = auto()
+    BROKEN_PROMISE = auto()
+    """A rule is worse than the booster was promised."""
+    CALLBACK = auto()
+    INTERRUPTED = auto()
+    SETTLED = auto()
+    ONE_CLASS = auto()
+    TIME_IS_UP = auto()
+    STREAM_ENDED = auto()
+    BATCH_USED_UP = auto()
+    ERROR_REACHED = auto()
+    STARVED = auto()
+    NO_RULE = auto()
+    """The learner knew no rule whose edge could be tested."""
+    NO_TESTED_EDGE = auto()
+    """Rules were found, but none passed the test of its edge."""
+
+
+SENTENCES = {
+    Stop.ALL_ROUNDS: "all {rounds} rounds are done",
+    Stop.ALL_MEMBERS: "all {members} members are made",
+    Stop.NO_EDGE: "the learner found no rule better than guessing",
+    Stop.STANDS_ALONE: "a rule without mistakes was found; it stands alone",
+    Stop.NO_MISTAKES: "a rule without mistakes was found",
+    Stop.NO_PROGRESS: "{metric} on the validation rows has not improved for {rounds} rounds",
+    Stop.BOOSTER: "{sentence}",
+    Stop.BROKEN_PROMISE: "{sentence}",
+    Stop.CALLBACK: "a callback stopped it",
+    Stop.INTERRUPTED: "interrupted",
+    Stop.SETTLED: (
+        "the error out of bag moved by less than its noise, {noise:.3g}, over the last {members} "
+        "members"
+    ),
+    Stop.ONE_CLASS: "there is one class only",
+    Stop.TIME_IS_UP: "the time is up",
+    Stop.STREAM_ENDED: "the stream has ended",
+    Stop.BATCH_USED_UP: "the batch is used up",
+    Stop.ERROR_REACHED: "the error is at most {epsilon:g}, with the promised chance",
+    Stop.STARVED: (
+        "the filter starves: of {draws} draws {accepted} were kept, so there is next to nothing "
+        "left to learn from (its error{where} is at most {error:.3g})"
+    ),
+    Stop.NO_RULE: "no edge was found: the learner knew no rule better than guessing{promise}",
+    Stop.NO_TESTED_EDGE: (
+        "no edge was found: {tries} rules were tried, and the best that was tested has an edge of "
+        "{edge:.3g} on examples of its own, surely below {floor:g}{promise}"
+    ),
+}
+"""The sentence of each kind; the names in braces are those of its values."""
+
+
+@dataclass(frozen=True)
+class StopReason:
+    """A kind of reason with its values, and which rounds were kept after all.
+
+    >>> reason = StopReason(Stop.ALL_ROUNDS, {"rounds": 300}, kept=120, kept_is_best=True)
+    >>> str(reason)
+    'all 300 rounds are done; the first 120, best on the validation rows, are kept'
+    """
+
+    kind: Stop
+    values: Mapping[str, float | str] = field(default_factory=dict)
+    kept: int = 0
+    """The number of rounds kept, where later ones were dropped."""
+    kept_is_best: bool = False
+    """Whether the validation loss was best after the rounds kept, or so many had to be kept."""
+    best_round: int = 0
+    """The round that was best in a trial, where the model was refitted on all rows."""
+
+    def __str__(self) -> str:
+        sentence = SENTENCES[self.kind].format(**self.values)
+        if self.kept:
+            best = "best on the validation rows"
+            why = best if self.kept_is_best else "the least number for so few rows"
+            sentence += f"; the first {self.kept}, {why}, are kept"
+        if self.best_round:
+            sentence += (
+                f"; validation loss was best at round {self.best_round}, and the model was "
+                "refitted on all rows"
+            )
+        return sentence
+
+
+def sentence_of(reason: StopReason | None) -> str:
+    """Return the sentence of a reason, or nothing while a run goes on."""
+    return "" if reason is None else str(reason)
