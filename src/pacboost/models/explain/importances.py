@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.vote import asked
+from pacboost.hypotheses.vote_digest import asked
 from pacboost.models.model import Model
 from pacboost.numerics.markup import bold, table
 from pacboost.numerics.same_bits import row_totals
