@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -74,7 +75,8 @@ def test_a_model_with_such_labels_and_columns_is_saved_and_loaded(
     model = pacboost.BoostClassifier(n_estimators=5, certify="holdout", random_state=0)
     model.fit(*rows(0))
     chosen = pacboost.choose_threshold(model, *rows(1), recall=0.8, positive=label)
-    for number, estimator in enumerate([model, chosen]):
+    estimators: list[Any] = [model, chosen]
+    for number, estimator in enumerate(estimators):
         path, page = tmp_path / f"{number}.pacb", tmp_path / f"{number}.html"
         estimator.save(path)
         loaded = pacboost.load(path)

@@ -19,7 +19,7 @@ from pacboost.estimators.filtering import filter_session as sessions
 from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
 from pacboost.ledgers.ledger import Round
 from pacboost.models.file.format import model_bytes
-from pacboost.sources.oracles import lines
+from pacboost.sources.oracles import csv_lines, lines
 from tests.cli.running import refused, run, well
 
 pa = pytest.importorskip("pyarrow")
@@ -140,7 +140,7 @@ def test_a_time_limit_that_reading_exceeds_writes_nothing(
 ) -> None:
     """Also while a scan finds where lines begin; the limit is kept within a tenth and a block."""
     monkeypatch.setattr(lines, "BLOCK_BYTES", 1000)
-    kind, name = (lines, "last_end") if slow == "cut" else (lines.CsvOracle, "read")
+    kind, name = (lines, "last_end") if slow == "cut" else (csv_lines.CsvOracle, "read")
     usual, begun = getattr(kind, name), list[float]()
 
     def slowly(*given: Any, **named: Any) -> Any:

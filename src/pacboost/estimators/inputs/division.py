@@ -180,8 +180,9 @@ def number_of_rows(X: Any) -> int:
         return X.n_rows
     if isinstance(X, str | bytes) or getattr(X, "ndim", 2) == 0:
         raise DataError(f"X is a single {type(X).__name__}; give a table of rows and columns")
-    if sparse.issparse(X) and len(X.shape) != 2:
-        raise DataError(f"X has shape {X.shape}; sparse rows need two dimensions")
+    shape = getattr(X, "shape", ())
+    if sparse.issparse(X) and len(shape) != 2:
+        raise DataError(f"X has shape {shape}; sparse rows need two dimensions")
     try:
         return int(_num_samples(X))
     except TypeError as problem:

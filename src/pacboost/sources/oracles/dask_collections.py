@@ -99,7 +99,7 @@ class DaskOracle(SpreadOracle):
         surveyed: Iterable[Facts] = (look(number, *self._computed(number)) for number in numbers)
         if cluster is not None:
             arguments = ((number, *self._futures(number, cluster)) for number in numbers)
-            surveyed = in_batches(cluster, look, None, arguments, most=1, calls=cluster.blocks)
+            surveyed = in_batches(cluster, look, None, arguments, max_calls=1, calls=cluster.blocks)
         self._facts = [facts for facts in surveyed if facts.rows]
         if not self._facts:
             raise DataError("the Dask collection holds no rows; at least one is needed")
