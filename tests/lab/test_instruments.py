@@ -341,7 +341,7 @@ def test_a_rule_that_is_wrong_more_often_than_right_is_turned_and_a_coin_is_refu
     again = {**RULE, "feature": 0, "threshold": 1.5}
     refused = answers.weigh(session, {"run": LECTURE, "after": 1, "rule": again})
     assert not refused["allowed"]
-    assert "guessing" in refused["why"]
+    assert "chance" in refused["why"]
 
 
 def test_a_fork_keeps_the_rules_and_goes_on_by_other_means() -> None:

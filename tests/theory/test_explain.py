@@ -58,13 +58,13 @@ def test_capped_votes_do_not_leave_the_rule_at_one_half() -> None:
 
 def test_sample_and_class_weights_are_part_of_the_weights() -> None:
     X, y = lecture_points()
-    expected = np.arange(10.0)
+    row_weights = np.arange(10.0)
     weigh = {-1: 2, 1: 1}
-    model = BoostClassifier("adaboost", "stump", 3, class_weight=weigh).fit(X, y, expected)
-    first = np.asarray(weights(model, 1, X, y, expected))
-    expected = expected * np.where(y < 0, 2, 1)
+    model = BoostClassifier("adaboost", "stump", 3, class_weight=weigh).fit(X, y, row_weights)
+    first = np.asarray(weights(model, 1, X, y, row_weights))
+    expected = row_weights * np.where(y < 0, 2, 1)
     assert np.allclose(first, expected / expected.sum())
-    assert proof(model, X, y, expected)[0].weights[0] == 0
+    assert proof(model, X, y, row_weights)[0].weights[0] == 0
     with pytest.raises(DataError, match="not the 9 rows, labels and weights"):
         weights(model, 1, X, y)
 
