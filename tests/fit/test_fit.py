@@ -1,0 +1,73 @@
+"""Plans of fits: who validates, whether there is a trial, and whether all rows are boosted on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pacboost.boosters.logit import Logit
+from pacboost.fit.fit import AUTO, REFIT, Ask, FitRows, plan
+from pacboost.fit.recipe import Recipe
+from pacboost.fit.rows import LabelledRows
+from pacboost.fit.settings import Settings
+from pacboost.fit.trial import Stopping
+from pacboost.learners.tree import Tree
+from pacboost.sources.arrays import ArrayTable
+
+ROWS = 200
+ASK = Ask(
+    seed=0, classes=np.arange(2), max_bins=255, quality="auto", stopping=Stopping("error", 20),
+    early_stopping=AUTO, stops=False, validation_fraction=0.1, warm_start=False, finds_slope=True,
+)  # fmt: skip
+
+
+def labelled(rows: int = ROWS) -> LabelledRows:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(rows, 2))
+    signs = np.where(X[:, :1] > 0, np.int8(1), np.int8(-1))
+    return LabelledRows(ArrayTable(X, None), signs)
+
+
+def recipe(usual: Settings | None = None) -> Recipe:
+    return Recipe(Tree(), Logit(), 300, usual=usual)
+
+
+def test_without_automatic_values_there_is_no_trial() -> None:
+    trial = plan(FitRows(labelled()), recipe(), ASK)
+    assert trial.held is None
+    assert not trial.refits
+    assert not trial.is_drawn
+
+
+def test_a_trial_draws_its_rows_and_refits() -> None:
+    usual = Settings.for_classes(ROWS, 2)
+    trial = plan(FitRows(labelled()), recipe(usual), ASK)
+    assert trial.is_drawn
+    assert trial.refits
+    assert trial.held is not None
+    assert trial.held.n_rows + trial.learn.n_rows == ROWS
+    assert trial.recipe.least == usual.least
+
+
+def test_validation_rows_of_the_user_take_the_place_of_a_trial() -> None:
+    usual, validation = Settings.for_classes(ROWS, 2), labelled(30)
+    trial = plan(FitRows(labelled(), validation), recipe(usual), ASK)
+    assert trial.held is validation
+    assert trial.learn.n_rows == ROWS
+    assert not trial.refits
+
+
+def test_rows_that_are_named_validate() -> None:
+    validates = np.arange(ROWS) % 4 == 0
+    for usual in (None, Settings.for_classes(ROWS, 2)):
+        ask = replace(ASK, stops=True)
+        trial = plan(FitRows(labelled(), None, validates), recipe(usual), ask)
+        assert trial.held is not None
+        assert np.array_equal(trial.held.numbers, np.flatnonzero(validates))
+
+
+def test_refit_is_what_was_asked_for_except_with_a_warm_start() -> None:
+    ask = replace(ASK, early_stopping=REFIT, stops=True)
+    assert plan(FitRows(labelled()), recipe(), ask).refits
+    assert not plan(FitRows(labelled()), recipe(), replace(ask, warm_start=True)).refits
