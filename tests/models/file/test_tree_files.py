@@ -21,7 +21,7 @@ from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.word_list import GRID, WordList
 from pacboost.models.file import format as model_file
-from pacboost.models.file.document import SPARE
+from pacboost.models.file.document import SPARE_BYTES
 from pacboost.models.file.format import model_bytes
 from pacboost.models.file.rules import MAX_GRID_STEPS
 from pacboost.models.model import Model
@@ -295,7 +295,7 @@ def test_large_models_come_back(make: Callable[[], Model], tmp_path: Path) -> No
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak <= 2 * path.stat().st_size + SPARE
+    assert peak <= 2 * path.stat().st_size + SPARE_BYTES
     assert model_file.model_bytes(back) == model_file.model_bytes(model)
     assert back.names == model.names
 

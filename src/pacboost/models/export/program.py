@@ -193,8 +193,8 @@ def _plain_program(model: Any, fitted: Any, max_splits: int) -> Program:
     if splits > max_splits:
         raise ParameterError(
             f"the trees have {splits:,} splits, and an export of this kind holds {max_splits:,}. "
-            "Grow fewer or smaller trees (n_estimators, min_samples_leaf, max_depth), export to ONNX, "
-            "which holds more, or keep the model file"
+            "Grow fewer or smaller trees (n_estimators, min_samples_leaf, max_depth), export to "
+            "ONNX, which holds more, or keep the model file"
         )
     trees = Trees.none(1) if answer.kind == "one" or lists is not None else of_vote(vote)
     return Program(

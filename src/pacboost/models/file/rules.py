@@ -335,7 +335,9 @@ def block_read(part: Fields, features: int, classes: int) -> Block:
     table = part.array("table", np.float32, None, classes if classes > 2 else 1)
     part.end()
     starts_at_zero = firsts.size >= 2 and firsts[0] == bases[0] == 0
-    if not (starts_at_zero and (firsts[1:] > firsts[:-1]).all() and (bases[1:] >= bases[:-1]).all()):
+    if not (
+        starts_at_zero and (firsts[1:] > firsts[:-1]).all() and (bases[1:] >= bases[:-1]).all()
+    ):
         part.refuse("firsts", "do not say where tree after tree begins")
     if firsts[-1] != nodes.size or bases[-1] != len(table):
         part.refuse("firsts", "are not those of as many nodes and lines")
