@@ -61,7 +61,7 @@ def test_gains_of_words(
     for word, gain in zip(drawn, out, strict=True):
         held = free & (presence[:, word] > 0)
         if not held.any():
-            assert gain == words.NOTHING
+            assert gain == words.NO_ROWS
             continue
         expected = spoken(criterion, own[held].sum(axis=0), weights[held].sum(axis=0), 2.5)
         if both:

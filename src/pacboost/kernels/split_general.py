@@ -63,7 +63,7 @@ def scan_numbers(
     criterion, penalty = int(rules[CRITERION]), rules[PENALTY]
     if criterion == NEWTON and slope == 0:
         return scan_quickly(histogram, absent, leaf, min_worth)
-    total, min_weight = leaf.total, leaf.least
+    total, min_weight = leaf.total, leaf.min_weight
     weight = float(total & LOW)
     best, cut, missing_left = min_worth, -1, False
     for way in range(2 if absent != 0 else 1):  # missing values right, then left
