@@ -162,7 +162,7 @@ def test_constants_of_forests_are_those_of_the_cpu() -> None:
     text = cuda.source_of("forest.cuh")
     assert f"#define CODES {forest.CODES}\n" in text
     assert f"#define LEAF {int(forest_grow.LEAF):#X}ull".replace("0X", "0x") in text
-    plan = found_in("forest.cuh", r"whole (classes, [^;]*);  // the plan of forest_grow")
+    plan = found_in("forest.cuh", r"whole (classes, [^;]*);  // the plan of kernels/forest.py")
     for place, name in enumerate(plan.upper().split(", ")):
         assert getattr(forest_grow, name) == place
 
