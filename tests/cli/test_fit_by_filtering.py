@@ -338,7 +338,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
 def test_a_compressed_file_cannot_be_filtered(tmp_path: Path) -> None:
     path = tmp_path / "data.csv.gz"
     path.write_bytes(b"")
-    assert "Unpack it" in refused("fit", path, "--target", "y", "--filter")
+    assert "Decompress it" in refused("fit", path, "--target", "y", "--filter")
 
 
 def test_verbose_shows_the_view(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

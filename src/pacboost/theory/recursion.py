@@ -272,8 +272,8 @@ class Recursion:
                 return BoundedRule(rule, test.upper), test, "a weak rule"
         self.record.measured_edge = 1 - 2 * test.mean
         raise NoEdge(
-            f"the learner promised an edge of {promise:g}, and its rule for {_where(path)} has an "
-            f"edge of {1 - 2 * test.mean:.3g}, surely below {1 - 2 * test.lower:.3g} "
+            f"the learner promised an edge of {promise:g}, and its rule for {_where(path)} has one "
+            f"of {1 - 2 * test.mean:.3g}, surely below {1 - 2 * test.lower:.3g} "
             f"({test.count:,} examples)"
         )
 

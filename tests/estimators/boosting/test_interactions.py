@@ -136,7 +136,7 @@ def test_damaged_counts_are_refused(classifier: BoostClassifier) -> None:
     ):
         with pytest.raises(ValueError, match="counts"):
             check_model(replace(model, counts=broken))
-    with pytest.raises(ValueError, match="no counts"):
+    with pytest.raises(ValueError, match="not counts"):
         Counts.from_dict({"columns": counts.columns, "rows": -counts.rows})
 
 

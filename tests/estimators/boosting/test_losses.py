@@ -534,12 +534,12 @@ def test_bad_returns_are_refused(function: Any, said: str) -> None:
 
 def test_more_than_two_classes_are_refused_with_the_reason() -> None:
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ParameterError, match="holds 3 classes, and booster is a function"):
+    with pytest.raises(ParameterError, match="holds 3 classes, but booster is a function"):
         BoostClassifier(logistic).fit(X, y)
     with pytest.raises(ParameterError, match="takes one"):
         BoostClassifier(logistic).fit(X, np.stack([y > 0, y > 1], axis=1).astype(int))
     texts = [f"word{label} word" for label in y]
-    with pytest.raises(ParameterError, match="holds 3 classes, and booster is a function"):
+    with pytest.raises(ParameterError, match="holds 3 classes, but booster is a function"):
         TextBoostClassifier(booster=logistic).fit(texts, y)
     with pytest.raises(PacboostError, match="whose weights are not probabilities"):
         FilterBoostClassifier(booster=logistic).fit(X, y > 0)

@@ -91,7 +91,7 @@ def test_second_class_is_inside_whatever_its_name() -> None:
 @pytest.mark.parametrize(
     ("X", "y", "complaint"),
     [
-        ([[1.0], [np.nan]], [0, 1], "column x0 holds NaN in row 1.*Fill"),
+        ([[1.0], [np.nan]], [0, 1], "column x0 has NaN in row 1.*Fill"),
         ([[1.0], [np.inf]], [0, 1], "holds inf in row 1"),
         ([[1.0], [2.0], [3.0]], [0, 1, 2], "Only binary classification.*3 classes"),
         ([[1.0], [2.0]], [0, 1, 1], "X has 2 rows but y has 3"),

@@ -212,7 +212,7 @@ def test_python_answers_as_the_model_does(name: str) -> None:
         ("goes_left = value <= self.cut[at]", "goes_left = value < self.cut[at]"),
         ('return array("f", cells)', 'return array("d", cells)'),
         ("goes_left = self.missing_left[at] == 1", "goes_left = self.missing_left[at] == 0"),
-        ("cells[j] = known.get(cells[j])", "cells[j] = known.get(cells[j], 0)"),
+        ("cells[j] = numbers.get(cells[j])", "cells[j] = numbers.get(cells[j], 0)"),
     ],
 )
 def test_the_rows_tell_wrong_programs_apart(right: str, wrong: str) -> None:
