@@ -88,9 +88,9 @@ def test_what_cannot_be_exported_says_what_can(make: Callable[[], Any], said: st
 def test_too_many_splits_are_refused(name: str) -> None:
     model = case(name).estimator
     size = program_of(model).trees.feature.size
-    assert program_of(model, most=size).trees.feature.size == size
+    assert program_of(model, max_splits=size).trees.feature.size == size
     with pytest.raises(ParameterError, match=f"have {size:,} splits, and .* holds {size - 1:,}"):
-        program_of(model, most=size - 1)
+        program_of(model, max_splits=size - 1)
 
 
 def test_it_says_what_it_is_and_what_was_certified() -> None:
