@@ -149,7 +149,8 @@ class ScoredRows:
             if not isinstance(least, float) or not 0 < least < 0.5:
                 raise ParameterError(f"p_min is {least!r}; it lies strictly between 0 and 0.5")
             scale = math.log(1 / least)
-            return np.minimum(-log(self._own_chances), scale) / scale, scale
+            losses = 0.0 - log(self._own_chances)  # a negation makes -0.0 of a certain answer
+            return np.minimum(losses, scale) / scale, scale
         if measure == "cost":
             return self._costs(options["costs"])
         if measure == "absolute_error":

@@ -21,6 +21,8 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.coverage import IntervalRule, SetRule, coverage_words
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
+from pacboost.bounds.holdout import read_shares
+from pacboost.bounds.measures import read_parts
 from pacboost.bounds.registry import bound_of, makers
 from pacboost.bounds.wording import (
     DISTINCT_ROWS,
@@ -201,12 +203,34 @@ def _difference(given: Certificate, ledger: Ledger, *kinds: str) -> str:
     made = made.filtered(given.details)
     if given.size > int(given.details.get("offered", given.size)):
         return f"{given.size} rows were counted, more than coins were tossed for"
+    counted = _counted_rows(given)
+    if counted is not None and given.size != counted:
+        return f"size says {given.size:,}, but its inputs count {counted:,}"
     for name in [field.name for field in fields(Certificate) if field.name not in FREE]:
         old, new = getattr(given, name), getattr(made, name)
         if old != new:
             return f"{name} says {old}, but it is {new}"
     absent = [text for text in made.assumptions if text not in given.assumptions]
     return f"the certificate leaves out that {absent[0]}" if absent else ""
+
+
+def _counted_rows(certificate: Certificate) -> int | None:
+    """Return the number of rows or groups that the inputs count; None if they count none.
+
+    A measure is made again with the size it names, so that only its inputs can contradict it.
+    """
+    inputs = certificate.inputs
+    bound = bound_of(str(inputs.get("bound", certificate.bound)))  # the one before a move, if any
+    if bound is not None and bound.size in inputs:
+        return int(inputs[bound.size])
+    if "parts" in inputs:
+        return sum(n for _, n in read_parts(inputs["parts"]))
+    if "positives" in inputs:
+        return int(inputs["positives"]) + int(inputs["negatives"])
+    if losses := inputs.get("losses", inputs.get("savings")):
+        blocks = [read_shares(block)[0] for block in str(losses).split("|")]
+        return int(inputs.get("others", 0)) + sum(int(times.sum()) for times in blocks)
+    return None
 
 
 def recompute(certificate: Certificate, ledger: Ledger) -> float:
