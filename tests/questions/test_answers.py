@@ -79,7 +79,7 @@ def test_scores_of_one_class_of_three() -> None:
     truth = np.where(np.arange(ROWS) % 5 == 0, "odd", TRUTH)
     found = certify(said=truth, y=truth, scores=SCORES, of="auc", positive="odd")
     assert found.details["class"] == "odd"
-    with pytest.raises(ParameterError, match="say by positive="):
+    with pytest.raises(ParameterError, match="positive="):
         certify(said=truth, y=truth, scores=SCORES, of="auc")
 
 
@@ -157,7 +157,7 @@ def test_copies_count_once() -> None:
 
 
 def test_other_spelling_is_noted() -> None:
-    with pytest.warns(InputWarning, match="'Bad' is none of the labels"):
+    with pytest.warns(InputWarning, match="'Bad' is not a label"):
         certify(said=["Bad", "ok"] * 30, y=["bad", "ok"] * 30)
 
 

@@ -26,6 +26,7 @@ from pacboost.bounds import measures
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
 from pacboost.errors import DataError, InputWarning, NoEdgeWarning, NotCertified, ParameterError
+from pacboost.questions.answers import Answers
 from tests.bounds.coverage import check_coverage
 from tests.worlds import noisy
 
@@ -335,3 +336,9 @@ def test_rows_without_a_group_are_a_group_of_their_own() -> None:
     named = certify_all(MODEL, FRESH, LABELS, of="error", by=GROUPS)
     assert "missing" in str(found)
     assert sorted(own.value for own in found) == sorted(own.value for own in named)
+
+
+def test_log_loss_of_certain_answers_is_certified() -> None:
+    labels = np.arange(40) % 2
+    model = Answers(labels, scores=labels)
+    assert certify(model, model.rows, labels, of="log_loss").details["seen"] == 0

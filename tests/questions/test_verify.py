@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,11 @@ import pytest
 
 import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier, RandomForestClassifier
+from pacboost.bounds.certificate import Certificate
 from pacboost.errors import FileError, PacboostError
+from pacboost.questions.answers import Answers
+from pacboost.questions.certify import certify, certify_all
+from pacboost.questions.deciding import ThresholdChoice
 from pacboost.questions.verify import Check, verify
 from tests.model_files import changed, forged
 from tests.worlds import noisy
@@ -242,6 +247,32 @@ def test_an_edited_size_is_found(path: Path) -> None:
         content["certificate"]["size"] = 10**9
 
     assert failing(edited(path, edit))
+
+
+def _every_measure() -> list[Certificate]:
+    labels = np.where(X[:, 0] > 0.4, 1, 0)
+    model = Answers(labels, scores=np.clip(X[:, 0] / 4 + 0.5, 0, 1), classes=[0, 1])
+    names = ["error", "recall", "precision", "f1", "balanced_error", "auc", "brier", "log_loss"]
+    table = certify_all(model, X, labels, of=[*names, [[0, 1], [5, 0]]], end="both")
+    rare = certify(model, X, np.where(X[:, 0] > np.sort(X[:, 0])[-7], 1, 0), of="auc", delta=0.2)
+    by_class = certify(model, X, labels, shares="any")
+    grouped = certify(model, X, labels, of="brier", groups=np.arange(Y.size) // 4)
+    gap = certify_all(model, X, labels, by=np.arange(Y.size) % 2, end="both").gap
+    decision = ThresholdChoice.of(X[:, 0], labels == 1, 1, 0.05).decide("recall", 0.8)
+    return [
+        *table, rare, by_class, grouped, gap, decision.certificate, *decision.others,
+        *(own.under(ratio=1.1) for own in table if own.of_what in ("error", "recall")),
+    ]  # fmt: skip
+
+
+def test_an_edited_size_of_a_measure_is_found() -> None:
+    made = _every_measure()
+    inputs = {name for own in made for name in own.inputs}
+    assert inputs >= {"n", "parts", "positives", "others", "losses", "savings", "bound"}
+    for certificate in made:
+        assert failing(verify(certificate)) == set()
+        for size in (9_000_000, certificate.size - 1):
+            assert failing(verify(replace(certificate, size=size))) == {"bound"}
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:

@@ -54,10 +54,10 @@ class Answers:
         self, said: Any, scores: Any = None, *, positive: Any = None, classes: Any = None
     ) -> None:
         cells = _cells(said)
-        given = np.array([own for own in cells if own is not None])
-        self.said = given if given.size == cells.size else cells
-        self.classes_ = np.unique(given if classes is None else np.asarray(classes))
-        share = 1 - given.size / cells.size
+        answers = np.array([cell for cell in cells if cell is not None])
+        self.said = answers if answers.size == cells.size else cells
+        self.classes_ = np.unique(answers if classes is None else np.asarray(classes))
+        share = 1 - answers.size / cells.size
         self.details = {"missing_wrong": share} if share and scores is None else {}
         """What claims say of rows without an answer."""
         self.scores: NDArray[np.float64] | None = None
@@ -67,7 +67,7 @@ class Answers:
         count = self.classes_.size
         if positive is None and count != 2:
             raise ParameterError(
-                f"there are {count} classes; say by positive= of which one the scores speak"
+                f"there are {count} classes; name by positive= the class that the scores rank"
             )
         place = 1 if positive is None else class_place(self.classes_, positive)
         numbers = np.asarray(scores, dtype=np.float64)
@@ -82,7 +82,7 @@ class Answers:
 
     @property
     def rows(self) -> NDArray[np.float64]:
-        """A table without columns, in the place of rows that are not known."""
+        """A table without columns, for functions that need rows."""
         return np.empty((self.said.size, 0))
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -112,12 +112,12 @@ class Answers:
         from pacboost.bounds.held_out import HeldOut
         from pacboost.reports.page.document import answers_page, written
 
-        more = [certified] if isinstance(certified, Certificate | Family) else list(certified)
+        claims = [certified] if isinstance(certified, Certificate | Family) else list(certified)
         classes = getattr(self, "classes_", np.empty(0))
         scores = self.scores if classes.size == 2 else None
         held_out = HeldOut.of(y, self.said, classes, scores)
         names = [str(label) for label in classes.tolist()]
-        return written(answers_page(names, held_out, more, title), path)
+        return written(answers_page(names, held_out, claims, title), path)
 
 
 class GivenNumbers(Answers):
@@ -147,42 +147,44 @@ def as_models(
     truths = fresh_labels(rows_and_labels(X, y, target)[1])
     if truths.dtype.kind == "f" and (truths == np.rint(truths)).all():
         truths = truths.astype(np.int64)
-    given = [_cells(by_column(None, X, column, "said")[1]) for column in columns]
-    if other := next((own.size for own in given if own.size != truths.size), 0):
+    answers = [_cells(by_column(None, X, column, "said")[1]) for column in columns]
+    if other := next((values.size for values in answers if values.size != truths.size), 0):
         raise DataError(f"there are {other:,} answers for {truths.size:,} labels")
-    absent = [np.array([cell is None for cell in own]) for own in given]
+    absent = [np.array([cell is None for cell in values]) for values in answers]
     lost = np.any(absent, axis=0)
-    kept = np.flatnonzero(~lost) if missing == "abstain" else np.arange(truths.size)
-    if kept.size == 0:
+    counted_rows = np.flatnonzero(~lost) if missing == "abstain" else np.arange(truths.size)
+    if counted_rows.size == 0:
         raise DataError("no row has an answer, so there is nothing to certify")
     scores, *others = [  # type: ignore[assignment]
-        own if own is None or isinstance(own, str) else _taken(own, kept, truths.size)
-        for own in (by_column(None, X, scores, "scores")[1], *others)
+        values
+        if values is None or isinstance(values, str)
+        else _taken(values, counted_rows, truths.size)
+        for values in (by_column(None, X, scores, "scores")[1], *others)
     ]
-    names = [own for own in (of if is_list(of) else [of]) if isinstance(own, str)]
-    numbers = any(own in MEASURES and MEASURES[own].numbers for own in names)
+    names = [values for values in (of if is_list(of) else [of]) if isinstance(values, str)]
+    numbers = any(values in MEASURES and MEASURES[values].numbers for values in names)
     label = positive[0] if isinstance(positive, list | tuple) else positive
     models: list[Answers] = []
-    for own, none in zip(given, absent, strict=True):
+    for values, none in zip(answers, absent, strict=True):
         if numbers:
-            models.append(GivenNumbers(own[kept]))
+            models.append(GivenNumbers(values[counted_rows]))
         else:
-            classes = _classes(own, truths)
-            models.append(Answers(own[kept], scores, positive=label, classes=classes))
+            classes = _classes(values, truths)
+            models.append(Answers(values[counted_rows], scores, positive=label, classes=classes))
         if share := float((lost if missing == "abstain" else none).mean()):
             models[-1].details = {f"missing_{missing}": share}
-    rows = np.empty((kept.size, 0)) if X is None else _taken(X, kept, truths.size)
-    return models, rows, truths[kept], *others
+    rows = np.empty((counted_rows.size, 0)) if X is None else _taken(X, counted_rows, truths.size)
+    return models, rows, truths[counted_rows], *others
 
 
-def _taken(values: Any, kept: NDArray[np.intp], rows: int) -> Any:
+def _taken(values: Any, counted_rows: NDArray[np.intp], rows: int) -> Any:
     """Return some rows of a table or of values."""
     frame = is_frame(values)
-    found: Any = open_frame(values) if frame else values
-    found = found if frame or hasattr(values, "tocsr") else np.asarray(values)
-    if found.shape[0] != rows:
-        raise DataError(f"there are {rows:,} labels, and {found.shape[0]:,} rows, scores or groups")
-    return found[kept.tolist()].to_native() if frame else found[kept]
+    table: Any = open_frame(values) if frame else values
+    table = table if frame or hasattr(values, "tocsr") else np.asarray(values)
+    if table.shape[0] != rows:
+        raise DataError(f"there are {rows:,} labels, and {table.shape[0]:,} rows, scores or groups")
+    return table[counted_rows.tolist()].to_native() if frame else table[counted_rows]
 
 
 def _cells(said: Any) -> NDArray[Any]:
@@ -190,25 +192,25 @@ def _cells(said: Any) -> NDArray[Any]:
     if isinstance(said, str) or np.ndim(said) != 1 or not len(said):
         raise DataError("said has to be a list of answers, one for each row, and at least one")
     values = said.tolist() if hasattr(said, "tolist") else list(said)
-    found = np.full(len(values), None, dtype=object)
+    cells = np.full(len(values), None, dtype=object)
     for place, cell in enumerate(values):
         if not is_missing(cell) and not (isinstance(cell, str) and not cell.strip()):
-            found[place] = cell.strip() if isinstance(cell, str) else cell
-    if len({isinstance(cell, str) for cell in found if cell is not None}) > 1:
+            cells[place] = cell.strip() if isinstance(cell, str) else cell
+    if len({isinstance(cell, str) for cell in cells if cell is not None}) > 1:
         raise DataError("answers are partly text and partly numbers; give them in one way")
-    return found
+    return cells
 
 
 def _classes(said: NDArray[Any], truths: NDArray[Any]) -> NDArray[Any]:
     """Return all classes, written as labels are; warn of answers that only spell them otherwise."""
-    known = set(truths.tolist())
-    others = sorted({cell for cell in said if cell is not None} - known)
+    labels = set(truths.tolist())
+    others = sorted({cell for cell in said if cell is not None} - labels)
     refuse_other_labels([cell for cell in said if cell is not None], truths)
-    spelt = {str(label).casefold(): label for label in known}
+    spelt = {str(label).casefold(): label for label in labels}
     for other in others:
         if label := spelt.get(str(other).casefold()):
             warn(
-                f"the answer {other!r} is none of the labels, one of which is {label!r}: it counts "
+                f"the answer {other!r} is not a label, although {label!r} is: it counts "
                 "as wrong. Write both in the same way",
                 InputWarning,
             )

@@ -43,8 +43,8 @@ def by_column(model: Any, X: Any, by: Any, name: str = "by") -> tuple[Any, Any]:
             f"{name} is {by!r}{meant(by, frame.columns)}; the columns are "
             f"{', '.join(map(repr, frame.columns))}"
         )
-    known = getattr(model, "feature_names_in_", None)
-    if known is not None and by not in [str(name) for name in known]:
+    features = getattr(model, "feature_names_in_", None)
+    if features is not None and by not in [str(name) for name in features]:
         X = frame.drop(by).to_native()
     return X, frame[by].to_list()
 
@@ -65,18 +65,18 @@ def _answers(model: Any, X: Any, y: Any, names: list[str]) -> tuple[NDArray[Any]
         raise NotCertified(f"of={numbers[0]!r} is for models that predict numbers, not classes")
     if regressor and len(numbers) < len(names):
         other = next(name for name in names if name not in numbers)
-        allowed = ", ".join(repr(name) for name, own in MEASURES.items() if own.numbers)
+        allowed = ", ".join(repr(name) for name, kind in MEASURES.items() if kind.numbers)
         raise NotCertified(
             f"of={other!r} is for classifiers, and this model predicts numbers; allowed are "
             f"{allowed}"
         )
     labels = fresh_labels(y)
-    said = asked(model, X)
-    if said.shape != labels.shape:
-        raise DataError(f"predict gave shape {said.shape} for {labels.size} labels")
+    predictions = asked(model, X)
+    if predictions.shape != labels.shape:
+        raise DataError(f"predict gave shape {predictions.shape} for {labels.size} labels")
     if not regressor:
-        refuse_other_labels(getattr(model, "classes_", said), labels)
-    return labels, said
+        refuse_other_labels(getattr(model, "classes_", predictions), labels)
+    return labels, predictions
 
 
 def _is_classifier(model: Any) -> bool:
@@ -85,8 +85,8 @@ def _is_classifier(model: Any) -> bool:
     if hasattr(model, "ledger_"):  # of ours: one that predicts numbers has no mistakes
         return hasattr(model, "mistakes")
     tags = getattr(model, "__sklearn_tags__", lambda: None)()
-    said = getattr(model, "_estimator_type", ""), getattr(tags, "estimator_type", None)
-    return "regressor" not in said
+    kinds = getattr(model, "_estimator_type", ""), getattr(tags, "estimator_type", None)
+    return "regressor" not in kinds
 
 
 __all__ = ["UNCHECKED", "certify", "certify_all", "mistakes"]
@@ -135,7 +135,7 @@ def certify(
         Of Dask collections, a random choice of at most about 200,000 rows is read by the workers
         of the current client, if there is one, and fetched.
     target : str, default=None
-        The column of X that holds the labels, in the place of y: of a data frame, also of Dask.
+        The column of X that holds the labels if y is None. X is then a data frame, also of Dask.
     of : str or matrix of costs, default="error"
         What to certify: "error", "recall", "precision", "false_positive_rate",
         "false_negative_rate", "f1", "jaccard", "balanced_error", "top_k_error", "auc", "brier",
@@ -165,9 +165,9 @@ def certify(
         Set it when the rows come in the order of time and may depend on the past: the claim is then
         about the period watched. Allowed for error, top_k_error and large_errors.
     copies : "draws" or "distinct", default="draws"
-        What equal rows are. "draws": each is a draw of its own, and counts. "distinct": rows that
-        are equal in every column are copies, of which one counts, and those of training rows
-        none. Rows that are nearly equal, or belong together otherwise, need ``groups``.
+        What equal rows are. "draws": each is an independent draw, and counts. "distinct": rows
+        that are equal in every column are copies: one of them counts, and none if it equals a
+        training row. Rows that are nearly equal, or belong together otherwise, need ``groups``.
     shares : mapping or "any", default=None
         New examples have other shares of the classes, and within each class are like these: of
         every class its share, or its least and largest as a pair; "any" for whatever they are. To
@@ -210,15 +210,15 @@ def certify(
 answers only: 25.0 % of these rows have none.
     """
     if said is not None:
-        given = (X, y, target, scores, missing, of, positive, groups)
-        ((model,), X, y, groups), target = as_models(_instead(model, said), *given), None
-    plain = isinstance(of, str) and of == "error" and end is None
+        options = (X, y, target, scores, missing, of, positive, groups)
+        ((model,), X, y, groups), target = as_models(_instead(model, said), *options), None
+    is_plain_error = isinstance(of, str) and of == "error" and end is None
     if shares is not None:
         if ratio is not None or new_rows is not None:
             raise ParameterError(
                 "shares was given with ratio or new_rows; a world moves by one of these"
             )
-        if not plain or positive is not None or groups is not None or ordered:
+        if not is_plain_error or positive is not None or groups is not None or ordered:
             raise ParameterError(
                 "shares speaks of the error, by independent rows; leave out of, end, positive, "
                 "groups and ordered"
@@ -228,7 +228,7 @@ answers only: 25.0 % of these rows have none.
         family = certify_all(model, X, y, by=labels, delta=delta, models=models, copies=copies)
         classes = [*labels.tolist(), *np.asarray(getattr(model, "classes_", ())).tolist()]
         return shift.shares_certificate(family, shares, classes, models)
-    if not plain:
+    if not is_plain_error:
         family = certify_all(
             model, X, y, target=target, of=of, positive=positive, end=end, top_k=top_k,
             p_min=p_min, clip=clip, larger_than=larger_than, delta=delta, models=models,
@@ -251,18 +251,18 @@ answers only: 25.0 % of these rows have none.
     each = groups is None and not ordered
     rows = NewRows.select([model], X, y, copies, each=each)
     rows = filtered(rows, X, y, ratio, ratio_bound, new_rows, seed, each=each)
-    found: Certificate
+    certificate: Certificate
     if groups is not None:
         numbers = numbered(np.asarray(groups), wrong.size)
-        found = holdout.groups_certificate(_shares(wrong, numbers, rows.kept), share)
+        certificate = holdout.groups_certificate(_shares(wrong, numbers, rows.kept), share)
     else:
         k, n = int(wrong[rows.kept].sum()), rows.kept.size
         if ordered:
-            found = holdout.ordered_certificate(k, n, share)
+            certificate = holdout.ordered_certificate(k, n, share)
         else:
             sample = rows.sample("held-out rows, ties counted as errors")
-            found = holdout.certificate(k, n, delta, models, sample)
-    return rows.marked(found)
+            certificate = holdout.certificate(k, n, delta, models, sample)
+    return rows.marked(certificate)
 
 
 @explains_input
@@ -320,8 +320,8 @@ def certify_all(
     (0.9455, 0.9634)
     """
     if said is not None:
-        given = (X, y, target, scores, missing, of, positive, groups, by)
-        ((model,), X, y, groups, by), target = as_models(_instead(model, said), *given), None
+        columns = (X, y, target, scores, missing, of, positive, groups, by)
+        ((model,), X, y, groups, by), target = as_models(_instead(model, said), *columns), None
     X, y = _read(model, X, y, target, by, groups, models, ordered=ordered)
     options = {"top_k": top_k, "p_min": p_min, "clip": clip, "larger_than": larger_than}
     level = probability("delta", delta)
@@ -379,15 +379,12 @@ def _read(
 
 
 def _shares(
-    wrong: NDArray[np.bool_], numbers: NDArray[np.intp], kept: NDArray[np.intp]
+    wrong: NDArray[np.bool_], numbers: NDArray[np.intp], counted_rows: NDArray[np.intp]
 ) -> list[float]:
     """Return the share of mistakes among the rows that count, for every group that has some."""
-    _, place = np.unique(numbers[kept], return_inverse=True)
-    shares = np.bincount(place, weights=wrong[kept]) / np.bincount(place)
+    _, place = np.unique(numbers[counted_rows], return_inverse=True)
+    shares = np.bincount(place, weights=wrong[counted_rows]) / np.bincount(place)
     return [float(share) for share in shares]
-
-
-# How wrong can it be where it is confident? For any classifier, from rows it has never seen.
 
 
 @explains_input
@@ -447,10 +444,10 @@ def certify_answers(
     rows = NewRows.select([model], X, y, copies)
     decided, chances = asked(model, X), asked(model, X, "predict_proba")
     sure = confidence(decided, chances, np.asarray(model.classes_))
-    kept = rows.kept
-    sure, wrong = np.asarray(sure)[kept], wrong[kept]
-    found = answering(sure, wrong, delta, target_error, abstain_below, models)
-    return replace(found, rows_checked=rows.checked, assumptions=rows.assumptions)
+    counted_rows = rows.kept
+    sure, wrong = np.asarray(sure)[counted_rows], wrong[counted_rows]
+    table = answering(sure, wrong, delta, target_error, abstain_below, models)
+    return replace(table, rows_checked=rows.checked, assumptions=rows.assumptions)
 
 
 def answering(
@@ -464,5 +461,5 @@ def answering(
     """Bound the error among the answered, by confidences and mistakes on held-out rows."""
     if abstain_below is not None:
         return replace(at_thresholds(sure, wrong, delta, [abstain_below]), models=models).at(0)
-    found = replace(by_ranks(sure, wrong, delta, target=target_error), models=models)
-    return found if target_error is None else found.within(target_error)
+    table = replace(by_ranks(sure, wrong, delta, target=target_error), models=models)
+    return table if target_error is None else table.within(target_error)

@@ -28,7 +28,7 @@ from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.soft_margin import soft_margin
 from pacboost.questions.mistakes import mistakes
 from pacboost.questions.new_rows import NewRows
-from pacboost.reports import text as comparison
+from pacboost.reports.text import html_table, picture, table
 from pacboost.sources.explained_errors import explains_input
 
 Wrong = NDArray[np.bool_]
@@ -47,7 +47,7 @@ class Compared:
     """What the training-error theorem says it is at most; None where none applies."""
     least_margin: float | None = None
     soft_margin: float | None = None
-    """The mean margin of the worst rows, so many as ``Comparison.share`` says."""
+    """The mean margin of the worst rows; ``Comparison.share`` is their share of all rows."""
     median_margin: float | None = None
     test_error: float | None = None
     lower: float | None = None
@@ -89,18 +89,20 @@ class Comparison:
 
     def difference(self, one: str, other: str) -> Difference:
         """Return the difference of the risks of two boosters, the first less the second."""
-        for found in self.differences:
-            if (found.one, found.other) == (one, other):
-                return found
-            if (found.one, found.other) == (other, one):
+        for difference in self.differences:
+            if (difference.one, difference.other) == (one, other):
+                return difference
+            if (difference.one, difference.other) == (other, one):
                 return replace(
-                    found,
+                    difference,
                     one=one,
                     other=other,
-                    only_one_wrong=found.only_other_wrong,
-                    only_other_wrong=found.only_one_wrong,
+                    only_one_wrong=difference.only_other_wrong,
+                    only_other_wrong=difference.only_one_wrong,
                 )
-        tested = sorted({name for own in self.differences for name in (own.one, own.other)})
+        tested = sorted(
+            {name for difference in self.differences for name in (difference.one, difference.other)}
+        )
         raise KeyError(f"{one!r} and {other!r} were not tested on the same rows; {tested} were")
 
     def __iter__(self) -> Iterator[Compared]:
@@ -137,7 +139,7 @@ class Comparison:
                 | {"notes": list(entry.notes)}
                 for entry in self.entries
             ],
-            "differences": [own.to_dict() for own in self.differences],
+            "differences": [difference.to_dict() for difference in self.differences],
             "assumptions": list(self.assumptions),
         }
 
@@ -147,13 +149,11 @@ class Comparison:
 
     def table(self) -> RenderableType:
         """A table for the terminal, with what there is to say below it."""
-        return comparison.table(
-            self.columns(), self._title(), self.share, self._caption(), self._lines()
-        )
+        return table(self.columns(), self._title(), self.share, self._caption(), self._lines())
 
     def plot(self, ax: Any = None) -> Any:
         """Draw errors and margins side by side; on one axes that is given, the errors only."""
-        return comparison.picture(self.columns(), self.share, ax)
+        return picture(self.columns(), self.share, ax)
 
     def __str__(self) -> str:
         console = Console(file=StringIO(), width=100, color_system=None, force_jupyter=False)
@@ -165,9 +165,7 @@ class Comparison:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return comparison.html_table(
-            self.columns(), self._title(), self.share, self._caption(), self._lines()
-        )
+        return html_table(self.columns(), self._title(), self.share, self._caption(), self._lines())
 
     def _title(self) -> str:
         title = f"{self.learner}: {self.train_rows:,} rows to learn from"
@@ -175,11 +173,11 @@ class Comparison:
 
     def _lines(self) -> list[str]:
         """Return why boosters stopped and what they warned of, each once."""
-        said: dict[str, list[str]] = {}
+        names_by_words: dict[str, list[str]] = {}
         for entry in self.entries:
             for words in (entry.stopped, *entry.notes):
-                said.setdefault(words, []).append(entry.name)
-        return [f"{', '.join(names)}: {words}" for words, names in said.items() if words]
+                names_by_words.setdefault(words, []).append(entry.name)
+        return [f"{', '.join(names)}: {words}" for words, names in names_by_words.items() if words]
 
     def _caption(self) -> str:
         if not self.test_rows:
@@ -203,36 +201,38 @@ def measure(
 ) -> tuple[Compared, Wrong | None]:
     """Return what a classifier does on both kinds of rows; also which test rows it gets wrong.
 
-    Any classifier will do; margins, rounds and the bound are there for votes of ours. So many
-    ``boosters`` share ``delta``.
+    Any classifier will do; only pacboost models have margins, rounds and the bound. ``boosters``
+    is the number of classifiers that share ``delta``.
     """
     ledger = getattr(model, "ledger_", None)
     rounds = getattr(model, "estimators_", None) if ledger is None else ledger
-    found: dict[str, Any] = {"rounds": None if rounds is None else len(rounds)}
+    results: dict[str, Any] = {"rounds": None if rounds is None else len(rounds)}
     if ledger is not None:
-        found["stopped"] = ledger.stopped
+        results["stopped"] = ledger.stopped
         try:
-            found["bound"] = training_error(ledger).value
+            results["bound"] = training_error(ledger).value
         except NotCertified as reason:
-            found["notes"] = (str(reason),)
+            results["notes"] = (str(reason),)
         if ledger.several_labels:
-            found["notes"] = ("training error and bound are of labels, the test error is of rows",)
+            results["notes"] = (
+                "training error and bound are of labels, the test error is of rows",
+            )
     if ledger is not None and len(ledger) and not ledger.refills:
-        found["training_error"] = ledger.rounds[-1].training_error
+        results["training_error"] = ledger.rounds[-1].training_error
     else:
-        found["training_error"] = float(mistakes(model, training.X, training.y).mean())
+        results["training_error"] = float(mistakes(model, training.X, training.y).mean())
     if hasattr(model, "margins"):
         margins = np.asarray(model.margins(training.X, training.y)).reshape(-1, 1)
-        found["least_margin"] = float(margins.min())
-        found["soft_margin"] = soft_margin(margins, np.ones(1), share)
-        found["median_margin"] = float(np.median(margins))
+        results["least_margin"] = float(margins.min())
+        results["soft_margin"] = soft_margin(margins, np.ones(1), share)
+        results["median_margin"] = float(np.median(margins))
     wrong = None if test is None else mistakes(model, test.X, test.y)
     if wrong is not None:
         mistaken, n = int(wrong.sum()), wrong.size
-        found["test_error"] = float(wrong.mean())
-        found["lower"] = clopper_pearson_lower(mistaken, n, delta / 2, boosters)
-        found["upper"] = clopper_pearson(mistaken, n, delta / 2, boosters)
-    return Compared(name, model=model, **found), wrong
+        results["test_error"] = float(wrong.mean())
+        results["lower"] = clopper_pearson_lower(mistaken, n, delta / 2, boosters)
+        results["upper"] = clopper_pearson(mistaken, n, delta / 2, boosters)
+    return Compared(name, model=model, **results), wrong
 
 
 def surely_worse(wrong: Mapping[str, Wrong], delta: float) -> dict[str, bool]:
@@ -244,13 +244,13 @@ def surely_worse(wrong: Mapping[str, Wrong], delta: float) -> dict[str, bool]:
     """
     if not wrong:
         return {}
-    best = min(wrong.values(), key=lambda own: int(own.sum()))
+    best = min(wrong.values(), key=lambda mask: int(mask.sum()))
     pairs = max(1, len(wrong) * (len(wrong) - 1) // 2)
-    return {name: sign_test(best, own) < delta / pairs for name, own in wrong.items()}
+    return {name: sign_test(best, mask) < delta / pairs for name, mask in wrong.items()}
 
 
 def sign_test(one: Wrong, other: Wrong) -> float:
-    """How likely rows on which two classifiers differ would divide so unevenly by chance.
+    """Return the p-value of the sign test on the rows where two classifiers differ.
 
     >>> sign_test(np.array([True, False, False]), np.array([False, False, False]))
     1.0
@@ -281,9 +281,6 @@ def differences(
         )
         for one, other in pairs
     )
-
-
-# Which of two fitted classifiers is better? An exact paired test, and the difference of risks.
 
 
 @explains_input
@@ -322,7 +319,7 @@ def compare_models(
         )
     wrong = [mistakes(model, X, y) for model in (one, other)]
     rows = NewRows.select([one, other], X, y, copies)
-    first, second = (own[rows.kept] for own in wrong)
+    first, second = (mask[rows.kept] for mask in wrong)
     b, c = int((first & ~second).sum()), int((second & ~first).sum())
     pairs = models * (models - 1) // 2
     return Difference(*names, b, c, first.size, delta, pairs, assumptions=rows.assumptions)

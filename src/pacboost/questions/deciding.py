@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds import coverage as covering
 from pacboost.bounds import deciding, measures
 from pacboost.bounds.answering import check_threshold
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.coverage import covering_rank
 from pacboost.bounds.deciding import fewest_rows
 from pacboost.bounds.decision import WISHES, Borders, ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
@@ -24,11 +24,11 @@ from pacboost.questions.new_rows import NewRows
 from pacboost.samples.groups import numbered
 
 Doubles = NDArray[np.float64]
-LARGEST = float(np.finfo(np.float64).max)
-POINTS = 100
-"""So many thresholds a curve shows."""
-CHEAPEST = 20
-"""So many thresholds, those that look cheapest, are compared by their certified costs."""
+MAX_SCORE = float(np.finfo(np.float64).max)
+CURVE_POINTS = 100
+"""Number of thresholds that a curve shows."""
+MAX_COSTS_COMPARED = 20
+"""Number of thresholds with the lowest observed cost whose certified costs are compared."""
 
 
 def read_wish(wishes: Mapping[str, Any]) -> tuple[str, Any]:
@@ -37,23 +37,23 @@ def read_wish(wishes: Mapping[str, Any]) -> tuple[str, Any]:
     >>> read_wish({"recall": 0.95, "precision": None})
     ('recall', 0.95)
     """
-    given = {name: wish for name, wish in wishes.items() if wish is not None}
-    if len(given) != 1:
+    requests = {name: wish for name, wish in wishes.items() if wish is not None}
+    if len(requests) != 1:
         raise ParameterError(
-            f"{', '.join(given) or 'nothing'} was asked for; give exactly one of "
+            f"{', '.join(requests) or 'nothing'} was asked for; give exactly one of "
             f"{', '.join([*WISHES, 'target_error', 'abstain_below'])}, fixed before the rows are "
             "looked at"
         )
-    name, wish = next(iter(given.items()))
+    name, wish = next(iter(requests.items()))
     if name == "abstain_below":
         return name, check_threshold(name, wish)
     if name != "cost":
         return name, probability(name, wish)
     try:
-        pair = tuple(float(own) for own in wish)
+        pair = tuple(float(cost) for cost in wish)
     except (TypeError, ValueError, OverflowError):
         pair = ()
-    if len(pair) != 2 or not all(0 < own < math.inf for own in pair):
+    if len(pair) != 2 or not all(0 < cost < math.inf for cost in pair):
         raise ParameterError(
             f"cost is {wish!r}; it is a pair: the cost of a missed example, and that of a false "
             "alarm, both above 0"
@@ -103,7 +103,7 @@ class ThresholdChoice:
             "cost": self._by_cost,
         }[name]
         threshold, certificate, others = find(wish)
-        if threshold >= LARGEST:
+        if threshold >= MAX_SCORE:
             raise NotCertified(
                 "only a threshold that no row reaches would keep this promise; ask for less"
             )
@@ -116,8 +116,10 @@ class ThresholdChoice:
         threshold = _finite(float(np.sort(self.positives)[rank - 1]))
         alarms = int((self.negatives >= threshold).sum())
         m = self.negatives.size
-        made = self._made("recall", "deciding.order_lower", {"rank": rank, "n": n}, threshold, n)
-        return threshold, made, (
+        certificate = self._made(
+            "recall", "deciding.order_lower", {"rank": rank, "n": n}, threshold, n
+        )
+        return threshold, certificate, (
             self._made("false_positive_rate", "rates.rate_upper", {"k": alarms, "n": m},
                        threshold, m, claims=2),
             self._precision(n - (rank - 1), alarms, threshold),
@@ -129,12 +131,15 @@ class ThresholdChoice:
         rank = self._rank(m, wish, what, f"false_positive_rate={wish:g}")
         beyond = float(np.sort(self.negatives)[::-1][rank - 1])
         threshold = _finite(self.borders.above(beyond))
-        n, found = self.positives.size, int((self.positives >= threshold).sum())
+        n, n_found = self.positives.size, int((self.positives >= threshold).sum())
         inputs = {"rank": rank, "n": m}
-        made = self._made("false_positive_rate", "deciding.order_upper", inputs, threshold, m)
-        return threshold, made, (
-            self._made("recall", "rates.rate_lower", {"k": found, "n": n}, threshold, n, claims=2),
-            self._precision(found, rank - 1, threshold),
+        certificate = self._made(
+            "false_positive_rate", "deciding.order_upper", inputs, threshold, m
+        )
+        return threshold, certificate, (
+            self._made("recall", "rates.rate_lower", {"k": n_found, "n": n},
+                       threshold, n, claims=2),
+            self._precision(n_found, rank - 1, threshold),
         )  # fmt: skip
 
     def _by_precision(self, wish: float) -> tuple[float, Certificate, tuple[Certificate, ...]]:
@@ -142,29 +147,31 @@ class ThresholdChoice:
         sequences = deciding.planned_ranks(falling.size, 1 - wish, self.share)
         each = self.delta / (len(sequences) * self.models or 1)
         passed = [
-            found for ranks in sequences for found in self._passed(wish, falling, each, ranks)
+            point for ranks in sequences for point in self._passed(wish, falling, each, ranks)
         ]
         if not passed:
             raise NotCertified(self._no_precision(wish, falling))
-        threshold, right, said = min(passed)
-        inputs = {"k": right, "n": said, "target": wish}
+        threshold, right, n_positive = min(passed)
+        inputs = {"k": right, "n": n_positive, "target": wish}
         bound = "deciding.passed_lower"
-        made = self._made("precision", bound, inputs, threshold, said, claims=len(sequences))
-        return threshold, made, self._both_sides(threshold)
+        certificate = self._made(
+            "precision", bound, inputs, threshold, n_positive, claims=len(sequences)
+        )
+        return threshold, certificate, self._both_sides(threshold)
 
     def _passed(
         self, wish: float, falling: Doubles, delta: float, ranks: Sequence[int]
     ) -> Iterator[tuple[float, int, int]]:
         """Test ranks in their order until the first fails; give those that pass."""
         for rank in ranks:
-            threshold, right, said = self._at_rank(falling, rank)
-            if not deciding.passes(said - right, said, 1 - wish, delta):
+            threshold, right, n_positive = self._at_rank(falling, rank)
+            if not deciding.passes(n_positive - right, n_positive, 1 - wish, delta):
                 return
-            yield threshold, right, said
+            yield threshold, right, n_positive
 
     def _at_rank(self, falling: Doubles, rank: int) -> tuple[float, int, int]:
-        """Return a threshold that at most so many rows reach, how many do, and are positive."""
-        beyond = float(falling[rank]) if rank < falling.size else -LARGEST
+        """Return the lowest threshold that at most ``rank`` rows reach, and count those rows."""
+        beyond = float(falling[rank]) if rank < falling.size else -MAX_SCORE
         threshold = _finite(self.borders.above(beyond))
         right = int((self.positives >= threshold).sum())
         return threshold, right, right + int((self.negatives >= threshold).sum())
@@ -172,17 +179,24 @@ class ThresholdChoice:
     def _by_cost(
         self, wish: tuple[float, float]
     ) -> tuple[float, Certificate, tuple[Certificate, ...]]:
-        points = self._points(4 * POINTS)
-        seen = [wish[0] * (missed + 1) + wish[1] * (alarms + 1) for _, missed, alarms in points]
-        cheapest = np.argsort(seen, kind="stable")[:CHEAPEST]  # bounds hold for all of them at once
+        points = self._points(4 * CURVE_POINTS)
+        costs_seen = [
+            wish[0] * (missed + 1) + wish[1] * (alarms + 1) for _, missed, alarms in points
+        ]
+        cheapest = np.argsort(costs_seen, kind="stable")[
+            :MAX_COSTS_COMPARED
+        ]  # bounds hold for all of them at once
         tried = [points[place][0] for place in cheapest]
-        costs = [deciding.cost_upper(**self._cost(own, wish), delta=self.share) for own in tried]
+        costs = [
+            deciding.cost_upper(**self._cost(candidate, wish), delta=self.share)
+            for candidate in tried
+        ]
         threshold = tried[int(np.argmin(costs))]
         rows = self.positives.size + self.negatives.size
-        made = self._made(
+        certificate = self._made(
             "cost", "deciding.cost_upper", self._cost(threshold, wish), threshold, rows
         )
-        return threshold, made, self._both_sides(threshold)
+        return threshold, certificate, self._both_sides(threshold)
 
     def _cost(self, threshold: float, wish: tuple[float, float]) -> dict[str, Any]:
         return {
@@ -197,10 +211,10 @@ class ThresholdChoice:
     def _both_sides(self, threshold: float) -> tuple[Certificate, ...]:
         """Certify recall and false alarms by bounds that hold for all thresholds at once."""
         n, m = self.positives.size, self.negatives.size
-        found = int((self.positives >= threshold).sum())
+        n_found = int((self.positives >= threshold).sum())
         alarms = int((self.negatives >= threshold).sum())
         return (
-            self._made("recall", "deciding.curve_lower", {"k": found, "n": n}, threshold, n, 2),
+            self._made("recall", "deciding.curve_lower", {"k": n_found, "n": n}, threshold, n, 2),
             self._made("false_positive_rate", "deciding.curve_upper", {"k": alarms, "n": m},
                        threshold, m, 2),
         )  # fmt: skip
@@ -215,13 +229,13 @@ class ThresholdChoice:
         self, measure: str, bound: str, inputs: dict[str, Any], threshold: float, size: int,
         claims: int = 1,
     ) -> Certificate:  # fmt: skip
-        whole = {**inputs, "delta": self.delta, "claims": claims * self.models}
+        all_inputs = {**inputs, "delta": self.delta, "claims": claims * self.models}
         scale = (
             {"largest": max(inputs["miss_cost"], inputs["alarm_cost"])} if measure == "cost" else {}
         )
         named = {} if measure == "cost" else {"class": str(self.label)}
         return measures.certificate(
-            measure, bound, whole, size=size, sample=self.sample, threshold=threshold,
+            measure, bound, all_inputs, size=size, sample=self.sample, threshold=threshold,
             **named, **scale,
         )  # fmt: skip
 
@@ -246,24 +260,26 @@ class ThresholdChoice:
                 f"are said to be positive; there are {falling.size:,} rows in all"
             )
         tested = [self._at_rank(falling, ranks[0]) for ranks in sequences]
-        _, right, said = next((own for own in tested if own[-1]), tested[-1])
-        equal = "" if said else " (too many rows have the highest score)"
+        _, right, n_positive = next((point for point in tested if point[-1]), tested[-1])
+        equal = "" if n_positive else " (too many rows have the highest score)"
         return (
-            f"no threshold is certified to have precision={wish:g}: of the {said:,} rows with the "
-            f"highest scores {right:,} are of class {self.label!r}{equal}. Ask for a lower "
-            f"precision, use a better model, or collect more rows (with no mistake {fewest:,} "
-            "would do)"
+            f"no threshold is certified to have precision={wish:g}: of the {n_positive:,} rows "
+            f"with the highest scores {right:,} are of class {self.label!r}{equal}. Ask for a "
+            "lower precision, use a better model, or collect more rows (with no mistake "
+            f"{fewest:,} would do)"
         )
 
     def curve(self) -> ThresholdCurve:
         """Count at many thresholds, which divide the rows about evenly."""
         n, m = self.positives.size, self.negatives.size
-        return ThresholdCurve(n, m, self.share, tuple(self._points(POINTS)))
+        return ThresholdCurve(n, m, self.share, tuple(self._points(CURVE_POINTS)))
 
-    def _points(self, most: int) -> list[tuple[float, int, int]]:
+    def _points(self, max_points: int) -> list[tuple[float, int, int]]:
         ends = np.concatenate([self.positives, self.negatives])
-        own = np.sort(self.positives)
-        some = np.unique(np.concatenate([_spread(ends, most), _spread(own, most // 2)]))
+        positives = np.sort(self.positives)
+        some = np.unique(
+            np.concatenate([_spread(ends, max_points), _spread(positives, max_points // 2)])
+        )
         thresholds = [_finite(float(value)) for value in some if value < math.inf]
         return [
             (t, int((self.positives < t).sum()), int((self.negatives >= t).sum()))
@@ -271,21 +287,21 @@ class ThresholdChoice:
         ]
 
 
-def _spread(values: Doubles, most: int) -> Doubles:
-    found = np.unique(values)
-    places = np.unique(np.linspace(0, found.size - 1, min(most, found.size)).astype(np.intp))
-    return found[places]
+def _spread(values: Doubles, max_values: int) -> Doubles:
+    distinct = np.unique(values)
+    places = np.unique(
+        np.linspace(0, distinct.size - 1, min(max_values, distinct.size)).astype(np.intp)
+    )
+    return distinct[places]
 
 
 def _finite(value: float) -> float:
-    return min(max(value, -LARGEST), LARGEST)
+    return min(max(value, -MAX_SCORE), MAX_SCORE)
 
 
-# Which rows calibrate prediction sets and intervals, and which of their scores sets the cutoff.
-
-WIDER = 1e-9
-"""Cutoffs are raised by so much, and those of numbers by this share of themselves: the score of an
-equal row that is computed among other rows may differ in its last digits."""
+CUTOFF_SLACK = 1e-9
+"""Cutoffs are raised by this amount, and those of intervals by this share of their value: the score
+of a row may differ in its last digits when it is computed among other rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,7 +346,7 @@ class CalibrationRows:
         claims *= self.models
         n, share = scores.size, probability("delta", delta) / claims
         what = f"{self.unit} of class {details['class']!r}" if "class" in details else self.unit
-        rank = covering.covering_rank(n, coverage, share) if n else 1
+        rank = covering_rank(n, coverage, share) if n else 1
         if rank > n:
             raise NotCertified(too_few(n, coverage, share, what))
         value = float(np.partition(scores, rank - 1)[rank - 1])
@@ -344,12 +360,12 @@ class CalibrationRows:
         inputs = {"rank": rank, "n": n, "delta": delta, "claims": claims}
         if self.unit == "groups":
             details["unit"] = "groups"
-        cutoff = value + WIDER * (abs(value) if measure == "interval_coverage" else 1.0)
-        made = measures.certificate(
+        cutoff = value + CUTOFF_SLACK * (abs(value) if measure == "interval_coverage" else 1.0)
+        certificate = measures.certificate(
             measure, "covering.covered_lower", inputs, size=n, sample=self.sample,
             cutoff=cutoff, seen=float((scores <= cutoff).mean()), **details,
         )  # fmt: skip
-        return cutoff, self.new.marked(made)
+        return cutoff, self.new.marked(certificate)
 
 
 def too_few(n: int, coverage: float, delta: float, what: str) -> str:

@@ -130,12 +130,12 @@ def _sample(
     signs: NDArray[np.int8],
     rows: NDArray[np.intp],
     learner: Learner,
-    like: Sample | None = None,
+    training: Sample | None = None,
 ) -> Sample:
     part = SomeRows(table, rows)
     bins = None
     if learner.codes:
-        bins = fit_bins(part) if like is None else like.bins
+        bins = fit_bins(part) if training is None else training.bins
     return Sample(part, signs[rows][:, None], bins=bins)
 
 
@@ -143,14 +143,14 @@ def _stage(
     vote: Vote, train: Sample, test: Sample, learner: Learner, delta: float, seed: int
 ) -> Stage:
     """Find a rule under the clipped weights, and measure it on filtered rows."""
-    whole = np.maximum(1, np.rint(_clipped(vote, train) * 2**30)).astype(np.int64)
-    rule = learner.on(train).find(whole, train.signs[:, 0], seed)
+    whole_weights = np.maximum(1, np.rint(_clipped(vote, train) * 2**30)).astype(np.int64)
+    rule = learner.on(train).find(whole_weights, train.signs[:, 0], seed)
     if not isinstance(rule, Rule):
         raise ParameterError("diagnose looks at rules that answer -1 or +1, such as stumps")
     weights = _clipped(vote, test)
     generator = np.random.default_rng((seed, len(vote.votes)))
-    kept = generator.random(test.n_rows) < weights
-    wrong = (rule.answers(test) != test.signs[:, 0])[kept]
+    is_kept = generator.random(test.n_rows) < weights
+    wrong = (rule.answers(test) != test.signs[:, 0])[is_kept]
     n, k = int(wrong.size), int(wrong.sum())
     if n == 0:
         return Stage(len(vote.votes), 0, mean(weights), 0.0, -1.0, 1.0)

@@ -41,7 +41,7 @@ class Claim:
         return MEASURES[self.measure]
 
     def words(self) -> str:
-        """Name what is counted, for messages."""
+        """Name the measure, its class and its group for messages."""
         of_class = f" of class {self.label!r}" if self.about.of_class else ""
         return f"{self.measure}{of_class}" + (f" in group {self.group!r}" if self.group else "")
 
@@ -52,7 +52,7 @@ def is_list(of: Any) -> bool:
     >>> is_list(["recall"]), is_list([[0, 1], [5, 0]]), is_list("recall")
     (True, False, False)
     """
-    return isinstance(of, list | tuple) and any(isinstance(own, str) for own in of)
+    return isinstance(of, list | tuple) and any(isinstance(part, str) for part in of)
 
 
 def read_measures(of: Any, options: dict[str, Any]) -> list[str]:
@@ -63,18 +63,18 @@ def read_measures(of: Any, options: dict[str, Any]) -> list[str]:
     (['recall', 'cost'], {'costs': [[0, 1], [5, 0]]})
     """
     names = []
-    for given in of if is_list(of) else [of]:
-        own = given if isinstance(given, str) else "cost"
-        if not isinstance(given, str):
-            options["costs"] = given
-        if own not in MEASURES or (own == "cost" and "costs" not in options):
+    for part in of if is_list(of) else [of]:
+        measure = part if isinstance(part, str) else "cost"
+        if not isinstance(part, str):
+            options["costs"] = part
+        if measure not in MEASURES or (measure == "cost" and "costs" not in options):
             allowed = ", ".join(repr(name) for name in MEASURES if name != "cost")
             raise ParameterError(
-                f"of is {own!r}{meant(own, MEASURES)}; it may be {allowed}, a matrix of costs, or "
-                "a list of these"
+                f"of is {measure!r}{meant(measure, MEASURES)}; it may be {allowed}, a matrix of "
+                "costs, or a list of these"
             )
-        if own not in names:
-            names.append(own)
+        if measure not in names:
+            names.append(measure)
     return names
 
 
@@ -84,15 +84,15 @@ def claims_of(
     """List all claims, in the order of measures, classes, groups and ends."""
     if end is not None and end not in ENDS:
         raise ParameterError(f"end is {end!r}; it may be {', '.join(map(repr, ENDS))}, or None")
-    found = []
+    claims = []
     for name in names:
         about = MEASURES[name]
-        usual = "lower" if about.higher_is_better else "upper"
-        ends = ["lower", "upper"] if end == "both" else [end or usual]
+        default_end = "lower" if about.higher_is_better else "upper"
+        ends = ["lower", "upper"] if end == "both" else [end or default_end]
         for label in _labels(rows, positive) if about.of_class else [None]:
             places: list[str | None] = [*groups] or [None]
-            found += [Claim(name, label, group, own) for group in places for own in ends]
-    return found
+            claims += [Claim(name, label, group, one_end) for group in places for one_end in ends]
+    return claims
 
 
 def _labels(rows: ScoredRows, positive: Any) -> list[Any]:
@@ -100,10 +100,10 @@ def _labels(rows: ScoredRows, positive: Any) -> list[Any]:
     classes: list[Any] = rows.classes.tolist()
     if positive is None:
         return classes[1:] if len(classes) == 2 else classes
-    wanted = positive if isinstance(positive, list | tuple) else [positive]
-    for label in wanted:
+    labels = positive if isinstance(positive, list | tuple) else [positive]
+    for label in labels:
         class_place(rows.classes, label)
-    return list(wanted)
+    return list(labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +121,7 @@ class Measuring:
     def family(self, claims: Sequence[Claim], groups: NDArray[Any] | None) -> Family:
         """Certify all claims, which share delta."""
         shared = len(claims) * self.models
-        return Family(tuple(self._one(own, groups, shared) for own in claims), self.delta)
+        return Family(tuple(self._one(claim, groups, shared) for claim in claims), self.delta)
 
     def _one(self, claim: Claim, groups: NDArray[Any] | None, shared: int) -> Certificate:
         chosen = self._chosen
@@ -136,11 +136,11 @@ class Measuring:
         return chosen
 
     def _made(self, claim: Claim, counted: Counted, shared: int, **unit: str) -> Certificate:
-        bound, inputs, size, seen = counted
+        bound, inputs, size, estimate = counted
         inputs |= {"delta": self.delta, "claims": shared}
         return measures.certificate(
             claim.measure, bound, inputs, size=size, sample=self.sample,
-            **self._details(claim), seen=seen, **unit,
+            **self._details(claim), seen=estimate, **unit,
         )  # fmt: skip
 
     def _details(self, claim: Claim) -> dict[str, Any]:
@@ -164,72 +164,74 @@ class Measuring:
         inside, event = self.rows.event(claim.measure, claim.label, self.options)
         k, n = self._in_event(claim, inside & chosen, event)
         self._enough(n, shared, claim)
-        own = "f1" if claim.measure == "f1" else "rate"
-        seen = 2 * k / (n + k) if claim.measure == "f1" else k / n
-        return f"rates.{own}_{claim.end}", {"k": k, "n": n}, n, seen
+        kind = "f1" if claim.measure == "f1" else "rate"
+        estimate = 2 * k / (n + k) if claim.measure == "f1" else k / n
+        return f"rates.{kind}_{claim.end}", {"k": k, "n": n}, n, estimate
 
     def _in_event(self, claim: Claim, inside: Mask, event: Mask) -> tuple[int, int]:
         """Count rows; doubtful ones count as whatever makes the claim weaker."""
         doubtful = self.rows.doubtful
-        held = event & ~doubtful if claim.end == "lower" else event | doubtful
-        return int((held & inside).sum()), int(inside.sum())
+        counted = event & ~doubtful if claim.end == "lower" else event | doubtful
+        return int((counted & inside).sum()), int(inside.sum())
 
     def _balanced(self, claim: Claim, chosen: Mask, shared: int) -> Counted:
         labels = self.rows.labels
         _, wrong = self.rows.event("error", None, self.options)
         names = [*self.rows.classes.tolist()]
-        names += [own for own in dict.fromkeys(labels.tolist()) if own not in set(names)]
+        names += [value for value in dict.fromkeys(labels.tolist()) if value not in set(names)]
         parts = []
         for label in names:
             k, n = self._in_event(claim, (labels == label) & chosen, wrong)
             self._enough(n, shared * len(names), claim, f"rows of class {label!r}")
             parts.append((k, n))
-        seen = sum(k / n for k, n in parts) / len(parts)
+        estimate = sum(k / n for k, n in parts) / len(parts)
         size = sum(n for _, n in parts)
-        return f"rates.balanced_{claim.end}", {"parts": write_parts(parts)}, size, seen
+        return f"rates.balanced_{claim.end}", {"parts": write_parts(parts)}, size, estimate
 
     def _mean(self, claim: Claim, chosen: Mask, shared: int) -> Counted:
         values, scale = self.rows.losses(claim.measure, self.options)
-        held = self._weakened(values, claim.end)[chosen]
-        self._enough(held.size, shared, claim)
-        return self._mean_of(held, scale, claim.end, claim.measure == "cost")
+        losses = self._weakened(values, claim.end)[chosen]
+        self._enough(losses.size, shared, claim)
+        return self._mean_of(losses, scale, claim.end, claim.measure == "cost")
 
     def _weakened(self, values: NDArray[np.float64], end: str) -> NDArray[np.float64]:
         return np.where(self.rows.doubtful, 0.0 if end == "lower" else 1.0, values)
 
     @staticmethod
-    def _mean_of(held: NDArray[np.float64], scale: float, end: str, rare: bool = True) -> Counted:
-        seen = scale * mean(held)
+    def _mean_of(losses: NDArray[np.float64], scale: float, end: str, rare: bool = True) -> Counted:
+        estimate = scale * mean(losses)
         if end == "lower":
-            text = {"savings": measures.written(1 - held, rare)}
+            text = {"savings": measures.written(1 - losses, rare)}
         else:
-            text = {"losses": measures.written(held, rare)}
-        return f"losses.mean_{end}", {**text, "scale": scale}, held.size, seen
+            text = {"losses": measures.written(losses, rare)}
+        return f"losses.mean_{end}", {**text, "scale": scale}, losses.size, estimate
 
     def _auc(self, claim: Claim, chosen: Mask, shared: int) -> Counted:
         score = self.rows.score(claim.label)
-        own, doubtful = self.rows.labels == claim.label, self.rows.doubtful
+        is_positive, doubtful = self.rows.labels == claim.label, self.rows.doubtful
         bad = -np.inf if claim.end == "lower" else np.inf
-        positives = np.where(doubtful, bad, score)[own & chosen]
-        negatives = np.where(doubtful, -bad, score)[~own & chosen]
+        positives = np.where(doubtful, bad, score)[is_positive & chosen]
+        negatives = np.where(doubtful, -bad, score)[~is_positive & chosen]
         self._enough(positives.size, shared, claim, f"rows of class {claim.label!r}")
         self._enough(negatives.size, shared, claim, "rows of other classes")
         halves = measures.halves_of_pairs(positives, negatives)
         size = positives.size + negatives.size
-        seen = halves / (2 * positives.size * negatives.size)
-        few, many = sorted((positives.size, negatives.size))
-        if many >= measures.MIN_RATIO_FOR_RANKS * few:
+        estimate = halves / (2 * positives.size * negatives.size)
+        n_smaller, n_larger = sorted((positives.size, negatives.size))
+        if n_larger >= measures.MIN_RATIO_FOR_RANKS * n_smaller:
             # Turned round, a negative is as far above the positives as it was below.
-            sides = (positives, negatives) if few == positives.size else (-negatives, -positives)
+            sides = (
+                (positives, negatives) if n_smaller == positives.size else (-negatives, -positives)
+            )
             wrong = measures.wrong_shares(*sides)
             text = (
                 {"losses": measures.written(wrong, rare=False)}
                 if claim.end == "lower"
                 else {"savings": measures.written(1 - wrong, rare=False)}
             )
-            return f"losses.ranks_{claim.end}", {**text, "others": many}, size, seen
+            return f"losses.ranks_{claim.end}", {**text, "others": n_larger}, size, estimate
         inputs = {"halves": halves, "positives": positives.size, "negatives": negatives.size}
-        return f"losses.auc_{claim.end}", inputs, size, seen
+        return f"losses.auc_{claim.end}", inputs, size, estimate
 
     def _enough(self, n: int, shared: int, claim: Claim, what: str = "") -> None:
         """Refuse so few rows that not even perfect ones would certify one half."""
@@ -244,30 +246,30 @@ class Measuring:
 
     def by_dependent_groups(self, claims: Sequence[Claim], place: NDArray[np.intp]) -> Family:
         """Certify means where whole groups are independent, by the mean loss of each group."""
-        shared, made = len(claims) * self.models, []
+        shared, certificates = len(claims) * self.models, []
         place = np.unique(place[self.kept], return_inverse=True)[1]
         for claim in claims:
             if not claim.about.averages:
                 raise NotCertified(_no_dependent(claim.measure, "groups"))
             values, scale = self.rows.losses(claim.measure, self.options)
-            held = self._weakened(values, claim.end)[self.kept]
-            means = np.bincount(place, weights=held) / np.bincount(place)
+            losses = self._weakened(values, claim.end)[self.kept]
+            means = np.bincount(place, weights=losses) / np.bincount(place)
             self._enough(means.size, shared, claim, "groups")
             counted = self._mean_of(np.clip(means, 0, 1), scale, claim.end)
-            made.append(self._made(claim, counted, shared, unit="groups"))
-        return Family(tuple(made), self.delta)
+            certificates.append(self._made(claim, counted, shared, unit="groups"))
+        return Family(tuple(certificates), self.delta)
 
     def over_time(self, claims: Sequence[Claim]) -> Family:
         """Certify rates of rows that come in the order of time."""
-        shared, made = len(claims) * self.models, []
+        shared, certificates = len(claims) * self.models, []
         for claim in claims:
             if not (claim.about.averages and claim.about.rate) or claim.end != "upper":
                 raise NotCertified(_no_dependent(f"{claim.end} end of {claim.measure}", "ordered"))
             inside, event = self.rows.event(claim.measure, None, self.options)
             k, n = self._in_event(claim, inside & self._chosen, event)
             counted = "rates.ordered_upper", {"k": k, "n": n}, n, k / n
-            made.append(self._made(claim, counted, shared, unit="period"))
-        return Family(tuple(made), self.delta)
+            certificates.append(self._made(claim, counted, shared, unit="period"))
+        return Family(tuple(certificates), self.delta)
 
 
 def rows_for_a_half(delta: float, shared: int) -> int:
@@ -281,7 +283,7 @@ def rows_for_a_half(delta: float, shared: int) -> int:
 
 def group_names(groups: NDArray[Any]) -> NDArray[Any]:
     """Return the name of the group of every row as text."""
-    return np.array([str(own) for own in with_missing(groups, "by").tolist()])
+    return np.array([str(group) for group in with_missing(groups, "by").tolist()])
 
 
 def _among(claim: Claim) -> str:
@@ -298,7 +300,7 @@ def _among(claim: Claim) -> str:
 
 def _no_dependent(what: str, how: str) -> str:
     averages = ", ".join(
-        name for name, own in MEASURES.items() if own.averages and (own.rate or how == "groups")
+        name for name, kind in MEASURES.items() if kind.averages and (kind.rate or how == "groups")
     )
     return (
         f"{what} cannot be certified with {how}: no theorem here bounds it where rows depend on "

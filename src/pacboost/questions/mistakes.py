@@ -46,8 +46,8 @@ def mistakes(model: Any, X: Any, y: Any) -> NDArray[np.bool_]:
         return wrong
     labels = np.asarray(y)
     if labels.ndim != 1 + several or labels.size == 0:
-        wanted = "one column for each label" if several else "one label a row"
-        raise DataError(f"y has shape {labels.shape}; {wanted} is needed, and at least one")
+        needed = "one column for each label" if several else "one label a row"
+        raise DataError(f"y has shape {labels.shape}; {needed} is needed, and at least one")
     answers = asked(model, X)
     if answers.shape != labels.shape:
         raise DataError(f"predict gave shape {answers.shape} for labels of shape {labels.shape}")
@@ -62,7 +62,7 @@ def fresh_labels(y: Any, classes: Any = None) -> NDArray[Any]:
     labels = np.asarray(y)
     if labels.ndim != 1 or labels.size == 0:
         raise DataError(f"y has shape {labels.shape}; one label a row is needed, and at least one")
-    if any(own is None or own != own for own in labels.tolist()):  # noqa: PLR0124
+    if any(label is None or label != label for label in labels.tolist()):  # noqa: PLR0124
         raise DataError("y holds missing labels; drop those rows")
     if classes is not None:
         refuse_other_labels(classes, labels)
@@ -71,10 +71,10 @@ def fresh_labels(y: Any, classes: Any = None) -> NDArray[Any]:
 
 def refuse_other_labels(classes: Any, y: Any) -> None:
     """Raise if a label is text and no class is, or the like: it could never be right."""
-    labels, known = np.asarray(y), np.asarray(classes)
-    other = _kinds(labels).keys() - _kinds(known).keys()
-    if known.size and other:
-        names = ", ".join(map(repr, list(dict.fromkeys(known.tolist()))[:10]))
+    labels, class_labels = np.asarray(y), np.asarray(classes)
+    other = _kinds(labels).keys() - _kinds(class_labels).keys()
+    if class_labels.size and other:
+        names = ", ".join(map(repr, list(dict.fromkeys(class_labels.tolist()))[:10]))
         raise DataError(
             f"y holds {_kinds(labels)[min(other)]!r}, and the classes are {names}: a label of "
             "another type is never right. Give labels of the type that they had in the fit"
@@ -83,33 +83,32 @@ def refuse_other_labels(classes: Any, y: Any) -> None:
 
 def _kinds(values: NDArray[Any]) -> dict[str, Any]:
     """Return which of text, bytes and numbers there are, with an example of each."""
-    some = values.reshape(-1)
-    if some.dtype.kind != "O":
-        some = some[:1]
+    examples = values.reshape(-1)
+    if examples.dtype.kind != "O":
+        examples = examples[:1]
     return {
-        "text" if isinstance(own, str) else "bytes" if isinstance(own, bytes) else "number": own
-        for own in some.tolist()
+        "text"
+        if isinstance(value, str)
+        else "bytes"
+        if isinstance(value, bytes)
+        else "number": value
+        for value in examples.tolist()
     }
 
 
-# A number in [0, 1) made from the values of every row: what some prediction sets draw by.
-
-SALT = 20200604
+ROW_SALT = 20200604
 
 
 def share_of_row(table: Table) -> NDArray[np.float64]:
-    """Make a number in [0, 1) from the values of every row.
+    """Return a number in [0, 1) for each row, made from its values, that prediction sets draw by.
 
     >>> from pacboost.sources.arrays import ArrayTable
     >>> some = share_of_row(ArrayTable(np.array([[1.0], [2.0], [1.0]])))
     >>> bool(some[0] == some[2] != some[1])
     True
     """
-    hashes = row_hashes(table, salt=SALT)
+    hashes = row_hashes(table, salt=ROW_SALT)
     return np.asarray((hashes >> np.uint64(11)) * 2.0**-53)
-
-
-# Rows of two classes, as questions about a weak learner take them.
 
 
 def two_classes(X: Any, y: Any) -> tuple[Table, NDArray[np.int8]]:
@@ -149,27 +148,26 @@ def table_of(X: Any) -> Table:
     return ArrayTable(values)
 
 
-# Rows of Dask collections for a certificate: workers read all of them, and a random choice comes.
-#
-# Every row of the collection has the same chance to be chosen, by a coin keyed to its partition and
-# its number there, so the rows that come are a simple random sample: what held for all rows (that
-# they are new, and independent draws) holds for these.
-
-MOST_ROWS = 200_000
-"""More rows hardly make a certificate smaller: its width is a quarter of a percent then."""
-KEY = np.uint64(0x9E3779B97F4A7C15)
+MAX_ROWS_TO_FETCH = 200_000
+"""Maximum number of rows read from a Dask collection. A certificate then has a width of a quarter
+of a percent, and more rows hardly narrow it."""
+COIN_KEY = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, eq=False)
 class ByCoin:
-    """Chooses every row with the same chance."""
+    """Chooses every row of a Dask collection with the same chance.
+
+    The coin of a row is keyed to its partition and its number there, so the chosen rows are a
+    simple random sample: if all rows are new and independent draws, so are these.
+    """
 
     share: float
 
     def __call__(self, rows: NDArray[np.uint64], held: Held) -> NDArray[np.bool_]:
         """Return which rows are chosen."""
         drawn = np.empty(rows.size, dtype=np.uint64)
-        hashing.numbers(rows, KEY, drawn)
+        hashing.numbers(rows, COIN_KEY, drawn)
         return np.asarray(drawn * 2.0**-hashing.BITS < self.share)
 
 
@@ -190,7 +188,7 @@ def rows_and_labels(X: Any, y: Any, target: str | None) -> tuple[Any, Any]:
 
 def _chosen(source: Any, target: str | None) -> tuple[Any, NDArray[Any]]:
     with open_source(source, target, 0) as oracle:
-        share = min(1.0, MOST_ROWS / max(1, oracle.n_rows or 1))
+        share = min(1.0, MAX_ROWS_TO_FETCH / max(1, oracle.n_rows or 1))
         batches = list(oracle.select(ByCoin(share)))
         if not batches:
             raise DataError("the Dask collection holds no rows; at least one is needed")

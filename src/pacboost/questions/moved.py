@@ -1,4 +1,4 @@
-"""A world that has moved: rows are filtered by a ratio of densities, and what is left certifies.
+"""A world that has moved: rows are filtered by a ratio of densities, and the rest certifies.
 
 Let w be the ratio of the new world's density to that of the world that rows were drawn from, up to
 a factor, and at most B, a number that was fixed before. A row is kept if its coin falls below w/B.
@@ -30,15 +30,15 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.table import Table
 
 Doubles = NDArray[np.float64]
-APART = 1 / 3
+SHARE_SET_APART = 1 / 3
 """The share of rows, old and new, that is set apart to learn weights; a half of it tests them."""
 CLIP = 10.0
 """Learned weights are clipped here, unless they are smaller anyway or another bound is given."""
-LEVEL = 0.05
+TEST_LEVEL = 0.05
 """Rules that tell nothing apart pass the test with this chance at most."""
-FEWEST = 60
-"""So many pairs of a new and an old row have to be set apart."""
-ROUNDS, SHRINK = 20, 0.5
+MIN_PAIRS = 60
+"""Minimum number of pairs of a new and an old row that are set apart."""
+ROUNDS, SHRINKAGE = 20, 0.5
 
 
 def filtered(
@@ -59,7 +59,7 @@ def filtered(
     if not each:
         raise ParameterError(
             "ratio and new_rows cannot be combined with groups or ordered: rows are filtered one "
-            "by one, and no theorem here covers what is left of rows that depend on each other"
+            "by one, and no theorem here covers a selection of dependent rows"
         )
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
         raise ParameterError(f"seed is {seed!r}; it is a whole number from 0 to 2^32 - 1")
@@ -85,33 +85,39 @@ def filtered(
         mine = coins(keys, salt, ties)
         theirs = coins(row_hashes(ArrayTable(new)), salt)
         apart = [
-            values[order[: np.count_nonzero(shares < APART)]]
+            values[order[: np.count_nonzero(shares < SHARE_SET_APART)]]
             for values, shares in ((old[rows.kept], mine), (new, theirs))
             for order in [np.argsort(shares, kind="stable")]
         ]
         ratio = LearnedRatio.of(apart[0], apart[1], names, clip)
-        rows = replace(rows, kept=rows.kept[mine >= APART])
+        rows = replace(rows, kept=rows.kept[mine >= SHARE_SET_APART])
     if not ratio.found:
         return replace(rows, chosen=ratio.words)
-    made = _tossed(rows, X, y, ratio(X), ratio.bound, seed)
-    return replace(made, coins={**made.coins, "learned": 1}, chosen=made.chosen + ratio.words)
+    tossed = _tossed(rows, X, y, ratio(X), ratio.bound, seed)
+    return replace(tossed, coins={**tossed.coins, "learned": 1}, chosen=tossed.chosen + ratio.words)
 
 
 def _tossed(rows: NewRows, X: Any, y: Any, weights: Doubles, bound: float, seed: int) -> NewRows:
     """Return the rows whose coins fall below their weights divided by the bound."""
     keys = row_hashes(X if isinstance(X, Table) else plain_rows(X))[rows.kept]
-    some, place = weights[rows.kept], _turns(keys, np.asarray(y)[rows.kept])
-    kept = rows.kept[coins(keys, _salt(seed, keys, place, some), place, some) * bound < some]
+    kept_weights, place = weights[rows.kept], _turns(keys, np.asarray(y)[rows.kept])
+    kept_rows = rows.kept[
+        coins(keys, _salt(seed, keys, place, kept_weights), place, kept_weights) * bound
+        < kept_weights
+    ]
     offered = rows.kept.size
-    if not kept.size:
+    if not kept_rows.size:
         raise NotCertified(
             f"coins have kept none of {offered:,} rows: a row is kept with the chance "
-            f"weight/{bound:g}, on average {total(some) / offered / bound:.2g} here. Collect more "
-            "rows; for other rows than these, a smaller bound at which weights are clipped may do"
+            f"weight/{bound:g}, on average {total(kept_weights) / offered / bound:.2g} here. "
+            "Collect more rows; for other rows than these, a smaller bound at which weights are "
+            "clipped may do"
         )
-    words = f"; {kept.size:,} of {offered:,} kept by coins of chance weight/{bound:g}, seed {seed}"
+    words = (
+        f"; {kept_rows.size:,} of {offered:,} kept by coins of chance weight/{bound:g}, seed {seed}"
+    )
     details: Mapping[str, float | int] = {"ratio_bound": bound, "offered": offered, "seed": seed}
-    return replace(rows, kept=kept, coins=details, chosen=words)
+    return replace(rows, kept=kept_rows, coins=details, chosen=words)
 
 
 def _turns(keys: Hashes, labels: NDArray[Any]) -> NDArray[np.intp]:
@@ -186,32 +192,34 @@ class LearnedRatio:
     def of(cls, old: Doubles, new: Doubles, names: list[str], clip: float) -> LearnedRatio:
         """Learn from rows in an order by chance; the first half of the pairs tests the rules."""
         pairs = min(len(old), len(new))
-        if pairs < FEWEST:
+        if pairs < MIN_PAIRS:
             raise DataError(
                 f"{len(old):,} old and {len(new):,} new rows were set apart to learn how the world "
-                f"has moved, and {FEWEST} of each are needed; give about {3 * FEWEST + 30} rows or "
-                "more of each"
+                f"has moved, and {MIN_PAIRS} of each are needed; give about "
+                f"{3 * MIN_PAIRS + 30} rows or more of each"
             )
         old, new, test = old[:pairs], new[:pairs], pairs // 2
         binning = Binning(np.concatenate([new[test:], old[test:]]))
         codes = [binning.codes(values) for values in (new, old)]
         rules, values = np.zeros((ROUNDS, 6), dtype=np.int64), np.zeros((ROUNDS, 4))
-        learned = np.concatenate([own[test:] for own in codes])
-        boost_rules(learned, pairs - test, SHRINK, rules, values)
+        learned = np.concatenate([part[test:] for part in codes])
+        boost_rules(learned, pairs - test, SHRINKAGE, rules, values)
         payoffs, won = np.empty(test), np.zeros(len(names))
         pay(codes[0][:test], codes[1][:test], rules, values, payoffs, won)
         right, wrong = int((payoffs > 0).sum()), int((payoffs < 0).sum())
         p = sign_test_p(right, wrong) / 2 if right > wrong else 1.0
-        told = (
+        evidence = (
             f"of {test:,} held-out pairs of a new and an old row, rules learned from "
             f"{pairs - test:,} others tell {percent(0.5 + (right - wrong) / (2 * test), 1)} apart "
             f"(p = {p:.2g})"
         )
-        if p > LEVEL:
-            return cls(names, binning, rules, values, 1.0, False, f"; no shift was found: {told}")
+        if p > TEST_LEVEL:
+            return cls(
+                names, binning, rules, values, 1.0, False, f"; no shift was found: {evidence}"
+            )
         bound = largest_weight(learned, rules, values, clip)
         moved = columns_that_moved(names, won)
-        return cls(names, binning, rules, values, bound, True, f"; weights: {told}, by {moved}")
+        return cls(names, binning, rules, values, bound, True, f"; weights: {evidence}, by {moved}")
 
     def __call__(self, X: Any) -> Doubles:
         """Return the weight of every row."""
@@ -250,6 +258,6 @@ def columns_that_moved(names: list[str], won: Doubles) -> str:
     """Name the columns that tell new rows from old ones, with their shares in that."""
     gains = np.maximum(won, 0)
     order = np.argsort(-gains, kind="stable")[:3]
-    whole = max(total(gains), 1e-300)
-    said = [f"{names[j]} ({percent(gains[j] / whole, 0)})" for j in order if gains[j] > 0]
-    return ", ".join(said) or "no column in particular"
+    total_gain = max(total(gains), 1e-300)
+    shares = [f"{names[j]} ({percent(gains[j] / total_gain, 0)})" for j in order if gains[j] > 0]
+    return ", ".join(shares) or "no column in particular"

@@ -30,15 +30,9 @@ from pacboost.samples.same_example import (
 from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.table import Table
 
-# Find the pacboost models inside a classifier of another library, with the rows as they see them.
-#
-# Pipelines, searches, calibration, voting, bagging and the like keep the classifiers they have
-# fitted as attributes whose names end with an underscore; a frozen estimator keeps it as a
-# parameter. Rows on their way through a pipeline are transformed before they are compared.
-
-DEEPEST = 5
-MOST_PARTS = 200
-SAME_ROWS = ("best_estimator_", "estimator")
+MAX_DEPTH = 5
+MAX_PARTS = 200
+DELEGATE_NAMES = ("best_estimator_", "estimator")
 """Where a search or a frozen estimator keeps the model that answers in its place."""
 
 
@@ -51,23 +45,28 @@ class Inner:
 
 
 def inner_models(model: Any, X: Any) -> list[Inner]:
-    """Return all fitted pacboost models within a classifier, itself included."""
-    return list(_walk(model, X, DEEPEST))
+    """Return all fitted pacboost models within a classifier, itself included.
+
+    Pipelines, searches, calibration, voting and bagging keep the classifiers they have fitted as
+    attributes whose names end with an underscore; a frozen estimator keeps it as a parameter. Rows
+    are transformed by the steps of a pipeline before they are compared.
+    """
+    return list(_walk(model, X, MAX_DEPTH))
 
 
 def answers_alone(model: Any) -> Any | None:
     """Return the pacboost model whose fit has seen all rows that a classifier has learned from.
 
     That is the model itself, the last step of a pipeline, what a search has found, or what is
-    frozen. Calibration and voting learn from rows of their own, so there is no such model.
+    frozen. Calibration and voting learn from further rows, so there is no such model.
     """
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         if remembers(model):
             return model
         if _is_pipeline(model):
             model = model.steps[-1][1]
             continue
-        names = [name for name in SAME_ROWS if name in getattr(model, "__dict__", {})]
+        names = [name for name in DELEGATE_NAMES if name in getattr(model, "__dict__", {})]
         if not names or type(model).__name__ == "CalibratedClassifierCV":
             return None
         others = [name for name in _fitted_names(model) if _parts(vars(model)[name])]
@@ -85,8 +84,8 @@ def remembers(model: Any) -> bool:
 def snapshot(model: Any) -> Any:
     """Return a copy of a fitted model, or of each in a list, that nothing changes any more.
 
-    What is certified of a model is about the model that was there. ``fit`` of ours puts new objects
-    in the place of old ones, so a shallow copy will do; others may learn in place.
+    A certificate is about the model at that time. ``fit`` of pacboost models replaces their
+    attributes, so a shallow copy is enough; other models may learn in place.
 
     >>> class Guess:
     ...     def __init__(self):
@@ -99,10 +98,12 @@ def snapshot(model: Any) -> Any:
     if isinstance(model, list | tuple):
         return type(model)(map(snapshot, model))
     if remembers(model):
-        made = copy(model)
-        if "estimator_" in vars(made):  # a classifier with a threshold, perhaps of another library
-            made.estimator_ = snapshot(made.estimator_)
-        return made
+        duplicate = copy(model)
+        if "estimator_" in vars(
+            duplicate
+        ):  # a classifier with a threshold, perhaps of another library
+            duplicate.estimator_ = snapshot(duplicate.estimator_)
+        return duplicate
     try:
         return deepcopy(model)
     except Exception as problem:  # what other libraries do when they are copied is not known
@@ -126,17 +127,17 @@ def _walk(model: Any, X: Any, depth: int) -> Iterator[Inner]:
     if _is_pipeline(model):
         yield from _through_pipeline(model, X, depth)
         return
-    own = vars(model)
+    attributes = vars(model)
     fitted = _fitted_names(model)
-    found = False
-    for names in (fitted, [name for name in own if name not in fitted]):
+    has_inner = False
+    for names in (fitted, [name for name in attributes if name not in fitted]):
         for name in names:
-            for number, part in enumerate(_parts(own[name])):
+            for number, part in enumerate(_parts(attributes[name])):
                 rows = _columns_of(model, X, number) if name == "estimators_" else X
                 for inner in _walk(part, rows, depth - 1):
-                    found = True
+                    has_inner = True
                     yield inner
-        if found:  # what was fitted answers; a parameter beside it is only its pattern
+        if has_inner:  # what was fitted answers; a parameter beside it is only its pattern
             return
 
 
@@ -171,7 +172,7 @@ def _parts(value: Any) -> list[Any]:
         values = [value]
     return [
         part
-        for part in values[:MOST_PARTS]
+        for part in values[:MAX_PARTS]
         if not isinstance(part, type) and (hasattr(part, "predict") or hasattr(part, "estimator"))
     ]
 
@@ -241,7 +242,7 @@ class NewRows:
         new = cls(rows, np.arange(rows))
         if each:  # groups and time say themselves which rows belong together
             new = cls._among(_sketches(models, X), X, rows, copies)
-        details = {k: v for own in models for k, v in getattr(own, "details", {}).items()}
+        details = {k: v for fitted in models for k, v in getattr(fitted, "details", {}).items()}
         assumptions = (*new.assumptions, *unanswered(details))
         return replace(new, checked=all(checked), details=details, assumptions=assumptions)
 
@@ -254,10 +255,10 @@ class NewRows:
 
     @classmethod
     def _among(
-        cls, known: Iterable[tuple[Sketch, Table]], X: Any, rows: int, copies: str
+        cls, sketches: Iterable[tuple[Sketch, Table]], X: Any, rows: int, copies: str
     ) -> NewRows:
         if copies == "draws":
-            shares = [sketch.overlap(table).share for sketch, table in known]
+            shares = [sketch.overlap(table).share for sketch, table in sketches]
             share = max(shares, default=0.0)
             if share <= MIN_SHARE_LEARNED or not tells_rows_apart(X):
                 share = 0.0
@@ -265,7 +266,7 @@ class NewRows:
                 warn(equal_to_learned(share), InputWarning)
             return cls(rows, np.arange(rows), share_learned=share)
         new = np.ones(rows, dtype=np.bool_)
-        for sketch, table in known:
+        for sketch, table in sketches:
             new &= ~sketch.seen(table)
         if not new.any():
             raise NotCertified(
@@ -274,11 +275,11 @@ class NewRows:
             )
         examples = Examples.from_rows(X, rows, copies)
         fresh = np.flatnonzero(new)
-        kept = examples.once(fresh)
+        counted_rows = examples.once(fresh)
         left_out = rows - fresh.size
         warn_uncounted(left_out, rows, "the model was trained on them")
-        warn_uncounted(fresh.size - kept.size, rows, REPEATS)
-        return cls(rows, kept, left_out, True, assumptions=examples.assumptions)
+        warn_uncounted(fresh.size - counted_rows.size, rows, REPEATS)
+        return cls(rows, counted_rows, left_out, True, assumptions=examples.assumptions)
 
     def sample(self, words: str = "held-out rows") -> str:
         """Return which rows were counted.
@@ -286,16 +287,16 @@ class NewRows:
         >>> NewRows(9, np.arange(4), 3, distinct=True).sample()
         'distinct held-out rows; 3 of 9 are training rows and are left out'
         """
-        left = f"; {self.left_out:,} of {self.rows:,} are training rows and are left out"
+        omission = f"; {self.left_out:,} of {self.rows:,} are training rows and are left out"
         kind = "distinct " if self.distinct else ""
-        return f"{kind}{words}{left if self.left_out else ''}{self.chosen}"
+        return f"{kind}{words}{omission if self.left_out else ''}{self.chosen}"
 
     def marked(self, certificate: Certificate) -> Certificate:
         """Return a certificate with what it assumes of these rows."""
-        made = certificate.filtered(self.coins).assuming(*self.assumptions)
-        made = made.detailed(self.details).repeating_learned(self.share_learned)
-        made = made.of_distinct_rows() if self.distinct else made
-        return made if self.checked else made.unchecked().assuming(UNCHECKED)
+        marked = certificate.filtered(self.coins).assuming(*self.assumptions)
+        marked = marked.detailed(self.details).repeating_learned(self.share_learned)
+        marked = marked.of_distinct_rows() if self.distinct else marked
+        return marked if self.checked else marked.unchecked().assuming(UNCHECKED)
 
 
 def refuse_training_rows(model: Any, X: Any, copies: str = "draws") -> bool:
@@ -305,45 +306,45 @@ def refuse_training_rows(model: Any, X: Any, copies: str = "draws") -> bool:
     True if the model remembers all rows that it was trained on.
     """
     inner = inner_models(model, X)
-    enough = 0
-    for own in inner:
-        compared = _compared(own)
+    n_checked = 0
+    for part in inner:
+        compared = _compared(part)
         if not compared:
             continue
-        whole = all(sketch.share == 1 for sketch in own.model._sketches)
-        most = max(overlap.compared for _, _, overlap in compared)
-        enough += whole or most >= MIN_ROWS_COMPARED
+        is_complete = all(sketch.share == 1 for sketch in part.model._sketches)
+        n_compared = max(overlap.compared for _, _, overlap in compared)
+        n_checked += is_complete or n_compared >= MIN_ROWS_COMPARED
         for sketch, _, overlap in compared:
             _refuse(overlap, sketch, copies, len(inner))
     alone = answers_alone(model)
-    if alone is None or not inner or enough < len(inner):
+    if alone is None or not inner or n_checked < len(inner):
         return False
     return all(sketch.complete for sketch in alone._sketches)
 
 
-def _refuse(seen: Overlap, sketch: Sketch, copies: str, models: int) -> None:
+def _refuse(overlap: Overlap, sketch: Sketch, copies: str, models: int) -> None:
     """Raise if more rows are training rows than chance explains, and these cannot be left out."""
-    if not seen.suspicious_among(models):
+    if not overlap.suspicious_among(models):
         return
-    if copies == "distinct" and (sketch.share == 1 or seen.share <= MAX_SHARE_LEFT):
+    if copies == "distinct" and (sketch.share == 1 or overlap.share <= MAX_SHARE_LEFT):
         return  # those that are found are left out
     raise NotCertified(
-        f"{seen.shared:,} of {seen.compared:,} rows compared are rows the model was trained on, "
-        "more than repeats among its training rows explain. A certificate needs rows that had no "
-        "part in fitting: hold some back before you fit. If these rows equal training rows "
+        f"{overlap.shared:,} of {overlap.compared:,} rows compared are rows the model was trained "
+        "on, more than repeats among its training rows explain. A certificate needs rows that had "
+        "no part in fitting: hold some back before you fit. If these rows equal training rows "
         "because both have copies, give copies='distinct', which leaves those out"
     )
 
 
-def _compared(own: Inner) -> list[tuple[Sketch, Table, Overlap]]:
+def _compared(inner: Inner) -> list[tuple[Sketch, Table, Overlap]]:
     """Compare rows with those of a model; nothing where it remembers none, or reads others."""
-    if not own.model._sketches:
+    if not inner.model._sketches:
         return []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # wrappers hand frames on as arrays, or the reverse
         try:
-            table = own.model._rows_to_compare(own.X)
-            return [(sketch, table, sketch.overlap(table)) for sketch in own.model._sketches]
+            table = inner.model._rows_to_compare(inner.X)
+            return [(sketch, table, sketch.overlap(table)) for sketch in inner.model._sketches]
         except (TypeError, ValueError):
             return []
 
@@ -351,5 +352,5 @@ def _compared(own: Inner) -> list[tuple[Sketch, Table, Overlap]]:
 def _sketches(models: Sequence[Any], X: Any) -> Iterator[tuple[Sketch, Table]]:
     """Return the sketches of all models that can read the rows, with the rows as these are read."""
     for model in models:
-        for own in inner_models(model, X):
-            yield from ((sketch, table) for sketch, table, _ in _compared(own))
+        for inner in inner_models(model, X):
+            yield from ((sketch, table) for sketch, table, _ in _compared(inner))

@@ -15,8 +15,6 @@ from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.models.answers import asked
 from pacboost.numerics.same_bits import log, row_totals
 
-# What each kind of mistake costs.
-
 
 def cost_matrix(costs: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
     """Read costs: a matrix, true classes down and predictions across, or {(true, said): cost}.
@@ -109,7 +107,7 @@ class ScoredRows:
         return asked(self.model, self.X, "predict_proba")
 
     def score(self, label: Any) -> NDArray[Any]:
-        """Return the score by which rows are ranked for a class: its probability, or the decision.
+        """Return the score that ranks rows for a class: its probability, or the decision.
 
         It has the type that the model gives, whose last bits are uncertain.
         """
@@ -132,24 +130,25 @@ class ScoredRows:
         if measure == "large_errors":
             limit = _positive("larger_than", options["larger_than"], measure)
             return np.ones(self.size, dtype=np.bool_), self._residuals > limit
-        own, named = self.labels == label, self.said == label
+        is_class, is_predicted = self.labels == label, self.said == label
         if measure in ("recall", "false_negative_rate"):
-            return own, own & (named if measure == "recall" else ~named)
+            return is_class, is_class & (is_predicted if measure == "recall" else ~is_predicted)
         if measure == "false_positive_rate":
-            return ~own, ~own & named
-        inside = named if measure == "precision" else own | named
-        return inside | self.doubtful, own & named
+            return ~is_class, ~is_class & is_predicted
+        inside = is_predicted if measure == "precision" else is_class | is_predicted
+        return inside | self.doubtful, is_class & is_predicted
 
     def losses(self, measure: str, options: Mapping[str, Any]) -> tuple[Doubles, float]:
         """Return the loss of every row divided by the largest possible loss, and that."""
         if measure == "brier":
             return self._brier()
         if measure == "log_loss":
-            least = options["p_min"]
-            if not isinstance(least, float) or not 0 < least < 0.5:
-                raise ParameterError(f"p_min is {least!r}; it lies strictly between 0 and 0.5")
-            scale = math.log(1 / least)
-            return np.minimum(-log(self._own_chances), scale) / scale, scale
+            p_min = options["p_min"]
+            if not isinstance(p_min, float) or not 0 < p_min < 0.5:
+                raise ParameterError(f"p_min is {p_min!r}; it lies strictly between 0 and 0.5")
+            scale = math.log(1 / p_min)
+            losses = 0.0 - log(self._own_chances)  # a negation makes -0.0 of a certain answer
+            return np.minimum(losses, scale) / scale, scale
         if measure == "cost":
             return self._costs(options["costs"])
         if measure == "absolute_error":
@@ -162,38 +161,38 @@ class ScoredRows:
     def places(self) -> NDArray[np.intp]:
         """The place of each label among the classes; -1 if it is none of them."""
         names = {name: place for place, name in enumerate(self.classes.tolist())}
-        return np.array([names.get(own, -1) for own in self.labels.tolist()], dtype=np.intp)
+        return np.array([names.get(label, -1) for label in self.labels.tolist()], dtype=np.intp)
 
     @property
     def _own_chances(self) -> Doubles:
         """The probability of the true class; 0 for labels that the model does not know."""
-        own = self.chances[np.arange(self.size), np.maximum(self.places, 0)]
-        return np.where(self.places >= 0, own, 0.0)
+        chances = self.chances[np.arange(self.size), np.maximum(self.places, 0)]
+        return np.where(self.places >= 0, chances, 0.0)
 
     @cached_property
     def _residuals(self) -> Doubles:
-        found = np.abs(np.asarray(self.said, np.float64) - np.asarray(self.labels, np.float64))
-        if not np.isfinite(found).all():
+        residuals = np.abs(np.asarray(self.said, np.float64) - np.asarray(self.labels, np.float64))
+        if not np.isfinite(residuals).all():
             raise DataError("a label or a prediction is missing or not finite; drop those rows")
-        return found
+        return residuals
 
     def _brier(self) -> tuple[Doubles, float]:
         """Two classes: the square of what is missing from 1; more: the sum, at most 2."""
         if self.classes.size <= 2:
             return (1 - self._own_chances) ** 2, 1.0
-        own = np.zeros_like(self.chances)
-        known = self.places >= 0
-        own[np.flatnonzero(known), self.places[known]] = 1.0
-        squares = row_totals((self.chances - own) ** 2)
-        return np.where(known, np.minimum(squares, 2.0), 2.0) / 2, 2.0
+        indicators = np.zeros_like(self.chances)
+        is_known = self.places >= 0
+        indicators[np.flatnonzero(is_known), self.places[is_known]] = 1.0
+        squares = row_totals((self.chances - indicators) ** 2)
+        return np.where(is_known, np.minimum(squares, 2.0), 2.0) / 2, 2.0
 
     def _outside_top(self, top_k: Any) -> Mask:
         """Return where the true class is not among the first; equal probabilities count against."""
-        most = self.classes.size - 1
-        if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= most:
+        max_k = self.classes.size - 1
+        if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= max_k:
             raise ParameterError(
                 f"top_k is {top_k!r}; with {self.classes.size} classes it is a whole number from "
-                f"1 to {most}"
+                f"1 to {max_k}"
             )
         before = (self.chances >= self._own_chances[:, None]).sum(axis=1) - 1
         return np.asarray((before >= top_k) | (self.places < 0))
@@ -201,29 +200,31 @@ class ScoredRows:
     def _costs(self, costs: Any) -> tuple[Doubles, float]:
         matrix = cost_matrix(costs, self.classes)
         names = {name: place for place, name in enumerate(self.classes.tolist())}
-        said = np.array([names.get(own, -1) for own in self.said.tolist()], dtype=np.intp)
+        predicted = np.array(
+            [names.get(costs_of_rows, -1) for costs_of_rows in self.said.tolist()], dtype=np.intp
+        )
         scale = float(matrix.max())  # also of a label that is not known, and of no answer
-        own = matrix[np.maximum(self.places, 0), said]
-        return np.where((self.places >= 0) & (said >= 0), own, scale) / scale, scale
+        costs_of_rows = matrix[np.maximum(self.places, 0), predicted]
+        return np.where((self.places >= 0) & (predicted >= 0), costs_of_rows, scale) / scale, scale
 
 
 def class_place(classes: NDArray[Any], label: Any) -> int:
     """Return the place of a label among the classes, or raise."""
-    found = [place for place, own in enumerate(classes.tolist()) if own == label]
-    if len(found) != 1:
-        names = ", ".join(repr(own) for own in classes.tolist()[:20])
+    places = [place for place, name in enumerate(classes.tolist()) if name == label]
+    if len(places) != 1:
+        names = ", ".join(repr(name) for name in classes.tolist()[:20])
         raise ParameterError(f"positive is {label!r}; the classes are {names}")
-    return found[0]
+    return places[0]
 
 
 def score_of(model: Any, X: Any, place: int) -> NDArray[Any]:
     """Return the score of a class: its probability, or for models without, their decision."""
     if hasattr(model, "predict_proba"):
         return asked(model, X, "predict_proba")[:, place]
-    found = asked(model, X, "decision_function")
-    if found.ndim == 2:
-        return found[:, place]
-    return found if place else -found
+    scores = asked(model, X, "decision_function")
+    if scores.ndim == 2:
+        return scores[:, place]
+    return scores if place else -scores
 
 
 def _positive(name: str, value: Any, measure: str) -> float:

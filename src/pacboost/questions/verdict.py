@@ -22,9 +22,9 @@ from pacboost.errors import NotCertified
 from pacboost.numerics.markup import bold, facts
 from pacboost.numerics.percent import percent_digits
 
-FAR_FEWER = 0.5
-"""If the mistakes it expects, and those on rows it learned from, are below such a share of those on
-certifying rows, the vote has overfitted: it needs more rows to learn from."""
+OVERFIT_SHARE = 0.5
+"""A vote has overfitted if its expected error and its training error are both below this share of
+the error on certifying rows: it then needs more training rows."""
 TWO_SIGMA = 2.0
 NO_STATEMENT = Statement("", "", "")
 
@@ -75,14 +75,14 @@ class Verdict:
         return self.sentence
 
     def _repr_html_(self) -> str:
-        wanted = "no error was asked for" if self.epsilon is None else f"{self.epsilon:g}"
-        known = [("asked for", wanted), ("certified", f"{self.value:.6g}")]
-        known += [] if self.reached is None else [("reached", "yes" if self.reached else "no")]
-        known += [("may fail with", f"{self.delta:g}")]
-        known += [("reason", self.reason)] if self.reason else []
+        target = "no error was asked for" if self.epsilon is None else f"{self.epsilon:g}"
+        entries = [("asked for", target), ("certified", f"{self.value:.6g}")]
+        entries += [] if self.reached is None else [("reached", "yes" if self.reached else "no")]
+        entries += [("may fail with", f"{self.delta:g}")]
+        entries += [("reason", self.reason)] if self.reason else []
         if self.more_certified is not None:
-            known += [("more certified examples", f"{self.more_certified:,}")]
-        return bold(self.sentence) + facts(known)
+            entries += [("more certified examples", f"{self.more_certified:,}")]
+        return bold(self.sentence) + facts(entries)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain objects that JSON knows; the parts of the sentence are left out."""
@@ -113,28 +113,28 @@ def judge(
     value = certificate.value
     if epsilon is None:
         claim, note = estimates.in_full(certificate, held_out, names, delta)
-        said = f"{claim} {note}".rstrip()
-        return Verdict(said, None, None, delta, value, headline=claim, note=note)
+        words = f"{claim} {note}".rstrip()
+        return Verdict(words, None, None, delta, value, headline=claim, note=note)
     claim = wording.sentence(certificate, delta)
     beside = estimates.beside(certificate, held_out, names)
     if value <= epsilon:
         rounds = f"{evidence.rounds:,} round{'s' if evidence.rounds != 1 else ''}"
         note = f"{percent_digits(epsilon)} was asked for, and reached after {rounds}."
         note = " ".join(part for part in [note, shift.stays(certificate, epsilon), *beside] if part)
-        said = f"{claim} {note}"
-        return Verdict(said, True, epsilon, delta, value, headline=claim, note=note)
+        words = f"{claim} {note}"
+        return Verdict(words, True, epsilon, delta, value, headline=claim, note=note)
     rate = _rate(certificate)
-    more = _more(certificate, delta, epsilon, rate)
-    if more is None:
+    n_more = _more(certificate, delta, epsilon, rate)
+    if n_more is None:
         reason = _why(rate, evidence)
     else:
         what = "groups" if certificate.of_what == wording.NEW_GROUPS else "examples"
-        step = int(10 ** max(0, len(str(more)) - 2))  # two digits are enough for a forecast
-        reason = f"about {math.ceil(more / step) * step:,} more certified {what} would do"
+        step = int(10 ** max(0, len(str(n_more)) - 2))  # two digits are enough for a forecast
+        reason = f"about {math.ceil(n_more / step) * step:,} more certified {what} would do"
     head = wording.sentence(certificate, delta, f"{percent_digits(epsilon)} was not reached: ")
-    said = " ".join([f"{str(head)[:-1]}; {reason}.", *beside])
+    words = " ".join([f"{str(head)[:-1]}; {reason}.", *beside])
     note = " ".join([f"{reason[:1].upper()}{reason[1:]}.", *beside])
-    return Verdict(said, False, epsilon, delta, value, reason, more, head, note)
+    return Verdict(words, False, epsilon, delta, value, reason, n_more, head, note)
 
 
 def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
@@ -145,12 +145,12 @@ def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
     Nothing is certified about future examples: 12 rows are too few to set any apart. 59 certified
     examples without a mistake would show an error of at most 5 %.
     """
-    wanted = 0.05 if epsilon is None else epsilon
-    needed = holdout.examples_for(holdout.clopper_pearson, wanted, delta)
+    target = 0.05 if epsilon is None else epsilon
+    needed = holdout.examples_for(holdout.clopper_pearson, target, delta)
     head = Statement(f"Nothing is certified about future examples: {why}.", "", "")
     note = (
         f"{needed:,} certified examples without a mistake would show an error of at most "
-        f"{percent_digits(wanted)}."
+        f"{percent_digits(target)}."
     )
     reached = None if epsilon is None else False
     return Verdict(f"{head} {note}", reached, epsilon, delta, 1.0, why, needed, head, note)
@@ -190,12 +190,12 @@ def _why(rate: float, evidence: FitMeasurements) -> str:
     """Return why the error itself is too large."""
     if evidence.improving:
         return f"its {evidence.rounds:,} rounds were still improving it, so allow more"
-    own, expected = evidence.training_error, evidence.expected_error
-    if not evidence.watching or max(own, expected) < FAR_FEWER * rate:
+    training_error, expected = evidence.training_error, evidence.expected_error
+    if not evidence.watching or max(training_error, expected) < OVERFIT_SHARE * rate:
         how = " (by their weights)" if evidence.weighted else ""
         return (
-            f"it is wrong on {percent_digits(own, 2)} of the rows it learned from{how} and on "
-            f"{percent_digits(rate, 2)} of others, so more rows to learn from would help"
+            f"it is wrong on {percent_digits(training_error, 2)} of the rows it learned from{how} "
+            f"and on {percent_digits(rate, 2)} of others, so more rows to learn from would help"
         )
     end = "has vanished" if evidence.edge_vanished else "has become too small to help"
     return (
