@@ -33,7 +33,6 @@ MEASURES = "cost recall precision false_positive_rate set_coverage class_coverag
 COSTS = {"exponential": 2, "logistic": 2, "clipped": 2, "hinge": 2, "weight": 1, "binomial": 1}
 LN2, LOOSER, PLACES, BITS = Fraction("0.693147180559945309417232"), Fraction(1, 10**9), 80, 128
 Part = dict[str, Any]
-
 class UndecidedError(Exception):
     """Something cannot be checked; what does not hold is a ValueError."""
 def need(condition: object, reason: str, error: type[Exception] = ValueError) -> None:
@@ -266,8 +265,9 @@ def number(own: Part) -> str:
     need(held or claims == 1 or f"each has delta/{claims}" in own["sample"], "claims differ")
     look = inputs.pop("look", 0) if held else 0
     inputs["delta"] /= claims * (look * (look + 1) or 1)
+    rows = inputs.get("n", inputs.get("positives", 0) + inputs.get("negatives", 0))
+    need(own["size"] == rows, f"{own['size']} rows are not those counted")
     if held:
-        need(own["size"] == inputs["n"], f"{own['size']} rows are not those counted")
         need(own.get("details", {}).keys() <= DETAILS, "its details are not known")
     fits = own.get("of_what", "new examples") in (["new examples"] if held else MEASURES.split())
     need(fits and own["valid_after_looking"] is False, "it speaks of something else")

@@ -64,6 +64,7 @@ def test_rows_that_are_named_validate() -> None:
         ask = replace(ASK, stops=True)
         trial = plan(FitRows(labelled(), None, validates), recipe(usual), ask)
         assert trial.held is not None
+        assert trial.held.numbers is not None
         assert np.array_equal(trial.held.numbers, np.flatnonzero(validates))
 
 

@@ -250,9 +250,9 @@ class ThreeWayBoost(MembersClassifier):
         if record.stopped or not record.again:
             return record.stopped or f"epsilon = {record.epsilon:g} is reached"
         return (
-            f"{record.again:,} of the {record.draws:,} examples were drawn before, so the tests do "
-            f"not hold for new ones; give {record.draws:,} rows, or a source without end "
-            "(fit_source)"
+            f"of the {record.draws:,} examples that were drawn {record.again:,} had come before, "
+            f"and tests on such say nothing of new ones; {record.draws:,} rows would have done, or "
+            "a source that does not end (fit_source)"
         )
 
     def _refusal(self) -> str:
