@@ -84,7 +84,7 @@ def test_too_few_rows_warn_with_what_was_needed_and_the_certificate_refuses() ->
         warnings.simplefilter("always")
         model.fit(X, y)
     assert {warning.filename for warning in told} == {__file__}
-    with pytest.raises(NotCertified, match="drawn before"):
+    with pytest.raises(NotCertified, match="had come before"):
         _ = model.certificate_
 
 
