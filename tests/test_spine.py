@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "pacboost"
 PAGE = (ROOT / "docs" / "spine.md").read_text(encoding="utf-8")
-FILES = re.findall(r"^\| `([a-z_/]+\.py)` \|", PAGE, flags=re.MULTILINE)
+FILES = re.findall(r"^\| `src/pacboost/([a-z_/]+\.py)` \|", PAGE, flags=re.MULTILINE)
 MAX_FILES, MAX_LINES = 16, 3_200
 MAX_FUNCTION_LINES, MAX_PARAMETERS = 60, 8
 FEATURES = {"cuda", "cluster", "text", "sparse", "copies", "sketch", "oracles", "theory", "lab"}
