@@ -53,7 +53,7 @@ def test_arrays(threads: Client) -> None:
     chunked = da.from_array(X, chunks=(GROUP, -1)), da.from_array(y, chunks=GROUP)
     alone = small().fit_source(chunked, client=False)
     assert bytes_of(small().fit_source(chunked, client=threads)) == bytes_of(alone)
-    with pytest.raises(DataError, match=r"2 pieces of columns; rechunk"):
+    with pytest.raises(DataError, match=r"2 chunks of columns; rechunk"):
         small().fit_source((da.from_array(X, chunks=(GROUP, 2)), chunked[1]))
     with pytest.raises(DataError, match="4 partitions and y 2"):
         small().fit_source((chunked[0], da.from_array(y, chunks=ROWS // 2)))
@@ -155,7 +155,7 @@ def test_certify_a_data_frame(
             assert pacboost.certify(model, lazy, target="y") == alone
     assert pacboost.certify(model, lazy.drop(columns="y"), lazy["y"]) == alone
     assert pacboost.certify(model, new, target="y") == alone
-    monkeypatch.setattr(mistakes, "MOST_ROWS", 600)
+    monkeypatch.setattr(mistakes, "MAX_ROWS_TO_FETCH", 600)
     assert 500 < int(pacboost.certify(model, lazy, target="y").inputs["n"]) < 700
     with pytest.raises(pacboost.PacboostError, match="trained on"):
         pacboost.certify(model, dd.from_pandas(known, npartitions=2), target="y")

@@ -33,7 +33,8 @@ def test_nothing_of_the_working_directory_is_run(tmp_path: Path, call: list[str]
         (tmp_path / f"{name}.py").write_text(HOSTILE, encoding="utf-8")
     rows = "".join(f"{k},{k % 3},{k % 2}\n" for k in range(60))
     (tmp_path / "data.csv").write_text(f"a,b,y\n{rows}", encoding="utf-8")
-    path = f"{SOURCE}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    # an empty entry of PYTHONPATH would be the working directory
+    path = os.pathsep.join(filter(None, [str(SOURCE), os.environ.get("PYTHONPATH", "")]))
     subprocess.run(
         [sys.executable, "-P", *call], cwd=tmp_path, env={**os.environ, "PYTHONPATH": path},
         check=True, capture_output=True,

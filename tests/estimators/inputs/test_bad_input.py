@@ -129,7 +129,7 @@ PARAMETERS: list[tuple[str, list[Any], str]] = [
     ("max_bins", [2.5, "many"], "is"),
     ("max_vote", ["high"], "is"),
     ("n_jobs", [2.5, "all"], "is"),
-    ("n_jobs", [0], "is 0; give a positive number"),
+    ("n_jobs", [0], "is 0; pass a positive number"),
     ("estimator", [DecisionTreeClassifier, Adversary, "stumps", 3], "is .*an object, not a class"),
 ]
 

@@ -247,6 +247,7 @@ def test_edge_and_doubt_are_measured_on_rows_that_were_not_learned_from(classes:
     assert evidence.expected_error == pytest.approx(np.mean(1 - staged[-1].max(axis=1)))
 
 
+@pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
 @pytest.mark.parametrize("dependent", ["groups", "time"])
 def test_whole_groups_and_later_rows_choose_the_rounds(dependent: str) -> None:
     """Each group has a level of its own, which rows drawn one by one would give away."""
