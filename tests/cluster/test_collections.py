@@ -55,7 +55,7 @@ def test_arrays(threads: Client) -> None:
     assert bytes_of(small().fit_source(chunked, client=threads)) == bytes_of(alone)
     with pytest.raises(DataError, match=r"2 chunks of columns; rechunk"):
         small().fit_source((da.from_array(X, chunks=(GROUP, 2)), chunked[1]))
-    with pytest.raises(DataError, match="4 partitions and y 2"):
+    with pytest.raises(DataError, match="4 partitions but y has 2"):
         small().fit_source((chunked[0], da.from_array(y, chunks=ROWS // 2)))
     with pytest.raises(TypeError, match="y as a Dask collection"):
         small().fit(chunked[0], y)
