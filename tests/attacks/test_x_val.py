@@ -86,5 +86,6 @@ def test_but_not_be_those_that_certify() -> None:
     apart = divide(X, y, "holdout", 0.2, seed_of(0) + CERTIFY).apart
     assert apart is not None
     model = make("AdaBoostClassifier", certify="holdout", random_state=0)
-    with pytest.raises(ParameterError, match="are among the rows of X_val"):
-        model.fit(X, y, X_val=apart.X, y_val=apart.y)
+    for rows in (200, 20, 8):  # all rows that certify, and a few of them
+        with pytest.raises(ParameterError, match="are among the rows of X_val"):
+            model.fit(X, y, X_val=apart.X[:rows], y_val=apart.y[:rows])

@@ -51,16 +51,18 @@ def without_shared(estimator: Any, apart: Apart, X_val: Any) -> Apart:
     """Refuse if rows that certify are validation rows; with copies="distinct", leave them out.
 
     Independent rows may equal each other by chance: they are refused only if they do so more often
-    than validation rows equal each other.
+    than rows of either set equal each other. Few validation rows among many that certify show in
+    one direction of the test, all certifying rows among many validation rows in the other.
     """
     hashes = row_hashes(estimator._comparable(apart.X, X_val))
-    validation = HashCounts.from_hashes(row_hashes(estimator._comparable(X_val, apart.X)))
+    validation_hashes = row_hashes(estimator._comparable(X_val, apart.X))
+    certifying, validation = map(HashCounts.from_hashes, (hashes, validation_hashes))
     shared = validation.contains(hashes)
     if apart.examples.distinct and not shared.all():
         count = int(np.count_nonzero(shared))
         warn_uncounted(count, shared.size, "they are validation rows, which have a part in the fit")
         return apart.without(shared)
-    if validation.overlap(hashes).suspicious:
+    if validation.overlap(hashes).suspicious or certifying.overlap(validation_hashes).suspicious:
         raise ParameterError(
             f"{np.count_nonzero(shared):,} of the {shared.size:,} rows that certify='holdout' sets "
             "apart are among the rows of X_val or eval_set, so they would have a part in the fit. "
