@@ -230,7 +230,7 @@ def test_text_report_and_export(houses: Path, tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (("--target", "price", "--loss", "hubr"), "hubr"),
-        (("--target", "price", "--loss", "quantile"), "--loss quantile needs quantile"),
+        (("--target", "price", "--loss", "quantile"), "option --quantile"),
         (("--target", "price", "--quantile", 0.5), "--quantile requires --loss quantile"),
         (("--target", "price", "--loss", "huber", "--quantile", 0.5), "quantile belongs to"),
         (("--target", "price", "--loss", "huber", "--booster", "logit"), "--booster cannot be"),

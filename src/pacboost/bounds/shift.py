@@ -89,7 +89,7 @@ def largest_error(error: float, move: str, by: float) -> float:
     low, high = way.none, way.upper_end
     if isinstance(by, bool) or not isinstance(by, int | float) or not low <= by <= high:
         limits = f"from {low:g} to {high:g}" if high < math.inf else f"≥ {low:g}"
-        raise ParameterError(f"{move} is {by!r}; it is a number {limits}")
+        raise ParameterError(f"{move} is {by!r}; it is a number {limits}", parameter=move)
     return outward(way.largest(min(1.0, error), by)) if by > way.none else error
 
 
@@ -298,7 +298,9 @@ def shares_upper(parts: str, shares: str, delta: float, claims: int = 1) -> floa
     """
     counted, boxes = measures.read_parts(parts), list(_read_boxes(shares).values())
     if len(counted) != len(boxes):
-        raise ParameterError(f"{len(boxes)} classes have shares, and {len(counted)} have rows")
+        raise ParameterError(
+            f"{len(boxes)} classes have shares, and {len(counted)} have rows", parameter="shares"
+        )
     errors = [measures.rate_upper(k, n, delta, claims * len(counted)) for k, n in counted]
     value, rest = 0.0, max(0.0, 1 - sum(low for low, _ in boxes))
     for error, (low, high) in sorted(zip(errors, boxes, strict=True), reverse=True):
@@ -314,17 +316,21 @@ def _read_boxes(shares: str) -> dict[str, tuple[float, float]]:
         boxes = {name: (float(low), float(high)) for name, (low, high) in pairs}
     except (AttributeError, TypeError, ValueError) as problem:
         raise ParameterError(
-            f"shares is {shares!r:.80}; each class needs one number, or two ({problem})"
+            f"shares is {shares!r:.80}; each class needs one number, or two ({problem})",
+            parameter="shares",
         ) from problem
     for name, (low, high) in boxes.items():
         if not 0 <= low <= high <= 1:
             raise ParameterError(
-                f"the share of {name!r} is {low:g} to {high:g}; it is within 0 to 1"
+                f"the share of {name!r} is {low:g} to {high:g}; it is within 0 to 1",
+                parameter="shares",
             )
     smallest, largest = (sum(box[end] for box in boxes.values()) for end in (0, 1))
     if smallest > 1 + SUM_SLACK or largest < 1 - SUM_SLACK:
         between = f"{smallest:.6g}" + (f" to {largest:.6g}" if smallest != largest else "")
-        raise ParameterError(f"the shares of all classes sum to {between}; together they are 1")
+        raise ParameterError(
+            f"the shares of all classes sum to {between}; together they are 1", parameter="shares"
+        )
     return boxes
 
 
@@ -342,7 +348,8 @@ def shares_certificate(
         shares = dict.fromkeys(names, (0.0, 1.0))
     if not isinstance(shares, Mapping):
         raise ParameterError(
-            f"shares is {shares!r}; it is 'any', or a mapping of classes to shares"
+            f"shares is {shares!r}; it is 'any', or a mapping of classes to shares",
+            parameter="shares",
         )
     share_ends = {
         labels.get(name, str(name)): box if isinstance(box, tuple | list) else (box, box)
@@ -351,7 +358,8 @@ def shares_certificate(
     if share_ends.keys() != names.keys():
         raise ParameterError(
             f"shares names {', '.join(map(repr, share_ends))}; the classes are "
-            f"{', '.join(map(repr, names))}, and each has to be named, with 0 if there is none"
+            f"{', '.join(map(repr, names))}, and each has to be named, with 0 if there is none",
+            parameter="shares",
         )
     boxes = _read_boxes(json.dumps(share_ends, ensure_ascii=False, default=float))
     if missing := [name for name, (_, high) in boxes.items() if name not in rows and high > 0]:

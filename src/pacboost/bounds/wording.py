@@ -235,7 +235,7 @@ BY_RATIO = ("ratio_bound", "offered", "seed", "learned")
 """Details of a certificate by rows that were accepted at random: the bound of their weights, the
 number of rows offered, the seed, and whether the weights were learned."""
 
-TIGHTER = 'usually larger than a bound by rows held out (certify="holdout")'
+TIGHTER = "usually larger than a bound by rows held out"
 
 
 class Statement(NamedTuple):
@@ -305,12 +305,12 @@ def equal_to_learned(share: float) -> str:
     """State the share of rows that equal training rows, and what to do if they are copies.
 
     >>> print(equal_to_learned(0.085))
-    8.5 % of these rows equal rows it learned from; if they are copies, pass copies='distinct' or \
-groups=
+    8.5 % of these rows equal rows it learned from; if they are copies, count \
+distinct rows or name their groups
     """
     return (
-        f"{percent(share)} of these rows equal rows it learned from; if they are copies, pass "
-        "copies='distinct' or groups="
+        f"{percent(share)} of these rows equal rows it learned from; if they are copies, count "
+        "distinct rows or name their groups"
     )
 
 

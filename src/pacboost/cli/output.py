@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pacboost.cli.group import in_commands
 from pacboost.errors import NotCertified
 from pacboost.numerics.percent import visible
 
@@ -52,7 +51,7 @@ def bold(words: str) -> Text:
     """Make text bold."""
     from rich.text import Text
 
-    return Text(in_commands(words), style="bold")
+    return Text(words, style="bold")
 
 
 def certificate_facts(certificate: Certificate, *, details: bool) -> list[tuple[str, str]]:
@@ -79,7 +78,7 @@ def certificate_facts(certificate: Certificate, *, details: bool) -> list[tuple[
 
 def echo(text: str, *, err: bool = False) -> None:
     """Print a sentence with control characters escaped."""
-    click.echo(visible(in_commands(text)), err=err)
+    click.echo(visible(text), err=err)
 
 
 def make_console(**options: Any) -> Console:
@@ -101,7 +100,7 @@ def print_parts(*parts: Any) -> None:
 
     console = make_console(highlight=False)
     for part in parts:
-        console.print(Text(in_commands(part)) if isinstance(part, str) else part)
+        console.print(Text(part) if isinstance(part, str) else part)
 
 
 def answer(as_json: bool, content: Any, *parts: Any) -> None:

@@ -193,7 +193,8 @@ class Contest:
             if len(test) != 2:
                 raise ParameterError(
                     f"test holds {len(test)} things; it may be a pair of rows and labels, a share "
-                    "of the rows, or None"
+                    "of the rows, or None",
+                    parameter="test",
                 )
             new = NewRows.beside(plain_rows(X), plain_rows(test[0]), test[0], test[1], copies)
             self._assumptions = new.assumptions
@@ -281,7 +282,9 @@ def _named(boosters: Any) -> dict[str, Any]:
     else:
         pairs = [(_words(boosters), boosters)]
     if not pairs:
-        raise ParameterError("there are no boosters to compare; name at least one")
+        raise ParameterError(
+            "there are no boosters to compare; name at least one", parameter="boosters"
+        )
     found: dict[str, Any] = {}
     for name, choice in pairs:
         if isinstance(choice, type) or not (hasattr(choice, "fit") and hasattr(choice, "predict")):

@@ -210,7 +210,8 @@ def draw(rows: int, name: str, share: float, seed: int) -> tuple[Rows, Rows]:
     if not 0 < held < rows:
         raise ParameterError(
             f"{name} is {share} and there are {rows} rows; it must lie in (0, 1) and "
-            "leave at least 1 sample on both sides"
+            "leave at least 1 sample on both sides",
+            parameter=name,
         )
     order = np.random.default_rng(seed).permutation(rows)
     return np.sort(order[held:]), np.sort(order[:held])

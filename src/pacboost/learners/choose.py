@@ -32,5 +32,6 @@ def as_learner(choice: Any, parameter: str = "estimator") -> Learner:
     raise ParameterError(
         f"{parameter} is {choice!r}; it may be {', '.join(map(repr, LEARNERS))}, None for stumps, "
         "a learner of pacboost, a scikit-learn classifier (an object, not a class) or a function "
-        "(X, y, weights)"
+        "(X, y, weights)",
+        parameter=parameter,
     )

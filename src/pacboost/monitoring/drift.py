@@ -84,7 +84,8 @@ class RowStream:
         if fingerprint(values) != self.reference:
             raise ParameterError(
                 "the reference rows are not those that this monitor began with; give the same "
-                "rows in the same order, or begin a new monitor"
+                "rows in the same order, or begin a new monitor",
+                parameter="reference",
             )
         self._take_reference(values)
 
@@ -107,7 +108,7 @@ class RowStream:
     def add(self, X: Any) -> None:
         """Compare further rows."""
         if self._binning is None:
-            raise ParameterError(NO_REFERENCE)
+            raise ParameterError(NO_REFERENCE, parameter="reference")
         values, names = read_rows(X)
         if names != self.names:
             raise DataError(
@@ -191,7 +192,7 @@ class RowStream:
     def ratio(self, X: Any) -> LearnedRatio:
         """Return the weights of rows by the last rules; no rule may have been fitted on X."""
         if self._binning is None:
-            raise ParameterError(NO_REFERENCE)
+            raise ParameterError(NO_REFERENCE, parameter="reference")
         codes = self._binning.codes(read_rows(X)[0]).astype(np.float64)
         for learned in (self._old, self._window):
             if not len(learned):

@@ -125,7 +125,8 @@ class Monitor:
         self.run_length = positive_whole("run_length", run_length)
         if self.run_length > MAX_RUN_LENGTH:
             raise ParameterError(
-                "run_length is above 10^15, more rows than any model sees; give a smaller number"
+                "run_length is above 10^15, more rows than any model sees; give a smaller number",
+                parameter="run_length",
             )
         self._record = getattr(model, "ledger_", None)
         # Other models may be fitted in place, so a copy is compared with.
@@ -136,7 +137,9 @@ class Monitor:
     def update(self, X: Any, y: Any) -> Monitor:
         """Count the mistakes of the model on labelled rows."""
         if self.model is None:
-            raise ParameterError("this monitor has no model; use update_mistakes")
+            raise ParameterError(
+                "this monitor has no model; use update_mistakes", parameter="model"
+            )
         X = collected(X)
         wrong = mistakes_of(self.model, X, y)
         same = getattr(self.model, "ledger_", None) is self._record
@@ -145,7 +148,8 @@ class Monitor:
         if not same:
             raise ParameterError(
                 "the model was fitted again since this monitor began, so its mistakes are those "
-                "of another model; begin a new monitor"
+                "of another model; begin a new monitor",
+                parameter="model",
             )
         return self.update_mistakes(wrong)
 
@@ -166,8 +170,9 @@ class Monitor:
         """Compare new rows, without labels, with the reference rows."""
         if self._rows is None:
             raise ParameterError(
-                "this monitor has no reference rows to compare new ones with; give reference= "
-                "when you make it"
+                "this monitor has no reference rows to compare new ones with; give them "
+                "when you make it",
+                parameter="reference",
             )
         self._rows.add(X)
         return self
@@ -181,7 +186,9 @@ class Monitor:
         Every call makes a separate claim.
         """
         if self.model is None or self._rows is None:
-            raise ParameterError("a monitor needs a model and reference rows to certify")
+            raise ParameterError(
+                "a monitor needs a model and reference rows to certify", parameter="reference"
+            )
         return certify(self.model, X, y, ratio=self._rows.ratio(X), delta=self.delta)
 
     @property
@@ -300,7 +307,8 @@ class Monitor:
             raise FileError(f"{path}: is not the file of a monitor ({problem})") from problem
         if reference is not None and monitor._rows is None:
             raise ParameterError(
-                f"{path}: this monitor was begun without reference rows; begin a new one"
+                f"{path}: this monitor was begun without reference rows; begin a new one",
+                parameter="reference",
             )
         if reference is not None and monitor._rows is not None:
             monitor._rows.give_reference(reference)
@@ -320,8 +328,9 @@ def _certified(model: Any) -> float:
     if certificate is None or of_what != wording.NEW_EXAMPLES or certificate.value >= 1:
         has = "has no certificate" if certificate is None else f"certifies {certificate.claim!r}"
         raise ParameterError(
-            f"the model {has}, so the error to hold it to is not known; give error=, such as the "
-            "value of pacboost.certify(model, X, y)"
+            f"the model {has}, so the error to hold it to is not known; give it, such as the "
+            "error that certify computes by new rows",
+            parameter="error",
         )
     return float(certificate.value)
 

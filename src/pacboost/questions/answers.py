@@ -67,7 +67,8 @@ class Answers:
         count = self.classes_.size
         if positive is None and count != 2:
             raise ParameterError(
-                f"there are {count} classes; name by positive= the class that the scores rank"
+                f"there are {count} classes; positive has to name the one that the scores rank",
+                parameter="positive",
             )
         place = 1 if positive is None else class_place(self.classes_, positive)
         numbers = np.asarray(scores, dtype=np.float64)
@@ -141,9 +142,14 @@ def as_models(
     from pacboost.questions.certify import by_column
 
     if missing not in MISSING:
-        raise ParameterError(f"missing is {missing!r}; it may be {', '.join(map(repr, MISSING))}")
+        raise ParameterError(
+            f"missing is {missing!r}; it may be {', '.join(map(repr, MISSING))}",
+            parameter="missing",
+        )
     if is_collection(X):
-        raise ParameterError("answers of Dask collections are not read; compute the rows first")
+        raise ParameterError(
+            "answers of Dask collections are not read; compute the rows first", parameter="X"
+        )
     truths = fresh_labels(rows_and_labels(X, y, target)[1])
     if truths.dtype.kind == "f" and (truths == np.rint(truths)).all():
         truths = truths.astype(np.int64)

@@ -35,13 +35,15 @@ def by_column(model: Any, X: Any, by: Any, name: str = "by") -> tuple[Any, Any]:
     if not is_frame(X):
         raise ParameterError(
             f"{name} is {by!r}, which names a column, and X is no data frame; give an array with "
-            "a value for every row"
+            "a value for every row",
+            parameter=name,
         )
     frame = open_frame(X)
     if by not in frame.columns:
         raise ParameterError(
             f"{name} is {by!r}{meant(by, frame.columns)}; the columns are "
-            f"{', '.join(map(repr, frame.columns))}"
+            f"{', '.join(map(repr, frame.columns))}",
+            parameter=name,
         )
     features = getattr(model, "feature_names_in_", None)
     if features is not None and by not in [str(name) for name in features]:
@@ -62,13 +64,15 @@ def _answers(model: Any, X: Any, y: Any, names: list[str]) -> tuple[NDArray[Any]
     numbers = [name for name in names if MEASURES[name].numbers]
     regressor = not _is_classifier(model)
     if numbers and not regressor:
-        raise NotCertified(f"of={numbers[0]!r} is for models that predict numbers, not classes")
+        raise NotCertified(
+            f"the measure {numbers[0]!r} is for models that predict numbers, not classes"
+        )
     if regressor and len(numbers) < len(names):
         other = next(name for name in names if name not in numbers)
         allowed = ", ".join(repr(name) for name, kind in MEASURES.items() if kind.numbers)
         raise NotCertified(
-            f"of={other!r} is for classifiers, and this model predicts numbers; allowed are "
-            f"{allowed}"
+            f"the measure {other!r} is for classifiers, and this model predicts numbers; allowed "
+            f"are {allowed}"
         )
     labels = fresh_labels(y)
     predictions = asked(model, X)
@@ -216,12 +220,14 @@ answers only: 25.0 % of these rows have none.
     if shares is not None:
         if ratio is not None or new_rows is not None:
             raise ParameterError(
-                "shares was given with ratio or new_rows; a world moves by one of these"
+                "shares was given with ratio or new_rows; a world moves by one of these",
+                parameter="shares",
             )
         if not is_plain_error or positive is not None or groups is not None or ordered:
             raise ParameterError(
                 "shares speaks of the error, by independent rows; leave out of, end, positive, "
-                "groups and ordered"
+                "groups and ordered",
+                parameter="shares",
             )
         X, y = rows_and_labels(X, y, target)
         labels = fresh_labels(y)
@@ -238,13 +244,15 @@ answers only: 25.0 % of these rows have none.
         if len(family) > 1:
             raise ParameterError(
                 f"these are {len(family)} claims, and certify makes one; name one measure, one "
-                "class by positive= and one end, or call certify_all"
+                "class by positive= and one end, or call certify_all",
+                parameter="of",
             )
         return family.certificates[0]
     X, y = _read(model, X, y, target, None, groups, models, ordered=ordered)
     if positive is not None:
         raise ParameterError(
-            "positive was given, and of='error' speaks of all classes; name it by of="
+            "positive was given, and the error speaks of all classes; name a measure, too",
+            parameter="positive",
         )
     share = probability("delta", delta) / models
     wrong = mistakes(model, X, y)
@@ -353,7 +361,9 @@ def certify_all(
 
 def _instead(model: Any, said: Any) -> list[Any]:
     if model is not None:
-        raise ParameterError("a model and said= were both given; answers take the model's place")
+        raise ParameterError(
+            "a model and said= were both given; answers take the model's place", parameter="said"
+        )
     return [said]
 
 
@@ -364,16 +374,20 @@ def _read(
     """Return rows and labels in memory."""
     positive_whole("models", models)
     if groups is not None and ordered:
-        raise ParameterError("groups and ordered were both given; rows are one or the other")
+        raise ParameterError(
+            "groups and ordered were both given; rows are one or the other", parameter="groups"
+        )
     if by is not None and (groups is not None or ordered):
         raise ParameterError(
             "by cannot be combined with groups or ordered: within a group of by, no theorem here "
-            "covers rows that depend on each other"
+            "covers rows that depend on each other",
+            parameter="by",
         )
     if is_collection(X) and (ordered or groups is not None or not isinstance(by, str | None)):
         raise ParameterError(
             "of Dask collections a random choice of rows is fetched: groups=, ordered= and by= as "
-            "an array cannot follow it. Name a column by by=, or compute the rows first."
+            "an array cannot follow it. Name a column by by=, or compute the rows first.",
+            parameter="by",
         )
     return rows_and_labels(X, y, target)
 
@@ -433,7 +447,8 @@ def certify_answers(
     if target_error is not None and abstain_below is not None:
         raise ParameterError(
             "target_error and abstain_below were both given; the first finds the threshold that "
-            "the second names, so give one of them"
+            "the second names, so give one of them",
+            parameter="target_error",
         )
     positive_whole("models", models)
     if not hasattr(model, "predict_proba"):

@@ -315,7 +315,8 @@ def compare_models(
     probability("delta", delta)
     if positive_whole("models", models) < 2:
         raise ParameterError(
-            "models is 1; it counts all that are tried on these rows, so 2 or more"
+            "models is 1; it counts all that are tried on these rows, so 2 or more",
+            parameter="models",
         )
     wrong = [mistakes(model, X, y) for model in (one, other)]
     rows = NewRows.select([one, other], X, y, copies)

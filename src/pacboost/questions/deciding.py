@@ -42,7 +42,8 @@ def read_wish(wishes: Mapping[str, Any]) -> tuple[str, Any]:
         raise ParameterError(
             f"{', '.join(requests) or 'nothing'} was asked for; give exactly one of "
             f"{', '.join([*WISHES, 'target_error', 'abstain_below'])}, fixed before the rows are "
-            "looked at"
+            "looked at",
+            parameter="recall",
         )
     name, wish = next(iter(requests.items()))
     if name == "abstain_below":
@@ -56,7 +57,8 @@ def read_wish(wishes: Mapping[str, Any]) -> tuple[str, Any]:
     if len(pair) != 2 or not all(0 < cost < math.inf for cost in pair):
         raise ParameterError(
             f"cost is {wish!r}; it is a pair: the cost of a missed example, and that of a false "
-            "alarm, both above 0"
+            "alarm, both above 0",
+            parameter="cost",
         )
     return name, pair
 
@@ -112,7 +114,7 @@ class ThresholdChoice:
 
     def _by_recall(self, wish: float) -> tuple[float, Certificate, tuple[Certificate, ...]]:
         n = self.positives.size
-        rank = self._rank(n, 1 - wish, f"rows of class {self.label!r}", f"recall={wish:g}")
+        rank = self._rank(n, 1 - wish, f"rows of class {self.label!r}", f"recall {wish:g}")
         threshold = _finite(float(np.sort(self.positives)[rank - 1]))
         alarms = int((self.negatives >= threshold).sum())
         m = self.negatives.size
@@ -128,7 +130,7 @@ class ThresholdChoice:
     def _by_alarms(self, wish: float) -> tuple[float, Certificate, tuple[Certificate, ...]]:
         m = self.negatives.size
         what = f"rows of other classes than {self.label!r}"
-        rank = self._rank(m, wish, what, f"false_positive_rate={wish:g}")
+        rank = self._rank(m, wish, what, f"false_positive_rate {wish:g}")
         beyond = float(np.sort(self.negatives)[::-1][rank - 1])
         threshold = _finite(self.borders.above(beyond))
         n, n_found = self.positives.size, int((self.positives >= threshold).sum())
@@ -245,7 +247,7 @@ class ThresholdChoice:
             needed = deciding.fewest_rows(rate, self.share)
             share = n / (self.positives.size + self.negatives.size)
             raise NotCertified(
-                f"{wish} with delta={self.share:g} needs at least {needed:,} {what}; there are "
+                f"{wish} with delta {self.share:g} needs at least {needed:,} {what}; there are "
                 f"{n:,}. Collect {needed - n:,} more of them, about {(needed - n) / share:,.0f} "
                 "rows at this share, or ask for less"
             )
@@ -256,14 +258,14 @@ class ThresholdChoice:
         fewest = deciding.fewest_rows(1 - wish, self.share / max(1, len(sequences)))
         if not sequences:
             return (
-                f"precision={wish:g} with delta={self.share:g} needs at least {fewest:,} rows that "
+                f"precision {wish:g} with delta {self.share:g} needs at least {fewest:,} rows that "
                 f"are said to be positive; there are {falling.size:,} rows in all"
             )
         tested = [self._at_rank(falling, ranks[0]) for ranks in sequences]
         _, right, n_positive = next((point for point in tested if point[-1]), tested[-1])
         equal = "" if n_positive else " (too many rows have the highest score)"
         return (
-            f"no threshold is certified to have precision={wish:g}: of the {n_positive:,} rows "
+            f"no threshold is certified to have precision {wish:g}: of the {n_positive:,} rows "
             f"with the highest scores {right:,} are of class {self.label!r}{equal}. Ask for a "
             "lower precision, use a better model, or collect more rows (with no mistake "
             f"{fewest:,} would do)"
@@ -354,7 +356,7 @@ class CalibrationRows:
             lost = int(np.isinf(scores).sum())
             raise NotCertified(
                 f"{lost:,} of {n:,} {what} can never be covered, because their label is unknown to "
-                f"the model; coverage={coverage:g} allows {n - rank:,}. Calibrate by rows whose "
+                f"the model; coverage {coverage:g} allows {n - rank:,}. Calibrate by rows whose "
                 "labels the model knows"
             )
         inputs = {"rank": rank, "n": n, "delta": delta, "claims": claims}
@@ -372,14 +374,14 @@ def too_few(n: int, coverage: float, delta: float, what: str) -> str:
     """Return how many rows are needed.
 
     >>> print(too_few(20, 0.9, 0.05, "rows"))
-    coverage=0.9 with delta=0.05 needs at least 29 rows to calibrate by; there are 20. Collect 9 \
-more, or ask for less; pacboost.theory.plan.coverage says how many keep sets small
+    coverage 0.9 with delta 0.05 needs at least 29 rows to calibrate by; there are 20. Collect 9 \
+more, or ask for less; the plan for coverage says how many keep sets small
     """
     needed = fewest_rows(1 - coverage, delta)
     return (
-        f"coverage={coverage:g} with delta={delta:g} needs at least {needed:,} {what} to calibrate "
+        f"coverage {coverage:g} with delta {delta:g} needs at least {needed:,} {what} to calibrate "
         f"by; there are {n:,}. Collect {needed - n:,} more, or ask for less; "
-        "pacboost.theory.plan.coverage says how many keep sets small"
+        "the plan for coverage says how many keep sets small"
     )
 
 

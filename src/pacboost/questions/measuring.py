@@ -71,7 +71,8 @@ def read_measures(of: Any, options: dict[str, Any]) -> list[str]:
             allowed = ", ".join(repr(name) for name in MEASURES if name != "cost")
             raise ParameterError(
                 f"of is {measure!r}{meant(measure, MEASURES)}; it may be {allowed}, a matrix of "
-                "costs, or a list of these"
+                "costs, or a list of these",
+                parameter="of",
             )
         if measure not in names:
             names.append(measure)
@@ -83,7 +84,9 @@ def claims_of(
 ) -> list[Claim]:
     """List all claims, in the order of measures, classes, groups and ends."""
     if end is not None and end not in ENDS:
-        raise ParameterError(f"end is {end!r}; it may be {', '.join(map(repr, ENDS))}, or None")
+        raise ParameterError(
+            f"end is {end!r}; it may be {', '.join(map(repr, ENDS))}, or None", parameter="end"
+        )
     claims = []
     for name in names:
         about = MEASURES[name]

@@ -181,7 +181,9 @@ def rows_and_labels(X: Any, y: Any, target: str | None) -> tuple[Any, Any]:
         return X, y
     X = collected(X)
     if not is_frame(X):
-        raise ParameterError(f"target is {target!r}, and X is no data frame; give y instead")
+        raise ParameterError(
+            f"target is {target!r}, and X is no data frame; give y instead", parameter="target"
+        )
     rows, labels = split_frame(X, target)
     return rows, labels.to_numpy()
 

@@ -52,25 +52,34 @@ def filtered(
     """
     if ratio is None and new_rows is None:
         if ratio_bound is not None:
-            raise ParameterError("ratio_bound was given without ratio or new_rows; leave it out")
+            raise ParameterError(
+                "ratio_bound was given without ratio or new_rows; leave it out",
+                parameter="ratio_bound",
+            )
         return rows
     if ratio is not None and new_rows is not None:
-        raise ParameterError("ratio and new_rows were both given; a ratio is known, or learned")
+        raise ParameterError(
+            "ratio and new_rows were both given; a ratio is known, or learned", parameter="new_rows"
+        )
     if not each:
         raise ParameterError(
             "ratio and new_rows cannot be combined with groups or ordered: rows are filtered one "
-            "by one, and no theorem here covers a selection of dependent rows"
+            "by one, and no theorem here covers a selection of dependent rows",
+            parameter="new_rows",
         )
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
-        raise ParameterError(f"seed is {seed!r}; it is a whole number from 0 to 2^32 - 1")
+        raise ParameterError(
+            f"seed is {seed!r}; it is a whole number from 0 to 2^32 - 1", parameter="seed"
+        )
     if ratio is not None and not isinstance(ratio, LearnedRatio):
         if ratio_bound is None:
             raise ParameterError(
-                "a ratio was given without its bound, ratio_bound=. Rows that are kept are draws "
+                "a ratio was given without ratio_bound, its bound. Rows that are kept are draws "
                 "from the moved world only if no ratio is above a number that was fixed before the "
                 "rows were seen; the largest ratio of these rows is no such number. If none is "
                 "known, fix one, such as 10, and clip the ratio there (the smaller of the two): "
-                "the claim is then about the examples that the clipped ratio describes"
+                "the claim is then about the examples that the clipped ratio describes",
+                parameter="ratio_bound",
             )
         weights = _known(ratio, X, rows.rows, _positive(ratio_bound))
         return _tossed(rows, X, y, weights, float(ratio_bound), seed)
@@ -137,17 +146,20 @@ def _known(ratio: Any, X: Any, rows: int, bound: float) -> Doubles:
         raise DataError("a ratio is missing, negative or infinite; each is a number from 0 on")
     if (largest := float(weights.max())) > bound:
         raise ParameterError(
-            f"the ratio of a row is {largest:.6g}, above ratio_bound={bound:g}. The bound has to "
+            f"the ratio of a row is {largest:.6g}, above ratio_bound, {bound:g}. The bound has to "
             "be fixed before the rows are seen, so it may not be raised now. Clip the ratio there "
             "(the smaller of the two), which makes the claim one about the examples that the "
-            "clipped ratio describes, or certify by other rows with a larger bound"
+            "clipped ratio describes, or certify by other rows with a larger bound",
+            parameter="ratio_bound",
         )
     return weights
 
 
 def _positive(bound: Any) -> float:
     if isinstance(bound, bool) or not isinstance(bound, int | float) or not 0 < bound < math.inf:
-        raise ParameterError(f"ratio_bound is {bound!r}; it is a finite number above 0")
+        raise ParameterError(
+            f"ratio_bound is {bound!r}; it is a finite number above 0", parameter="ratio_bound"
+        )
     return float(bound)
 
 

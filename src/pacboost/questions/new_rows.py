@@ -234,8 +234,9 @@ class NewRows:
         """
         if check_copies(copies) == "distinct" and not each:
             raise ParameterError(
-                "copies='distinct' was given with groups or ordered, which say themselves what "
-                "rows are; leave copies out"
+                "copies was given with groups or ordered, which say themselves what rows are; "
+                "leave copies out",
+                parameter="copies",
             )
         checked = [refuse_training_rows(model, X, copies) for model in models]
         rows = len(np.asarray(y))
@@ -332,7 +333,7 @@ def _refuse(overlap: Overlap, sketch: Sketch, copies: str, models: int) -> None:
         f"{overlap.shared:,} of {overlap.compared:,} rows compared are rows the model was trained "
         "on, more than repeats among its training rows explain. A certificate needs rows that had "
         "no part in fitting: hold some back before you fit. If these rows equal training rows "
-        "because both have copies, give copies='distinct', which leaves those out"
+        "because both have copies, set copies to 'distinct', which leaves those out"
     )
 
 

@@ -31,7 +31,8 @@ def cost_matrix(costs: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
             if not isinstance(pair, tuple) or len(pair) != 2 or not set(pair) <= set(places):
                 raise ParameterError(
                     f"costs name {pair!r}; keys are pairs (true class, predicted class) of "
-                    f"{', '.join(map(repr, places))}"
+                    f"{', '.join(map(repr, places))}",
+                    parameter="cost",
                 )
             matrix[places[pair[0]], places[pair[1]]] = cost
     else:
@@ -39,10 +40,11 @@ def cost_matrix(costs: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
     if matrix.shape != (number, number) or not ((matrix >= 0) & (matrix < math.inf)).all():
         raise ParameterError(
             f"costs have shape {matrix.shape}; for {number} classes they are {number} by {number} "
-            "finite numbers, 0 or more, true classes down and predictions across"
+            "finite numbers, 0 or more, true classes down and predictions across",
+            parameter="cost",
         )
     if matrix.max() <= 0:
-        raise ParameterError("all costs are 0; at least one has to be larger")
+        raise ParameterError("all costs are 0; at least one has to be larger", parameter="cost")
     return matrix
 
 
@@ -145,7 +147,9 @@ class ScoredRows:
         if measure == "log_loss":
             p_min = options["p_min"]
             if not isinstance(p_min, float) or not 0 < p_min < 0.5:
-                raise ParameterError(f"p_min is {p_min!r}; it lies strictly between 0 and 0.5")
+                raise ParameterError(
+                    f"p_min is {p_min!r}; it lies strictly between 0 and 0.5", parameter="p_min"
+                )
             scale = math.log(1 / p_min)
             losses = 0.0 - log(self._own_chances)  # a negation makes -0.0 of a certain answer
             return np.minimum(losses, scale) / scale, scale
@@ -192,7 +196,8 @@ class ScoredRows:
         if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= max_k:
             raise ParameterError(
                 f"top_k is {top_k!r}; with {self.classes.size} classes it is a whole number from "
-                f"1 to {max_k}"
+                f"1 to {max_k}",
+                parameter="top_k",
             )
         before = (self.chances >= self._own_chances[:, None]).sum(axis=1) - 1
         return np.asarray((before >= top_k) | (self.places < 0))
@@ -213,7 +218,9 @@ def class_place(classes: NDArray[Any], label: Any) -> int:
     places = [place for place, name in enumerate(classes.tolist()) if name == label]
     if len(places) != 1:
         names = ", ".join(repr(name) for name in classes.tolist()[:20])
-        raise ParameterError(f"positive is {label!r}; the classes are {names}")
+        raise ParameterError(
+            f"positive is {label!r}; the classes are {names}", parameter="positive"
+        )
     return places[0]
 
 
@@ -230,7 +237,8 @@ def score_of(model: Any, X: Any, place: int) -> NDArray[Any]:
 def _positive(name: str, value: Any, measure: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise ParameterError(
-            f"{name} is {value!r}; of={measure!r} needs {name}=, a finite number above 0 that was "
-            "fixed before the rows were looked at"
+            f"{name} is {value!r}; {measure!r} needs a finite number above 0 that was "
+            "fixed before the rows were looked at",
+            parameter=name,
         )
     return float(value)

@@ -145,7 +145,9 @@ def fit_bins(
     default the table's.
     """
     if not 2 <= max_bins <= MAX_BINS:
-        raise ParameterError(f"max_bins is {max_bins}; it may be 2 to {MAX_BINS}")
+        raise ParameterError(
+            f"max_bins is {max_bins}; it may be 2 to {MAX_BINS}", parameter="max_bins"
+        )
     levels = table.levels.counts(table.n_columns) if levels is None else levels
     chosen: NDArray[np.intp] | None = None
     if table.n_rows > MAX_ROWS_FOR_QUANTILES:

@@ -79,7 +79,8 @@ def refuse_long_codes(bins: Bins) -> None:
     if bins.missing > MAX_CODES_PER_LANE:
         raise ParameterError(
             f"trees read codes of one byte, but {bins.missing + 1} are needed; "
-            f"set max_bins to {MAX_CODES_PER_LANE} or less"
+            f"set max_bins to {MAX_CODES_PER_LANE} or less",
+            parameter="max_bins",
         )
 
 

@@ -45,7 +45,8 @@ def check_copies(copies: Any) -> str:
         allowed = " or ".join(map(repr, COPIES))
         raise ParameterError(
             f"copies is {copies!r}; it may be {allowed}: 'draws' counts every row, "
-            "'distinct' counts equal rows once"
+            "'distinct' counts equal rows once",
+            parameter="copies",
         )
     return copies
 
@@ -131,7 +132,7 @@ def warn_uncounted(count: int, rows: int, why: str) -> None:
         warn(f"{count:,} of {rows:,} rows are not counted: {why}", InputWarning)
 
 
-REPEATS = "they equal other rows, and copies='distinct' counts equal rows once"
+REPEATS = "they equal other rows, and of distinct rows each counts once"
 
 
 def exact_keys(X: Any) -> Hashes:

@@ -149,14 +149,16 @@ def _picked(choice: Any, names: tuple[str, ...] | None, columns: int) -> list[in
     if isinstance(choice, str) or not isinstance(choice, Iterable):
         raise ParameterError(
             f"categorical_features is {choice!r}; it may be 'from_dtype', None, or a list of "
-            "column names, of column numbers, or of a boolean for every column"
+            "column names, of column numbers, or of a boolean for every column",
+            parameter="categorical_features",
         )
     picks = list(choice)
     if picks and all(isinstance(pick, bool | np.bool_) for pick in picks):
         if len(picks) != columns:
             raise ParameterError(
                 f"categorical_features holds {len(picks)} booleans, but X has {columns} columns; "
-                "give one for every column"
+                "give one for every column",
+                parameter="categorical_features",
             )
         return [j for j, pick in enumerate(picks) if pick]
     return sorted({_number(pick, names, columns) for pick in picks})
@@ -168,25 +170,29 @@ def _number(pick: Any, names: tuple[str, ...] | None, columns: int) -> int:
         if names is None:
             raise ParameterError(
                 f"categorical_features names {pick!r}, but the columns of X have no names; give "
-                f"column numbers, 0 to {columns - 1}, or a data frame"
+                f"column numbers, 0 to {columns - 1}, or a data frame",
+                parameter="categorical_features",
             )
         if pick not in names:
             close = close_names(pick, names)
             guess = f". Did you mean {close[0]!r}?" if close else ""
             raise ParameterError(
                 f"categorical_features names {pick!r}, which is not a column of X; its columns are "
-                f"{', '.join(map(repr, names))}{guess}"
+                f"{', '.join(map(repr, names))}{guess}",
+                parameter="categorical_features",
             )
         return names.index(pick)
     if isinstance(pick, bool) or not isinstance(pick, int | np.integer):
         raise ParameterError(
             f"categorical_features holds {pick!r}; it may hold column names, column numbers, or a "
-            "boolean for every column"
+            "boolean for every column",
+            parameter="categorical_features",
         )
     if not 0 <= pick < columns:
         raise ParameterError(
             f"categorical_features holds column number {pick}, but X has {columns} columns: give 0 "
-            f"to {columns - 1}"
+            f"to {columns - 1}",
+            parameter="categorical_features",
         )
     return int(pick)
 

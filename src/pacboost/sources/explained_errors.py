@@ -344,7 +344,8 @@ def _refuse_huge(name: str, value: Any) -> None:
             _refuse_huge(name, part)
     elif isinstance(value, int) and abs(value) > sys.float_info.max:
         raise ParameterError(
-            f"{name} is {shown(value)}; numbers up to {sys.float_info.max:.0e} are allowed"
+            f"{name} is {shown(value)}; numbers up to {sys.float_info.max:.0e} are allowed",
+            parameter=name,
         )
 
 

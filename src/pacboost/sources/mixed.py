@@ -51,7 +51,8 @@ class MixedFeatures:
         if named is None or not all(isinstance(name, str) for name in named):
             raise ParameterError(
                 f"text_columns is {self.text!r}; it may be a list of the columns that hold texts, "
-                "such as ['subject', 'body'], or None for rows that are texts themselves"
+                "such as ['subject', 'body'], or None for rows that are texts themselves",
+                parameter="text_columns",
             )
         object.__setattr__(self, "text", tuple(named))
 

@@ -134,19 +134,24 @@ class TextFeatures:
         for name, low in MIN_CUTS.items():
             object.__setattr__(self, name, cuts_of(name, getattr(self, name), low, MAX_CUT))
         if self.ngrams is None and self.characters is None:
-            raise ParameterError("ngrams and characters are both None; give at least one of them")
+            raise ParameterError(
+                "ngrams and characters are both None; give at least one of them", parameter="ngrams"
+            )
         check_whole("skips", self.skips, 0, MAX_SKIPS)
         runs = sum((self.skips + 1) ** (size - 1) for size in range(*_ends(self.ngrams)))
         if runs > MAX_RUN_KINDS:
             raise ParameterError(
                 f"ngrams is {self.ngrams} and skips {self.skips}: that gives more than "
                 f"{MAX_RUN_KINDS:,} patterns of words and gaps. Choose shorter n-grams, or fewer "
-                "skips"
+                "skips",
+                parameter="ngrams",
             )
         check_whole("min_count", self.min_count, 1)
         check_whole("max_features", self.max_features, 1)
         if not isinstance(self.lowercase, bool):
-            raise ParameterError(f"lowercase is {self.lowercase!r}; it may be True or False")
+            raise ParameterError(
+                f"lowercase is {self.lowercase!r}; it may be True or False", parameter="lowercase"
+            )
 
     def tokens(self, text: str) -> list[str]:
         """Return the single words of a text, in order."""

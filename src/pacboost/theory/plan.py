@@ -44,7 +44,8 @@ def rounds(*, edge: float, error: float | None = None, rows: int | None = None) 
     probability("edge", edge)
     if (error is None) == (rows is None):
         raise ParameterError(
-            "give either error, the training error to reach, or rows, the number of rows to fit"
+            "give either error, the training error to reach, or rows, the number of rows to fit",
+            parameter="error",
         )
     target = probability("error", error) if error is not None else 1 / positive_whole("rows", rows)
     per_round = -0.5 * math.log1p(-(edge**2))
@@ -167,7 +168,7 @@ def confidence(
     if epsilon is not None and gap is not None:
         examples = sample_sizes.selection_size(epsilon, gap, runs, delta)
     elif epsilon is not None or gap is not None:
-        raise ParameterError("give epsilon and gap together, or neither")
+        raise ParameterError("give epsilon and gap together, or neither", parameter="gap")
     simulated = max(1, math.ceil(math.log(delta) / math.log(failure)))
     return Plan(
         question=f"Runs so that one succeeds, and a fresh sample to find it, with confidence "
@@ -194,7 +195,9 @@ def resample(*, edge: float, delta: float, rounds: int, log_size: float) -> Plan
     gamma = probability("edge", edge) / 2
     number = positive_whole("rounds", rounds)
     if not 0 <= log_size < math.inf:
-        raise ParameterError(f"log_size is {log_size}; it must be finite, and 0 or more")
+        raise ParameterError(
+            f"log_size is {log_size}; it must be finite, and 0 or more", parameter="log_size"
+        )
     nats = math.log(2 * number / probability("delta", delta)) + log_size
     rows = math.ceil(8 * nats / gamma**2)
     return Plan(

@@ -91,7 +91,7 @@ def finite(
     94
     """
     if (size is None) == (log_size is None):
-        raise ParameterError("give either size or log_size = ln(size)")
+        raise ParameterError("give either size or log_size = ln(size)", parameter="size")
     nats = math.log(positive_whole("size", size)) if size is not None else float(log_size or 0.0)
     examples = finite_bound.examples_for_consistent(epsilon, delta, nats)
     parted = nats > math.log(2.5)  # two of three concepts agree on some point and differ elsewhere
@@ -271,7 +271,8 @@ def recall(
     if not target < true_recall <= 1:
         raise ParameterError(
             f"true_recall is {true_recall:g}; it must be above the recall of {target:g} to "
-            "certify, and at most 1"
+            "certify, and at most 1",
+            parameter="true_recall",
         )
     missed = 1 - true_recall
     positives = passing.rows_to_pass(1 - target, delta, missed, power)
@@ -324,7 +325,8 @@ def coverage(
     if not 0 < rarest <= 1 / classes:
         raise ParameterError(
             f"share is {share:g}; the share of the rarest of {classes} classes must be above 0 and "
-            f"at most 1/{classes}"
+            f"at most 1/{classes}",
+            parameter="share",
         )
     examples = rows = rows_to_cover(target, level, excess)
     note = ""

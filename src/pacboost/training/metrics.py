@@ -114,12 +114,16 @@ def auc(sample: Sample, scores: Scores) -> float:
     0.75
     """
     if scores.shape[1] > 1:
-        raise ParameterError("auc is for two classes; take error or log_loss for more")
+        raise ParameterError(
+            "auc is for two classes; take error or log_loss for more", parameter="eval_metric"
+        )
     above = sample.signs[:, 0] > 0
     positive = int(np.count_nonzero(above))
     negative = above.size - positive
     if positive == 0 or negative == 0:
-        raise ParameterError("the validation rows hold one class only; auc needs both")
+        raise ParameterError(
+            "the validation rows hold one class only; auc needs both", parameter="eval_metric"
+        )
     ranks = float(mean_ranks(scores[:, 0])[above].sum())
     return (ranks - positive * (positive + 1) / 2) / (positive * negative)
 
@@ -143,7 +147,8 @@ def metric(choice: str | Measure, potential: str = "logistic") -> Metric:
         raise ParameterError(
             f"eval_metric is {choice!r}{meant(choice, METRICS)}; it may be "
             f"{', '.join(METRICS)}, or a function of "
-            "(signs, scores) that gets smaller as the fit gets better"
+            "(signs, scores) that gets smaller as the fit gets better",
+            parameter="eval_metric",
         )
     if choice == "log_loss":
         return Metric(choice, partial(log_loss, steep=steepness(potential)))
@@ -246,19 +251,22 @@ def metric_of(choice: str | Measure, booster: Booster[Any]) -> Metric:
     if name not in LOSSES:
         raise ParameterError(
             f"eval_metric is {choice!r}; it may be loss, {', '.join(loss_names())}, or a function "
-            "of (targets, predictions) that gets smaller as the fit gets better"
+            "of (targets, predictions) that gets smaller as the fit gets better",
+            parameter="eval_metric",
         )
     if name in DEVIANCES:
         if not logs:
             raise ParameterError(
                 f"eval_metric is {name!r}, which needs predictions above 0; set loss='poisson' or "
-                "loss='gamma', whose predictions are"
+                "loss='gamma', whose predictions are",
+                parameter="eval_metric",
             )
         return regression_metric(name, DEVIANCES[name])
     if name == "quantile" and booster.name != "quantile":
         raise ParameterError(
             "eval_metric is 'quantile', which belongs to loss='quantile'; set that, or give a "
-            "function of (targets, predictions)"
+            "function of (targets, predictions)",
+            parameter="eval_metric",
         )
     measure = MEANS[name]
     if name in ("huber", "quantile") and booster.name == name:
@@ -274,7 +282,9 @@ def regression_metric(name: str, measure: Callable[[Scores, Scores], float]) -> 
 
     def of_rows(rows: Sample, scores: Scores) -> float:
         if rows.targets is None:
-            raise ParameterError("this metric is for regression: the rows have no targets")
+            raise ParameterError(
+                "this metric is for regression: the rows have no targets", parameter="eval_metric"
+            )
         return measure(rows.targets, scores[:, 0])
 
     return Metric(name, of_rows)
@@ -285,7 +295,8 @@ def _unknown(rows: Sample, scores: Scores) -> float:
     raise ParameterError(
         "loss is a function, which gives slopes but no loss to measure validation rows by; set "
         "eval_metric to a name such as 'absolute_error' or to a function of (targets, "
-        "predictions), or fit without validation rows (early_stopping=False)"
+        "predictions), or fit without validation rows (early_stopping=False)",
+        parameter="loss",
     )
 
 

@@ -132,7 +132,7 @@ def test_the_rows_of_the_fit_choose_a_threshold(tmp_path: Path) -> None:
         choose_threshold(model, target_error=1e-6)
     with pytest.raises(ParameterError, match="give X and y"):
         choose_threshold(model, recall=0.9)  # type: ignore[call-overload]
-    with pytest.raises(NotCertified, match="certify='holdout', or give rows"):
+    with pytest.raises(NotCertified, match="held-out rows, or give rows"):
         choose_threshold(quick().fit(*said(100, 0)), target_error=0.2)
 
 

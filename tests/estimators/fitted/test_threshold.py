@@ -171,7 +171,7 @@ def test_as_an_estimator(model: Any) -> None:
         ({"recall": 0.9, "precision": 0.9}, ParameterError, "exactly one"),
         ({"recall": 1.0}, ParameterError, "strictly between"),
         ({"recall": 0.9999}, NotCertified, r"needs at least 29,956 rows of class 'sick'"),
-        ({"precision": 0.999}, NotCertified, "precision=0.999"),
+        ({"precision": 0.999}, NotCertified, "precision 0.999"),
         ({"recall": 0.9, "positive": "ill"}, ParameterError, "the classes are 'sick', 'well'"),
         ({"recall": 0.9, "delta": 0}, ParameterError, "delta"),
     ],

@@ -13,7 +13,7 @@ import click
 from pacboost.cli import options
 from pacboost.cli.inputs.files import load
 from pacboost.cli.output import bold, print_json, print_parts
-from pacboost.errors import DataError, FileError, ParameterError
+from pacboost.errors import DataError, FileError
 from pacboost.numerics.percent import percent
 from pacboost.sources.data_file import DataFile
 
@@ -122,9 +122,9 @@ def _pairs(asked: str, names: Sequence[str]) -> dict[str, str]:
     for part in shlex.split(asked):
         name, equals, value = part.partition("=")
         if not equals or name not in names:
-            raise ParameterError(
+            raise click.UsageError(
                 f"{part!r} is not COLUMN=VALUE with a column of this model; its columns are "
-                f"{', '.join(names)}"
+                f"{', '.join(names)}",
             )
         values[name] = value
     return values

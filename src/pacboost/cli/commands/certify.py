@@ -219,8 +219,8 @@ def _costs(model: Any, texts: tuple[str, ...]) -> dict[tuple[Any, Any], float]:
         try:
             cost = float(number)
         except ValueError:
-            raise ParameterError(
-                f"--cost is {text!r}; it has the form TRUE:SAID=NUMBER, as in sick:well=10"
+            raise click.UsageError(
+                f"--cost is {text!r}; it has the form TRUE:SAID=NUMBER, as in sick:well=10",
             ) from None
         costs[class_named(classes, true), class_named(classes, said)] = cost
     return costs
@@ -237,8 +237,8 @@ def _shares(text: str | None) -> Any:
             low, _, high = ends.partition(":")
             shares[name] = float(low), float(high or low)
     except ValueError:
-        raise ParameterError(
-            f"--shares is {text!r}; it has the form late=.4,early=.6 or late=.3:.5,early=.5:.7"
+        raise click.UsageError(
+            f"--shares is {text!r}; it has the form late=.4,early=.6 or late=.3:.5,early=.5:.7",
         ) from None
     return shares
 

@@ -13,7 +13,6 @@ from pacboost.cli import options
 from pacboost.cli.group import ALARM
 from pacboost.cli.inputs.files import data_file, open_model
 from pacboost.cli.output import answer, bold, working
-from pacboost.errors import ParameterError
 
 if TYPE_CHECKING:
     from pacboost.monitoring.monitor import Monitor
@@ -128,9 +127,9 @@ def _monitor(model: Any, target: str | None, arguments: Mapping[str, Any]) -> Mo
     for name, value in asked.items():
         current = getattr(monitor, name)
         if current != value:
-            raise ParameterError(
-                f"{path}: was begun with {name}={current:g}, and {value:g} is asked for; leave the "
-                "option out, or begin with another file"
+            raise click.UsageError(
+                f"{path}: was begun with --{name} {current:g}, and {value:g} is asked for; leave "
+                "the option out, or begin with another file",
             )
     return monitor
 

@@ -6,11 +6,12 @@ import re
 import warnings
 from collections.abc import Collection, Sequence
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.cli.output import working
-from pacboost.errors import FileError, InputWarning, ParameterError
+from pacboost.errors import FileError, InputWarning
 from pacboost.reports.text import counted
 from pacboost.sources.columns import Columns
 from pacboost.sources.data_file import DataFile
@@ -158,9 +159,9 @@ def _check_names(data: DataFile, target: str, drop: Sequence[str], text: Sequenc
 def _refuse_unknown(asked: Sequence[str], columns: Collection[str], option: str) -> None:
     for name in asked:
         if name not in columns:
-            raise ParameterError(
+            raise click.UsageError(
                 f"{option} names {name!r}, which is not a column; "
-                + (f"the columns are {', '.join(map(repr, columns))}" if columns else ONLY_TARGET)
+                + (f"the columns are {', '.join(map(repr, columns))}" if columns else ONLY_TARGET),
             )
 
 

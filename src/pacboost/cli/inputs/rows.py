@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pacboost.cli.inputs.files import check_output, data_file, open_model
 from pacboost.cli.output import working
-from pacboost.errors import DataError, FileError, InputWarning, ParameterError
+from pacboost.errors import DataError, FileError, InputWarning
 from pacboost.questions.answers import MISSING, Answers, as_models
 from pacboost.reports.text import counted
 from pacboost.sources.arrow import text_column
@@ -223,7 +223,7 @@ def class_named(labels: Any, name: str | None) -> Any:
         if str(label) == name:
             return label
     names = ", ".join(map(str, classes[:20]))
-    raise ParameterError(f"--positive is {name}; the classes are {names}")
+    raise click.UsageError(f"--positive is {name}; the classes are {names}")
 
 
 def fresh_rows(

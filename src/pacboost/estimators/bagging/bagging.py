@@ -115,7 +115,10 @@ class BaggingBase(Bagged):
         if learner is not None and (some_features or not learner.codes):
             return RowsMaker(learner, most_bins, sample, targets, classes), bags, None
         if learner is None and most_bins > MOST_BINS:
-            raise ParameterError(f"max_bins is {most_bins}; for trees it may be 2 to {MOST_BINS}")
+            raise ParameterError(
+                f"max_bins is {most_bins}; for trees it may be 2 to {MOST_BINS}",
+                parameter="max_bins",
+            )
         bins, counted = self._binned(table, seed, most_bins)
         coded = replace(sample, bins=bins)
         if learner is not None:
@@ -134,7 +137,9 @@ class BaggingBase(Bagged):
         given = self._default() if self.estimator is None else self.estimator
         learner, (strange, why) = for_bags(as_learner(given)), self._strange
         if isinstance(learner, SklearnLearner) and strange(learner.estimator):
-            raise ParameterError(f"estimator is {learner.estimator!r}, which {why}")
+            raise ParameterError(
+                f"estimator is {learner.estimator!r}, which {why}", parameter="estimator"
+            )
         return learner
 
     def _answers(self, X: Any) -> Iterator[Answers]:
@@ -174,7 +179,8 @@ def _part(name: str, value: Any, whole: int, *, repeats: bool) -> int:
     if count > whole and not repeats:
         raise ParameterError(
             f"{name} is {count}, but there are {whole} to draw from, and none is drawn twice; give "
-            "fewer, or draw with replacement"
+            "fewer, or draw with replacement",
+            parameter=name,
         )
     return count
 

@@ -214,7 +214,8 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
             raise ParameterError(
                 "oob_score, settle and certify='oob' ask members about rows outside their bags, "
                 f"and every bag holds all rows (n_samples={bags.rows}); set bootstrap=True or "
-                "max_samples below 1, or oob_score=False, settle=None and certify=None"
+                "max_samples below 1, or oob_score=False, settle=None and certify=None",
+                parameter="oob_score",
             )
         if asked or (self.oob_score is None and not bags.hold_all):
             outside = self._ask_outside(targets, classes, bags, counted)
@@ -227,7 +228,7 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
             refuse([] if rows == record.rows else ["rows"])
             looks = None if record.looks is None else record.looks + 1
             if self._torn:
-                raise ParameterError(f"{TORN} with warm_start=False")
+                raise ParameterError(f"{TORN} with warm_start=False", parameter="warm_start")
             run.members, run.outside = self._members_so_far(run.maker), deepcopy(self._outside)
             refuse_fewer(most, len(run.members), f"{self._member}s")
             run.settling = deepcopy(self._settled)

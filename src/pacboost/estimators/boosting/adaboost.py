@@ -238,7 +238,7 @@ class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: i
         check_rate("learning_rate", rate)
         if self.loss not in list(R2_LOSSES):
             names = ", ".join(map(repr, R2_LOSSES))
-            raise ParameterError(f"loss is {self.loss!r}; it may be {names}")
+            raise ParameterError(f"loss is {self.loss!r}; it may be {names}", parameter="loss")
         with all_or_nothing(self):
             table = open_table(self, X, reset=True)
             targets = read_targets(y, table.n_rows)

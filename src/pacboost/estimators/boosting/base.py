@@ -78,7 +78,8 @@ class Boosting(BoostingFit, VoteClassifier):
             raise ParameterError(
                 f"y holds several labels a row, and {recipe.booster.name} with multiclass="
                 f"{recipe.booster.multiclass!r} takes one; use booster='adaboost' with "
-                "multiclass='mh'"
+                "multiclass='mh'",
+                parameter="y",
             )
 
     def _read_rows(self, divided: Division, sample_weight: Any) -> LabelledRows:
@@ -108,9 +109,14 @@ class Boosting(BoostingFit, VoteClassifier):
         if self.calibrate not in calibration.NAMES:
             names = calibration.NAMES if usual is None else (usual, *calibration.NAMES)
             allowed = ", ".join(repr(name) for name in names)
-            raise ParameterError(f"calibrate is {self.calibrate!r}; it may be {allowed} or None")
+            raise ParameterError(
+                f"calibrate is {self.calibrate!r}; it may be {allowed} or None",
+                parameter="calibrate",
+            )
         if self._several_labels:
-            raise ParameterError("calibrate is for one label a row; set calibrate=None")
+            raise ParameterError(
+                "calibrate is for one label a row; set calibrate=None", parameter="calibrate"
+            )
         share = real_number("validation_fraction", self.validation_fraction)
         return split_by_class(examples, "validation_fraction", share, seed + CALIBRATE)
 
@@ -171,7 +177,6 @@ class Boosting(BoostingFit, VoteClassifier):
             warn(
                 f"the model never says {self.classes_.tolist()[never[0]]!r}, a rare class, not "
                 "even for a training row, so it will find hardly any of its rows. Fit with "
-                'class_weight="balanced", or choose a threshold by what mistakes cost '
-                "(pacboost.choose_threshold)",
+                "balanced class weights, or choose a threshold by what mistakes cost",
                 RareClassWarning,
             )

@@ -193,7 +193,8 @@ class BoostClassifier(Boosting):
         if pairs and not isinstance(booster, Logit | CustomObjective | ExponentialWeights):
             raise ParameterError(
                 f"interactions={pairs} chooses pairs by what rows ask for after a vote, which "
-                f"{booster.name} does not know; take booster='logit', or interactions=0"
+                f"{booster.name} does not know; take booster='logit', or interactions=0",
+                parameter="interactions",
             )
         rounds = usual.n_estimators if parameters.patience(self) is None else usual.most
         rounds = int(booster.last_round) if math.isfinite(booster.last_round) else rounds
@@ -211,7 +212,8 @@ class BoostClassifier(Boosting):
         changes = tree_changes(self, examples)
         if "monotone" in changes and examples.signs.shape[1] > 1:
             raise ParameterError(
-                f"monotone_constraints are for two classes, and y has {self.classes_.size}: {WHY}"
+                f"monotone_constraints are for two classes, and y has {self.classes_.size}: {WHY}",
+                parameter="monotone_constraints",
             )
         choice, own = named(self.learner)
         if choice == "tree":

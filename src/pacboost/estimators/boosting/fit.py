@@ -225,7 +225,9 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         X_val, y_val = inputs.X_val, inputs.y_val
         if (X_val is None) != (y_val is None):
             present, absent = ("X_val", "y_val") if y_val is None else ("y_val", "X_val")
-            raise ParameterError(f"{present} was given without {absent}; give both or neither")
+            raise ParameterError(
+                f"{present} was given without {absent}; give both or neither", parameter=absent
+            )
         validation = None if X_val is None else self._read_validation(X_val, y_val)
         return FitRows(everyone, validation, inputs.validates)
 

@@ -298,7 +298,8 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         if not hasattr(choice, "fit") or isinstance(choice, type) or is_classifier(choice):
             raise ParameterError(
                 f"learner is {choice!r}; it may be None or 'tree', a Tree of pacboost, or a "
-                "scikit-learn regressor (an object, not a class)"
+                "scikit-learn regressor (an object, not a class)",
+                parameter="learner",
             )
         return RegressorLearner(choice)
 
@@ -316,13 +317,15 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         if loss != "quantile" and self.quantile is not None:
             raise ParameterError(
                 f"quantile is {self.quantile}, but loss is {self.loss!r}; quantile belongs to "
-                "loss='quantile'"
+                "the loss 'quantile'",
+                parameter="quantile",
             )
         if loss != "quantile":
             return {"alpha": real_number("alpha", self.alpha)} if loss == "huber" else {}
         if self.quantile is None:
             raise ParameterError(
-                "loss='quantile' needs quantile, a number between 0 and 1; 0.5 predicts medians"
+                "quantile is None, but loss is 'quantile'; give a number between 0 and 1",
+                parameter="quantile",
             )
         return {"quantile": real_number("quantile", self.quantile)}
 

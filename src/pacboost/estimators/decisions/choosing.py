@@ -120,14 +120,16 @@ def choose_threshold(
         if (delta, models, copies) != (0.05, 1, "draws") or positive is not None:
             raise ParameterError(
                 "delta, models, copies and positive need X and y; without rows the claim has the "
-                "delta of the fit"
+                "delta of the fit",
+                parameter="delta",
             )
         return _known_answers(model, {k: wish for k, wish in wishes.items() if wish is not None})
     name, wish = read_wish(wishes)
     if name in ("target_error", "abstain_below"):
         if positive is not None:
             raise ParameterError(
-                "positive was given with target_error, which speaks of all classes; leave it out"
+                "positive was given with target_error, which speaks of all classes; leave it out",
+                parameter="positive",
             )
         options: dict[str, Any] = {name: wish, "delta": delta, "models": models, "copies": copies}
         answers = certify_answers(model, X, _labels(model, y), **options)
@@ -149,7 +151,8 @@ def _known_answers(model: Any, wishes: dict[str, Any]) -> AnsweringClassifier:
     if set(wishes) - {"target_error", "abstain_below"} or len(wishes) > 1:
         raise ParameterError(
             "without rows only target_error or abstain_below may be given, one of them; give X and "
-            "y, rows that had no part in the fit"
+            "y, rows that had no part in the fit",
+            parameter="target_error",
         )
     if "abstain_below" in wishes:
         least = check_threshold("abstain_below", wishes["abstain_below"])
@@ -159,14 +162,15 @@ def _known_answers(model: Any, wishes: dict[str, Any]) -> AnsweringClassifier:
     if answering is None:
         raise NotCertified(
             "no held-out rows have shown how wrong confident answers are; fit with "
-            "certify='holdout', or give rows that had no part in the fit, and their labels"
+            "held-out rows, or give rows that had no part in the fit, and their labels"
         )
     if wishes:
         answering = answering.within(wishes["target_error"])
     elif answering.chosen is None:
         raise ParameterError(
             "no threshold was chosen before; give target_error, the error you allow among the "
-            "answered, or abstain_below, the least confidence"
+            "answered, or abstain_below, the least confidence",
+            parameter="target_error",
         )
     return AnsweringClassifier.of(model, answering)
 
@@ -191,7 +195,7 @@ def positive_class(known: NDArray[Any], positive: Any) -> Any:
     classes = known.tolist()
     if positive is None and len(classes) != 2:
         raise NotCertified(
-            f"there are {len(classes)} classes; say which is to be found by positive="
+            f"there are {len(classes)} classes; positive has to name the one to be found"
         )
     label = classes[1] if positive is None else positive
     return classes[class_place(known, label)]

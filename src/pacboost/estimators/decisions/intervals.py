@@ -99,7 +99,9 @@ def intervals(
     probability("delta", delta)
     way = _method(model, method, scale)
     if isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 < floor < math.inf:
-        raise ParameterError(f"floor is {floor!r}; it is a finite number above 0")
+        raise ParameterError(
+            f"floor is {floor!r}; it is a finite number above 0", parameter="floor"
+        )
     predictors = [*(model if way == "quantiles" else [model]), *([] if scale is None else [scale])]
     targets = _targets(predictors, y)
     said = forecast(model, X, way, scale, floor)
@@ -189,18 +191,24 @@ def _method(model: Any, method: str | None, scale: Any) -> str:
     way = method or ("quantiles" if pair else "residual" if scale is None else "scaled")
     if way not in INTERVAL_METHODS:
         allowed = ", ".join(map(repr, INTERVAL_METHODS))
-        raise ParameterError(f"method is {method!r}; it may be {allowed}, or None")
+        raise ParameterError(
+            f"method is {method!r}; it may be {allowed}, or None", parameter="method"
+        )
     if pair != (way == "quantiles") or (pair and len(model) != 2):
         raise ParameterError(
             f"method is {way!r} and model is {type(model).__name__}; 'quantiles' needs a pair of "
-            "regressors, of a low and a high quantile, and other methods need one regressor"
+            "regressors, of a low and a high quantile, and other methods need one regressor",
+            parameter="method",
         )
     if scale is not None and way != "scaled":
-        raise ParameterError(f"scale was given, and method is {way!r}; scale is for 'scaled'")
+        raise ParameterError(
+            f"scale was given, and method is {way!r}; scale is for 'scaled'", parameter="scale"
+        )
     if way == "scaled" and scale is None and not hasattr(model, "spread"):
         raise ParameterError(
             f"method='scaled' needs scale= for {type(model).__name__}: a fitted regressor that "
-            "predicts how large errors are. Forests of pacboost have a spread of their own"
+            "predicts how large errors are. Forests of pacboost have a spread of their own",
+            parameter="method",
         )
     return way
 

@@ -111,7 +111,8 @@ def sets(
         raise ParameterError(
             "of by_class, by and groups only one may be given; sets cover every class or every "
             "group of by, by rows that are independent, or all together where rows depend on each "
-            "other within groups"
+            "other within groups",
+            parameter="by",
         )
     X, named = by_column(model, X, by)
     if not hasattr(model, "classes_"):
@@ -258,7 +259,9 @@ def predicted_set(model: Any, rule: SetRule, X: Any, by: Any = None) -> NDArray[
     if rule.groups:
         X, place = _groups(model, rule, X, by)
     elif by is not None:
-        raise ParameterError("by was given, and these sets have one cutoff for all groups")
+        raise ParameterError(
+            "by was given, and these sets have one cutoff for all groups", parameter="by"
+        )
     chances = asked(model, X, "predict_proba")
     return rule.holds(chances, row_shares(model, X, rule.score), place)
 
@@ -269,7 +272,8 @@ def _groups(model: Any, rule: SetRule, X: Any, by: Any) -> tuple[Any, NDArray[np
     if asked is None:
         raise ParameterError(
             f"these sets have a cutoff for each of {len(rule.groups)} groups; give the group of "
-            "every row as by="
+            "every row",
+            parameter="by",
         )
     X, named = by_column(model, X, asked)
     values = named if hasattr(named, "__len__") else list(named)

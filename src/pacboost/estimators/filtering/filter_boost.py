@@ -241,7 +241,8 @@ class FilterBoostClassifier(VoteClassifier):
                 )
             if copies == "distinct" and not stream.run.candidates.distinct:
                 raise ParameterError(
-                    "copies is 'distinct', and was 'draws' in the first call; it cannot change"
+                    "copies is 'distinct', and was 'draws' in the first call; it cannot change",
+                    parameter="copies",
                 )
             stream.run.encoder.check(labels)
         with using(self.n_jobs), self._boosting():

@@ -113,7 +113,8 @@ def set_up(
     if isinstance(oracle, RemoteOracle) and not learner.codes:
         raise ParameterError(
             "on a cluster the learner has to be 'stump' or 'tree': black boxes are shown rows, and "
-            "rows stay with the workers. Give client=False."
+            "rows stay with the workers. Give client=False.",
+            parameter="learner",
         )
     booster = _booster(estimator, learner)
     if isinstance(oracle, ArrayOracle) and copies == "distinct":
@@ -132,7 +133,8 @@ def set_up(
         raise ParameterError(
             "Only binary classification is supported. The type of the target is multiclass: "
             f"there are {known.size} classes, and the booster {booster.name} filters for two. "
-            "Use booster='logit' with edge=None."
+            "Use the booster 'logit' without an edge.",
+            parameter="booster",
         )
     plan = _plan(estimator, oracle, learner, known, seed, held=held)
     plan = replace(plan, rounds=int(min(with_a_rule(plan.rounds, booster), booster.last_round)))
@@ -148,7 +150,8 @@ def set_up(
     path = checkpoint_of(estimator)
     if path is not None and bins is None:
         raise ParameterError(
-            "checkpoint needs the learner 'stump' or 'tree': black boxes are not written"
+            "checkpoint needs the learner 'stump' or 'tree': black boxes are not written",
+            parameter="checkpoint",
         )
     settings: dict[str, Any] = {}
     if path is not None:  # what a later run must share with this one to continue from there
@@ -170,7 +173,10 @@ def checkpoint_of(estimator: Any) -> Path | None:
     """Return the file of the run's checkpoint, None if there is none."""
     place = estimator.checkpoint
     if not isinstance(place, str | os.PathLike | None) or place == "":
-        raise ParameterError(f"checkpoint is {place!r}; it may be the name of a file, or None")
+        raise ParameterError(
+            f"checkpoint is {place!r}; it may be the name of a file, or None",
+            parameter="checkpoint",
+        )
     return None if place is None else Path(place)
 
 
@@ -278,7 +284,8 @@ def _booster(estimator: Any, learner: Learner) -> FilteringBooster[Any]:
         fit = [name for name, kind in BOOSTERS.items() if issubclass(kind, FilteringBooster)]
         raise ParameterError(
             f"booster is {estimator.booster!r}, whose weights are not probabilities; it may be "
-            f"{', '.join(map(repr, fit))}, or a FilteringBooster of your own"
+            f"{', '.join(map(repr, fit))}, or a FilteringBooster of your own",
+            parameter="booster",
         )
     known = {f.name for f in fields(booster)}  # type: ignore[arg-type]
     changes: dict[str, Any] = {}
@@ -300,7 +307,8 @@ def _apart(estimator: Any, oracle: AbstractOracle) -> int:
         wanted = integer("n_certify", estimator.n_certify)
         if wanted < 0 or (oracle.n_rows is not None and wanted >= max(1, oracle.n_rows)):
             raise ParameterError(
-                f"n_certify is {wanted}; it must be 0 or more, and leave rows to learn from"
+                f"n_certify is {wanted}; it must be 0 or more, and leave rows to learn from",
+                parameter="n_certify",
             )
         return wanted
     return MOST_APART if oracle.about_rows is None else min(MOST_APART, oracle.about_rows // 10)

@@ -175,7 +175,9 @@ class VoteBase(FittedBase):
         splits there are.
         """
         if by not in ("gain", "cover", "count"):
-            raise ParameterError(f"by is {by!r}; it may be 'gain', 'cover' or 'count'")
+            raise ParameterError(
+                f"by is {by!r}; it may be 'gain', 'cover' or 'count'", parameter="by"
+            )
         model = self._fitted("importances")
         return model.importances() if by == "gain" else model.split_importances(by)
 

@@ -55,10 +55,11 @@ def begin_record(estimator: Any, *, fitted: bool) -> RunRecord:
     if before is None:
         raise ParameterError(
             "warm_start continues a fit, but this model was read from a file, which keeps no "
-            "record of it; set warm_start=False to start afresh"
+            "record of it; set warm_start=False to start afresh",
+            parameter="warm_start",
         )
     if before.looks == 0:
-        raise ParameterError(SPENT)
+        raise ParameterError(SPENT, parameter="warm_start")
     names = before.parameters.keys() | parameters.keys()
     refuse(sorted(n for n in names if before.parameters.get(n) != parameters.get(n)))
     return before
@@ -69,7 +70,8 @@ def refuse(changed: list[str]) -> None:
     if changed:
         raise ParameterError(
             "warm_start continues the last fit with the same rows and parameters, but "
-            f"{', '.join(changed)} changed; set warm_start=False to start afresh"
+            f"{', '.join(changed)} changed; set warm_start=False to start afresh",
+            parameter="warm_start",
         )
 
 
@@ -78,7 +80,8 @@ def refuse_fewer(asked: int, done: int, what: str) -> None:
     if asked < done:
         raise ParameterError(
             f"n_estimators is {asked}, but the last fit has {done} {what} already; give at least "
-            "as many, or set warm_start=False"
+            "as many, or set warm_start=False",
+            parameter="n_estimators",
         )
 
 

@@ -36,7 +36,8 @@ def feature_number(parameter: str, feature: Any, names: Sequence[str] | None, co
         raise ParameterError(
             f"{parameter} names {feature!r}, which is not a column of X{meant(feature, known)}; "
             "its columns are "
-            f"{', '.join(known) if known else f'0 to {columns - 1}'}"
+            f"{', '.join(known) if known else f'0 to {columns - 1}'}",
+            parameter=parameter,
         )
     return int(column)
 
@@ -74,7 +75,8 @@ def _numbers(feature: Any, table: Table) -> list[int]:
 def _not_sets(given: Any) -> ParameterError:
     return ParameterError(
         f"interaction_constraints is {given!r}; it may be a list of sets of features (names or "
-        "numbers), 'pairwise', 'no_interactions', or None"
+        "numbers), 'pairwise', 'no_interactions', or None",
+        parameter="interaction_constraints",
     )
 
 
@@ -87,7 +89,8 @@ def rows_or_share(name: str, value: Any) -> Any:
     if real_number(name, value) > 1 and not float(value).is_integer():
         raise ParameterError(
             f"{name} is {value}; it may be a whole number of rows, or a share of them as a float "
-            "below 1"
+            "below 1",
+            parameter=name,
         )
     return value
 
@@ -124,7 +127,7 @@ def share_of_rows(estimator: Any, default: float = 1.0) -> float:
         return default
     share = float(real_number("subsample", estimator.subsample))
     if not 0 < share <= 1:
-        raise ParameterError(f"subsample is {share}; it must lie in (0, 1]")
+        raise ParameterError(f"subsample is {share}; it must lie in (0, 1]", parameter="subsample")
     return share
 
 
@@ -146,7 +149,8 @@ def tree_changes(estimator: Any, examples: LabelledRows) -> dict[str, Any]:
         if sets is not None:
             raise ParameterError(
                 "interactions and interaction_constraints were both given: the first chooses which "
-                "columns may interact, the second says it; give one of them"
+                "columns may interact, the second says it; give one of them",
+                parameter="interactions",
             )
         sets = "no_interactions"
     return changes if sets is None else changes | {"interactions": sets}
@@ -160,12 +164,14 @@ def pairs_wanted(estimator: Any) -> int | None:
     if is_truth(count) or not isinstance(count, Integral) or count < 0:
         raise ParameterError(
             f"interactions is {count!r}; it may be a number of pairs of columns, 0 for columns one "
-            "at a time, or None for trees of any columns"
+            "at a time, or None for trees of any columns",
+            parameter="interactions",
         )
     if count and estimator.warm_start:
         raise ParameterError(
             "interactions chooses its pairs in one fit, so warm_start=True has nothing to go on "
-            "from; set warm_start=False, or name the pairs as interaction_constraints"
+            "from; set warm_start=False, or name the pairs as interaction_constraints",
+            parameter="interactions",
         )
     return int(count)
 
@@ -188,25 +194,29 @@ def _slopes(given: Any, examples: LabelledRows) -> dict[int, int]:
         if not isinstance(listed, list):
             raise ParameterError(
                 f"monotone_constraints is {given!r}; it may be a mapping from names or numbers of "
-                "features to -1, 0 or +1, a sequence with one for every feature, or None"
+                "features to -1, 0 or +1, a sequence with one for every feature, or None",
+                parameter="monotone_constraints",
             )
         pairs = list(enumerate(listed))
         if len(pairs) != table.n_columns:
             raise ParameterError(
                 f"monotone_constraints holds {len(pairs)} numbers for {table.n_columns} features; "
-                "give one for every feature, or a mapping from names or numbers"
+                "give one for every feature, or a mapping from names or numbers",
+                parameter="monotone_constraints",
             )
     slopes: dict[int, int] = {}
     for feature, slope in pairs:
         column = feature_number("monotone_constraints", feature, table.names, table.n_columns)
         if slope not in (-1, 0, 1):
             raise ParameterError(
-                f"monotone_constraints sets {slope!r} on {feature!r}; it may be -1, 0 or +1"
+                f"monotone_constraints sets {slope!r} on {feature!r}; it may be -1, 0 or +1",
+                parameter="monotone_constraints",
             )
         if slope and column in table.levels:
             raise ParameterError(
                 f"a monotone constraint is set on {feature!r}, a category: its levels have no "
-                "order. Drop the constraint, or give the column as numbers"
+                "order. Drop the constraint, or give the column as numbers",
+                parameter="monotone_constraints",
             )
         if slope:
             slopes[column] = int(slope)
@@ -233,7 +243,8 @@ def stops_early(early_stopping: Any, spared: float) -> bool:
     if isinstance(early_stopping, str):
         raise ParameterError(
             f"early_stopping is {early_stopping!r}; it may be True, False, a number of rounds "
-            "without progress, 'refit' or 'auto'"
+            "without progress, 'refit' or 'auto'",
+            parameter="early_stopping",
         )
     return positive_whole("early_stopping", early_stopping) > 0
 
@@ -242,7 +253,9 @@ def quality_of(estimator: Any) -> str:
     """Return the quality that was asked for; raise if there is no such."""
     if not isinstance(estimator.quality, str) or estimator.quality not in QUALITIES:
         allowed = ", ".join(map(repr, QUALITIES))
-        raise ParameterError(f"quality is {estimator.quality!r}; it may be {allowed}")
+        raise ParameterError(
+            f"quality is {estimator.quality!r}; it may be {allowed}", parameter="quality"
+        )
     return estimator.quality
 
 
@@ -327,6 +340,7 @@ def with_fields(record: Any, changes: dict[str, Any], name: str) -> Any:
         if field not in known:
             raise ParameterError(
                 f"{type(record).__name__} has no parameter {field!r}, so {name} cannot take it; "
-                f"it has {', '.join(known) if known else 'none'}{guess(field, known)}"
+                f"it has {', '.join(known) if known else 'none'}{guess(field, known)}",
+                parameter=name,
             )
     return replace(record, **changes)

@@ -57,7 +57,8 @@ def tries(value: Any, columns: int) -> int:
     if isinstance(value, str):
         if value not in ("sqrt", "log2"):
             raise ParameterError(
-                f"max_features is {value!r}; it may be 'sqrt', 'log2', a share, a number or None"
+                f"max_features is {value!r}; it may be 'sqrt', 'log2', a share, a number or None",
+                parameter="max_features",
             )
         root = math.sqrt(columns) if value == "sqrt" else math.log2(columns)
         return max(1, int(root))
@@ -112,7 +113,9 @@ class ForestBase(Bagged, FittedBase):
     ) -> tuple[TreeMaker, Bags, Counted]:
         size = integer("max_bins", self.max_bins)
         if not 2 <= size <= MOST_BINS:
-            raise ParameterError(f"max_bins is {size}; it may be 2 to {MOST_BINS}")
+            raise ParameterError(
+                f"max_bins is {size}; it may be 2 to {MOST_BINS}", parameter="max_bins"
+            )
         bins, counted = self._binned(examples.table, seed, size, examples.weights)
         sample = Sample(examples.table, examples.signs, bins=bins, labels=examples.labels)
         bags = self._drawn(sample, targets, examples.weights, seed)
@@ -165,7 +168,8 @@ class ForestBase(Bagged, FittedBase):
         drawn = share_or_count("max_samples", share, rows, math.ceil)
         if drawn > rows:
             raise ParameterError(
-                f"max_samples is {drawn}, but there are {rows} rows; give fewer, or None for all"
+                f"max_samples is {drawn}, but there are {rows} rows; give fewer, or None for all",
+                parameter="max_samples",
             )
         return ForestBags(
             order, sample.table.n_columns, seed, drawn,
@@ -177,7 +181,10 @@ class ForestBase(Bagged, FittedBase):
         deepest = self.max_depth
         lightest = float(real_number("min_weight_fraction_leaf", self.min_weight_fraction_leaf))
         if not 0 <= lightest <= 0.5:
-            raise ParameterError(f"min_weight_fraction_leaf is {lightest}; it must lie in [0, 0.5]")
+            raise ParameterError(
+                f"min_weight_fraction_leaf is {lightest}; it must lie in [0, 0.5]",
+                parameter="min_weight_fraction_leaf",
+            )
         return TreeLimits(
             tries(self.max_features, columns),
             share_or_count("min_samples_leaf", self.min_samples_leaf, rows, math.ceil),

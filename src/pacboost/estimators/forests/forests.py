@@ -78,7 +78,8 @@ class ForestClassifier(BaggedClassifier, ForestBase):
                 f"certify is {self.certify!r} and rows have weights, by sample_weight or "
                 "class_weight. This certificate counts the rows that are learned from: give "
                 "neither, or set certify='holdout', which counts other rows without weights, or "
-                "certify=None"
+                "certify=None",
+                parameter="certify",
             )
         if self._apart is not None:
             self._apart = replace(self._apart, weighted=examples.weights is not None)

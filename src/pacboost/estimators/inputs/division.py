@@ -139,7 +139,10 @@ def held_out(
     """
     way = estimator.certify
     if way not in (None, *ways):
-        raise ParameterError(f"certify is {way!r}; it may be {', '.join(map(repr, ways))} or None")
+        raise ParameterError(
+            f"certify is {way!r}; it may be {', '.join(map(repr, ways))} or None",
+            parameter="certify",
+        )
     probability("delta", estimator.delta)
     copies = estimator._equal_rows
     if way != "holdout":

@@ -22,15 +22,20 @@ def read_sets(X_val: Any, y_val: Any, eval_set: Any) -> dict[str, Pair]:
     if X_val is not None or y_val is not None:
         raise ParameterError(
             "eval_set and X_val (or y_val) were both given; put all validation rows into eval_set, "
-            "first those that stop early"
+            "first those that stop early",
+            parameter="eval_set",
         )
     if not isinstance(eval_set, Mapping | list | tuple):
         raise ParameterError(
             f"eval_set is a {type(eval_set).__name__}; it must be a list of pairs (X, y), or a "
-            "mapping from names to such pairs"
+            "mapping from names to such pairs",
+            parameter="eval_set",
         )
     if not eval_set:
-        raise ParameterError("eval_set is empty; give at least one pair (X, y), or leave it out")
+        raise ParameterError(
+            "eval_set is empty; give at least one pair (X, y), or leave it out",
+            parameter="eval_set",
+        )
     if isinstance(eval_set, Mapping):
         return {str(name): _pair(repr(name), own) for name, own in eval_set.items()}
     single = isinstance(eval_set, tuple) and len(eval_set) == 2
@@ -43,9 +48,12 @@ def read_sets(X_val: Any, y_val: Any, eval_set: Any) -> dict[str, Pair]:
 def _pair(which: str, own: Any) -> Pair:
     if not isinstance(own, list | tuple) or len(own) != 2:
         raise ParameterError(
-            f"set {which} of eval_set is not a pair (X, y): give rows and their labels or numbers"
+            f"set {which} of eval_set is not a pair (X, y): give rows and their labels or numbers",
+            parameter="eval_set",
         )
     X, y = own
     if X is None or y is None:
-        raise ParameterError(f"set {which} of eval_set holds None; a pair is (X, y)")
+        raise ParameterError(
+            f"set {which} of eval_set holds None; a pair is (X, y)", parameter="eval_set"
+        )
     return X, in_host_memory(y)

@@ -39,7 +39,8 @@ def export(model: Any, path: str | Path, kind: str | None = None) -> None:
         )
         raise ParameterError(
             f"{asked}; it may be {', '.join(map(repr, KINDS))}, or left out if the path ends "
-            f"in {', '.join(ENDINGS)}"
+            f"in {', '.join(ENDINGS)}",
+            parameter="kind",
         )
     written, max_splits = KINDS[kind]
     content = written(program_of(model, max_splits), path.stem)

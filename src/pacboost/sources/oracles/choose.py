@@ -74,7 +74,8 @@ def _from_object(
         return ArrayOracle(X, y, seed, **options)
     raise ParameterError(
         f"the source is a {type(source).__name__}; it must be a path, a pattern or a list of "
-        "them, a pair (X, y), a data frame, a world, or an iterator of batches"
+        "them, a pair (X, y), a data frame, a world, or an iterator of batches",
+        parameter="source",
     )
 
 
@@ -123,7 +124,9 @@ def _kind(file: File) -> tuple[str, ...]:
 
 def _named(target: str | None, what: str) -> str:
     if target is None:
-        raise ParameterError(f"target is None; name the column of {what} that holds the labels")
+        raise ParameterError(
+            f"target is None; name the column of {what} that holds the labels", parameter="target"
+        )
     return target
 
 
@@ -168,9 +171,11 @@ def open_source(
         return oracle
     if chosen is None:
         raise ParameterError(
-            "client is True, but there is no current Dask client; create one first"
+            "client is True, but there is no current Dask client; create one first",
+            parameter="client",
         )
     raise ParameterError(
         f"the workers of a cluster cannot read the source of a {type(oracle).__name__}, only "
-        "Parquet files and Dask collections; write Parquet files, or pass client=False"
+        "Parquet files and Dask collections; write Parquet files, or pass client=False",
+        parameter="client",
     )

@@ -157,7 +157,8 @@ def _partitions(source: Any, target: str | None) -> list[tuple[Any, ...]]:
             )
         if target is None:
             raise ParameterError(
-                "target is None; name the column of the Dask DataFrame that holds the labels"
+                "target is None; name the column of the Dask DataFrame that holds the labels",
+                parameter="target",
             )
         return [(part,) for part in source.to_delayed()]
     X, y = source

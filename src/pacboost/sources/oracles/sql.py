@@ -49,7 +49,9 @@ def sql(
     np.float64(36.0)
     """
     if (table is None) == (query is None):
-        raise ParameterError("name a table or a query of the database, and not both")
+        raise ParameterError(
+            "name a table or a query of the database, and not both", parameter="table"
+        )
     if table is not None:
         return TableOracle(database, table, target, seed, drop=drop)
     return QueryOracle(database, str(query), target, seed, drop=drop)

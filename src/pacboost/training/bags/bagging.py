@@ -61,7 +61,8 @@ class GpuTreeMaker(TreeMaker):
                 f"device is 'cuda', but trees of {self.classes} classes whose weights add up to "
                 f"more than {MAX_EXACT_WEIGHT:,} in a bag are grown on the CPU only (weights "
                 "without a common measure are multiples of 1/65536 of the largest one). Set "
-                "device='cpu'"
+                "device='cpu'",
+                parameter="device",
             )
         self._gpu = ForestOnGpu(
             self._columns, self._lines, self._parcels, self._weights, self._bins.middle, self._plan

@@ -231,7 +231,8 @@ def _found(
     if not classes:
         raise ParameterError(
             f"{type(search).__name__} finds classes; to predict numbers take 'tree', 'stump' or a "
-            "scikit-learn regressor"
+            "scikit-learn regressor",
+            parameter="learner",
         )
     answers = sample.signs[:, 0] if sample.labels is None else sample.labels
     return search.find(counts, answers, seed)

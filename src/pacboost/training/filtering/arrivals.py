@@ -31,7 +31,7 @@ FIRST_ROWS, MAX_REFERENCE_ROWS = 32, 2**16
 """Later rows of a stream are compared with its first rows: from 32 on, doubled up to 65,536."""
 CAME_AGAIN = (
     "rows of the stream came again more often than they repeat by themselves, so rows that certify "
-    "may have been learned from. Give every row once, or copies='distinct' if equal rows are "
+    "may have been learned from. Give every row once, or count distinct rows if equal rows are "
     "copies of one example."
 )
 

@@ -44,10 +44,13 @@ class FilteringPlan:
     def __post_init__(self) -> None:
         probability("delta", self.delta)
         if self.epsilon is not None and not 0 < self.epsilon < 1:
-            raise ParameterError(f"epsilon is {self.epsilon}; it must lie between 0 and 1")
+            raise ParameterError(
+                f"epsilon is {self.epsilon}; it must lie between 0 and 1", parameter="epsilon"
+            )
         if self.edge is not None and not 0 < self.edge < 1:
             raise ParameterError(
-                f"edge is {self.edge}; it is a correlation, 1 - 2·error, and lies between 0 and 1"
+                f"edge is {self.edge}; it is a correlation, 1 - 2·error, and lies between 0 and 1",
+                parameter="edge",
             )
 
     @property

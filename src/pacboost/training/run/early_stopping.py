@@ -120,7 +120,8 @@ class EarlyStopping:
         if not math.isfinite(value):
             raise ParameterError(
                 f"eval_metric {self._metric.name} gave {value} in round {self._seen}; it has to "
-                "give a finite number"
+                "give a finite number",
+                parameter="eval_metric",
             )
         self.curve.append(value)
         loss = -value if self._metric.more_is_better else value

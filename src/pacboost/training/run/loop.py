@@ -204,7 +204,8 @@ class Run:
         if not isinstance(self.booster, FilteringBooster):
             raise ParameterError(
                 f"{self.booster.name} cannot continue on other rows: its weights do not follow "
-                "from the margins; take a booster that can filter, such as logit"
+                "from the margins; take a booster that can filter, such as logit",
+                parameter="booster",
             )
         if len(votes):
             self.state = self.booster.continue_on_other_rows(self.state, margins, votes, path)

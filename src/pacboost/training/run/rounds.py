@@ -97,7 +97,8 @@ class RowsShown:
         if not request.signed:
             raise ParameterError(
                 f"resample draws rows by their weight, and {booster} has pulls that differ from "
-                "it; set subsample instead"
+                "it; set subsample instead",
+                parameter="resample",
             )
         size = self._draws * request.weights.shape[1]
         drawn = draw(request.weights.reshape(-1), size, np.random.default_rng(seed))
@@ -217,7 +218,8 @@ class Rounds(ABC):
         if openings:
             raise ParameterError(
                 f"the rules of an opening have values, and {self.booster.name} gives votes to "
-                "rules; leave openings out"
+                "rules; leave openings out",
+                parameter="booster",
             )
         return []
 
