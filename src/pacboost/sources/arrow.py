@@ -1,4 +1,8 @@
-"""Conversions between Arrow columns, lists of text and NumPy arrays."""
+"""Conversions between Arrow columns, lists of text and NumPy arrays.
+
+Columns are made from buffers: ``pyarrow.array`` and ``to_numpy`` would import pandas, which takes
+half a second.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,32 @@ from numpy.typing import NDArray
 from pacboost.sources.optional import need
 
 
-def text_column(texts: Sequence[str]) -> Any:
-    """Make an Arrow column of texts."""
-    return need("pyarrow").array(texts, "large_string")
+def text_column(texts: Sequence[str | None]) -> Any:
+    """Make an Arrow column of texts; None is a null.
+
+    >>> text_column(["a", None, "ü"]).to_pylist()
+    ['a', None, 'ü']
+    """
+    arrow = need("pyarrow")
+    encoded = [b"" if text is None else text.encode() for text in texts]
+    ends = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=ends[1:])
+    filled = np.array([text is not None for text in texts], np.bool_)
+    nulls = None if filled.all() else arrow.py_buffer(np.packbits(filled, bitorder="little"))
+    cells = arrow.py_buffer(b"".join(encoded))
+    return arrow.LargeStringArray.from_buffers(len(texts), arrow.py_buffer(ends), cells, nulls)
+
+
+def number_column(values: NDArray[np.float64] | NDArray[np.int64]) -> Any:
+    """Make an Arrow column of numbers.
+
+    >>> number_column(np.array([1.5, 2.0])).to_pylist()
+    [1.5, 2.0]
+    """
+    arrow = need("pyarrow")
+    kind = arrow.from_numpy_dtype(values.dtype)
+    buffer = arrow.py_buffer(np.ascontiguousarray(values))
+    return arrow.Array.from_buffers(kind, len(values), [None, buffer])
 
 
 def doubles(column: Any) -> NDArray[np.float64]:
@@ -25,7 +52,7 @@ def doubles(column: Any) -> NDArray[np.float64]:
 
 
 def memory(column: Any) -> NDArray[Any]:
-    """View the values of an Arrow column as an array; ``to_numpy`` would import pandas."""
+    """View the values of an Arrow column as an array."""
     array = one_chunk(column)
     dtype = np.dtype(array.type.to_pandas_dtype())
     if len(array) == 0:

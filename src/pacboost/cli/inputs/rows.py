@@ -17,7 +17,7 @@ from pacboost.cli.output import working
 from pacboost.errors import DataError, FileError, InputWarning
 from pacboost.questions.answers import MISSING, Answers, as_models
 from pacboost.reports.text import counted
-from pacboost.sources.arrow import text_column
+from pacboost.sources.arrow import number_column, text_column
 from pacboost.sources.cells import Cells
 from pacboost.sources.columns import Columns
 from pacboost.sources.data_file import DataFile
@@ -281,23 +281,36 @@ def answered_rows(
     with working(f"reading {path.name}"):
         cells = whole(data_file(path, {**arguments, "missing": others}), target)
         labels = read_labels(cells.labels(target))
-        frame = as_frame(cells, arguments["drop"], {target, *columns})
+        truths, *answers = _alike(cells, [target, *columns])
+        compared = arguments.get("copies") == "distinct"
+        X = as_frame(cells, [*arguments["drop"], target]) if compared else None
+    score = arguments.get("score")
+    scores = None if score is None else _alike(cells, [score])[0]
     beside = [cells.texts(arguments[n]) if arguments.get(n) else None for n in ("groups", "by")]
     models, X, y, groups, by = as_models(
-        columns, frame, None, target, arguments.get("score"),
+        answers, X, truths, None, scores,
         next((word for word in words if word in MISSING), MISSING[0]), measure_names(arguments),
         class_named(labels, arguments.get("positive")), *beside,
     )  # fmt: skip
     return models, X, y, {"groups": groups, "by": by}
 
 
-def as_frame(cells: Cells, drop: Collection[str], together: Collection[str] = ()) -> Any:
-    """Return a table of numbers and texts; the columns ``together`` all have one of both types."""
-    numbers = {name: cells.spelling.numbers(cells.of(name)) for name in {*cells.columns} - {*drop}}
-    if any(numbers.get(name) is None for name in together):
-        numbers |= dict.fromkeys({*together} & {*numbers})
-    columns = {n: cells.texts(n) if values is None else values for n, values in numbers.items()}
-    return need("pyarrow").table({name: columns[name] for name in cells.columns if name in numbers})
+def _alike(cells: Cells, names: Sequence[str]) -> Sequence[NDArray[Any]]:
+    """Return columns as numbers if all of them hold numbers, else as texts."""
+    numbers = [cells.spelling.numbers(cells.of(name)) for name in names]
+    columns = [column for column in numbers if column is not None]
+    return columns if len(columns) == len(names) else [cells.texts(name) for name in names]
+
+
+def as_frame(cells: Cells, drop: Collection[str]) -> Any:
+    """Return a table of numbers and texts."""
+    columns = {name: _alike(cells, [name])[0] for name in cells.columns if name not in drop}
+    return need("pyarrow").table(
+        {
+            name: text_column(column.tolist()) if column.dtype == object else number_column(column)
+            for name, column in columns.items()
+        }
+    )
 
 
 def measure_names(arguments: Mapping[str, Any]) -> list[str]:
