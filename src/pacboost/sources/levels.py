@@ -160,6 +160,23 @@ def is_unicode(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
+def refuse_unsaved_labels(labels: NDArray[Any]) -> None:
+    """Raise for labels that a model file cannot hold: numbers from 2**63 on, text ending in NUL.
+
+    >>> refuse_unsaved_labels(np.array([1, 2**63], dtype=np.uint64))
+    Traceback (most recent call last):
+    pacboost.errors.DataError: y holds 9223372036854775808; whole numbers as labels are below 2**63
+    """
+    if labels.dtype.kind == "u" and labels.size and int(labels.max()) >= 2**63:
+        raise DataError(f"y holds {labels.max()}; whole numbers as labels are below 2**63")
+    if labels.dtype.kind == "O":
+        for label in labels.ravel().tolist():
+            if isinstance(label, str | bytes) and label[-1:] in ("\0", b"\0"):
+                raise DataError(f"y holds {label!r}, which ends in NUL; drop that character")
+            if isinstance(label, int) and label >= 2**63:
+                raise DataError(f"y holds {label}; whole numbers as labels are below 2**63")
+
+
 def distinct(cells: Any) -> list[Any]:
     """Return the distinct cells of a column, without missing ones."""
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiub":

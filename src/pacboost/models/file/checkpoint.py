@@ -21,7 +21,7 @@ from pacboost.models.file import container, parts
 from pacboost.models.file.fields import Fields, columns, records
 from pacboost.models.file.rules import from_plain, to_plain
 from pacboost.samples.bins import Bins
-from pacboost.sources.optional import part_of
+from pacboost.sources.optional import remove_leftovers
 
 KIND = "checkpoint"
 MAX_VOTE = 1e6
@@ -80,7 +80,7 @@ class Checkpoint:
 
 def delete(path: Path) -> None:
     """Delete a checkpoint that is no longer needed, and the partial file of a killed run."""
-    part_of(path)
+    remove_leftovers(path)
     with suppress(OSError):
         path.unlink()
 

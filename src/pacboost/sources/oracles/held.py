@@ -20,7 +20,7 @@ from pacboost.sources.dataframe import WIDE, is_frame, numbers_of, open_frame
 from pacboost.sources.levels import is_missing
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.files import features
-from pacboost.sources.sparse import SparseTable
+from pacboost.sources.sparse import SparseTable, checked_matrix
 from pacboost.sources.table import FINITE, Table, Values, refuse_text
 
 NO_LABEL = "has no label. Drop rows without a label."
@@ -115,7 +115,7 @@ class Held:
             narrow = all(str(kind).lower() in NARROW for kind in kinds)
             self._dtype = np.float32 if narrow else np.float64
         elif hasattr(values, "tocsr"):
-            self.matrix = values.tocsr()
+            self.matrix = checked_matrix(values).tocsr()
             parts = (self.matrix.data, self.matrix.indices, self.matrix.indptr)
             self.n_columns, self.nbytes = values.shape[1], sum(part.nbytes for part in parts)
         else:
