@@ -106,7 +106,7 @@ class Commands(WholeSentences):
             with _notes():
                 return super().invoke(ctx)
         except click.ClickException as problem:
-            problem.message = visible(problem.message)
+            problem.message = visible(problem.message)  # type: ignore[misc]
             raise
         except (click.exceptions.Exit, click.Abort):
             raise

@@ -51,7 +51,7 @@ def doubles(column: Any) -> NDArray[np.float64]:
     return np.where(memory(column.is_null().cast("uint8")), np.nan, values)
 
 
-def memory(column: Any) -> NDArray[Any]:
+def memory(column: object) -> NDArray[Any]:
     """View the values of an Arrow column as an array."""
     array = one_chunk(column)
     dtype = np.dtype(array.type.to_pandas_dtype())

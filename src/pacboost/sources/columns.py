@@ -93,7 +93,7 @@ class Columns:
     origin: CellOrigin = IN_MEMORY
 
     @classmethod
-    def of(cls, data: Any) -> Columns:
+    def of(cls, data: object) -> Columns:
         """Take a data frame, or a list of mappings from column names to values."""
         if isinstance(data, Columns):
             return data

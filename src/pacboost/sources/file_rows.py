@@ -245,7 +245,7 @@ def _objects(file: DataFile, text: IO[str]) -> Iterator[tuple[int, dict[str, Any
         ) from problem
 
 
-def _object(row: Any) -> dict[str, Any]:
+def _object(row: object) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise TypeError(f"it holds {row!r:.40}")
     return row

@@ -157,8 +157,8 @@ class FrameTable(ColumnTable):
     @classmethod
     def learn(
         cls,
-        data: Any,
-        choice: Any = FROM_DTYPE,
+        data: object,
+        choice: object = FROM_DTYPE,
         origin: CellOrigin = IN_MEMORY,
         *,
         note: bool = False,
@@ -212,7 +212,7 @@ class FrameTable(ColumnTable):
     @classmethod
     def like(
         cls,
-        data: Any,
+        data: object,
         names: Sequence[str] | None,
         levels: Levels,
         origin: CellOrigin = IN_MEMORY,
@@ -235,7 +235,7 @@ class FrameTable(ColumnTable):
         some = {name: cells[rows] for name, cells in self._columns.items()}
         return FrameTable.learn(some, self.choice, self.origin, quiet=True, raw=self._relearned)
 
-    def choosing(self, choice: Any) -> FrameTable:
+    def choosing(self, choice: object) -> FrameTable:
         """Return the same rows with the chosen columns as categories."""
         if choice is self.choice or (is_by_type(choice) and is_by_type(self.choice)):
             return self
@@ -445,7 +445,7 @@ def _levels_of_text(coded: Coded, spelling: Spelling) -> tuple[Any, ...]:
     return tuple(texts)
 
 
-def _is_id(name: str, rows: int, cells: Any) -> bool:
+def _is_id(name: str, rows: int, cells: object) -> bool:
     """Check whether a column has the name of an id and a different whole number in each row."""
     if rows < MIN_ROWS_FOR_ID or not ID_NAME.search(name):
         return False

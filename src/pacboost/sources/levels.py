@@ -52,7 +52,7 @@ class Levels:
             counts[column] = len(levels)
         return counts
 
-    def numbers(self, column: int, cells: Any, name: str) -> NDArray[np.float64]:
+    def numbers(self, column: int, cells: object, name: str) -> NDArray[np.float64]:
         """Return the level number of each cell, NaN for missing and unknown ones."""
         levels = self.columns[column]
         numbers = _look_up(cells, {level: float(k) for k, level in enumerate(levels)}, name)
@@ -236,7 +236,7 @@ def _look_up_natively(
     return np.where(replaced == UNSEEN, np.nan, replaced)
 
 
-def _refuse_other_kind(level: Level, cells: Any, name: str) -> None:
+def _refuse_other_kind(level: Level, cells: object, name: str) -> None:
     """Raise if a column held text in fit and holds numbers now, or the reverse."""
     first = next((cell for part in pieces(cells) for cell in part if not is_missing(cell)), None)
     if first is not None and isinstance(first, str) != isinstance(level, str):

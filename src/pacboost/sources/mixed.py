@@ -92,7 +92,7 @@ class MixedFeatures:
             )
         return columns
 
-    def values(self, rows: Any) -> Columns:
+    def values(self, rows: object) -> Columns:
         """Return the texts and levels of rows, and their numbers as read in fit."""
         columns = self.read(rows)
         levels, names = self.reading()
@@ -122,7 +122,7 @@ class MixedFeatures:
         ways = {j: column.written for j, column in numbers if column.written}
         return Levels(levels, ways), [column.name for column in others]
 
-    def learn(self, rows: Any) -> tuple[MixedFeatures, WordTable]:
+    def learn(self, rows: object) -> tuple[MixedFeatures, WordTable]:
         """Learn the conditions on each column; return them, and the table of the rows."""
         columns = replace(self, columns=()).read(rows)
         learned = list(self._learned(columns))
@@ -151,12 +151,12 @@ class MixedFeatures:
                     way = table.levels.written.get(j, "")
                     yield NumberConditions.learn(table.name(j), numbers, way)
 
-    def transform(self, rows: Any) -> WordTable:
+    def transform(self, rows: object) -> WordTable:
         """Return the table of the words that each row contains."""
         values = self.values(rows)
         return beside([column.held(values) for column in self.columns], self.vocabulary)
 
-    def lines(self, rows: Any) -> list[str]:
+    def lines(self, rows: object) -> list[str]:
         return self.values(rows).lines(self.names)
 
     def parameters(self) -> dict[str, Any]:

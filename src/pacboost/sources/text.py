@@ -173,7 +173,7 @@ class TextFeatures:
                     map(word_conditions.prefixes_of, tokens, repeat(sizes))
                 )
 
-    def learn(self, texts: Any) -> tuple[TextFeatures, WordTable]:
+    def learn(self, texts: object) -> tuple[TextFeatures, WordTable]:
         """Learn the vocabulary; return the options with it, and the table of the texts."""
         rows = read_texts(texts)
         words, table = find_words(rows, self.words, self.min_count, self.max_features)
@@ -185,7 +185,7 @@ class TextFeatures:
             )
         return replace(self, vocabulary=words), table
 
-    def transform(self, texts: Any) -> WordTable:
+    def transform(self, texts: object) -> WordTable:
         """Return the table of the vocabulary words that each text contains."""
         numbers = self._numbers
         starts, words_of_rows = numbered(
@@ -203,7 +203,7 @@ class TextFeatures:
         """
         return word_conditions.sentence(self.vocabulary[number])
 
-    def read(self, texts: Any) -> list[str]:
+    def read(self, texts: object) -> list[str]:
         return read_texts(texts)
 
     def lines(self, texts: Any) -> list[str]:

@@ -18,6 +18,7 @@ from pacboost.numerics.checks import probability
 
 if TYPE_CHECKING:
     from pacboost.bounds.certificate import Certificate
+    from pacboost.cli.inputs.files import Model
 
     Certified = tuple[Certificate, dict[str, Any], list[Any]]
     """A certificate, what JSON adds to it, and the parts to print."""
@@ -172,7 +173,7 @@ def command(model_path: Path, data: Path | None, target: str, **given: Any) -> N
 
 
 def _certify_measures(
-    model: Any, X: Any, y: Any, columns: Mapping[str, Any],
+    model: Model, X: object, y: object, columns: Mapping[str, Any],
     given: Mapping[str, Any],
 ) -> None:  # fmt: skip
     from pacboost.bounds.wording import sentence
@@ -209,7 +210,7 @@ def _certify_measures(
     answer(given["as_json"], (alone or family).to_dict(), *parts)
 
 
-def _costs(model: Any, texts: tuple[str, ...]) -> dict[tuple[Any, Any], float]:
+def _costs(model: Model, texts: tuple[str, ...]) -> dict[tuple[Any, Any], float]:
     from pacboost.cli.inputs.rows import class_named
 
     costs, classes = {}, model.classes_
@@ -244,7 +245,7 @@ def _shares(text: str | None) -> Any:
 
 
 def _all_answers(
-    model: Any, X: Any, y: Any, columns: dict[str, Any], given: Mapping[str, Any]
+    model: Model, X: object, y: object, columns: dict[str, Any], given: Mapping[str, Any]
 ) -> Certified:
     from pacboost.bounds import estimates, wording
     from pacboost.bounds.held_out import HeldOut
@@ -263,7 +264,9 @@ def _all_answers(
     return certificate, {"sentence": sentence}, parts
 
 
-def _confident_answers(model: Any, X: Any, y: Any, _: Any, given: Mapping[str, Any]) -> Certified:
+def _confident_answers(
+    model: Model, X: object, y: object, _: object, given: Mapping[str, Any]
+) -> Certified:
     import numpy as np
 
     from pacboost.bounds import estimates

@@ -6,15 +6,33 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
 from pacboost.errors import FileError
 from pacboost.sources.data_file import MISSING, DataFile
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 STANDARD_INPUT = "-"
 TABS = ("\\t", "tab")
+
+
+class Model(Protocol):
+    """What commands ask of a model; those of numbers have neither classes nor probabilities."""
+
+    @property
+    def classes_(self) -> NDArray[Any]: ...  # noqa: D102
+    @property
+    def n_features_in_(self) -> int: ...  # noqa: D102
+    @property
+    def model_(self) -> Any: ...  # noqa: D102
+    def predict(self, X: object) -> NDArray[Any]: ...  # noqa: D102
+    def predict_proba(self, X: object) -> NDArray[Any]: ...  # noqa: D102
+    def explain(self, x: object, top: int, *, for_class: object) -> Any: ...  # noqa: D102
+    def report(self, path: Path, X: object, y: object, *, certified: object) -> object: ...  # noqa: D102
 
 
 def data_file(path: Path, arguments: Mapping[str, Any]) -> DataFile:

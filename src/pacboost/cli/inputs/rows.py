@@ -12,7 +12,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.cli.inputs.files import check_output, data_file, open_model
+from pacboost.cli.inputs.files import Model, check_output, data_file, open_model
 from pacboost.cli.output import working
 from pacboost.errors import DataError, FileError, InputWarning
 from pacboost.questions.answers import MISSING, Answers, as_models
@@ -33,7 +33,7 @@ from pacboost.sources.written import Spelling, read_labels
 class Reader:
     """Reads rows for one model; ``others`` are columns of the file that are not features."""
 
-    def __init__(self, model: Any, text: Sequence[str] = (), others: Sequence[str] = ()) -> None:
+    def __init__(self, model: Model, text: Sequence[str] = (), others: Sequence[str] = ()) -> None:
         self._model, self._text, self._others = model, tuple(text), set(others)
         self._unknown: dict[str, list[str]] = {}
 
@@ -126,14 +126,14 @@ class Reader:
         return names
 
 
-def text_features(model: Any) -> TextFeatures | MixedFeatures | None:
+def text_features(model: object) -> TextFeatures | MixedFeatures | None:
     """Return the text features of a model, if it reads texts."""
     features: TextFeatures | MixedFeatures | None
     features = getattr(getattr(model, "model_", None), "text", None)
     return features
 
 
-def lone_text(model: Any) -> str | None:
+def lone_text(model: object) -> str | None:
     """Return the text column of a model whose rows are one text each; None for other models."""
     features = text_features(model)
     if isinstance(features, MixedFeatures):
@@ -141,7 +141,7 @@ def lone_text(model: Any) -> str | None:
     return None if features is None else "text"
 
 
-def column_names(model: Any) -> tuple[str, ...]:
+def column_names(model: object) -> tuple[str, ...]:
     """Return the names of the columns that a model was fitted on; empty if they had none."""
     features = text_features(model)
     if features is not None:
@@ -201,7 +201,7 @@ def numbers(texts: Sequence[str], target: str, spelling: Spelling) -> NDArray[np
 
 
 def read_all(
-    model: Any, data: DataFile, target: str, text: Sequence[str], others: Sequence[str]
+    model: Model, data: DataFile, target: str, text: Sequence[str], others: Sequence[str]
 ) -> tuple[Any, NDArray[Any], Cells]:
     """Read a file with labels; return the rows for the model, the labels, and all cells."""
     with working(f"reading {data.name}"):
@@ -214,7 +214,7 @@ def read_all(
         return X, labels(cells.labels(target), model.classes_, target), cells
 
 
-def class_named(labels: Any, name: str | None) -> Any:
+def class_named(labels: object, name: str | None) -> Any:
     """Return the class that prints as this name."""
     if name is None:
         return None
@@ -227,7 +227,7 @@ def class_named(labels: Any, name: str | None) -> Any:
 
 
 def fresh_rows(
-    model: Any, data: Path, target: str, arguments: Mapping[str, Any]
+    model: Model, data: Path, target: str, arguments: Mapping[str, Any]
 ) -> tuple[Any, NDArray[Any], dict[str, Any]]:
     """Read rows that are new to a model.
 

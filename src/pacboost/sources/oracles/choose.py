@@ -149,7 +149,7 @@ def open_source(
     source: Any,
     target: str | None,
     seed: int,
-    client: Any = None,
+    client: object = None,
     timeout: float | None = None,
     **options: Any,
 ) -> AbstractOracle:

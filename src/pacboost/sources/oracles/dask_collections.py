@@ -86,7 +86,7 @@ class DaskOracle(SpreadOracle):
 
     def __init__(
         self,
-        source: Any,
+        source: object,
         target: str | None = None,
         seed: int = 0,
         *,

@@ -70,7 +70,7 @@ NARROW = ("float", "float32", "halffloat", "bool", "boolean", "int8", "uint8", "
 NUMBERS = (*NARROW, "double", "int32", "uint32", "int64", "uint64", "null")
 
 
-def is_number(kind: Any) -> bool:
+def is_number(kind: object) -> bool:
     """Check whether an Arrow type is numeric, or null."""
     return str(kind) in NUMBERS or str(kind).startswith("decimal")
 
@@ -196,7 +196,7 @@ def _some(column: Any, rows: Rows | slice) -> Any:
     return column.take(pa.Array.from_buffers(pa.int64(), rows.size, [None, pa.py_buffer(rows)]))
 
 
-def _values(column: Any) -> NDArray[Any]:
+def _values(column: object) -> NDArray[Any]:
     """Convert a column to an array of numbers."""
     if isinstance(column, np.ndarray):
         return column
@@ -264,7 +264,7 @@ def hold(X: Any, y: Any) -> Held:
     return _hold_columns(X, labels) if by_columns else Held(X, labels)
 
 
-def _matrix(X: Any) -> NDArray[Any]:
+def _matrix(X: object) -> NDArray[Any]:
     try:
         array = np.asarray(X)
     except ValueError as problem:
@@ -283,13 +283,13 @@ def _matrix(X: Any) -> NDArray[Any]:
     return array
 
 
-def hold_frame(frame: Any, target: str, drop: Collection[str], where: str) -> Held:
+def hold_frame(frame: object, target: str, drop: Collection[str], where: str) -> Held:
     """Make rows of a data frame with a column of labels."""
     X, y = split_frame(frame, target, drop, where)
     return _hold_columns(X, y, int(open_frame(frame).estimated_size()))
 
 
-def _hold_columns(X: Any, labels: Any, nbytes: int = 0) -> Held:
+def _hold_columns(X: object, labels: object, nbytes: int = 0) -> Held:
     """Make rows of a data frame of numbers and booleans: pandas, polars or Arrow."""
     frame = open_frame(X)
     names, kinds = [str(name) for name in frame.columns], frame.schema.values()
@@ -309,7 +309,7 @@ def _hold_columns(X: Any, labels: Any, nbytes: int = 0) -> Held:
 
 
 def split_frame(
-    frame: Any, target: str, drop: Collection[str] = (), where: str = "the data frame"
+    frame: object, target: str, drop: Collection[str] = (), where: str = "the data frame"
 ) -> tuple[Any, nw.Series[Any]]:
     """Split a data frame into features and labels."""
     opened = open_frame(frame)

@@ -31,7 +31,7 @@ CACHE_BYTES = 128_000_000
 
 
 def sql(
-    database: Any,
+    database: object,
     target: str,
     seed: int = 0,
     *,
@@ -65,7 +65,13 @@ class TableOracle(BlockOracle):
     n_rows: int
 
     def __init__(
-        self, database: Any, table: str, target: str, seed: int = 0, *, drop: Collection[str] = ()
+        self,
+        database: object,
+        table: str,
+        target: str,
+        seed: int = 0,
+        *,
+        drop: Collection[str] = (),
     ) -> None:
         self._target = target
         self._from = f"FROM {'.'.join(map(_quoted, table.split('.')))}"
@@ -136,7 +142,13 @@ class QueryOracle(StreamOracle):
     bytes_besides = CACHE_BYTES
 
     def __init__(
-        self, database: Any, query: str, target: str, seed: int = 0, *, drop: Collection[str] = ()
+        self,
+        database: object,
+        query: str,
+        target: str,
+        seed: int = 0,
+        *,
+        drop: Collection[str] = (),
     ) -> None:
         self.called = f"the query of {_name(database)}"
         self._query = query
@@ -197,5 +209,5 @@ def _quoted(name: str) -> str:
     return f'"{doubled}"'
 
 
-def _name(database: Any) -> str:
+def _name(database: object) -> str:
     return "the database" if hasattr(database, "cursor") else str(database)
