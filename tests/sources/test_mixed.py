@@ -113,7 +113,7 @@ def test_damaged_content_is_refused(damage: str) -> None:
 @pytest.mark.parametrize("columns", ["said", 3, [1], [None]])
 def test_bad_names_of_columns(columns: Any) -> None:
     with pytest.raises(ParameterError, match="text_columns is"):
-        MixedFeatures(TextFeatures(), columns)
+        MixedFeatures.checked(TextFeatures(), columns)
 
 
 def test_a_table_that_tells_nothing_apart_is_refused() -> None:

@@ -46,15 +46,17 @@ class MixedFeatures:
     text: tuple[str, ...]
     columns: tuple[Conditions, ...] = ()
 
-    def __post_init__(self) -> None:
-        named = self.text if isinstance(self.text, list | tuple) else None
+    @classmethod
+    def checked(cls, options: TextFeatures, text: object) -> MixedFeatures:
+        """Return features for a list of the columns that hold texts, as users give it."""
+        named = text if isinstance(text, list | tuple) else None
         if named is None or not all(isinstance(name, str) for name in named):
             raise ParameterError(
-                f"text_columns is {self.text!r}; it may be a list of the columns that hold texts, "
-                "such as ['subject', 'body'], or None for rows that are texts themselves",
+                f"text_columns is {text!r}; it may be a list of the columns that hold texts, such "
+                "as ['subject', 'body'], or None for rows that are texts themselves",
                 parameter="text_columns",
             )
-        object.__setattr__(self, "text", tuple(named))
+        return cls(options, tuple(named))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -88,6 +88,7 @@ MAX_SKIPS = 4
 MAX_RUN_KINDS = 10_000
 """Patterns of words and gaps in an n-gram; every text is searched for all of them."""
 GAP = " … "
+SPANS = ("ngrams", "characters", "prefixes")
 MIN_CUTS = {"times": 2, "beginning": 1}
 MAX_CUT = 1_000
 """Smallest and largest numbers in ``times`` and ``beginning``."""
@@ -128,11 +129,16 @@ class TextFeatures:
     beginning: tuple[int, ...] = ()
     prefixes: tuple[int, int] | None = None
 
+    @classmethod
+    def checked(cls, **options: Any) -> TextFeatures:
+        """Return features for options as users give them: lists are tuples, no cuts are None."""
+        for name in options.keys() & set(SPANS):
+            options[name] = span_of(name, options[name])
+        for name in options.keys() & MIN_CUTS.keys():
+            options[name] = cuts_of(name, options[name], MIN_CUTS[name], MAX_CUT)
+        return cls(**options)
+
     def __post_init__(self) -> None:
-        for name in ("ngrams", "characters", "prefixes"):
-            object.__setattr__(self, name, span_of(name, getattr(self, name)))
-        for name, low in MIN_CUTS.items():
-            object.__setattr__(self, name, cuts_of(name, getattr(self, name), low, MAX_CUT))
         if self.ngrams is None and self.characters is None:
             raise ParameterError(
                 "ngrams and characters are both None; give at least one of them", parameter="ngrams"
@@ -242,7 +248,7 @@ class TextFeatures:
     def from_dict(cls, content: Mapping[str, Any], vocabulary: tuple[str, ...]) -> TextFeatures:
         if not all(one < other for one, other in pairwise(vocabulary)):
             raise ValueError("the words of the vocabulary are not in order, or not distinct")
-        return cls(**content, vocabulary=vocabulary)
+        return cls.checked(**content, vocabulary=vocabulary)
 
 
 @lru_cache(maxsize=100_000)

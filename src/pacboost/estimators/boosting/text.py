@@ -280,18 +280,18 @@ class TextBoostClassifier(Boosting):
         return fingerprints(self._reading.lines(X))
 
     def _options(self, columns: Sequence[str] | None) -> Features:
-        options = TextFeatures(
-            self.ngrams,
-            self.skips,
-            self.characters,
-            self.min_count,
-            self.max_features,
-            self.lowercase,
-            times=self.times,  # type: ignore[arg-type]
-            beginning=self.beginning,  # type: ignore[arg-type]
+        options = TextFeatures.checked(
+            ngrams=self.ngrams,
+            skips=self.skips,
+            characters=self.characters,
+            min_count=self.min_count,
+            max_features=self.max_features,
+            lowercase=self.lowercase,
+            times=self.times,
+            beginning=self.beginning,
             prefixes=self.prefixes,
         )
-        return options if columns is None else MixedFeatures(options, columns)  # type: ignore[arg-type]
+        return options if columns is None else MixedFeatures.checked(options, columns)
 
     def _read_validation(self, X: Any, y: Any) -> LabelledRows:
         return super()._read_validation(self._reading.transform(X), y)
