@@ -10,6 +10,7 @@ import re
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tarfile
@@ -25,7 +26,7 @@ from click.testing import CliRunner
 
 from pacboost.cli.main import main
 from pacboost.errors import FileError, PacboostError
-from pacboost.lab import files, server
+from pacboost.lab import files, server, stopping
 from pacboost.lab.app import NAMES, Lab
 from pacboost.lab.routes import ROUTES
 from tests.lab.asking import LECTURE
@@ -118,10 +119,17 @@ def test_questions_need_the_token(stranger: Visitor) -> None:
 
 
 def test_the_address_that_a_browser_is_started_with_works_once(stranger: Visitor) -> None:
-    path = stranger.lab.address_for_once().removeprefix(stranger.lab.origin)
-    assert stranger.lab.token not in path
-    assert stranger.send("GET", path)[0] == 303
-    assert stranger.send("GET", path)[0] == 401
+    with stranger.lab.redirect_file() as file:
+        assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+        content = file.read_text(encoding="utf-8")
+        assert "token" not in file.as_uri()
+    assert not file.exists()
+    assert stranger.lab.token not in content
+    address = re.search(r"url=http://[^/]*(/[^\"]*)", content)
+    assert address is not None
+    assert stranger.send("GET", address[1])[0] == 303
+    assert stranger.send("GET", address[1])[0] == 401
+    assert stranger.send("GET", "/?token=")[0] == 401
     stranger.enter()  # the address of the terminal goes on working
     stranger.enter()
 
@@ -284,6 +292,7 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         seen.append("begun")
         try:
             while True:
+                stopping.check()
                 time.sleep(0.01)
         finally:
             seen.append("ended")

@@ -25,6 +25,7 @@ from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names, Rule
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
+from pacboost.lab import stopping
 from pacboost.lab.choices import make_booster, make_learner
 from pacboost.lab.data import Points
 from pacboost.lab.spec import MAX_ROUNDS, RunSpec
@@ -153,7 +154,7 @@ class LabRun(ABC):
     def advance(self, rounds: int) -> None:
         """Run rounds up to this number, or until none can follow."""
         while len(self.frames) < min(rounds, MAX_ROUNDS) and not self.stopped and self._step():
-            pass
+            stopping.check()
 
     def weights_after(self, rounds: int) -> Doubles | None:
         """Return D of round ``rounds + 1``."""
