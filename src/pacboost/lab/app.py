@@ -11,6 +11,7 @@ import asyncio
 import hmac
 import json
 import secrets
+import socket
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -27,7 +28,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pacboost.errors import DataError, FileError, PacboostError, ParameterError
@@ -85,7 +86,7 @@ class Guard:
         why = self._why_not(Request(scope))
         app = failure("access", why, 403) if why else self._app
 
-        async def with_headers(message: Any) -> None:
+        async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message["headers"], *HEADERS]
             await send(message)
@@ -146,12 +147,12 @@ class AnswerThread(threading.Thread):
 class Connection(H11Protocol):
     """A connection that closes if the header of a request takes too long."""
 
-    def connection_made(self, transport: Any) -> None:
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the timeout."""
         super().connection_made(transport)
         self._look(self)
 
-    def _look(self, earlier: Any) -> None:
+    def _look(self, earlier: object) -> None:
         """Close unless a request has begun since the last check."""
         idle = self.cycle is None or self.cycle.response_complete
         if idle and earlier is self.cycle:
@@ -178,7 +179,7 @@ class Server(uvicorn.Server):
         )  # fmt: skip
         super().__init__(config)
 
-    async def shutdown(self, sockets: Any = None) -> None:
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End open requests first."""
         for job in list(self.lab.jobs):
             job.end()
@@ -188,10 +189,12 @@ class Server(uvicorn.Server):
 class Lab:
     """The state of a server: its token, and caches of runs, each for one request at a time."""
 
-    def __init__(self, port: int, files: Shelf | None = None, boot: Any = None) -> None:
+    def __init__(
+        self, port: int, files: Shelf | None = None, boot: dict[str, Any] | None = None
+    ) -> None:
         self.port, self.token = port, secrets.token_urlsafe(24)
         self.files = files or Shelf()
-        self.boot: Any = boot
+        self.boot = boot
         self.jobs: set[AnswerThread] = set()
         self._caches: asyncio.LifoQueue[list[LabSession]] = asyncio.LifoQueue()
         self._caches.put_nowait([])
@@ -277,7 +280,7 @@ class Lab:
 
     def _asking(self, name: str) -> Any:
         async def endpoint(request: Request) -> Response:
-            def answered(session: LabSession, asked: Any) -> Response:
+            def answered(session: LabSession, asked: dict[str, Any]) -> Response:
                 from pacboost.lab.routes import ROUTES
 
                 return JSONResponse(ROUTES[name](session, asked))
@@ -287,7 +290,7 @@ class Lab:
         return endpoint
 
     async def _offline(self, request: Request) -> Response:
-        def written(session: LabSession, asked: Any) -> Response:
+        def written(session: LabSession, asked: dict[str, Any]) -> Response:
             from pacboost.lab.routes import recorded
             from pacboost.lab.server import whole_page
 
@@ -314,7 +317,7 @@ class Lab:
         return await self._done(request, shelved)
 
     async def _answered(
-        self, request: Request, answer: Callable[[LabSession, Any], Response]
+        self, request: Request, answer: Callable[[LabSession, dict[str, Any]], Response]
     ) -> Response:
         """Read a request, answer it on another thread, and turn errors into responses."""
         if not self._has_token(request):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pacboost.boosters.booster import Booster
 from pacboost.errors import ParameterError
@@ -66,12 +66,12 @@ class RoundFrame:
     wrong_test: int | None
 
 
-def f32(values: Any) -> str:
+def f32(values: ArrayLike) -> str:
     """Write numbers as base64 of 32-bit floats, little-endian."""
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode()
 
 
-def i8(values: Any) -> str:
+def i8(values: ArrayLike) -> str:
     """Encode small whole numbers as base64 of bytes."""
     return base64.b64encode(np.ascontiguousarray(values, dtype=np.int8).tobytes()).decode()
 

@@ -86,7 +86,7 @@ def why_flat(run: LabRun) -> str:
     return "" if run.answers_elsewhere else ADVERSARY
 
 
-def read_size(value: Any) -> int:
+def read_size(value: object) -> int:
     """Read the size of a grid; 0 for none."""
     return whole("surface", value, MIN_SURFACE_SIZE, MAX_SURFACE_SIZE) if value else 0
 
