@@ -375,6 +375,7 @@ SLOW = {
 }  # fmt: skip
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("signalled", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_ends_at_once_while_it_answers(signalled: signal.Signals) -> None:
     order = "from pacboost.cli.main import main; main()"
