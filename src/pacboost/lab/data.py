@@ -14,7 +14,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.lab.choices import KINDS, knob_values, world_of
 from pacboost.lab.files import Shelf, read_file
 from pacboost.lab.spec import MAX_POINTS, LimitError, mapping, number, sequence, text, whole
-from pacboost.sources.toy import lecture_points, ten_points
+from pacboost.sources.toy import lecture_points
 from pacboost.theory.pictures.learning import SHARED_BITS, long_servedio_points
 from pacboost.theory.sampling import Plane
 
@@ -95,8 +95,8 @@ def make_points(spec: Mapping[str, Any], files: Shelf) -> Points:
         points = _csv(spec, files)
     elif kind == "points":
         points = _plain(np.empty((0, 2)), np.empty(0, dtype=np.int64))
-    elif kind in ("lecture", "toy"):
-        points = _plain(*(lecture_points() if kind == "lecture" else ten_points()))
+    elif kind == "lecture":
+        points = _plain(*lecture_points())
     else:
         points = _long_servedio(spec) if kind == "long_servedio" else _drawn(spec)
     return _edited(points, mapping("edits", spec.get("edits", {})))

@@ -45,9 +45,8 @@ def code(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
 def _data(session: LabSession, spec: RunSpec) -> tuple[tuple[Lines, Lines], Lines]:
     """Return the imports, the lines that define the rows, and the files they need."""
     kind, needs = spec.data["kind"], []
-    if kind in ("lecture", "toy"):
-        name = "lecture_points" if kind == "lecture" else "ten_points"
-        parts = [f"from pacboost.sources.toy import {name}"], [f"X, y = {name}()"]
+    if kind == "lecture":
+        parts = ["from pacboost.sources.toy import lecture_points"], ["X, y = lecture_points()"]
     elif kind == "points":
         parts = ["import numpy as np"], ["X, y = np.empty((0, 2)), np.empty(0, dtype=int)"]
     elif kind == "csv":
