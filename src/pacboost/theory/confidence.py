@@ -19,11 +19,7 @@ from pacboost.errors import DataError, NotCertified, TooFewRowsWarning, warn
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.inputs.division import counted
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import (
-    ScoredClassifier,
-    fits_rows,
-    takes_rows,
-)
+from pacboost.estimators.inputs.estimator import ScoredClassifier, fits_rows, takes_rows
 from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.explained_errors import checked_by_scikit_learn

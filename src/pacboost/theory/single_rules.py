@@ -20,11 +20,7 @@ from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.inputs.division import counted
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import (
-    ScoredClassifier,
-    fits_rows,
-    takes_rows,
-)
+from pacboost.estimators.inputs.estimator import ScoredClassifier, fits_rows, takes_rows
 from pacboost.estimators.inputs.labels import read_labels, two_classes
 from pacboost.estimators.inputs.tables import open_table, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Names, Rule
