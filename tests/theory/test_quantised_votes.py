@@ -112,10 +112,10 @@ def test_refuses_shares(share: Any) -> None:
         certify_by_training_rows(X, Y, share_for_bins=share)
 
 
-@pytest.mark.parametrize("more", [{"n_estimators": 0}, {"max_bins": 1}, {"delta": 1.0}])
-def test_refuses_impossible_numbers(more: dict[str, Any]) -> None:
-    with pytest.raises(ParameterError, match=next(iter(more))):
-        certify_by_training_rows(X, Y, **more)
+@pytest.mark.parametrize("options", [{"n_estimators": 0}, {"max_bins": 1}, {"delta": 1.0}])
+def test_refuses_impossible_numbers(options: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError, match=next(iter(options))):
+        certify_by_training_rows(X, Y, **options)
 
 
 def test_refuses_classes_that_the_rows_of_the_bins_do_not_have() -> None:

@@ -161,7 +161,7 @@ class Shelf:
                 self.files.popitem(last=False)
         return file
 
-    def get(self, digest: Any, name: str = "") -> LabFile:
+    def get(self, digest: object, name: str = "") -> LabFile:
         """Return a file by its digest."""
         with self._lock:
             if isinstance(digest, str) and digest in self.files:

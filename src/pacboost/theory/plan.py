@@ -17,7 +17,6 @@ from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import log_cover, log_sauer
 from pacboost.numerics.kl import kl
 from pacboost.theory import needs, sample_sizes
-from pacboost.theory import vc as vc_bound
 from pacboost.theory.plan_learning import (
     WORST_CASE,
     Plan,
@@ -31,6 +30,7 @@ from pacboost.theory.plan_learning import (
     stumps,
     vc,
 )
+from pacboost.theory.vc import realizable
 from pacboost.training.filtering.plan import share_of
 
 
@@ -128,11 +128,11 @@ def strong(*, epsilon: float, delta: float, edge: float, dimension: int) -> Plan
         number = needed_rounds(high)
         size = low if number == needed_rounds(low) else high  # the bound falls while T is constant
         growth = number * log_sauer(d, 2 * size) + log_cover(2 * size, number)
-        return vc_bound.realizable(low, delta / 2, growth) <= epsilon
+        return realizable(low, delta / 2, growth) <= epsilon
 
     def sure(m: int) -> bool:
         growth = (math.log(m) / per_round + 1) * (d + 1) * math.log(2 * m + 1) + 1
-        return vc_bound.realizable(m, delta / 2, growth) <= epsilon
+        return realizable(m, delta / 2, growth) <= epsilon
 
     start, what = max(8, d), "the vote's VC bound"
     examples = from_here_on(between, start, smallest(sure, start, what), what)
