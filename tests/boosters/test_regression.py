@@ -24,7 +24,7 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training import metrics
 from pacboost.training.run.loop import Run
-from pacboost.training.run.scores import cell_sums
+from pacboost.training.run.sums import cell_sums
 
 Numbers = NDArray[np.float64]
 WIDE = st.floats(1e-100, 1e100) | st.floats(-1e100, -1e-100) | st.just(0.0)

@@ -15,7 +15,8 @@ from pacboost.kernels.runtime.threads import using
 from pacboost.learners.tree import DenseTreeSearch, Tree
 from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.blocks import MAX_ROWS_COMPARED, Blocks, lay_out
-from pacboost.samples.sample import Sample, fingerprint
+from pacboost.samples.fingerprint import Fingerprint
+from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
 from pacboost.sources.sparse import SparseTable
@@ -109,10 +110,11 @@ def test_a_fingerprint_reads_codes_from_words(columns: int) -> None:
     coded, laid = (Sample(table, signs, bins=fit_bins(table)) for _ in range(2))
     search = Tree(8).on(laid)
     assert isinstance(search, DenseTreeSearch)
-    assert fingerprint(laid) == fingerprint(coded)
+    first = Fingerprint(coded).digest()
+    assert Fingerprint(laid, search.stored_codes).digest() == first
     assert "codes" not in vars(laid)
     search._blocks.words[0, 7] ^= np.uint64(1)  # they are what is read
-    assert fingerprint(laid) != fingerprint(coded)
+    assert Fingerprint(laid, search.stored_codes).digest() != first
 
 
 def test_a_one_hot_encoding_takes_one_lane() -> None:

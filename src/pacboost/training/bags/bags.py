@@ -41,7 +41,7 @@ class Bag:
         return np.flatnonzero(self.counts == 0)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Bags:
     """How bags are drawn.
 

@@ -50,11 +50,11 @@ class ForestBags(Bags):
         weights: NDArray[np.int64] | None = None,
     ) -> None:
         super().__init__(order.size, drawn, columns, columns, seed, replacement)
-        ends = None if weights is None else np.cumsum(weights[order])
-        object.__setattr__(self, "_held", (order, ends))
+        self._order = order
+        self._ends = None if weights is None else np.cumsum(weights[order])
 
     def bag(self, number: int) -> Bag:
-        order, ends = self._held  # type: ignore[attr-defined]
+        order, ends = self._order, self._ends
         generator = np.random.default_rng((self.seed, number))
         if not self.replacement:
             counts = np.ones(self.rows, np.int64)

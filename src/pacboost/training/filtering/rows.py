@@ -23,7 +23,6 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import BadCell
 from pacboost.sources.oracles.oracle import Drawn, Unread
 from pacboost.sources.table import Table
-from pacboost.training.run.following import followed
 
 Floats = NDArray[np.float64]
 Arrays = Mapping[str, NDArray[Any]]
@@ -275,7 +274,7 @@ class VoteSoFar:
         margins = scores * signs
         if self.booster.by_path:
             sample = Sample(table, signs, bins=self.bins)
-            path = followed(self.booster, sample, self.rules, self.memories, cells=self.cells)
+            path = self.booster.path(sample, self.rules, self.memories, cells=self.cells)
             chances = exp(path).max(axis=1)
         else:
             chances = self.booster.chances(margins, len(self), signs).reshape(-1)
