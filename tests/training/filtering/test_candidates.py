@@ -43,8 +43,8 @@ def array(rows: int, seed: int = 0, *, replace: bool = False) -> ArrayOracle:
 
 @pytest.fixture(autouse=True)
 def small_helpings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 500)
-    monkeypatch.setattr(candidates, "LEAST_AT_ONCE", 100)
+    monkeypatch.setattr(candidates, "MAX_ROWS_PER_OFFER", 500)
+    monkeypatch.setattr(candidates, "MIN_ROWS_PER_OFFER", 100)
 
 
 def groups(stream: Stream, count: int) -> list[list[Offer]]:
@@ -164,7 +164,7 @@ def test_rows_apart_had_no_part_in_the_bins() -> None:
     assert apart.n_rows == 200
     early = np.isin(apart.rows, np.array(sorted(seen), dtype=np.uint64))
     assert early.any()
-    assert stream._kept_back(apart.rows)[early].all()
+    assert stream._may_set_apart(apart.rows)[early].all()
 
 
 def test_more_are_drawn_in_the_end_if_they_are_too_few() -> None:
@@ -254,7 +254,7 @@ def test_reading_them_does_not_move_the_source(tmp_path: Path) -> None:
 def test_some_rows_are_always_left_to_learn_from(apart: int, tmp_path: Path) -> None:
     made, _ = divided(tmp_path, apart, 400)
     rows = np.arange(ROWS * 10, dtype=np.uint64)
-    assert np.count_nonzero(~made._kept_back(rows)) > 0
+    assert np.count_nonzero(~made._may_set_apart(rows)) > 0
 
 
 # Rows of a stream are recognised by their content.
@@ -300,7 +300,7 @@ def test_parts_change_nothing(sizes: list[int]) -> None:
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrivals, "REMEMBERED", 10)
+    monkeypatch.setattr(arrivals, "MAX_HASHES", 10)
     made = Arrivals()
     assert made.first_time(np.arange(50, dtype=np.uint64)).all()
     assert made.known.size == 10

@@ -65,8 +65,8 @@ EACH = pytest.mark.parametrize("booster", boosters(), ids=NAMES)
 @pytest.fixture(autouse=True)
 def small_helpings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs on a cube need few draws; groups of 65,536 would make them slow."""
-    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 1024)
-    monkeypatch.setattr(candidates, "LEAST_AT_ONCE", 64)
+    monkeypatch.setattr(candidates, "MAX_ROWS_PER_OFFER", 1024)
+    monkeypatch.setattr(candidates, "MIN_ROWS_PER_OFFER", 64)
 
 
 def run_on(

@@ -129,7 +129,7 @@ def test_costs_of_many_rows_are_added_up_span_by_span() -> None:
 def test_rounds_on_other_rows_of_unequal_weight_are_single_rounds(
     room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(quick, "ROWS_AT_ONCE", 700 * room)
+    monkeypatch.setattr(quick, "MAX_ROWS_PER_CALL", 700 * room)
     X, signs = drawn(700)
     table = ArrayTable(X)
     base = np.random.default_rng(1).uniform(0.1, 5.0, len(X))

@@ -29,15 +29,22 @@ from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.margins import Floats, hardest, margin_and_gap, norm
 from pacboost.training.run.openings import EarlierRules, Opening
 from pacboost.training.run.quick import MAX_ROUNDS_PER_CALL, QuickRounds
-from pacboost.training.run.rounds import FinishedRound, MeasuredRule, RowsShown, Step, rounds_of
+from pacboost.training.run.rounds import (
+    FinishedRound,
+    MeasuredRule,
+    Rounds,
+    RowsShown,
+    Step,
+    rounds_of,
+)
 from pacboost.training.run.stop_reason import Stop, StopReason, sentence_of
 
 
 class Run:
     """A boosting run on one sample: iterate over it to advance, one round at a time.
 
-    ``resample`` is the number of rows to draw from D_t for the learner (-1: the sample's size), or 0
-    to give it D_t itself; ``subsample`` is the share of rows, drawn for each round, that it
+    ``resample`` is the number of rows to draw from D_t for the learner (-1: the sample's size), or
+    0 to give it D_t itself; ``subsample`` is the share of rows, drawn for each round, that it
     may use. A rule is measured on the full weighted sample either way. ``openings`` make rules
     that come before the learner is asked.
     """
@@ -60,7 +67,7 @@ class Run:
         self.learner, self.booster, self.watch = learner, booster, watch
         self.plain_votes = booster.plain_votes
         shown = RowsShown(sample.n_rows, seed, resample, subsample)
-        self.rounds = rounds_of(sample, learner, booster, shown)
+        self.rounds: Rounds[MeasuredRule] = rounds_of(sample, learner, booster, shown)
         self.names = Names(sample.table.name, sample.answers)
         self.state = self.rounds.start()
         # Openings see the first state: their values are multiples of the booster's unit.
@@ -87,7 +94,9 @@ class Run:
     def _next_rule(self) -> MeasuredRule | None:
         """Measure the next rule of the opening, or ask the learner; None if it has no rule."""
         while len(self.done) < len(self.opening):
-            rule = self.rounds.measure(self.state, self.opening[len(self.done)])
+            rule: MeasuredRule | None = self.rounds.measure(
+                self.state, self.opening[len(self.done)]
+            )
             if rule is not None:
                 return rule
             # A rule without an edge would get no vote. Dropping it keeps round numbers and places

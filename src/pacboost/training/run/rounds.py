@@ -163,7 +163,7 @@ class Step:
 
 
 class Rounds(ABC, Generic[R]):
-    """How a run finds and measures rules; ``scores`` and ``potential`` are those after each round."""
+    """How a run finds and measures rules; ``scores`` and ``potential`` change with every round."""
 
     cells: ClassVar[bool]
     """Whether cells get values; otherwise rules get votes."""

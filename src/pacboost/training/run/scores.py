@@ -168,7 +168,8 @@ class SoftmaxRows(Margins):
         parts = np.zeros((team_for(chosen.size * shape[2]), *shape), dtype=np.int64)
         arguments = chosen, cells, request.weights, pulls, parts
         together(measure.class_sums, *arguments, at_most=len(parts))
-        sums = Sums(*parts.sum(axis=0), request.weight, request.pull, self._wrong.size)
+        pulls, weights = parts.sum(axis=0)
+        sums = Sums(pulls, weights, request.weight, request.pull, self._wrong.size)
         return moving, sums, effective_size(request, self._squares)
 
 
