@@ -39,7 +39,7 @@ NUMBERS = (int, float, np.number, np.bool_)
 Rows = NDArray[np.intp]
 
 
-def check_copies(copies: Any) -> str:
+def check_copies(copies: object) -> str:
     """Check the parameter ``copies``."""
     if not (isinstance(copies, str) and copies in COPIES):
         allowed = " or ".join(map(repr, COPIES))

@@ -14,17 +14,13 @@ from scipy import sparse, stats
 
 from pacboost.boosters.logit import Logit
 from pacboost.errors import InputWarning
-from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.arrow import ParquetOracle
-from pacboost.sources.oracles.oracle import Batch
 from pacboost.sources.oracles.stream import StreamOracle
-from pacboost.sources.sparse import SparseTable
-from pacboost.sources.table import Table
 from pacboost.theory.sampling import WorldOracle
 from pacboost.training.filtering import arrivals, candidates
 from pacboost.training.filtering.arrivals import Arrivals, RepeatAlarm
-from pacboost.training.filtering.candidates import AGAIN, FRESH, Coins, Offer, key_of
+from pacboost.training.filtering.candidates import AGAIN, FRESH, Offer, key_of
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.rows import EncodedRows, RowEncoder
 from pacboost.training.filtering.stream import BlockRows, Stream
@@ -258,34 +254,6 @@ def test_some_rows_are_always_left_to_learn_from(apart: int, tmp_path: Path) -> 
 
 
 # Rows of a stream are recognised by their content.
-
-ARRIVALS_KEY = np.uint64(11)
-
-
-def hashes_of(table: Table, key: np.uint64) -> NDArray[np.uint64]:
-    batch = Batch(table, np.zeros(table.n_rows), np.arange(table.n_rows, dtype=np.uint64))
-    return Coins(np.uint64(0), 0.5, key).ids(batch)
-
-
-def test_equal_rows_have_equal_hashes_whatever_holds_them() -> None:
-    X = np.random.default_rng(0).integers(3, size=(50, 4)).astype(np.float64)
-    X[3, 1] = np.nan
-    known = hashes_of(ArrayTable(X), ARRIVALS_KEY)
-    np.testing.assert_array_equal(hashes_of(ArrayTable(X.astype(np.float32)), ARRIVALS_KEY), known)
-    np.testing.assert_array_equal(hashes_of(SparseTable(sparse.csr_array(X)), ARRIVALS_KEY), known)
-    np.testing.assert_array_equal(
-        hashes_of(ArrayTable(np.where(X == 0, -0.0, X)), ARRIVALS_KEY), known
-    )
-    _, rows = np.unique(X, axis=0, return_inverse=True)
-    _, hashed = np.unique(known, return_inverse=True)
-    assert np.unique(np.column_stack([rows, hashed]), axis=0).shape[0] == hashed.max() + 1
-
-
-def test_the_order_of_columns_and_the_key_matter() -> None:
-    X = np.random.default_rng(0).random((20, 3))
-    known = hashes_of(ArrayTable(X), ARRIVALS_KEY)
-    assert not np.isin(hashes_of(ArrayTable(X[:, ::-1].copy()), ARRIVALS_KEY), known).any()
-    assert not np.isin(hashes_of(ArrayTable(X), np.uint64(12)), known).any()
 
 
 @pytest.mark.parametrize("sizes", [[1], [7, 2], [30]])

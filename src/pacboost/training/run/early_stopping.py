@@ -118,8 +118,8 @@ class EarlyStopping:
         """Add the metric after a round to the curve."""
         if not math.isfinite(value):
             raise ParameterError(
-                f"eval_metric {self._metric.name} returned {value} in round "
-                f"{len(self.curve) + 1}; it must return a finite number"
+                f"eval_metric {self._metric.name} gave {value} in round {len(self.curve) + 1}; it "
+                "must give a finite number"
             )
         self.curve.append(value)
         loss = -value if self._metric.more_is_better else value
