@@ -131,7 +131,7 @@ class ArrayRows(Candidates):
         kinds = of_kind(state, "kinds", np.uint8, self.kinds.size)
         unseen = of_kind(state, "unseen", np.float64, self._unseen.size)
         if not np.array_equal(kinds == APART, self.kinds == APART):
-            raise ValueError("the rows set apart are not those that the seed chooses")
+            raise ValueError("other rows are set apart than those that the seed chooses")
         if not ((unseen >= 0) & (unseen <= 1)).all():
             raise ValueError("a chance lies outside of [0, 1]")
         self.kinds[:], self._unseen[:] = kinds, unseen

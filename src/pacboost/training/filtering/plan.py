@@ -127,6 +127,7 @@ class MeanTest:
 
 
 PART = 0.8
+TAU = 1 / 3
 
 
 @dataclass
@@ -147,7 +148,6 @@ class EdgeTest:
 
     delta: float
     floor: float
-    tau: float = 1 / 3
     count: int = 0
     right: int = 0
 
@@ -169,10 +169,10 @@ class EdgeTest:
         """A lower bound on the advantage over guessing, once the rule is accepted."""
         if not self.count or self.hopeless:
             return None
-        threshold = max(self._width * (1 + 1 / self.tau), self._width + PART * self.floor)
+        threshold = max(self._width * (1 + 1 / TAU), self._width + PART * self.floor)
         if self._advantage < threshold:
             return None
-        return max(self._advantage / (1 + self.tau), PART * self.floor)
+        return max(self._advantage / (1 + TAU), PART * self.floor)
 
     @property
     def hopeless(self) -> bool:

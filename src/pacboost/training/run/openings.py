@@ -39,12 +39,12 @@ class EarlierRules(Opening):
     earlier: tuple[Hypothesis, ...]
 
     def rules(self, sample: Sample, start: Floats, unit: float) -> Sequence[Hypothesis]:
-        return [self._read(rule, sample, unit) for rule in self.earlier]
-
-    def _read(self, rule: Hypothesis, sample: Sample, unit: float) -> Hypothesis:
-        """Return the rule for this sample, rounded to its unit, which depends on the targets."""
-        values = np.rint(rule.values / unit) * unit
-        if not isinstance(rule, TreeRule):
-            return rule.valued(values, np.zeros(len(values)))
-        assert sample.bins is not None
-        return replace(rule, bins=sample.bins, values=values)
+        rules: list[Hypothesis] = []
+        for rule in self.earlier:
+            values = np.rint(rule.values / unit) * unit  # the unit depends on the largest target
+            if isinstance(rule, TreeRule):
+                assert sample.bins is not None
+                rules.append(replace(rule, bins=sample.bins, values=values))
+            else:
+                rules.append(rule.valued(values, np.zeros(len(values))))
+        return rules
