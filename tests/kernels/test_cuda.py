@@ -23,7 +23,7 @@ from pacboost.kernels.row_exponentials import LOG_UNITS, ROWS_PER_TILE
 from pacboost.kernels.same_bits import MAX_LOG_WEIGHT
 from pacboost.numerics import same_bits
 from pacboost.numerics.same_bits import LN2_HIGH, LN2_LOW, MAX_NUMBERS_TO_COPY, total
-from pacboost.training.bags.forest import tree_maker
+from pacboost.training.bags.bagging import tree_maker
 
 
 def rows() -> tuple[np.ndarray, np.ndarray]:

@@ -28,7 +28,7 @@ from pacboost.models.model import Model, without_rounds
 from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.samples.sample import Sample
 from pacboost.sources.levels import NO_LEVELS
-from pacboost.training.bags.bagging import Bagging
+from pacboost.training.bags.bagging import Bagging, tree_maker
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import (
     NO_LIMIT,
@@ -37,7 +37,6 @@ from pacboost.training.bags.forest import (
     TreeMaker,
     TreeMember,
     content_order,
-    tree_maker,
     whole_weights,
 )
 from pacboost.training.bags.members import Maker

@@ -8,20 +8,15 @@ numbers, so that sums are exact, and a tree is the same wherever it is grown.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import ParameterError
 from pacboost.hypotheses.forest import LOW, ForestTree
 from pacboost.kernels import forest, forest_predict
-from pacboost.kernels.cuda.forest import MAX_EXACT_WEIGHT, ForestOnGpu, SmallBag
-from pacboost.kernels.device import use_gpu
 from pacboost.kernels.forest import CLASSES, DEEPEST, LEAST, MISSING, RANDOM, SMALLEST, TRIES
-from pacboost.parallel.cores import in_order
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bags import Bag, Bags
@@ -256,84 +251,3 @@ class TreeMaker(Maker):
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for a worker: it needs the codes, but not the rows."""
         return {name: value for name, value in vars(self).items() if name not in UNSENT}
-
-
-MIN_TREES_FOR_GPU = 300
-"""A GPU takes as long for hundreds of trees as for one, so the cores of a CPU grow fewer trees
-faster, except trees of two classes that try few features (docs/gpu.md)."""
-
-
-def too_heavy(sample: Sample, classes: int, drawn: int) -> bool:
-    """Check whether squares of sums over a bag of many classes may be too large for exact floats.
-
-    >>> from pacboost.sources.arrays import ArrayTable
-    >>> rows = Sample(ArrayTable(np.zeros((2, 1))), np.ones((2, 1), np.int8), np.array([1.0, 3.0]))
-    >>> too_heavy(rows, 2, 2), too_heavy(rows, 3, 2), too_heavy(rows, 3, 2**27)
-    (False, False, False)
-    """
-    if classes <= 2:
-        return False
-    heaviest = drawn if sample.base.size == 1 else int(whole_weights(sample.base).sum())
-    return heaviest > MAX_EXACT_WEIGHT
-
-
-class GpuTreeMaker(TreeMaker):
-    """Grows the trees of many bags at once on a GPU; they equal those of the CPU."""
-
-    def __init__(self, *arguments: Any, **settings: Any) -> None:
-        super().__init__(*arguments, **settings)
-        if too_heavy(self.sample, self.classes, self._drawn):
-            raise ParameterError(
-                f"device is 'cuda', but trees of {self.classes} classes whose weights add up to "
-                f"more than {MAX_EXACT_WEIGHT:,} in a bag are grown on the CPU only (weights "
-                "without a common measure are multiples of 1/65536 of the largest one). Set "
-                "device='cpu'"
-            )
-        self._gpu = ForestOnGpu(
-            self._columns, self._lines, self._parcels, self._weights, self._bins.middle, self._plan
-        )
-
-    def make_all(
-        self, bags: Bags, numbers: range, threads: int
-    ) -> Generator[tuple[TreeMember, Bag]]:
-        """Make the members of bags; the next bags are drawn while trees grow."""
-        growing: list[Bag] = []
-        at_once = self._gpu.most_trees(min(self._drawn, bags.rows))
-        for first in range(0, len(numbers), at_once):
-            batch = numbers[first : first + at_once]
-            drawn = list(in_order(lambda number: _narrow(bags.bag(number)), batch, threads))
-            done = list(self._ended(growing))
-            no_counts = np.empty(0, np.uint8)
-            small = [
-                SmallBag(no_counts if bags.hold_all else bag.counts, bag.inside.size, bag.seed)
-                for bag in drawn
-            ]
-            self._gpu.begin(small, self._unit, self.limits.lightest)
-            growing = drawn
-            yield from done
-        yield from self._ended(growing)
-
-    def _ended(self, bags: list[Bag]) -> Iterator[tuple[TreeMember, Bag]]:
-        """Wait for the trees of the last batch, and return its members."""
-        for bag, grown in zip(bags, self._gpu.end() if bags else (), strict=True):
-            if grown is None:  # a tree that is too deep for the GPU
-                wide = replace(bag, counts=bag.counts.astype(np.int64))
-                yield self.make(wide), bag
-            else:
-                yield self.member(ForestTree(*grown)), bag
-
-
-def tree_maker(
-    device: str, trees: int, sample: Sample, classes: int, drawn: int
-) -> type[TreeMaker]:
-    """Choose CPU or GPU; device "auto" takes the GPU for many trees of a large table."""
-    cells = sample.n_rows * sample.table.n_columns if trees >= MIN_TREES_FOR_GPU else 0
-    if not use_gpu(device, cells) or (device == "auto" and too_heavy(sample, classes, drawn)):
-        return TreeMaker
-    return GpuTreeMaker
-
-
-def _narrow(bag: Bag) -> Bag:
-    """Store the counts of a bag in as few bytes as possible."""
-    kind = np.uint8 if bag.counts.max() <= np.iinfo(np.uint8).max else np.uint32
-    return replace(bag, counts=bag.counts.astype(kind))
