@@ -118,7 +118,7 @@ class Maker(ABC):
         return member
 
     def unpacked(self, packed: Any) -> BagMember:
-        """Return the member of which a worker sent this part."""
+        """Return the member from the part that a worker sent."""
         member: BagMember = packed
         return member
 

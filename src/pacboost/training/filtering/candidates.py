@@ -45,7 +45,7 @@ class Offer:
     tickets: NDArray[np.uint64]
     """The seeds of the rows' random numbers; a row that comes twice in a refill has two."""
     bounds: Floats | None = None
-    """The bounds on the weights by which rows were selected; None if all rows are scored."""
+    """Bounds on the weights, which selected the rows; None if all rows are scored."""
     is_unbiased: bool = True
     """True if rows were drawn independently of their weights, so that their mean is unbiased."""
     last: bool = True

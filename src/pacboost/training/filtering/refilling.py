@@ -115,10 +115,11 @@ class Look:
             piece.tickets, self.key, rows.chances, bounds, self.scale, odds, chosen
         )
         chosen = chosen[:count]
-        kept = replace(rows.take(chosen), odds=odds[:count])
+        accepted = replace(rows.take(chosen), odds=odds[:count])
         tests = [(piece.kinds, *rows.outcomes)] if piece.is_unbiased else []
-        hashed = self._hash(batch.take(chosen).read().table, kept.rows)
-        return RefillFound(rows.n_rows, rows.rows, rows.chances, tests, kept, *hashed, piece.last)
+        hashed = self._hash(batch.take(chosen).read().table, accepted.rows)
+        scored = rows.n_rows, rows.rows, rows.chances
+        return RefillFound(*scored, tests, accepted, *hashed, piece.last)
 
     def _hash(self, table: Table, rows: NDArray[np.uint64]) -> tuple[list[Table], list[Hashes]]:
         """Hash accepted rows, except the very first ones, from which the salt is derived."""

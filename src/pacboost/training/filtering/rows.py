@@ -159,7 +159,7 @@ class MarginRows(EncodedRows):
 
 @dataclass(frozen=True, eq=False)
 class RowEncoder:
-    """The classes and bins by which rows are encoded."""
+    """Encodes rows: labels as numbers of classes, values as codes of bins."""
 
     classes: NDArray[Any]
     bins: Bins | None

@@ -207,7 +207,7 @@ class Stream(Candidates):
                 yield chain([first], self._rest(self.at_once - first.ids.size))
 
     def _rest(self, missing: int) -> Iterator[Offer]:
-        """Complete a group of which ``missing`` rows are missing."""
+        """Complete a group that lacks ``missing`` rows."""
         while missing > 0:
             offer = self._drawn(missing)
             if offer is None:

@@ -97,11 +97,11 @@ class QuickRounds:
         run, started = self.run, time.perf_counter()
         done, bins = len(run.done), run.sample.bins
         assert bins is not None
-        wanted = min(self.room, self.at_once - done % self.at_once, rounds - done)
-        drawn = self._drawn(done + 1, wanted)
-        records, sums = self._room(wanted)
+        n_rounds = min(self.room, self.at_once - done % self.at_once, rounds - done)
+        drawn = self._drawn(done + 1, n_rounds)
+        records, sums = self._room(n_rounds)
         watched = None if run.watch is None else run.watch.quick(bins)
-        course, settings = self._course(wanted, watched)
+        course, settings = self._course(n_rounds, watched)
         steps = self._steps(course, settings, drawn, records, sums, watched)
         in_turn(steps, self.trees.team, course)
         count = int(course[quick_rounds.ROUND])
@@ -112,27 +112,26 @@ class QuickRounds:
         run.state = replace(run.state, weight=weight, pull=pull)
         return finished
 
-    def _drawn(self, first: int, wanted: int) -> quick_rounds.DrawnRows:
+    def _drawn(self, first: int, n_rounds: int) -> quick_rounds.DrawnRows:
         shown = self.run.rounds.shown
         size = 0 if shown.all_rows else self.trees.work.rows.size
         others = 0 if shown.all_rows else shown.rows - size
-        keys = np.empty(wanted, dtype=np.int64)
-        chosen, aside = (np.empty((wanted, rows), dtype=np.uint32) for rows in (size, others))
+        keys = np.empty(n_rounds, dtype=np.int64)
+        chosen, aside = (np.empty((n_rounds, rows), dtype=np.uint32) for rows in (size, others))
         divide_rows(shown.entropy(first), keys, chosen, aside)
         return quick_rounds.DrawnRows(keys, chosen, aside)
 
-    def _room(self, wanted: int) -> tuple[quick_rounds.Records, quick_rounds.RoundSums]:
+    def _room(self, n_rounds: int) -> tuple[quick_rounds.Records, quick_rounds.RoundSums]:
         leaves, team, state = self.trees.leaves, self.trees.team, self.run.state
-        spans, subsets = (
-            span_count(self.run.sample.n_rows),
-            leaves * (self.trees.penalty is not None),
-        )
+        spans = span_count(self.run.sample.n_rows)
+        subsets = 0 if self.trees.penalty is None else leaves
+        per_leaf = n_rounds, leaves
         records = quick_rounds.Records(
-            np.zeros((wanted, 5, leaves), dtype=np.int32),
-            np.zeros((wanted, subsets, 256), dtype=np.uint8),
-            np.zeros((wanted, leaves)), np.zeros((wanted, leaves)), np.zeros((wanted, 2 * leaves)),
-            np.zeros((wanted, 4), dtype=np.int64), np.zeros((wanted, 2)),
-            *np.zeros((2, wanted, spans)),
+            np.zeros((n_rounds, 5, leaves), dtype=np.int32),
+            np.zeros((n_rounds, subsets, 256), dtype=np.uint8),
+            np.zeros(per_leaf), np.zeros(per_leaf), np.zeros((n_rounds, 2 * leaves)),
+            np.zeros((n_rounds, 4), dtype=np.int64), np.zeros((n_rounds, 2)),
+            *np.zeros((2, n_rounds, spans)),
         )  # fmt: skip
         now = np.array([state.weight, state.pull], dtype=np.int64)
         parts = np.zeros((team, 2, leaves), dtype=np.int64)
@@ -142,13 +141,13 @@ class QuickRounds:
         )
 
     def _course(
-        self, wanted: int, watched: QuickWatch | None
+        self, n_rounds: int, watched: QuickWatch | None
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the number of rounds, the state of early stopping, and the numeric settings."""
         booster = self.booster
         counts = (0, 0, -1, 0) if watched is None else watched.counts
         best = math.inf if watched is None else watched.best
-        course = np.array([1, 0, wanted, *counts, 0], dtype=np.int64)
+        course = np.array([1, 0, n_rounds, *counts, 0], dtype=np.int64)
         penalty, rate = booster.request(self.run.state).penalty, 0.5 * booster.learning_rate
         fixed = MAX_SUM, penalty, rate, MAX_STEP, VOTE_UNIT, MIN_EDGE
         return course, np.array([*fixed, best], dtype=np.float64)

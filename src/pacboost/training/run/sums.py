@@ -1,4 +1,4 @@
-"""The sums over all rows by which a run measures rules, errors and costs.
+"""Sums over all rows, with which a run measures rules, errors and costs.
 
 Sums of integers are exact. Sums of floats are added span by span, so that they do not depend on the
 number of threads either.
