@@ -205,7 +205,7 @@ def small_refills() -> Iterator[None]:
     """Write a checkpoint before every refill, and keep refills small."""
     with (
         patch.object(filter_session, "SECONDS_BETWEEN", 0.0),
-        patch.object(candidates, "MOST_AT_ONCE", 1000),
+        patch.object(candidates, "MAX_ROWS_PER_OFFER", 1000),
         patch.object(filter_setup, "ROWS_FOR_BINS", 1500),
     ):
         yield

@@ -19,7 +19,6 @@ from pacboost.kernels.cuda.device import on_gpu, to_gpu
 from pacboost.kernels.device import gpu_in_use
 from pacboost.learners.growing import TreeSearch, key_of
 from pacboost.learners.learner import Rows
-from pacboost.samples import sample
 from pacboost.samples.gpu_codes import gpu_codes
 from pacboost.samples.sample import Request
 
@@ -54,7 +53,7 @@ class CudaTreeSearch(TreeSearch):
         """Copy the codes to the GPU; return ``Blocks.features`` of samples/blocks.py."""
         codes = gpu_codes(self.sample.table, self._bins)
         self._codes, self._lanes, features = codes
-        sample.take_codes_from(self.sample, codes.columns, begins=True)
+        self.stored_codes = codes
         return features.copy()  # monotone slopes are written into it
 
     def _make_room(self) -> None:

@@ -20,7 +20,7 @@ from pacboost.learners.learner import Learner, Rows
 from pacboost.learners.sparse_growing import SparseTreeSearch
 from pacboost.learners.tree_parameters import TreeParameters
 from pacboost.samples.blocks import lay_out
-from pacboost.samples.sample import Request, Sample, take_codes_from
+from pacboost.samples.sample import Request, Sample
 
 MIN_CELLS_PER_THREAD = 15_000
 """Rows times lanes; below, synchronizing takes longer than the work (measured at 2,000 × 28)."""
@@ -60,7 +60,7 @@ class DenseTreeSearch(TreeSearch):
         """Write the codes into words; return ``Blocks.features`` of samples/blocks.py."""
         self._blocks = lay_out(self.sample.table, self._bins)
         if self._blocks.lanes == len(self._blocks.features):
-            take_codes_from(self.sample, self._blocks.columns)
+            self.stored_codes = self._blocks
         return self._blocks.features
 
     def _make_room(self) -> None:

@@ -29,7 +29,7 @@ from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.worlds import Halfspaces, LabelNoise
 from pacboost.training.filtering import candidates
-from pacboost.training.filtering.candidates import ArrayRows
+from pacboost.training.filtering.array_rows import ArrayRows
 from pacboost.training.filtering.plan import KEPT
 from pacboost.training.filtering.rows import EncodedRows
 from tests.bounds.coverage import check_coverage, check_rejected
@@ -124,7 +124,7 @@ def test_certificates_by_rows_set_apart_hold_on_a_coin_in_many_runs() -> None:
 def test_certificates_hold_on_a_world_with_known_risk(
     source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 1024)
+    monkeypatch.setattr(candidates, "MAX_ROWS_PER_OFFER", 1024)
     world = LabelNoise(BooleanConcept(5, lambda X: X.sum(axis=1) >= 3), 0.1)
     wrong, runs = np.zeros(2), 500
     for seed in range(runs):
@@ -194,7 +194,7 @@ def test_draws_with_replacement_speak_of_the_array_alone() -> None:
 def test_on_a_second_pass_rows_that_were_never_learned_from_test_the_vote(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 1000)
+    monkeypatch.setattr(candidates, "MAX_ROWS_PER_OFFER", 1000)
     X, y = noisy(3000)
     folder = write_parquet(tmp_path / "data", X, y)
 
@@ -213,7 +213,7 @@ def test_on_a_second_pass_rows_that_were_never_learned_from_test_the_vote(
 
 
 def test_a_second_pass_over_a_stream_speaks_of_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 1000)
+    monkeypatch.setattr(candidates, "MAX_ROWS_PER_OFFER", 1000)
     X, y = noisy(1500)
 
     def second_pass(event: Any) -> bool:
@@ -228,7 +228,7 @@ def test_arrays_whose_rows_have_all_come_before_certify_nothing_by_draws(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of a pool easy rows come less often, so what comes again is no fair draw."""
-    monkeypatch.setattr("pacboost.training.filtering.candidates.SHARE_FRESH", 0.0)
+    monkeypatch.setattr("pacboost.training.filtering.array_rows.SHARE_RESERVED", 0.0)
     model = small("mada", callbacks=[first_of_many], n_estimators=500, n_certify=0).fit(
         *noisy(1000)
     )
@@ -281,7 +281,7 @@ def test_progressive_errors_are_those_of_the_vote_before_learning() -> None:
 def test_progressive_errors_of_a_stream_are_of_rows_not_yet_learned_from(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 500)
+    monkeypatch.setattr(candidates, "MAX_ROWS_PER_OFFER", 500)
     X, y = noisy(20_000)
     oracle = StreamOracle(iter([(X, y)]))
     model = small(n_certify=0, n_estimators=60, sample_rows=400).fit_source(oracle)
@@ -325,7 +325,7 @@ def test_a_time_limit_keeps_what_was_learned() -> None:
 def test_a_filter_that_starves_says_so_with_its_certificate(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 4096)
+    monkeypatch.setattr(candidates, "MAX_ROWS_PER_OFFER", 4096)
     world = BooleanConcept(3, lambda X: X.sum(axis=1) >= 2)
     booster = Measure(edge=0.3, epsilon=0.9)  # of a steep slope: soon nothing weighs anything
     model = small(booster, "stump", edge=0.3, n_estimators=10**5, n_certify=300)
@@ -372,7 +372,7 @@ EACH = pytest.mark.parametrize("told", WAYS.values(), ids=WAYS)
 
 @pytest.fixture
 def small_helpings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 2000)
+    monkeypatch.setattr(candidates, "MAX_ROWS_PER_OFFER", 2000)
     monkeypatch.setattr(filter_setup, "ROWS_FOR_BINS", 1500)
 
 

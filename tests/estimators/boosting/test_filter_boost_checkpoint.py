@@ -36,9 +36,9 @@ Fit = Callable[[FilterBoostClassifier, Path], FilterBoostClassifier]
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have small refills with a checkpoint before each, small pieces, and many threads."""
     monkeypatch.setattr(filter_session, "SECONDS_BETWEEN", 0.0)
-    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 1000)
+    monkeypatch.setattr(candidates, "MAX_ROWS_PER_OFFER", 1000)
     monkeypatch.setattr(filter_setup, "ROWS_FOR_BINS", 1500)
-    monkeypatch.setattr(refilling, "LEAST_PER_PIECE", 150)
+    monkeypatch.setattr(refilling, "MIN_ROWS_PER_PIECE", 150)
     monkeypatch.setattr(refilling, "CELLS_PER_PIECE", 600)
     monkeypatch.setattr(engine, "usable_cores", lambda: 16)
 

@@ -24,7 +24,7 @@ from tests.estimators.filter_sources import noisy, small, write_parquet
 
 @pytest.fixture(autouse=True)
 def small_helpings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 1000)
+    monkeypatch.setattr(candidates, "MAX_ROWS_PER_OFFER", 1000)
     monkeypatch.setattr(filter_setup, "ROWS_FOR_BINS", 1000)
 
 
@@ -241,7 +241,7 @@ def test_rows_set_apart_are_of_all_batches() -> None:
     assert told.size == 400
     assert "Order: stream" in told.sample
     assert 1 - model.score(X, y) < told.value < 0.5
-    held = model._stream.run.candidates.held[0].rows
+    held = model._stream.run.candidates._apart[0].rows
     assert held.max() > 3000
     for refill, rows in zip(model.ledger_.refills, range(6), strict=True):
         assert refill.draws + np.count_nonzero(held // 1000 == rows) == 1000
@@ -257,8 +257,8 @@ def test_batches_after_the_rounds_add_one_each() -> None:
 
 
 def test_a_batch_is_looked_at_whole_however_large_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 200)
-    monkeypatch.setattr(candidates, "LEAST_AT_ONCE", 100)
+    monkeypatch.setattr(candidates, "MAX_ROWS_PER_OFFER", 200)
+    monkeypatch.setattr(candidates, "MIN_ROWS_PER_OFFER", 100)
     X, y = noisy(9000)
     model = fed(X, y, parts=2, n_certify=0, sample_rows=300)
     assert [refill.draws for refill in model.ledger_.refills] == [4500, 4500]

@@ -44,7 +44,7 @@ from pacboost.ledgers.ledger import Round
 from pacboost.models.calibration import Calibration
 from pacboost.models.model import Model
 from pacboost.numerics.checks import integer
-from pacboost.samples import sample as fingerprint
+from pacboost.samples.fingerprint import Fingerprint
 from pacboost.samples.same_example import check_copies
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.table import Table
@@ -212,7 +212,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
 
     def _boosted(self, run: Run, **more: Any) -> Model:
         """Turn the finished rounds into a model."""
-        sample, seen = run.sample, fingerprint.fingerprint(run.sample)
+        sample, seen = run.sample, run.fingerprint.digest()
         bins, ledger = sample.bins, run.ledger()
         if getattr(self, "settings_", {}).get("interactions"):
             groups = run.learner.interactions  # type: ignore[attr-defined]
@@ -254,7 +254,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         if not (self.warm_start and hasattr(self, "model_")):
             return
         earlier, record = self.model_, self._record
-        ledger, seen = earlier.ledger, fingerprint.fingerprint(run.sample)
+        ledger, seen = earlier.ledger, run.fingerprint.digest()
         same_rows = (seen, self._rows_of(run, ready)) == (earlier.fingerprint, record.rows)
         refuse([] if same_rows else ["rows, or what was chosen by them,"])
         refuse([] if ledger.vote_digest == record.vote else ["the votes"])
@@ -283,7 +283,7 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             getattr(self, "classes_", NO_CLASSES).tolist(), sample.table.levels, self._reading,
             run.booster.name, numbers, run.learner.name, trees,
         ]  # fmt: skip
-        parts = [repr(words), *map(fingerprint.fingerprint, others)]
+        parts = [repr(words), *(Fingerprint(rows).digest() for rows in others)]
         if ready.apart is not None and self.warm_start:  # else they are not looked at again
             parts += [apart_digest(self, ready.apart)]
         return digest(*parts, *(() if bins is None else bins.thresholds))

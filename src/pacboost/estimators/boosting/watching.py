@@ -12,7 +12,6 @@ from pacboost.estimators.inputs.parameters import callables, progress_after
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.rows import LabelledRows, validation_sample
 from pacboost.fit.trial import Watcher
-from pacboost.samples import sample as fingerprint
 from pacboost.training.run.loop import Run
 from pacboost.training.run.stop_reason import Stop, StopReason
 
@@ -42,7 +41,7 @@ class RoundsWatcher(Watcher):
         """Show its settings and curves; the last run may go on from an earlier fit."""
         self.run, self.estimator.settings_ = run, recipe.settings()
         if last:
-            fingerprint.begin(run.sample)
+            run.fingerprint.begin()
             self.estimator._go_on(run, recipe, self.ready)
         if run.watch is None:  # the curves stay those of the trial
             return

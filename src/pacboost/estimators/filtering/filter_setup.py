@@ -55,13 +55,9 @@ from pacboost.sources.oracles.arrow import release_memory
 from pacboost.sources.oracles.blocks import trim
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle
+from pacboost.training.filtering.array_rows import ArrayRows
 from pacboost.training.filtering.arrivals import without_copies
-from pacboost.training.filtering.candidates import (
-    LEAST_AT_ONCE,
-    ArrayRows,
-    Candidates,
-    bytes_of_work,
-)
+from pacboost.training.filtering.candidates import MIN_ROWS_PER_OFFER, Candidates, bytes_of_work
 from pacboost.training.filtering.engine import Filtering
 from pacboost.training.filtering.faithful import Faithful
 from pacboost.training.filtering.plan import KEPT, FilteringPlan
@@ -141,7 +137,7 @@ def set_up(
     encoder = RowEncoder(known, bins)
     if isinstance(candidates, BlockRows):
         candidates.encode(encoder)
-    at_once = LEAST_AT_ONCE if faithful else max(LEAST_AT_ONCE, plan.first_rows)
+    at_once = MIN_ROWS_PER_OFFER if faithful else max(MIN_ROWS_PER_OFFER, plan.first_rows)
     candidates.at_once = min(candidates.at_once, at_once)
     kind = Faithful if faithful else Filtering
     run = kind(candidates, encoder, learner, booster, plan, answer_names(known))
