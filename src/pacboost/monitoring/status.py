@@ -65,10 +65,13 @@ class MonitorStatus:
 
     @property
     def sentences(self) -> list[str]:
-        """The status in sentences."""
-        return [sentence for sentence, _ in self._sentences()]
+        """The status in sentences; those that report an alarm begin with ALARM."""
+        return [
+            f"ALARM: {text[:1].lower()}{text[1:]}" if alarm else text
+            for text, alarm in self.statements()
+        ]
 
-    def _sentences(self) -> list[tuple[str, bool]]:
+    def statements(self) -> list[tuple[str, bool]]:
         """Return all sentences, each with True if it reports an alarm."""
         sentences = [(self._error(), False)]
         if self.rows:
@@ -100,7 +103,7 @@ class MonitorStatus:
                 f"certificate: {capital:.2g} (alarm at {1 / self.delta:.4g})."
             )
         return (
-            f"ALARM: the certificate ({claim}) was refuted at labelled row {self.refuted_at:,}. "
+            f"The certificate ({claim}) was refuted at labelled row {self.refuted_at:,}. "
             f"While it holds, this ever happens with probability {self.delta:g} at most."
         )
 
@@ -114,7 +117,7 @@ class MonitorStatus:
         times = "once" if self.sounded == 1 else f"{self.sounded:,} times"
         last = "" if self.sounded == 1 else f", and last at row {self.sounded_last:,}"
         return (
-            f"ALARM: the change detector has sounded {times}, first at labelled row "
+            f"The change detector has sounded {times}, first at labelled row "
             f"{self.sounded_at:,}{last} ({rate})."
         )
 
@@ -122,8 +125,12 @@ class MonitorStatus:
         return "\n".join(self.sentences)
 
     def _repr_html_(self) -> str:
-        (first, _), *others = self._sentences()
-        shown = ((bold if alarm else paragraph)(sentence) for sentence, alarm in others)
+        first, *others = self.sentences
+        alarms = [alarm for _, alarm in self.statements()[1:]]
+        shown = (
+            (bold if alarm else paragraph)(sentence)
+            for sentence, alarm in zip(others, alarms, strict=True)
+        )
         return bold(first) + "".join(shown)
 
 

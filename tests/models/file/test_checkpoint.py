@@ -82,7 +82,7 @@ def test_a_full_disk_leaves_the_old_one(
     }[where]
     with monkeypatch.context() as patch:
         patch.setattr(owner, name, full)
-        with pytest.raises(FileError, match=r"run: the checkpoint cannot be written \(No space"):
+        with pytest.raises(FileError, match=r"run: cannot be written \(No space"):
             make(3).save(tmp_path / "run")
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
     assert len(checkpoint.load(tmp_path / "run").rules) == 1
@@ -100,7 +100,7 @@ def test_a_disk_that_fills_half_way_leaves_the_old_one(
 
     with monkeypatch.context() as patch:
         patch.setattr(container, "packed", half)
-        with pytest.raises(FileError, match="an earlier one, if any, is unchanged"):
+        with pytest.raises(FileError, match="No space"):
             make(3).save(tmp_path / "run")
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
     assert len(checkpoint.load(tmp_path / "run").rules) == 1
@@ -144,7 +144,7 @@ def test_files_that_no_run_wrote_are_refused(wrong: dict[str, Any], tmp_path: Pa
     if wrong.get("outputs", 0) is None:
         make(3).save(path)
     changed(path, lambda content: content.update(wrong), "checkpoint")
-    with pytest.raises(FileError, match="is no checkpoint that this pacboost can read"):
+    with pytest.raises(FileError, match="is no checkpoint"):
         checkpoint.load(path)
 
 

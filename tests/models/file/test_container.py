@@ -19,7 +19,7 @@ import pacboost
 from pacboost.errors import FileError
 from pacboost.models.file import container, document
 from pacboost.models.file.container import VERSION
-from pacboost.models.file.document import TYPES, MemoryBudget
+from pacboost.models.file.document import TYPES, MemoryBudget, MemoryLimitError
 from tests.models.file.mutants import sealed
 
 CONTENT: dict[str, Any] = {"a": np.arange(5.0), "words": [f"w{k}" for k in range(30)], "n": None}
@@ -75,7 +75,7 @@ def test_every_cut_is_found(tmp_path: Path) -> None:
 
 def test_another_kind_is_named(tmp_path: Path) -> None:
     path = written(tmp_path / "file", "checkpoint")
-    with pytest.raises(FileError, match="holds a checkpoint; a pacboost model file is needed"):
+    with pytest.raises(FileError, match="holds a checkpoint"):
         pacboost.load(path)
 
 
@@ -103,7 +103,7 @@ def test_memory_is_bounded_by_the_file(tmp_path: Path) -> None:
     path.write_bytes(sealed(b"pacboost model 3\n%d\n%s%s" % (len(text), text, bytes(32))))
     tracemalloc.start()
     try:
-        with pytest.raises(FileError, match="would take more memory than a file"):
+        with pytest.raises(MemoryLimitError, match="file: the document"):
             container.read(path, "model")
         assert tracemalloc.get_traced_memory()[1] < 2 * path.stat().st_size + 10**6
     finally:
@@ -272,10 +272,10 @@ def test_what_no_writer_writes_is_refused(kind: str) -> None:
 def test_memory_is_refused_before_it_is_asked_for() -> None:
     many = json.dumps({"arrays": [], "content": {"a": [{}] * 10_000}}).encode()
     assert len(read(many, room=10**7)["a"]) == 10_000
-    with pytest.raises(ValueError, match="the document: would take more memory"):
+    with pytest.raises(MemoryLimitError, match="the document"):
         read(many, room=10**6)
     words = b"".join([b"ab" * 1000, np.full(1000, 2, np.int32).tobytes()])
     text = b'{"arrays":["u1 2000","i4 1000"],"content":{"a":{"strings":[0,1]}}}'
     assert read(text, words, 10**6) == {"a": ["ab"] * 1000}
-    with pytest.raises(ValueError, match=r"content\.a: would take more memory"):
+    with pytest.raises(MemoryLimitError, match=r"content\.a"):
         read(text, words, 20_000)

@@ -21,18 +21,25 @@ from numpy.typing import NDArray
 
 from pacboost.errors import FileError
 
-SPARE_BYTES = 50_000_000
+BYTES_PER_BYTE, SPARE_BYTES = 16, 50_000_000
+"""Memory per byte of a file, and for any file: a tree of two leaves, with its round, takes 200
+bytes in a file and 2,700 in memory."""
+
+
+class MemoryLimitError(FileError):
+    """Reading a file would take more memory than allowed; that is a limit, not damage."""
 
 
 @dataclass
 class MemoryBudget:
-    """The bytes that reading a file may still allocate: twice its size and 50 MB in all.
+    """The bytes that reading a file may still allocate: 16 times its size and 50 MB in all.
 
     >>> room = MemoryBudget.of(1000)
     >>> room.take(60_000_000, "votes")
     Traceback (most recent call last):
-    ValueError: votes: would take more memory than a file of this size should; if you trust the \
-file, allow it with load(path, memory=10**9)
+    pacboost.models.file.document.MemoryLimitError: votes: 60 MB are needed, and 50 MB of memory \
+are left for a file of this size. This is a limit, not damage: if you trust the file, allow more, \
+as in load(path, memory=10**9)
     """
 
     left: int
@@ -40,16 +47,17 @@ file, allow it with load(path, memory=10**9)
     @classmethod
     def of(cls, size: int, memory: int = 0) -> MemoryBudget:
         """Return the budget of a file of this size in bytes; ``memory`` may raise it."""
-        return cls(max(2 * size + SPARE_BYTES, memory))
+        return cls(max(BYTES_PER_BYTE * size + SPARE_BYTES, memory))
 
     def take(self, size: int, what: str) -> None:
         """Reserve bytes, or refuse."""
-        self.left -= size
-        if self.left < 0:
-            raise ValueError(
-                f"{what}: would take more memory than a file of this size should; if you trust "
-                "the file, allow it with load(path, memory=10**9)"
+        if size > self.left:
+            raise MemoryLimitError(
+                f"{what}: {size / 1e6:,.0f} MB are needed, and {self.left / 1e6:,.0f} MB of memory "
+                "are left for a file of this size. This is a limit, not damage: if you trust the "
+                "file, allow more, as in load(path, memory=10**9)"
             )
+        self.left -= size
 
     @contextmanager
     def lent(self, size: int, what: str) -> Iterator[None]:

@@ -39,6 +39,8 @@ MAX_POINTS = 240
 """Maximum number of rounds drawn, mostly early ones."""
 MAX_TABLE_ROWS = 24
 LOG_FROM_RATIO = 30  # ratio of the largest to the smallest value
+MAX_BOUND_RATIO = 2.0
+"""A bound is drawn up to this multiple of the largest measured value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,17 +121,30 @@ def curves(
     at = at[indices]
     drawn = [Line(line.name, line.kind, line.values[indices]) for line in lines]
     top = 1.0 if shares else np.inf
-    values = np.concatenate([np.minimum(line.values, top) for line in drawn])
+    measured = [np.minimum(line.values, top) for line in drawn if line.kind != "bound"]
+    # A bound far above the curves would squeeze them, so it is drawn where it comes near.
+    limit = MAX_BOUND_RATIO * float(np.nanmax(np.concatenate(measured))) or top
+    values = np.concatenate([line.values for line in drawn])
+    beyond = any((line.values > limit).any() for line in drawn)
+    values = values[~(values > limit)]
     positive = values[values > 0]
     log = bool(positive.size and np.nanmax(positive) >= LOG_FROM_RATIO * np.nanmin(positive))
     low = float(np.nanmin(positive)) * 0.8 if log else 0.0
     high = float(np.nanmax(values)) * (1.25 if log else 1.06) or 1.0
     ends = (float(at[0]), float(at[-1])) if at.size > 1 else (0.0, float(at[-1]) + 1)
     zeros = " Points at the lower edge stand for 0." if log and (values == 0).any() else ""
+    zeros += " Where a line is missing, the bound is above the picture." if beyond else ""
     text = "; ".join(f"{line.name} ends at {_format(line.values[-1], shares)}" for line in drawn)
 
     frame = Frame.of(ends, (low, high), log=log)
-    paths = [frame.line(at, np.maximum(line.values, low), f"curve {line.kind}") for line in drawn]
+    paths = [
+        frame.line(
+            at,
+            np.where(line.values > limit, np.nan, np.maximum(line.values, low)),
+            f"curve {line.kind}",
+        )
+        for line in drawn
+    ]
     places = json.dumps([round(float(x), 1) for x in frame.x.at(at)])
     axes = frame.axes(x_label, shares=shares, integers=True)
     reader = frame.upright(ends[0], "reader")
