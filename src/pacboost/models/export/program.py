@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import ParameterError
@@ -41,7 +42,7 @@ class Cut:
     at: float
 
 
-def chosen_cut(model: Any) -> tuple[float, int, Certificate | None] | None:
+def chosen_cut(model: BaseEstimator | Model) -> tuple[float, int, Certificate | None] | None:
     """Return threshold, place of the class and certificate of a fitted classifier, if any."""
     if getattr(model, "threshold_", None) is None:
         return None
@@ -162,7 +163,7 @@ class Program:
         return [f"Certified: {certificate.claim}{chance}"]
 
 
-def program_of(model: Any, max_splits: int = MAX_SPLITS) -> Program:
+def program_of(model: BaseEstimator | Model, max_splits: int = MAX_SPLITS) -> Program:
     """Return the program of a fitted estimator or model; refuse models that cannot be exported."""
     chosen = chosen_cut(model)
     fitted = getattr(model, "model_", model)
@@ -180,7 +181,7 @@ def program_of(model: Any, max_splits: int = MAX_SPLITS) -> Program:
     return replace(program, answer=replace(program.answer, cut=cut), certificate=certificate)
 
 
-def _plain_program(model: Any, fitted: Any, max_splits: int) -> Program:
+def _plain_program(model: BaseEstimator | Model, fitted: object, max_splits: int) -> Program:
     if not isinstance(fitted, Model):
         raise ParameterError(
             f"{type(model).__name__} cannot be exported: it holds no vote of rules and no forest. "

@@ -130,7 +130,7 @@ def _checkpoint(content: Fields) -> Checkpoint:
     return checkpoint
 
 
-def _holds_array(value: Any) -> bool:
+def _holds_array(value: object) -> bool:
     """Check whether a value contains an array; settings with one could not be compared."""
     if isinstance(value, dict):
         return any(map(_holds_array, value.values()))

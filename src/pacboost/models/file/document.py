@@ -90,7 +90,7 @@ def written(content: dict[str, Any]) -> tuple[bytes, list[Array]]:
     return json.dumps(document, sort_keys=True, separators=(",", ":")).encode("ascii"), arrays
 
 
-def _plain(value: Any, arrays: list[Array], where: str, depth: int) -> Any:
+def _plain(value: object, arrays: list[Array], where: str, depth: int) -> Any:
     """Turn a value into JSON types; arrays are appended to ``arrays``, in order of sorted keys."""
     if isinstance(value, np.ndarray):
         return {"array": _put_aside(value, arrays, where)}
@@ -186,7 +186,7 @@ def _finite(text: str) -> float:
     return number
 
 
-def _array_header(line: Any) -> tuple[np.dtype[Any], tuple[int, ...]]:
+def _array_header(line: object) -> tuple[np.dtype[Any], tuple[int, ...]]:
     kind, _, sizes = line.partition(" ") if isinstance(line, str) else ("", "", "")
     shape = [int(size) if size.isdigit() and size.isascii() else -1 for size in sizes.split("x")]
     if kind not in TYPES or len(shape) > MAX_AXES or min(shape) < 0 or max(shape) >= 2**48:
@@ -217,7 +217,7 @@ class _Reader:
     room: MemoryBudget
     next: int = 0
 
-    def value(self, value: Any, where: str, depth: int) -> Any:
+    def value(self, value: object, where: str, depth: int) -> Any:
         if depth > MAX_DEPTH:
             raise ValueError(f"{where}: is nested too deeply")
         if isinstance(value, list):

@@ -156,7 +156,7 @@ def sketches_read(part: Fields) -> tuple[Sketch, ...]:
     return tuple(fields_of_sketches.made(str(k), Sketch.from_dict) for k in range(len(sketches)))
 
 
-def optional(model: Any, names: Iterable[str]) -> dict[str, Any]:
+def optional(model: Model, names: Iterable[str]) -> dict[str, Any]:
     """Return the parts of these names that a model has, as plain values."""
     parts = {name: getattr(model, name, None) for name in names}
     return {name: part.to_dict() for name, part in parts.items() if part is not None}
