@@ -257,8 +257,8 @@ def _shape(axes: Axes, shape: Shape, answers: Sequence[str]) -> None:
         else:
             heights, edges = shape.values[:, k], _edges(shape.thresholds)
             axes.stairs(heights, edges, baseline=None, lw=1.5, color=color, label=label)
-        style = {"color": GOLD, "label": "if missing"} if len(answers) == 1 else {}
-        axes.axhline(shape.missing[k], **{"color": color, "ls": "--", "lw": 1, **style})
+        missing_color, missing_label = (GOLD, "if missing") if len(answers) == 1 else (color, None)
+        axes.axhline(shape.missing[k], color=missing_color, ls="--", lw=1, label=missing_label)
     axes.axhline(0, color="grey", lw=0.6, zorder=0)
     axes.set_xlabel(label_text(shape.name))
     if shape.levels:

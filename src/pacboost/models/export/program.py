@@ -42,7 +42,7 @@ class Cut:
     at: float
 
 
-def chosen_cut(model: BaseEstimator | Model) -> tuple[float, int, Certificate | None] | None:
+def chosen_cut(model: BaseEstimator) -> tuple[float, int, Certificate | None] | None:
     """Return threshold, place of the class and certificate of a fitted classifier, if any."""
     if getattr(model, "threshold_", None) is None:
         return None

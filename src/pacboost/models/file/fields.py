@@ -162,7 +162,9 @@ def _same(one: object, other: object) -> bool:
         return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return len(one) == len(other) and all(map(_same, one, other))
-    return bool(np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other)
+    return bool(
+        np.array_equal(one, np.asarray(other)) if isinstance(one, np.ndarray) else one == other
+    )
 
 
 def _kind(value: object) -> str:
