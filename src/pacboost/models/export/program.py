@@ -150,17 +150,20 @@ class Program:
         what = f"{answer.classes.size} labels" if answer.kind == "several" else what
         rows = f"{len(self.names)} columns" if self.text is None else "texts"
         rows = "rows with texts" if isinstance(self.text, MixedFeatures) else rows
-        return [f"A model of pacboost: {rows} in, {what} out.", *self._certified]
+        about = [f"A model of pacboost: {rows} in, {what} out."]
+        if self.certificate is not None:
+            delta = self.certificate.delta
+            chance = f" That may fail with probability {delta:g}." if delta else ""
+            about.append(f"Certified: {self.certificate.claim}{chance}")
+        return about
 
-    @property
-    def _certified(self) -> list[str]:
-        certificate = self.certificate
-        if certificate is None:
-            return []
-        chance = (
-            f" That may fail with probability {certificate.delta:g}." if certificate.delta else ""
-        )
-        return [f"Certified: {certificate.claim}{chance}"]
+    def refuse_words(self, reason: str) -> None:
+        """Refuse lists of words, for a language that cannot read texts."""
+        if self.lists is not None:
+            raise ParameterError(
+                f"lists of words are exported to Python only: {reason}. Give a path that ends in "
+                ".py"
+            )
 
 
 def program_of(model: BaseEstimator | Model, max_splits: int = MAX_SPLITS) -> Program:

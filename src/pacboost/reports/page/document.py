@@ -20,8 +20,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
 from pacboost.bounds.held_out import HeldOut, named
 from pacboost.bounds.rounding import confidence
-from pacboost.ledgers.ledger import Ledger
-from pacboost.models.model import Model
+from pacboost.models.model import Model, without_rounds
 from pacboost.numerics.percent import percent, percent_above, percent_digits
 from pacboost.numerics.same_bits import log, mean
 from pacboost.reports.page.calibration import calibration, margins, predicted
@@ -44,8 +43,6 @@ from pacboost.reports.page.shapes import shapes
 from pacboost.reports.page.subject import Evidence, Numbers, Rows, Subject, uncertified
 from pacboost.sources.optional import atomic_write
 
-NO_RUN = ("", "none", "", 0, 0, False, False)
-"""The fields of an empty ledger."""
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
     "%3Crect width='16' height='16' rx='4' fill='%231f5fa8'/%3E"
@@ -294,7 +291,7 @@ def answers_page(
     title: str | None = None,
 ) -> str:
     """Return the page of answers as HTML: certificates and confusion."""
-    model = SimpleNamespace(label_names=names, coverage=None, ledger=Ledger(*NO_RUN))
+    model = SimpleNamespace(label_names=names, coverage=None, ledger=without_rounds(""))
     every = [
         c for entry in certified for c in ([entry] if isinstance(entry, Certificate) else entry)
     ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,12 +21,12 @@ from pacboost.reports.page.charts import (
     Frame,
     Markup,
     Section,
-    bars,
     figure,
     key,
     meter,
     numbers,
     paragraphs,
+    ranked_bars,
     table,
     tag,
     terms,
@@ -226,37 +227,35 @@ def _importances(subject: Subject) -> Markup | None:
     order = order[shares[order] > 0]
     if not order.size:
         return None
-    largest = float(shares[order[0]])
-    lines = (
-        (subject.names[j], meter(float(shares[j]) / largest), percent(float(shares[j])))
-        for j in order.tolist()
-    )
+    lines = [
+        (subject.names[j], float(shares[j]), percent(float(shares[j]))) for j in order.tolist()
+    ]
     rest = int((shares > 0).sum()) - order.size
     note = tag("p", f"{rest:,} more columns are less important.", class_="remark") if rest else None
-    return together(bars(lines, "Columns by importance"), note)
+    return together(ranked_bars(lines, "Columns by importance"), note)
 
 
 def _strongest(model: Model) -> Markup | None:
     """List the rules with the largest votes; votes of equal rules are added up."""
     if model.ledger.cells or model.ledger.potential == "none":
         return None
-    names, votes, often = model.say(), dict[Hashable, float](), dict[Hashable, int]()
+    names, votes, often = model.say(), dict[StumpRule, float](), Counter[StumpRule]()
     for rule, vote in zip(model.vote.hypotheses, model.vote.votes.tolist(), strict=True):
         if not isinstance(rule, StumpRule):
             return None
         votes[rule] = votes.get(rule, 0.0) + vote
-        often[rule] = often.get(rule, 0) + 1
+        often[rule] += 1
     best = sorted(votes, key=lambda rule: -abs(votes[rule]))[:MAX_RULES]
-    largest = max((abs(votes[rule]) for rule in best), default=1.0) or 1.0
-    lines = (
+    lines = [
         (
-            rule.words(names),  # type: ignore[attr-defined]
-            meter(abs(votes[rule]) / largest),
+            rule.words(names),
+            abs(votes[rule]),
             f"{votes[rule]:.3f}" + (f" ×{often[rule]}" if often[rule] > 1 else ""),
         )
         for rule in best
-    )
-    return bars(lines, f"The strongest of {len(votes):,} rules, with their votes", "bars rules")
+    ]
+    caption = f"The strongest of {len(votes):,} rules, with their votes"
+    return ranked_bars(lines, caption, "bars rules")
 
 
 def _first_tree(model: Model) -> Markup | None:
@@ -316,17 +315,11 @@ def _words(model: Model, classes: tuple[str, ...]) -> Section | None:
 
 def _card(model: Model, name: str, asked: NDArray[np.int32], added: NDArray[np.float64]) -> Markup:
     best = np.argsort(-added, kind="stable")[:WORDS_PER_CLASS]
-    best = best[added[best] > 0]
-    largest = float(added[best[0]]) if best.size else 1.0
-    lines = (
-        (
-            model.column_names[asked[k]],
-            meter(float(added[k]) / largest, width=60),
-            f"+{added[k]:.2f}",
-        )
-        for k in best.tolist()
-    )
-    return tag("article", tag("h3", name), bars(lines))
+    lines = [
+        (model.column_names[asked[k]], float(added[k]), f"+{added[k]:.2f}")
+        for k in best[added[best] > 0].tolist()
+    ]
+    return tag("article", tag("h3", name), ranked_bars(lines, width=60))
 
 
 MAX_ROWS = 12
