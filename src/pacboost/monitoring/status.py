@@ -125,13 +125,11 @@ class MonitorStatus:
         return "\n".join(self.sentences)
 
     def _repr_html_(self) -> str:
-        first, *others = self.sentences
-        alarms = [alarm for _, alarm in self.statements()[1:]]
-        shown = (
-            (bold if alarm else paragraph)(sentence)
-            for sentence, alarm in zip(others, alarms, strict=True)
+        is_bold = [True, *(alarm for _, alarm in self.statements()[1:])]
+        return "".join(
+            (bold if strong else paragraph)(sentence)
+            for sentence, strong in zip(self.sentences, is_bold, strict=True)
         )
-        return bold(first) + "".join(shown)
 
 
 def _drift(drift: DriftStatus, delta: float) -> list[str]:
@@ -145,7 +143,7 @@ def _drift(drift: DriftStatus, delta: float) -> list[str]:
         ahead = list(drift.columns.items())[:3]
         named = ", ".join(f"{name} ({percent(share, 0)})" for name, share in ahead)
         sentences += [
-            f"ALARM: the rows have drifted, as row {drift.drifted_at:,} showed. If they had not, "
+            f"The rows have drifted, as row {drift.drifted_at:,} showed. If they had not, "
             f"this would ever happen with probability {delta:g} at most.",
             f"Columns that differ, with their shares of what the bets have won lately: {named}.",
             *(f"  {rule}" for rule in drift.rules[:3]),

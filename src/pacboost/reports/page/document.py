@@ -266,24 +266,6 @@ def _track(frame: Frame, marks: list[tuple[str, float, str, str]]) -> Markup:
     return together(parts)
 
 
-def _seen(certificate: Certificate) -> tuple[float, str, str] | None:
-    """Return the measured error on the rows of a certificate, if known."""
-    inputs = certificate.inputs
-    mistakes, rows = inputs.get("k", inputs.get("mistakes")), inputs.get("n")
-    if isinstance(mistakes, int) and isinstance(rows, int) and rows > 0:
-        kind = "held-out" if "k" in inputs else "training"
-        kind = f"{wording.distinct(certificate)}{kind}"
-        return (
-            mistakes / rows,
-            percent(mistakes / rows),
-            f"measured: {mistakes:,} of {rows:,} {kind} rows are wrong",
-        )
-    measured = inputs.get("measured")
-    if isinstance(measured, float):
-        return measured, percent(measured), f"measured on the {certificate.size:,} training rows"
-    return None
-
-
 def answers_page(
     names: Sequence[str],
     held_out: HeldOut | None,
