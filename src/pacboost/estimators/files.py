@@ -37,9 +37,9 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
     it was for texts, forests and majorities of members, and a BoostClassifier for all others. Of a
     file with a chosen threshold it is a ThresholdClassifier.
 
-    A file may be from anybody: it is data, and whatever no fit could have written is refused. So is
-    what would take more memory than twice the file and 50 MB, or ``memory`` bytes if that is more;
-    a model of a hundred thousand rounds may need that.
+    A file may be from anybody: it is data, and whatever no fit could have written is refused.
+    Reading takes at most 16 times the size of the file and 50 MB of memory, or ``memory`` bytes if
+    that is more.
     """
     model = model_file.load(path, memory)
     estimator = _estimator(model)

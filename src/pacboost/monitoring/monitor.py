@@ -261,8 +261,9 @@ class Monitor:
 
         status, stream = self.status(), self._rows
         drift = status.drift
+        alarms = [text for text, is_alarm in status.statements() if is_alarm]
         watched = Watched(
-            status.sentences, status.alarm, self.error, self.delta, self.run_length,
+            status.sentences, alarms, self.error, self.delta, self.run_length,
             self._mistakes.curves(), None if stream is None else stream.history.points,
             {} if drift is None else drift.columns, () if drift is None else drift.rules,
         )  # fmt: skip

@@ -63,7 +63,7 @@ FIELDS_CHECKED_ELSEWHERE = ("ledger_digest", "model_digest", "rows_checked", "as
 """Fields that other checks compare, or that may say more than the bound does."""
 
 
-def verify(path: str | Path | Certificate | Family) -> list[Check]:
+def verify(path: str | Path | Certificate | Family, *, memory: int = 0) -> list[Check]:
     """Check a model file: that its certificate belongs to the model, and every number in it.
 
     A certificate, or a family of them, as ``certify_all`` gives it, is recomputed from its
@@ -71,18 +71,18 @@ def verify(path: str | Path | Certificate | Family) -> list[Check]:
 
     The certificate stands if every check holds. This shows that a file is consistent, not who wrote
     it: somebody who swaps the labels and computes the digests anew has written another consistent
-    file.
+    file. Reading a file may take ``memory`` bytes, if that is more than its size allows.
     """
     if isinstance(path, Certificate | Family):
         return [
             _alone(certificate) for certificate in (path if isinstance(path, Family) else [path])
         ]
-    return checks(model_file.read(path), Path(path))
+    return checks(model_file.read(path, memory), Path(path))
 
 
-def sentence(path: str | Path) -> str:
+def sentence(path: str | Path, *, memory: int = 0) -> str:
     """Return what the certificate of a file claims; "" if it has none."""
-    model = model_file.load(path)
+    model = model_file.load(path, memory)
     covers = "" if model.coverage is None else coverage_words(model.coverage.certificate)
     if model.decision is not None:
         return f"{model.decision.sentence} {covers}".strip()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from pacboost.cli.options import MODEL_MEMORY
 from pacboost.errors import FileError
 from pacboost.sources.data_file import MISSING, DataFile
 
@@ -100,7 +101,17 @@ def load(path: Path) -> Any:
     from pacboost.estimators.files import load
 
     with working(f"loading {path.name}"):
-        return load(path)
+        return load(path, memory=model_memory())
+
+
+def model_memory() -> int:
+    """Return the bytes that reading a model may take, by --memory; 0 means by its size."""
+    size = click.get_current_context().meta.get(MODEL_MEMORY)
+    if size is None:
+        return 0
+    from pacboost.estimators.inputs.parameters import read_size
+
+    return read_size("memory", size) or 0
 
 
 def check_output(output: Path | None, *inputs: Path) -> None:

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from pacboost.errors import DataError
 from pacboost.hypotheses.tree import TreeRule
@@ -149,7 +149,7 @@ def _checked(trees: Sequence[TreeRule], votes: ArrayLike, codes: NDArray[np.uint
     return weights
 
 
-def _plain(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+def _plain(array: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
     """Return the array in the form that the kernels are compiled for."""
     return np.require(array, dtype, ["C", "W"])
 
@@ -177,7 +177,7 @@ class ShapValues:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __getitem__(self, rows: Any) -> ShapValues:
+    def __getitem__(self, rows: int | slice | NDArray[Any]) -> ShapValues:
         """Return some rows."""
         shown = None if self.display_data is None else self.display_data[rows]
         return ShapValues(
@@ -189,7 +189,7 @@ class ShapValues:
         return f"ShapValues(shape={self.values.shape}, feature_names={self.feature_names})"
 
 
-def in_shap_form(model: Model, table: Table, shares: Doubles, expected: Any) -> Any:
+def in_shap_form(model: Model, table: Table, shares: Doubles, expected: ArrayLike) -> Any:
     """Return SHAP values as shap's ``Explanation`` if shap is installed, else as ``ShapValues``."""
     rows = table.rows()
     names = [str(name) for name in model.classes] if shares.ndim == 3 else None

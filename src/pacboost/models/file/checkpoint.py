@@ -53,7 +53,6 @@ class Checkpoint:
 
     def save(self, path: str | Path) -> None:
         """Write the file whole or not at all."""
-        path = Path(path)
         content = {
             "settings": self.settings,
             "position": self.position,
@@ -69,13 +68,7 @@ class Checkpoint:
             "mass": self.mass,
             "arrays": self.arrays,
         }
-        try:
-            container.write(path, KIND, content)
-        except OSError as problem:
-            raise FileError(
-                f"{path}: the checkpoint cannot be written ({problem.strerror or problem}); an "
-                "earlier one, if any, is unchanged"
-            ) from problem
+        container.write(Path(path), KIND, content)
 
 
 def delete(path: Path) -> None:
@@ -137,7 +130,7 @@ def _checkpoint(content: Fields) -> Checkpoint:
     return checkpoint
 
 
-def _holds_array(value: Any) -> bool:
+def _holds_array(value: object) -> bool:
     """Check whether a value contains an array; settings with one could not be compared."""
     if isinstance(value, dict):
         return any(map(_holds_array, value.values()))
