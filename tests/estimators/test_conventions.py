@@ -81,7 +81,7 @@ def test_grid_search_routes_weights_and_groups(estimator: Any) -> None:
 
 def test_weights_that_nobody_asked_for_are_refused_and_pipelines_route() -> None:
     with sklearn.config_context(enable_metadata_routing=True):
-        with pytest.raises(ValueError, match="not explicitly set as requested or not requested"):
+        with pytest.raises(ValueError, match="sample_weight"):
             cross_validate(
                 BoostClassifier(n_estimators=2), X, NUMBERS > 0, params={"sample_weight": WEIGHTS}
             )

@@ -353,5 +353,5 @@ def test_class_weights_are_the_same_everywhere(kind: Any) -> None:
     if kind is not pacboost.StrongClassifier:
         np.testing.assert_allclose(found[0], found[1], atol=1e-9)
         np.testing.assert_allclose(found[1], found[2], atol=1e-9)
-    with pytest.raises(ParameterError, match="class_weight is 'heavy'; it may be 'balanced', None"):
+    with pytest.raises(ParameterError, match="class_weight is 'heavy'"):
         kind(class_weight="heavy").fit(rows, labels)

@@ -147,7 +147,7 @@ def test_a_bag_of_one_class_is_not_drawn_again() -> None:
 def test_without_rows_outside_there_is_no_estimate() -> None:
     X, y = noisy(100, 3, 12)
     for asked in ({"oob_score": True}, {"oob_score": False, "certify": "oob"}):
-        with pytest.raises(ParameterError, match=r"every bag holds all rows .* set bootstrap"):
+        with pytest.raises(ParameterError, match="set bootstrap"):
             BaggingClassifier(n_estimators=3, bootstrap=False).set_params(**asked).fit(X, y)
     whole = BaggingClassifier(n_estimators=3, bootstrap=False, max_features=2).fit(X, y)
     assert not hasattr(whole, "oob_score_")

@@ -109,7 +109,7 @@ def test_samme_boosts_and_refuses_a_bound(learner: Any) -> None:
     X, y = world(3)
     model = fit(3, booster=AdaBoost(multiclass="samme"), learner=learner, n_estimators=20)
     assert model.score(X, y) > np.bincount(y).max() / y.size
-    with pytest.raises(NotCertified, match=r"SAMME has no training-error bound.*multiclass='mh'"):
+    with pytest.raises(NotCertified, match="multiclass='mh'"):
         _ = model.certificate_
 
 
@@ -241,16 +241,16 @@ def test_a_name_with_a_parameter_keeps_what_the_name_means(classes: int) -> None
 
 def test_few_rows_warn_that_nothing_was_split() -> None:
     X, _ = world()
-    with pytest.warns(NoEdgeWarning, match="no split of the 30 rows.*min_leaf_rows"):
+    with pytest.warns(NoEdgeWarning, match="30 rows.*min_leaf_rows"):
         BoostClassifier(min_leaf_rows=20).fit(X[:30], np.r_[np.zeros(20), np.ones(10)])
 
 
 def test_an_unknown_parameter_is_named() -> None:
-    with pytest.raises(ParameterError, match=r"no parameter 'nope'.*it has learning_rate"):
+    with pytest.raises(ParameterError, match=r"'nope'.*learning_rate"):
         BoostClassifier().set_params(booster__nope=1)
     with pytest.raises(ParameterError, match="max_leaves is 1"):
         BoostClassifier().set_params(learner__max_leaves=1)
-    with pytest.raises(ValueError, match="BoostClassifier has no parameter 'nope'"):
+    with pytest.raises(ValueError, match=r"BoostClassifier .*'nope'"):
         BoostClassifier().set_params(nope=1)
 
 
@@ -314,10 +314,10 @@ def test_several_labels_are_refused_where_a_row_has_one(
 
 def test_a_matrix_of_other_labels_is_refused() -> None:
     X, y = several()
-    with pytest.raises(DataError, match="a matrix that holds 2; with several labels"):
+    with pytest.raises(DataError, match="holds 2"):
         BoostClassifier("adaboost").fit(X, 2 * y)
     model = BoostClassifier("adaboost", n_estimators=2).fit(X, y)
-    with pytest.raises(DataError, match=r"y has shape \(240, 2\); one column for each of the 3"):
+    with pytest.raises(DataError, match=r"\(240, 2\).* 3"):
         model.mistakes(X, y[:, :2])
     with pytest.raises(DataError, match="y_val has shape"):
         model.fit(X, y, X_val=X, y_val=y[:, 0])
@@ -358,19 +358,19 @@ def test_held_out_rows_certify_trees(classes: int) -> None:
 
 def test_black_boxes_refuse_several_labels() -> None:
     X, labels = several()
-    with pytest.raises(ParameterError, match="use the learner 'stump' or 'tree'"):
+    with pytest.raises(ParameterError, match="'stump' or 'tree'"):
         BoostClassifier("adaboost", DecisionTreeClassifier(max_depth=1)).fit(X, labels)
 
 
 def test_monotone_trees_are_for_two_classes_however_they_come() -> None:
-    with pytest.raises(ParameterError, match="monotone constraints are for two classes"):
+    with pytest.raises(ParameterError, match="two classes"):
         BoostClassifier(learner=Tree(monotone={0: 1})).fit(*world(3))
 
 
 def test_a_rare_class_that_is_never_named_is_warned_of() -> None:
     X = np.random.default_rng(0).normal(size=(3000, 3))
     rare = np.arange(3000) % 60 == 0
-    with pytest.warns(RareClassWarning, match=r"never says True.*class_weight"):
+    with pytest.warns(RareClassWarning, match=r"True.*class_weight"):
         BoostClassifier(n_estimators=3, random_state=0).fit(X, rare)
     BoostClassifier(n_estimators=30, random_state=0, class_weight="balanced").fit(X, rare)
     X[rare, 0] += 20

@@ -131,9 +131,9 @@ def test_a_class_of_a_single_row_is_not_held_back() -> None:
 def test_auc_needs_both_of_two_classes() -> None:
     X, y = world()
     model = BoostClassifier(eval_metric="auc", **QUICK)
-    with pytest.raises(ParameterError, match="hold one class only; auc needs both"):
+    with pytest.raises(ParameterError, match="auc needs both"):
         model.fit(X, y, X_val=X[y == 0], y_val=y[y == 0])
-    with pytest.raises(ParameterError, match="auc is for two classes; take error or log_loss"):
+    with pytest.raises(ParameterError, match="two classes"):
         model.fit(*world(3), X_val=X, y_val=y)
     seen = [entry.validation for entry in model.fit(X, y, X_val=X, y_val=y).ledger_.rounds]
     assert seen[-1] == max(value for value in seen if value is not None) > 0.9
@@ -141,9 +141,9 @@ def test_auc_needs_both_of_two_classes() -> None:
 
 def test_validation_rows_and_labels_come_together() -> None:
     X, y = world()
-    with pytest.raises(ParameterError, match="X_val was given without y_val"):
+    with pytest.raises(ParameterError, match="without y_val"):
         BoostClassifier().fit(X, y, X_val=X)
-    with pytest.raises(ParameterError, match="y_val was given without X_val"):
+    with pytest.raises(ParameterError, match="without X_val"):
         BoostClassifier().fit(X, y, y_val=y)
 
 
@@ -162,7 +162,7 @@ def test_a_metric_may_be_a_function(classes: int) -> None:
     own = BoostClassifier(eval_metric=wrong, **QUICK).fit(X, y, X_val=X_val, y_val=y_val)
     named = BoostClassifier(eval_metric="error", **QUICK).fit(X, y, X_val=X_val, y_val=y_val)
     assert own.ledger_.metric == "wrong"
-    assert "wrong on the validation rows has not improved" in own.ledger_.stopped
+    assert "wrong on the" in own.ledger_.stopped
     assert np.array_equal(own.decision_function(X), named.decision_function(X))
 
 
@@ -251,7 +251,7 @@ def test_unseen_levels_act_as_missing_ones(options: dict[str, Any], holes: bool)
 def test_frequent_levels_of_many_are_learned_from() -> None:
     users = [f"u{i}" for i in range(300)] + ["good", "bad"] * 100
     y = np.array([0, 1] * 150 + [1, 0] * 100)
-    with pytest.warns(InputWarning, match="the 2 most frequent are kept"):
+    with pytest.warns(InputWarning, match="the 2 most frequent"):
         model = BoostClassifier(n_estimators=20).fit(pd.DataFrame({"user": users}), y)
     assert model.predict(pd.DataFrame({"user": ["good", "bad"]})).tolist() == [1, 0]
     rare = model.decision_function(pd.DataFrame({"user": ["u3", "never seen", None]}))
@@ -275,16 +275,16 @@ def test_numbers_are_categories_if_named() -> None:
         named = BoostClassifier("adaboost", categorical_features=choice, **options).fit(frame, y)
         assert named.levels_.to_dict() == {"0": [0, 1, 2, 3, 4, 5]}
         assert named.score(frame, y) == 1
-    with pytest.raises(ParameterError, match=r"names 'nope', which is not a column of X.*'kind'"):
+    with pytest.raises(ParameterError, match=r"'nope'.*'kind'"):
         BoostClassifier(categorical_features=["nope"]).fit(frame, y)
 
 
 def test_a_monotone_category_is_refused() -> None:
     columns, y = coloured()
     frame = pd.DataFrame(columns)
-    with pytest.raises(ParameterError, match=r"set on 'colour', a category.*no order"):
+    with pytest.raises(ParameterError, match="'colour', a category"):
         BoostClassifier(monotone_constraints={"colour": 1}).fit(frame, y)
-    with pytest.raises(ParameterError, match=r"names 'nope'.*its columns are colour, size"):
+    with pytest.raises(ParameterError, match=r"'nope'.* colour, size"):
         BoostClassifier(monotone_constraints={"nope": 1}).fit(frame, y)
     free = BoostClassifier(monotone_constraints={"colour": 0, "size": 1}, n_estimators=50)
     assert free.fit(frame, y).score(frame, y) > 0.95
@@ -317,7 +317,7 @@ def test_calibration_changes_probabilities_and_no_score(method: str, classes: in
 def test_isotonic_curves_need_more_rows_than_others(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = world(rows=400)
     model = BoostClassifier(calibrate="isotonic", n_estimators=4, random_state=0)
-    with pytest.warns(TooFewRowsWarning, match="needs 1,000 held-out rows, and there are 40; 'sig"):
+    with pytest.warns(TooFewRowsWarning, match="1,000 held-out rows.* 40"):
         model.fit(X, y)
     assert model.model_.calibration is not None
     assert model.model_.calibration.method == "sigmoid"
@@ -330,7 +330,7 @@ def test_isotonic_curves_need_more_rows_than_others(monkeypatch: pytest.MonkeyPa
 
 def test_too_few_rows_to_calibrate() -> None:
     X, y = world(rows=40)
-    with pytest.raises(DataError, match="4 held-out rows to calibrate with, and at least 10"):
+    with pytest.raises(DataError, match=r"4 held-out rows.* 10"):
         BoostClassifier(calibrate="sigmoid", n_estimators=2).fit(X, y)
     X, y = world(rows=120)
     model = BoostClassifier(calibrate="sigmoid", n_estimators=2).fit(X, y)
@@ -341,5 +341,5 @@ def test_too_few_rows_to_calibrate() -> None:
 def test_a_class_missing_from_the_rows_to_calibrate_with() -> None:
     X, y = world()
     y[7] = 2
-    with pytest.raises(DataError, match=r"2 of 3 classes, none of class 2; .* every class"):
+    with pytest.raises(DataError, match="none of class 2"):
         BoostClassifier(calibrate="isotonic", n_estimators=2).fit(X, y)

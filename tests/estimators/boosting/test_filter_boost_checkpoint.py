@@ -239,9 +239,9 @@ def test_other_rows_are_refused(tmp_path: Path) -> None:
     X, y = noisy(6000)
     model = small(n_estimators=14, sample_rows=700, checkpoint=path)
     for other in ((X[:-1], y[:-1]), (X + 1, y), (X, 1 - y)):
-        with pytest.raises(FileError, match=r"of another run \(other source\)"):
+        with pytest.raises(FileError, match=r"\(other source\)"):
             model.fit(*other)
-    with pytest.raises(FileError, match=r"of another run \(other classes, source\)"):
+    with pytest.raises(FileError, match=r"\(other classes, source\)"):
         model.fit(X, np.array(["a", "b"])[y])
 
 
@@ -259,7 +259,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run"
     stopped_run(path)
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(FileError, match="Delete it to start afresh"):
+    with pytest.raises(FileError, match="Delete it"):
         on_array(small(n_estimators=14, sample_rows=700, checkpoint=path), tmp_path)
 
 
@@ -276,7 +276,7 @@ def test_a_full_disk_is_no_reason_to_stop(tmp_path: Path, monkeypatch: pytest.Mo
     seen: list[bytes] = []
     model = small(**told, checkpoint=path, callbacks=[lambda event: seen.append(path.read_bytes())])
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.warns(CheckpointWarning, match="No space left.*The run goes on"):
+    with pytest.warns(CheckpointWarning, match="No space left"):
         on_array(model, tmp_path)
     assert model_bytes(model.model_) == model_bytes(whole.model_)
     assert set(seen) == {before}
@@ -439,7 +439,7 @@ def test_an_error_in_a_piece_names_its_row(threads: int, tmp_path: Path) -> None
     X, y = noisy(3000)
     X[1234, 2] = np.inf
     source = write_parquet(tmp_path / "data", X, y, files=1)
-    with pytest.raises(DataError, match=r"row group 2, row 234: column 'x2' holds inf"):
+    with pytest.raises(DataError, match=r"row group 2, row 234: .*'x2'"):
         small(n_estimators=40, n_certify=0, n_jobs=threads).fit_source(source, "y")
 
 

@@ -472,7 +472,7 @@ def test_files_predict_and_say_that_the_function_is_missing(kind: str, tmp_path:
     back = pacboost.load(tmp_path / "model.pacb")
     assert type(back) is type(model)
     assert np.array_equal(back.predict(X), model.predict(X))
-    with pytest.raises(ParameterError, match=f"hold no functions; to fit again, set {kind} to"):
+    with pytest.raises(ParameterError, match=f"hold no functions.* {kind} to"):
         back.fit(X, target)
     again = back.set_params(**{kind: getattr(model, kind)}, n_estimators=len(model.ledger_))
     again.set_params(random_state=model.random_state)
@@ -534,14 +534,14 @@ def test_bad_returns_are_refused(function: Any, said: str) -> None:
 
 def test_more_than_two_classes_are_refused_with_the_reason() -> None:
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ParameterError, match="holds 3 classes, but booster is a function"):
+    with pytest.raises(ParameterError, match=r"3 classes.* function"):
         BoostClassifier(logistic).fit(X, y)
     with pytest.raises(ParameterError, match="takes one"):
         BoostClassifier(logistic).fit(X, np.stack([y > 0, y > 1], axis=1).astype(int))
     texts = [f"word{label} word" for label in y]
-    with pytest.raises(ParameterError, match="holds 3 classes, but booster is a function"):
+    with pytest.raises(ParameterError, match=r"3 classes.* function"):
         TextBoostClassifier(booster=logistic).fit(texts, y)
-    with pytest.raises(PacboostError, match="whose weights are not probabilities"):
+    with pytest.raises(PacboostError, match="not probabilities"):
         FilterBoostClassifier(booster=logistic).fit(X, y > 0)
 
 
@@ -549,9 +549,9 @@ def test_validation_needs_a_metric_where_the_loss_is_unknown() -> None:
     X, y, _ = rows_of_objectives(2_500)
     model = BoostRegressor(square, n_estimators=5, random_state=0)
     assert model.fit(X, y).ledger_.metric == ""  # "auto" would hold rows back otherwise
-    with pytest.raises(ParameterError, match="set eval_metric to a name"):
+    with pytest.raises(ParameterError, match="set eval_metric"):
         clone(model).set_params(early_stopping=True).fit(X, y)
-    with pytest.raises(ParameterError, match="set eval_metric to a name"):
+    with pytest.raises(ParameterError, match="set eval_metric"):
         clone(model).fit(X, y, X_val=X, y_val=y)
     named = clone(model).set_params(early_stopping=True, eval_metric="absolute_error").fit(X, y)
     assert named.ledger_.metric == "absolute"

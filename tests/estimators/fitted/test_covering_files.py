@@ -93,13 +93,13 @@ def test_files_keep_intervals(tmp_path: Path) -> None:
     scale = pacboost.BoostRegressor(n_estimators=3, random_state=0).fit(TRAIN[BOTH], y.abs())
     model = pacboost.BoostRegressor(n_estimators=3, random_state=0).fit(TRAIN[BOTH], y)
     made = pacboost.intervals(model, FRESH[BOTH], FRESH["a"] * 2, scale=scale)
-    with pytest.raises(FileError, match="another model scales the intervals"):
+    with pytest.raises(FileError, match="another model"):
         made.save(tmp_path / "n.pacb")
 
 
 def test_what_has_no_file_is_refused(tmp_path: Path) -> None:
     model = LogisticRegression().fit(TRAIN[BOTH], Y)
-    with pytest.raises(FileError, match=r"LogisticRegression has no model file.* Pickle it"):
+    with pytest.raises(FileError, match=r"LogisticRegression.* Pickle"):
         pacboost.sets(model, FRESH[BOTH], LABELS).save(tmp_path / "model.pacb")
     assert not list(tmp_path.iterdir())
 
@@ -148,11 +148,11 @@ def test_every_group_is_covered(tmp_path: Path) -> None:
     strong = makers()["strong"].fit(TRAIN[BOTH], Y)
     strong = pacboost.sets(strong, FRESH, LABELS, by="part")
     assert np.array_equal(strong.predict_set(NEW), strong.predict_set(NEW[BOTH], NEW["part"]))
-    with pytest.raises(ParameterError, match="give the group of every row"):
+    with pytest.raises(ParameterError, match="group of every row"):
         pacboost.sets(model, FRESH[BOTH], LABELS, by=FRESH["part"]).predict_set(NEW[BOTH])
-    with pytest.raises(DataError, match="group 'east' had no calibration rows"):
+    with pytest.raises(DataError, match="group 'east'"):
         found.predict_set(NEW[BOTH][:2], ["east", "north"])
-    with pytest.raises(ParameterError, match="one cutoff for all groups"):
+    with pytest.raises(ParameterError, match="one cutoff"):
         pacboost.sets(model, FRESH[BOTH], LABELS).predict_set(NEW[BOTH], NEW["part"])
 
 

@@ -64,7 +64,7 @@ def test_a_row_may_come_in_any_form_and_is_shown_in_words() -> None:
     assert str(told).endswith("  prediction")
     assert "score of None" not in told._repr_html_()
     assert len(told.to_frame()) == len(told.entries)
-    with pytest.raises(DataError, match="2 rows; explain takes one row"):
+    with pytest.raises(DataError, match="2 rows"):
         model.explain(frame.iloc[:2])
     with pytest.raises(ParameterError, match="top is 0"):
         model.explain(row, 0)
@@ -80,7 +80,7 @@ def test_importances_by_shuffling() -> None:
     )
     assert other.base == pytest.approx(np.abs(fitted().predict(frame) - y).mean())
     assert pacboost.plots.importances(fitted(), found).get_xlabel().endswith("when shuffled")
-    with pytest.raises(ParameterError, match="'error'; it may be loss"):
+    with pytest.raises(ParameterError, match=r"'error'.* loss"):
         fitted().permutation_importances(frame, y, metric="error")
 
 
@@ -96,7 +96,7 @@ def test_votes_without_interactions_have_shapes() -> None:
         drawn = pacboost.plots.shapes(model)
         assert len(drawn) == len(found.features)
         assert drawn[0].get_lines() or drawn[0].patches
-    with pytest.raises(DataError, match="interactions=0 or a number of pairs"):
+    with pytest.raises(DataError, match="interactions=0"):
         fitted().shapes()
 
 

@@ -146,7 +146,7 @@ def test_a_page_has_the_numbers_of_the_model(tmp_path: Path) -> None:
     said = f"At most {np.ceil(1000 * value) / 10:g} % wrong on future examples like these"
     assert said in text.replace("  ", " ")
     assert model.certificate_.claim in text
-    assert f"{60 - wrong} of 60 rows are predicted correctly" in text
+    assert f"{60 - wrong} of 60 rows" in text
     assert model.ledger_.digest()[:32] in text
 
 

@@ -90,14 +90,14 @@ def test_every_class(model: Any) -> None:
         assert held[own].mean() > certificate.value - 0.01
         assert certificate.value >= 0.85
         assert certificate.inputs["claims"] == 4
-        assert "get a prediction set that holds it" in certificate.claim
+        assert "a prediction set" in certificate.claim
     assert all(check.holds for check in pacboost.verify(family))
     assert "All 4 claims hold together" in found.sentence_
     assert "class_coverage" in str(family)
     assert family.worst.value == min(own.value for own in family)
     rare = np.flatnonzero(LABELS == "d")[25:]
     rows = np.setdiff1d(np.arange(LABELS.size), rare)
-    with pytest.raises(NotCertified, match=r"needs at least 42 rows of class 'd'.*there are 25"):
+    with pytest.raises(NotCertified, match=r"42 rows .*'d'.* 25"):
         pacboost.sets(model, FRESH[rows], LABELS[rows], coverage=0.9, by_class=True)
 
 
@@ -120,7 +120,7 @@ def test_our_classifiers(make: Any) -> None:
     assert covered(found, LATER, TRUTH).mean() > 0.88
     again = pickle.loads(pickle.dumps(found))
     assert (again.predict_set(LATER[:99]) == found.predict_set(LATER[:99])).all()
-    with pytest.raises(NotCertified, match="rows the model was trained on"):
+    with pytest.raises(NotCertified, match="trained on"):
         pacboost.sets(own, X, Y)
     with pytest.raises(NotCertified, match="holds no sets"):
         pacboost.sets(own)
@@ -152,7 +152,7 @@ def test_frames_and_groups() -> None:
     found = pacboost.sets(own, frame, LABELS, groups=np.arange(1200) // 4, method="aps")
     certificate: Any = found.certificate_
     assert certificate.size == 300
-    assert "of a new group, on average over groups" in certificate.claim
+    assert "of a new group" in certificate.claim
     assert pacboost.verify(certificate)[0].holds
     assert found.predict_set(frame).shape == (1200, 4)
 
@@ -162,10 +162,10 @@ def test_guards(model: Any) -> None:
     with pytest.warns(InputWarning, match="rows are not counted"):
         once = pacboost.sets(model, *doubled, copies="distinct")
     assert once.cutoffs_ == pacboost.sets(model, FRESH, LABELS).cutoffs_
-    with pytest.raises(NotCertified, match=r"needs at least 29 rows.*there are 20. Collect 9 more"):
+    with pytest.raises(NotCertified, match=r"29 rows.* 20.* 9 more"):
         pacboost.sets(model, FRESH[:20], LABELS[:20])
     strange = np.where(np.arange(1200) % 5 == 0, "e", LABELS)
-    with pytest.raises(NotCertified, match="their label is unknown to the model"):
+    with pytest.raises(NotCertified, match="label is unknown"):
         pacboost.sets(model, FRESH, strange)
     few = np.where(np.arange(1200) % 100 == 0, "e", LABELS)
     assert pacboost.sets(model, FRESH, few).mean_size_ > 1

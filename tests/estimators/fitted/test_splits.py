@@ -48,7 +48,7 @@ def test_importances_are_counted_by_hand(model: Any) -> None:
             covers[feature] += rule.cover[split] / rule.cover[0]
     np.testing.assert_allclose(model.importances("count"), counts / counts.sum())
     np.testing.assert_allclose(model.importances(by="cover"), covers / covers.sum())
-    with pytest.raises(ParameterError, match="by is 'split'; it may be 'gain', 'cover' or 'count'"):
+    with pytest.raises(ParameterError, match=r"by is 'split'.*'gain'"):
         model.importances("split")
 
 

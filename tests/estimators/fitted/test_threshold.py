@@ -55,8 +55,8 @@ def test_it_keeps_its_promise(model: Any, wish: dict[str, Any]) -> None:
         assert better > -0.01 if certificate.bound.endswith("_lower") else better < 0.01
     assert made.certificate_.of_what == next(iter(wish))
     assert made.certificate_.rows_checked
-    assert f"The threshold is {made.threshold_:.4g} for class 'sick'" in made.sentence_
-    assert " With the same confidence, of the new examples" in made.sentence_
+    assert f"{made.threshold_:.4g} for class 'sick'" in made.sentence_
+    assert "same confidence" in made.sentence_
 
 
 def test_costs(model: Any) -> None:
@@ -120,13 +120,13 @@ def test_models_of_other_libraries(kind: Any, tmp_path: Path) -> None:
     assert made.sentence_.startswith("If these rows are new: of the new examples of class 'sick'")
     with pytest.raises(FileError, match="has no model file"):
         made.save(tmp_path / "m.pacb")
-    with pytest.raises(NotCertified, match="rows the model was trained on"):
+    with pytest.raises(NotCertified, match="trained on"):
         pacboost.certify(made, FRESH, LABELS)
     assert not pacboost.certify(made, LATER, TRUTH).rows_checked
 
 
 def test_guards(model: Any) -> None:
-    with pytest.raises(NotCertified, match="rows the model was trained on"):
+    with pytest.raises(NotCertified, match="trained on"):
         choose_threshold(model, X, Y, recall=0.9)
     doubled = np.repeat(FRESH, 2, axis=0), np.repeat(LABELS, 2)
     with pytest.warns(InputWarning, match="rows are not counted"):
@@ -134,7 +134,7 @@ def test_guards(model: Any) -> None:
     plain = choose_threshold(model, FRESH, LABELS, recall=0.9, positive="sick")
     assert once.threshold_ == plain.threshold_
     made = choose_threshold(model, FRESH, LABELS, recall=0.9, positive="sick")
-    with pytest.raises(NotCertified, match="rows the model was trained on"):
+    with pytest.raises(NotCertified, match="trained on"):
         pacboost.certify(made, FRESH, LABELS, of="precision", positive="sick")
     assert pacboost.certify(made, LATER, TRUTH, of="recall", positive="sick").value > 0.88
 
@@ -156,11 +156,11 @@ def test_as_an_estimator(model: Any) -> None:
     made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
     again = clone(made).fit(X, Y)
     assert again.threshold_ == made.threshold_
-    with pytest.raises(NotCertified, match="nothing is certified for this threshold"):
+    with pytest.raises(NotCertified, match="nothing is certified"):
         _ = again.certificate_
     assert (again.predict(LATER) == "sick").any()
     for own in (again, ThresholdClassifier(LogisticRegression(), 0.3, "sick").fit(X, Y)):
-        with pytest.raises(NotCertified, match="rows the model was trained on"):
+        with pytest.raises(NotCertified, match="trained on"):
             pacboost.certify(own, X, Y)
 
 
@@ -185,7 +185,7 @@ def test_bad_rows(model: Any) -> None:
     with pytest.raises(DataError, match="one label a row"):
         choose_threshold(model, FRESH, LABELS[:, None], recall=0.9)
     well = LABELS == "well"
-    with pytest.raises(NotCertified, match="no rows of class 'sick'"):
+    with pytest.raises(NotCertified, match=r"no rows .*'sick'"):
         choose_threshold(model, FRESH[well], LABELS[well], recall=0.9, positive="sick")
 
 

@@ -56,7 +56,7 @@ def test_other_names_set_the_parameter(kind: Any, other: str, name: str, value: 
     assert kind().set_params(**{other: value}).get_params() == named.get_params()
     assert clone(named).get_params() == named.get_params()
     assert pickle.loads(pickle.dumps(named)).get_params() == named.get_params()
-    with pytest.raises(TypeError, match=f"{name} and {other} mean the same in {kind.__name__}"):
+    with pytest.raises(TypeError, match=f"{name} and {other} .*{kind.__name__}"):
         kind(**{name: value, other: value})
     with pytest.raises(ParameterError, match=f"{other} and {name} mean the same"):
         kind().set_params(**{other: value, name: value})
@@ -70,11 +70,11 @@ def test_a_grid_may_use_other_names() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_misspelt_name_is_answered_with_a_guess(kind: Any) -> None:
     name = next(iter(inspect.signature(kind).parameters))
-    with pytest.raises(TypeError, match=f"{kind.__name__} has no .*did you mean '{name}'"):
+    with pytest.raises(TypeError, match=f"{kind.__name__} .*did you mean '{name}'"):
         kind(**{name + "s": 1})
     with pytest.raises(ParameterError, match=f"did you mean '{name}'"):
         kind().set_params(**{name + "s": 1})
-    with pytest.raises(TypeError, match=f"has no parameter 'qqqq'; it has {name}"):
+    with pytest.raises(TypeError, match=f"'qqqq'; it has {name}"):
         kind(qqqq=1)
 
 
@@ -118,7 +118,7 @@ def test_a_subclass_may_have_other_parameters() -> None:
         "mine": 5,
         "num_leaves": 6,
     }
-    with pytest.raises(ParameterError, match="Mine has no parameter 'minee'; did you mean 'mine'"):
+    with pytest.raises(ParameterError, match="'minee'; did you mean 'mine'"):
         model.set_params(minee=3)
 
 

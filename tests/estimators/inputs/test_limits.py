@@ -55,13 +55,13 @@ def test_times(given: Any, seconds: float | None) -> None:
     "wrong", ["", "GB", "-1GB", "0", 0, -5, "2XB", "1 000 MB", "1e999GB", True, [2], "inf", "nan"]
 )
 def test_sizes_that_are_refused(wrong: Any) -> None:
-    with pytest.raises(ParameterError, match=r"memory is .*; it may be '2GB', '500MB'"):
+    with pytest.raises(ParameterError, match=r"memory is .*'500MB'"):
         read_size("memory", wrong)
 
 
 @pytest.mark.parametrize("wrong", ["soon", "5d", 0, "-1s", "1e999"])
 def test_times_that_are_refused(wrong: Any) -> None:
-    with pytest.raises(ParameterError, match=r"time_limit is .*; it may be '60s'"):
+    with pytest.raises(ParameterError, match=r"time_limit is .*'60s'"):
         read_seconds("time_limit", wrong)
 
 
@@ -97,7 +97,7 @@ def test_a_process_that_holds_more_leaves_less() -> None:
 
 
 def test_too_little_memory_says_how_much_would_do() -> None:
-    with pytest.raises(ParameterError, match="no room is left for a sample") as caught:
+    with pytest.raises(ParameterError, match="no room") as caught:
         rows_in(400 * 10**6, 10, 1, 50 * 10**6, codes=True)
     enough = int(str(caught.value).split("Allow at least ")[1].split(" MB")[0].replace(",", ""))
     assert rows_in(enough * 10**6, 10, 1, 50 * 10**6, codes=True) >= 2000

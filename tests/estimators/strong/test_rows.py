@@ -106,7 +106,7 @@ def test_columns_that_read_like_sentences_are_texts(make: Callable[[Any], Any]) 
     frame = make(FRAME.assign(said=SAID))
     model = strong().fit(frame, "label")
     assert isinstance(model.estimator_, TextBoostClassifier)
-    assert model.choice_ == "lists of words by LogitBoost, because 'said' holds texts"
+    assert "'said' holds texts" in model.choice_
     assert (model.predict(frame) == FRAME["label"].to_numpy()).mean() > 0.9
 
 
