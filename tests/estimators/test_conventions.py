@@ -23,18 +23,15 @@ from pacboost import (
     BoostRegressor,
     TextBoostClassifier,
 )
+from tests.public import estimators
 
 ROUNDS = 6
 
 
-def kinds() -> list[Any]:
-    found = (getattr(pacboost, name) for name in sorted(pacboost.__all__))
-    return [kind for kind in found if inspect.isclass(kind) and hasattr(kind, "predict")]
-
-
 ESTIMATORS: list[Any] = [
     kind(n_estimators=ROUNDS, random_state=0)
-    for kind in kinds()
+    for name, kind in estimators().items()
+    if name in pacboost.__all__
     if {"n_estimators", "random_state"} <= set(inspect.signature(kind).parameters)
     if kind not in (pacboost.FilterBoostClassifier, TextBoostClassifier)
 ]
@@ -54,9 +51,6 @@ def test_the_lists_are_not_empty() -> None:
     assert len(ESTIMATORS) >= 8
     assert len(WEIGHTED) >= 6
     assert {is_regressor(one) for one in WEIGHTED} == {True, False}
-
-
-# Metadata routing: weights and groups reach fit, score and the splitter.
 
 
 @pytest.mark.parametrize("estimator", WEIGHTED, ids=lambda one: type(one).__name__)
@@ -95,9 +89,6 @@ def test_weights_that_nobody_asked_for_are_refused_and_pipelines_route() -> None
     assert np.array_equal(steps.decision_function(X), alone.decision_function(scaled))
 
 
-# Sparse arrays beside sparse matrices.
-
-
 @pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda one: type(one).__name__)
 def test_sparse_arrays_are_sparse_matrices(estimator: Any) -> None:
@@ -112,9 +103,6 @@ def test_sparse_arrays_are_sparse_matrices(estimator: Any) -> None:
     if not isinstance(estimator, AdaBoostRegressor):  # trees of scikit-learn break ties otherwise
         answers.append(clone(estimator).fit(X, y).predict(X))
     assert all(np.array_equal(answers[0], other) for other in answers)
-
-
-# Callbacks of scikit-learn 1.9, beside those of the parameter.
 
 
 def recorder(**options: Any) -> Any:

@@ -416,9 +416,6 @@ def test_a_compressed_vote_is_not_continued() -> None:
         small.set_params(n_estimators=9).fit(X, Y)
 
 
-# Held-out rows: what a look at them costs is tested in tests/attacks/test_warm_start.py.
-
-
 @pytest.mark.parametrize("before", [{}, {"certify": "holdout", "random_state": 1}])
 def test_held_out_rows_may_not_have_been_learned_from(before: dict[str, Any]) -> None:
     case = CASES["box"]
@@ -441,9 +438,6 @@ def test_the_same_rows_held_out_may_be_held_out_again() -> None:
     whole = case.fit(case.make(6))
     assert content(model) == content(whole)
     assert model.certificate_.inputs == {**whole.certificate_.inputs, "look": 2}
-
-
-# What is compared: learners by their parameters.
 
 
 class Kernel:

@@ -16,13 +16,11 @@ from pacboost import (
     BoostClassifier,
     BoostRegressor,
     FilterBoostClassifier,
-    RandomForestClassifier,
     TextBoostClassifier,
 )
 from pacboost.boosters import Logit
 from pacboost.errors import PacboostError, ParameterError
 from pacboost.learners import Tree
-from pacboost.theory import BoostByMajority
 from tests.public import estimators
 
 X = np.random.default_rng(0).normal(size=(400, 6))
@@ -86,24 +84,6 @@ def test_without_early_stopping_validation_rows_are_only_recorded(kind: Any) -> 
     assert seen[-1] > min(seen)
     stopped = kind(early_stopping=True, **parameters).fit(X, Y, X_val=VALID, y_val=Y)
     assert len(stopped.ledger_) < 60
-
-
-@pytest.mark.parametrize("kind", [AdaBoostClassifier, BoostByMajority])
-def test_early_stopping_has_the_same_choices_everywhere(kind: Any) -> None:
-    """With few rows "auto" holds none back; "refit" boosts on all of them in the end."""
-    assert kind(early_stopping="auto", random_state=0).fit(X, Y).ledger_.rows == 400
-    again = kind(early_stopping="refit", random_state=0).fit(X, Y).ledger_
-    assert again.rows == 400
-    assert "refitted on all rows" in again.stopped
-
-
-@pytest.mark.parametrize("verbose", [-1, 0, False, np.bool_(False)])
-@pytest.mark.parametrize(
-    "kind", [AdaBoostClassifier, BoostRegressor, FilterBoostClassifier, RandomForestClassifier]
-)
-def test_verbose_of_zero_and_below_is_silent(kind: Any, verbose: Any, capfd: Any) -> None:
-    kind(verbose=verbose, n_estimators=3).fit(X, Y)
-    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(
@@ -178,8 +158,6 @@ def test_truth_values_are_refused_where_numbers_are_expected(kind: Any, name: st
         with pytest.raises(ParameterError, match=f"{name} is {value}"):
             kind(**{name: value} | more).fit(rows, labels)
 
-
-# Parameters from NumPy's arrays, and odd ones of every kind: see ``plain_parameters``.
 
 ODD = [
     np.float64(0.5), np.float32(0.5), np.float16(0.5), np.longdouble(0.5), np.int8(3), np.uint8(3),
@@ -258,9 +236,7 @@ def test_parameters_from_numpy_give_the_same_model(kind: Any) -> None:
 @pytest.mark.parametrize(
     ("make", "value"),
     [
-        (lambda rate: AdaBoostClassifier(learning_rate=rate), np.float64(0.5)),
         (lambda rate: AdaBoostClassifier(learning_rate=rate), np.array(0.5)),
-        (lambda l2: BoostClassifier(n_estimators=3, l2=l2), np.int8(3)),
         (lambda l2: BoostRegressor(n_estimators=3, l2=l2, random_state=0), np.int8(100)),
         (lambda rate: BoostClassifier(Logit(rate), n_estimators=3), np.float16(0.3)),
         (lambda rate: BoostClassifier(n_estimators=3).set_params(booster__learning_rate=rate),

@@ -28,9 +28,6 @@ def small_helpings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(filter_setup, "ROWS_FOR_BINS", 1000)
 
 
-# -- parameters
-
-
 @pytest.mark.parametrize(
     ("wrong", "complaint"),
     [
@@ -72,9 +69,6 @@ def test_a_checkpoint_of_black_boxes_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(ParameterError, match="black boxes"):
         small("mada", nothing, checkpoint=tmp_path / "run").fit(*noisy(1000))
-
-
-# -- rows
 
 
 def test_a_label_that_comes_late() -> None:
@@ -135,9 +129,6 @@ def test_hardly_any_rows(rows: int) -> None:
     assert model.predict(X).shape == (rows,)
 
 
-# -- sources
-
-
 def test_a_stream_that_ends_early_keeps_what_it_has() -> None:
     X, y = noisy(2500)
     model = small(n_estimators=500).fit_source(iter([(X[:1500], y[:1500]), (X[1500:], y[1500:])]))
@@ -175,9 +166,6 @@ def test_memory_bounds_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
         assert max(r.accepted for r in model.ledger_.refills) < 2500 * 1.4
     model = small(memory="9GB", sample_rows=500).fit(X, y)
     assert max(r.accepted for r in model.ledger_.refills) < 500 * 1.4
-
-
-# partial_fit: batches of a stream that cannot be asked again.
 
 
 def fed(X: Any, y: Any, parts: int = 6, **told: Any) -> Any:
@@ -270,9 +258,6 @@ def test_the_same_batches_give_the_same_model() -> None:
     X, y = noisy(4000)
     assert model_bytes(fed(X, y).model_) == model_bytes(fed(X, y, n_jobs=1).model_)
     assert model_bytes(fed(X, y).model_) != model_bytes(fed(X, y, random_state=9).model_)
-
-
-# -- bad input
 
 
 def test_a_label_that_was_not_named_changes_nothing() -> None:

@@ -29,8 +29,6 @@ from pacboost.models.answers import Answer
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.worlds import noisy
 
-# Answers of fitted votes: where they are given, how wrong they may be, and what files keep.
-
 WORDS = [f"w{number}" for number in range(12)]
 CHANCES = np.linspace(0.05, 0.95, 12)
 """Of the label "yes", given the word."""

@@ -17,6 +17,7 @@ from pacboost.bounds.family import Family
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
 from pacboost.questions import deciding
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.runs import several_runs
 
 NAMES = np.array(["a", "b", "c", "d"])
 CENTRES = np.array([[0, 0], [1.2, 0], [0, 1.2], [1.5, 1.5]])
@@ -215,21 +216,18 @@ def broken(model: Any, method: str, by_class: bool, runs: int, rows: int) -> int
 FRESH_MANY, LABELS_MANY = world(30_000, 3)
 
 
-@pytest.mark.parametrize(("method", "by_class"), [("lac", False), ("aps", True)])
-def test_promises_on_samples_of_a_known_world(model: Any, method: str, by_class: bool) -> None:
-    failed = broken(model, method, by_class, 60, 800)
-    check_coverage(f"sets by {method}, by_class={by_class}", failed, 60, 0.05)
+@several_runs(60, 400)
+@pytest.mark.parametrize(
+    ("method", "by_class"), [("lac", False), ("aps", True), ("raps", False), ("lac", True)]
+)
+def test_promises_on_samples_of_a_known_world(
+    model: Any, method: str, by_class: bool, runs: int
+) -> None:
+    failed = broken(model, method, by_class, runs, 800)
+    check_coverage(f"sets by {method}, by_class={by_class}", failed, runs, 0.05)
 
 
 def test_the_promise_on_average_is_rejected(model: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(deciding, "covering_rank", lambda n, coverage, _: average_rank(n, coverage))
     failed = broken(model, "lac", False, 60, 800)
     check_rejected("sets of a classifier that cover on average", failed, 60, 0.05)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("by_class", [False, True])
-@pytest.mark.parametrize("method", ["lac", "aps", "raps"])
-def test_promises_in_full(model: Any, method: str, by_class: bool) -> None:
-    failed = broken(model, method, by_class, 400, 800)
-    check_coverage(f"sets by {method}, by_class={by_class}, in full", failed, 400, 0.05)

@@ -15,7 +15,12 @@ from sklearn.preprocessing import StandardScaler
 
 import pacboost
 from benchmarks import bench_promises, real_data
-from pacboost import BoostClassifier, RandomForestClassifier, choose_threshold
+from pacboost import (
+    BoostClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    choose_threshold,
+)
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.errors import DataError, FileError, InputWarning, NotCertified, ParameterError
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
@@ -75,7 +80,9 @@ def test_the_threshold_is_what_predict_uses(model: Any) -> None:
     assert made.score(LATER, TRUTH) > 0.5
 
 
-def test_file(model: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("forest", [False, True])
+def test_file(model: Any, forest: bool, tmp_path: Path) -> None:
+    model = RandomForestClassifier(20, random_state=0).fit(X, Y) if forest else model
     made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
     path = tmp_path / "careful.pacb"
     made.save(path)
@@ -100,15 +107,6 @@ def test_a_changed_threshold_is_noticed(model: Any, tmp_path: Path) -> None:
     made.decision_ = ThresholdDecision.from_dict(content)
     made.set_params(threshold=0.9).save(tmp_path / "m.pacb")
     assert not all(check.holds for check in pacboost.verify(tmp_path / "m.pacb"))
-
-
-def test_forests(tmp_path: Path) -> None:
-    forest = RandomForestClassifier(20, random_state=0).fit(X, Y)
-    made = choose_threshold(forest, FRESH, LABELS, positive="sick", recall=0.9)
-    made.save(tmp_path / "f.pacb")
-    assert all(check.holds for check in pacboost.verify(tmp_path / "f.pacb"))
-    again = pacboost.load(tmp_path / "f.pacb")
-    assert (again.predict(LATER) == made.predict(LATER)).all()
 
 
 @pytest.mark.parametrize("kind", [LogisticRegression, RidgeClassifier])
@@ -189,8 +187,6 @@ def test_bad_rows(model: Any) -> None:
         choose_threshold(model, FRESH[well], LABELS[well], recall=0.9, positive="sick")
 
 
-# Promises of thresholds on real data: rows drawn from a table, whose rates are known.
-
 RUNS = 200
 
 
@@ -203,13 +199,30 @@ def table(request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wish", [{"recall": 0.95}, {"precision": 0.9}])
-def test_thresholds(table: Any, wish: dict[str, float]) -> None:
+@pytest.mark.parametrize("wish", [{"recall": 0.95}, {"precision": 0.9}, None])
+def test_thresholds_and_sets_on_real_data(table: Any, wish: dict[str, float] | None) -> None:
     name, model, y = table
-    drawn = bench_promises.draws(len(y), RUNS)
-    found = [bench_promises.threshold(model, y, chosen, wish) for chosen in drawn]
-    broken = sum(own is not None and own[0] for own in found)
-    check_coverage(f"{name}, {wish}", broken, RUNS, bench_promises.DELTA)
+    rows = bench_promises.draws(len(y), RUNS)
+    draws = [
+        bench_promises.threshold(model, y, chosen, wish)
+        if wish
+        else bench_promises.label_set(model, y, chosen)
+        for chosen in rows
+    ]
+    broken = sum(draw is not None and draw[0] for draw in draws)
+    check_coverage(f"{name}, {wish or 'sets'}", broken, RUNS, bench_promises.DELTA)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "target"), bench_promises.NUMBERS.items())
+def test_intervals_on_real_data(name: str, target: str) -> None:
+    if real_data.absent(name):
+        pytest.skip(str(real_data.absent(name)))
+    forest = RandomForestRegressor(30, random_state=0)
+    model, y = bench_promises.world(bench_promises.numbers(name, target), forest)
+    draws = [bench_promises.interval(model, y, rows) for rows in bench_promises.draws(len(y), RUNS)]
+    broken = sum(draw is not None and draw[0] for draw in draws)
+    check_coverage(f"{name}, intervals", broken, RUNS, bench_promises.DELTA)
 
 
 @pytest.mark.slow

@@ -34,7 +34,6 @@ from pacboost.questions import verify as verifying
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.worlds import LabelNoise
 from tests.bounds.coverage import check_coverage, check_rejected
-from tests.data import real_data
 
 EVERY = (RandomForestClassifier, ExtraTreesClassifier, RandomForestRegressor, ExtraTreesRegressor)
 Data = tuple[NDArray[np.float64], NDArray[np.int64]]
@@ -70,23 +69,6 @@ def test_error_out_of_bag_is_that_of_scikit_learn() -> None:
     assert own.oob_decision_function_.shape == (len(y), 10)
     right = own.oob_decision_function_.argmax(axis=1) == y
     assert own.oob_score_ == pytest.approx(right.mean())
-
-
-@pytest.mark.parametrize(
-    ("name", "target"),
-    [("magic_telescope", "class"), pytest.param("letter", "class", marks=pytest.mark.slow)],
-)
-def test_error_on_real_data_is_that_of_scikit_learn(name: str, target: str) -> None:
-    data = real_data(name, target)
-    X, y = data.table.rows(), np.asarray(data.labels)
-    order = np.random.default_rng(0).permutation(len(y))
-    train, test = order[: len(y) // 2], order[len(y) // 2 :]
-    own = RandomForestClassifier(50, oob_score=True, random_state=0).fit(X[train], y[train])
-    theirs = TheirForest(50, oob_score=True, random_state=0, n_jobs=2).fit(X[train], y[train])
-    errors = [np.mean(model.predict(X[test]) != y[test]) for model in (own, theirs)]
-    chance = math.sqrt(errors[1] * (1 - errors[1]) / test.size)
-    assert errors[0] < 1.02 * errors[1] + chance
-    assert abs(own.oob_score_ - theirs.oob_score_) < 2 * chance
 
 
 def test_regression_out_of_bag_is_that_of_scikit_learn() -> None:
@@ -278,9 +260,6 @@ def test_levels_come_from_rows_that_certify_nothing(certify: str) -> None:
     assert set(model.levels_.columns[0]) < set(everything.levels_.columns[0])
 
 
-# Curves of single features: forests have them as boosted trees do, in plots and reports.
-
-
 FEW: dict[str, Any] = {"n_estimators": 12, "random_state": 0}
 
 
@@ -305,9 +284,6 @@ def test_a_curve_is_the_mean_prediction_with_the_feature_set(X: Any) -> None:
     unknown[:, 0] = np.nan
     expected = model.predict_proba(unknown)[:, 1].mean() - found.intercept[0]
     assert found[0].missing == pytest.approx(expected)
-
-
-# Forests take several labels a row, and say how often any of them is wrong.
 
 
 def several(rows: int = 500, seed: int = 0, noise: float = 0.05) -> tuple[Any, Any]:

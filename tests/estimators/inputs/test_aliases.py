@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 
 from pacboost import (
     AdaBoostClassifier,
@@ -62,11 +61,6 @@ def test_other_names_set_the_parameter(kind: Any, other: str, name: str, value: 
         kind().set_params(**{other: value, name: value})
 
 
-def test_a_grid_may_use_other_names() -> None:
-    search = GridSearchCV(BoostClassifier(n_estimators=5), {"num_leaves": [2, 8]}, cv=2).fit(X, Y)
-    assert search.best_estimator_.max_leaves == 8
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_misspelt_name_is_answered_with_a_guess(kind: Any) -> None:
     name = next(iter(inspect.signature(kind).parameters))
@@ -95,12 +89,6 @@ def test_a_parameter_without_a_counterpart_comes_with_advice(
 ) -> None:
     with pytest.raises(TypeError, match=f"has no parameter '{name}'; .*{said}"):
         kind(**{name: 1})
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_signature_is_that_of_the_class(kind: Any) -> None:
-    kinds = {parameter.kind for parameter in inspect.signature(kind).parameters.values()}
-    assert kinds <= {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
 
 
 class Mine(BoostClassifier):

@@ -160,9 +160,6 @@ def test_another_fit_forgets_the_last_one() -> None:
     assert model.predict(["my card"]).tolist() == ["card"]
 
 
-# What the chosen estimator can do, StrongClassifier can do by itself: on frames, as Tab shows.
-
-
 pd = pytest.importorskip("pandas")
 
 METHODS = [
@@ -215,9 +212,6 @@ def test_rows_of_the_frame_that_was_fitted_are_understood(
     assert len(model.importances(by="count")) == model.n_features_in_
 
 
-# The watching rows say when a look is worth while; certifying ones, why epsilon was missed.
-
-
 @pytest.mark.parametrize("wrong", [0, 2, 10, 30])
 def test_a_look_is_suggested_when_it_will_probably_succeed(wrong: int) -> None:
     rate = clopper_pearson(wrong, 100, search.UNSURE)
@@ -261,9 +255,6 @@ def test_whole_groups_and_later_rows_choose_the_rounds(dependent: str) -> None:
     assert len(model.ledger_) < len(alone.ledger_)
 
 
-# Probabilities are made as steep as rows that were not learned from say, after as many rounds.
-
-
 def test_many_noisy_classes_are_not_overconfident() -> None:
     generator = np.random.default_rng(0)
     X = generator.normal(size=(4_000, 6))
@@ -272,9 +263,6 @@ def test_many_noisy_classes_are_not_overconfident() -> None:
     shares = model.predict_proba(X[1_000:])
     sure, right = shares.max(axis=1).mean(), (shares.argmax(axis=1) == y[1_000:]).mean()
     assert sure - right < 0.05
-
-
-# StrongClassifier(recall=…, precision=…): one fit, a threshold, and its guarantee.
 
 
 def world(rows: int, seed: int) -> tuple[Any, Any]:
