@@ -161,7 +161,7 @@ def content(model: Any) -> tuple[bytes, ...]:
         except FileError:  # black boxes
             learned = model.ledger_.digest().encode()
     names = ("oob_decision_function_", "oob_prediction_")
-    return learned, *(vars(model)[name].tobytes() for name in names if name in vars(model))
+    return learned, *(getattr(model, name).tobytes() for name in names if hasattr(model, name))
 
 
 @every

@@ -17,7 +17,7 @@ from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.forests import forests
 from pacboost.estimators.inputs.tables import set_features
-from pacboost.models.file import format as model_file
+from pacboost.models.file.format import load as read_model
 from pacboost.models.model import Model
 
 MEMBERS = {
@@ -41,7 +41,7 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
     what would take more memory than twice the file and 50 MB, or ``memory`` bytes if that is more;
     a model of a hundred thousand rounds may need that.
     """
-    model = model_file.load(path, memory)
+    model = read_model(path, memory)
     estimator = _estimator(model)
     estimator.model_ = replace(model, seen=(), decision=None)
     estimator._sketches = model.seen

@@ -295,9 +295,7 @@ def test_more_time_makes_better_models(kind: Any) -> None:
     rates = [model.settings_["learning_rate"] for model in made.values()]
     assert rates == [0.1, 0.05, 0.05 / 3]
     assert not hasattr(made["fast"], "validation_curves_")
-    if kind is not StrongClassifier:
-        usual = kind(random_state=0).fit(TABLE[:FEW], answers_of(kind)[:FEW])
-        assert vote_digest(usual.model_.vote) == vote_digest(made["auto"].model_.vote)
+    assert kind().quality == "auto"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -315,7 +313,7 @@ def test_what_is_set_stays_as_it_is() -> None:
 
 def test_rare_classes_need_no_trial() -> None:
     labels = np.arange(60) % 30
-    model = BoostClassifier(quality="best", random_state=0).fit(TABLE[:60], labels)
+    model = BoostClassifier(quality="best", n_estimators=20, random_state=0).fit(TABLE[:60], labels)
     assert model.classes_.size == 30
 
 

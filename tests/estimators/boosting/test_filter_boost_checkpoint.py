@@ -289,7 +289,7 @@ def test_an_interrupt_on_a_full_disk_is_still_an_interrupt(
         pytest.raises(KeyboardInterrupt) as caught,
     ):
         on_array(model, tmp_path)
-    assert "to go on from" not in caught.value.__notes__[0]
+    assert "continue from" not in caught.value.__notes__[0]
     assert len(model.ledger_) > 0
 
 

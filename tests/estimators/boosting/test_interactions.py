@@ -67,19 +67,16 @@ def three_classes(y: Any) -> Any:
     return np.digitize(y, [-1, 1])
 
 
+QUICK: dict[str, Any] = {"n_estimators": 40, "random_state": 0}
 FITS: dict[str, Any] = {
-    "two classes": lambda X, y: BoostClassifier(interactions=3, random_state=0).fit(X, y > 0),
-    "single columns": lambda X, y: BoostClassifier(interactions=0, random_state=0).fit(X, y > 0),
-    "three classes": lambda X, y: BoostClassifier(interactions=4, random_state=0).fit(
-        X, three_classes(y)
-    ),
+    "two classes": lambda X, y: BoostClassifier(interactions=3, **QUICK).fit(X, y > 0),
+    "single columns": lambda X, y: BoostClassifier(interactions=0, **QUICK).fit(X, y > 0),
+    "three classes": lambda X, y: BoostClassifier(interactions=4, **QUICK).fit(X, three_classes(y)),
     "adaboost": lambda X, y: BoostClassifier("adaboost", interactions=2, n_estimators=40).fit(
         X, y > 0
     ),
-    "numbers": lambda X, y: BoostRegressor(interactions=2, random_state=0).fit(X, y),
-    "medians": lambda X, y: BoostRegressor("absolute_error", interactions=2, random_state=0).fit(
-        X, y
-    ),
+    "numbers": lambda X, y: BoostRegressor(interactions=2, **QUICK).fit(X, y),
+    "medians": lambda X, y: BoostRegressor("absolute_error", interactions=2, **QUICK).fit(X, y),
     "two leaves of a set": lambda X, y: BoostClassifier(
         interaction_constraints="pairwise", n_estimators=20, random_state=0
     ).fit(X, y > 0),

@@ -124,7 +124,7 @@ import pacboost
 X = np.random.default_rng(0).normal(size=(400, 3))
 y = np.where(X[:, 0] + X[:, 1] > 0, "yes", "no")
 """,
-    "model = pacboost.StrongClassifier(0.3, random_state=0, n_jobs=1).fit(X, y); model",
+    "model = pacboost.StrongClassifier(0.3, n_estimators=9, n_jobs=1).fit(X, y); model",
     "model.report()",
     "model.certificate_",
     "pacboost.choose_threshold(model, abstain_below=0.9).answer(X)",

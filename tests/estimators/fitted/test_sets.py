@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 import pacboost
 from pacboost import BaggingClassifier, BoostClassifier, RandomForestClassifier
-from pacboost.bounds.coverage import average_rank
+from pacboost.bounds.coverage import LabelScore, average_rank
 from pacboost.bounds.family import Family
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
 from pacboost.questions import deciding
@@ -75,7 +75,7 @@ def test_scores_do_not_depend_on_the_rows_around(model: Any) -> None:
 
 def test_raps_makes_smaller_sets_smaller(model: Any) -> None:
     plain = pacboost.sets(model, FRESH, LABELS, method="aps")
-    small = pacboost.sets(model, FRESH, LABELS, method="raps", penalty=0.5, free_labels=2)
+    small = pacboost.sets(model, FRESH, LABELS, method=LabelScore("raps", 0.5))
     most = [own.predict_set(LATER).sum(axis=1).max() for own in (plain, small)]
     assert most[1] <= most[0]
 
@@ -178,8 +178,6 @@ def test_guards(model: Any) -> None:
         ({"coverage": 1.0}, ParameterError, "coverage"),
         ({"delta": 0}, ParameterError, "delta"),
         ({"method": "best"}, ParameterError, "it may be 'lac', 'aps', 'raps'"),
-        ({"method": "raps", "penalty": -1.0}, ParameterError, "penalty is -1.0"),
-        ({"method": "raps", "free_labels": 1.5}, ParameterError, "free_labels is 1.5"),
         ({"copies": "no"}, ParameterError, "copies is 'no'"),
         (
             {"by_class": True, "groups": np.arange(1200)},

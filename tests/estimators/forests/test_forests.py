@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,9 +26,7 @@ from pacboost import (
 )
 from pacboost.errors import DataError, FileError, NotCertified, ParameterError
 from pacboost.estimators.bagging.bagging import BaggingClassifier
-from pacboost.estimators.forests import base
-from pacboost.models.file import format as model_file
-from pacboost.models.file.format import model_bytes
+from pacboost.models.file.format import model_bytes, save
 from pacboost.questions import verify as verifying
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.worlds import LabelNoise
@@ -153,7 +150,7 @@ def test_certificates_refuse_in_words() -> None:
         _ = RandomForestRegressor(3).fit(X, y).certificate_
     with pytest.raises(NotCertified, match="binomial interval"):
         _ = RandomForestClassifier(3, certify="binomial").fit(*noisy()).certificate_
-    with pytest.raises(ParameterError, match="rows have weights"):
+    with pytest.raises(ParameterError, match="weights by sample_weight"):
         few.fit(X, y, sample_weight=np.arange(1, 13))
     more = RandomForestClassifier(10, certify="oob", warm_start=True, random_state=0)
     more.fit(*noisy()).set_params(n_estimators=20).fit(*noisy())
@@ -183,33 +180,6 @@ def test_sums_over_bags_of_many_copies_do_not_overflow(share: float | None) -> N
     model.fit(X.repeat(weights, axis=0), y.repeat(weights))
     assert own == model_bytes(model.model_)
     assert abs(model.predict(X).mean() - y.mean()) < 0.1
-
-
-@pytest.mark.parametrize("settings", [{}, {"max_depth": 1, "min_samples_leaf": 20}])
-@pytest.mark.parametrize("at_once", [1, 100, base.AT_ONCE])
-def test_proximity_is_the_share_of_common_leaves(
-    settings: dict[str, Any], at_once: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    X, y = noisy(60, 3)
-    model = RandomForestClassifier(12, random_state=0, **settings).fit(X, y)
-    monkeypatch.setattr(base, "AT_ONCE", at_once)
-    leaves = model.apply(X)
-    assert leaves.shape == (60, 12)
-    brute = (leaves[:, None, :] == leaves[None, :, :]).mean(axis=2)
-    assert model.proximity(X) == pytest.approx(brute)
-
-
-def test_proximity_needs_one_table_and_refuses_too_large_a_one() -> None:
-    X, y = noisy(2000)
-    model = RandomForestClassifier(4, max_depth=1, random_state=0).fit(X, y)
-    tracemalloc.start()
-    model.proximity(X)
-    _, peak = tracemalloc.get_traced_memory()
-    assert peak < 1.5 * 2000**2 * 8
-    tracemalloc.stop()
-    many = np.broadcast_to(X[:1], (base.ROWS_BESIDE_ONE_ANOTHER + 1, 5))
-    with pytest.raises(DataError, match="at most 20000"):
-        model.proximity(many)
 
 
 @pytest.mark.parametrize("kind", [RandomForestClassifier, RandomForestRegressor])
@@ -350,6 +320,6 @@ def test_files_keep_the_sets_of_labels(tmp_path: Path) -> None:
     assert "Traceback" not in page
     kept = model.model_
     broken = replace(kept, classes=np.array(["01", "1", "x"]), labels=2)
-    model_file.save(broken, tmp_path / "b.pacb")
+    save(broken, tmp_path / "b.pacb")
     with pytest.raises(FileError, match="no sets"):
         pacboost.load(tmp_path / "b.pacb")

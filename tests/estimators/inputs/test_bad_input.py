@@ -209,7 +209,8 @@ def test_validation_fraction_of_less_than_a_row_takes_one_of_each_class() -> Non
 def test_where_sparse_rows_are_opened_up_a_warning_says_so(form: str) -> None:
     X, y = examples()
     X = np.rint(X) * (X > 0)
-    matrix: Any = sparse.csr_array(X).asformat(form)
+    matrix: Any = sparse.csr_array(X)
+    matrix = matrix.asformat(form)
     options: dict[str, Any] = {"categorical_features": [0], "min_leaf_rows": 1, "random_state": 0}
     with pytest.warns(DenseWarning, match="40 x 3 .*dense"):
         model = BoostClassifier(**options).fit(matrix, y)
