@@ -45,7 +45,7 @@ from pacboost.sources.explained_errors import explains_input
 
 Measured = tuple[Compared, NDArray[np.bool_] | None]
 """The measures of a booster, and the test rows that it predicts wrongly."""
-Choice: TypeAlias = str | Booster | BaseEstimator
+Choice: TypeAlias = str | Booster[Any] | BaseEstimator
 """The name of a booster, a booster, or a classifier of scikit-learn's kind."""
 Choices: TypeAlias = Choice | Iterable[Choice] | Mapping[str, Choice]
 TestRows = float | Sequence[Any] | None

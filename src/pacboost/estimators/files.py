@@ -71,8 +71,8 @@ def _estimator(model: Model) -> Any:
     if model.classes.size == 0:
         setting = {"quantile": "quantile", "huber": "alpha"}.get(ledger.booster)
         memory = ledger.rounds[-1].memory if ledger.rounds and setting else []
-        more: dict[str, Any] = {str(setting): float(memory[0])} if memory else {}
-        return BoostRegressor(ledger.booster, n_estimators=rounds, **more)
+        parameters: dict[str, Any] = {str(setting): float(memory[0])} if memory else {}
+        return BoostRegressor(ledger.booster, n_estimators=rounds, **parameters)
     if ledger.booster == "adaboost" and ledger.learner != "Tree":
         return AdaBoostClassifier(n_estimators=rounds)
     return BoostClassifier(ledger.booster, ledger.learner.lower(), n_estimators=rounds)

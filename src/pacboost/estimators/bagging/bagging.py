@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import get_tags
@@ -21,6 +21,7 @@ from pacboost.estimators.bagging.base import (
     BaggedRegressor,
     Callback,
     Counted,
+    Weights,
     shares_of,
 )
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
@@ -282,9 +283,7 @@ class BaggingClassifier(BaggedClassifier, BaggingBase):
 
     _votes = votes
 
-    def _read(
-        self, X: object, y: object, sample_weight: ArrayLike | None, seed: int
-    ) -> LabelledRows:
+    def _read(self, X: object, y: object, sample_weight: Weights, seed: int) -> LabelledRows:
         examples, self.classes_ = read_examples(self, X, y, None)
         if examples.labels is None and examples.signs.shape[1] > 1:
             raise DataError("y has several labels a row; bag one classifier for each label")

@@ -56,6 +56,7 @@ from pacboost.training.run.stop_reason import Stop, StopReason, sentence_of
 Callback = Callable[[Made], bool | None]
 Counted = NDArray[np.bool_] | None
 """Which rows may be counted out of bag; None for all of them."""
+Weights = ArrayLike | None
 
 WAYS = ("oob", *out_of_bag.WAYS, "holdout")
 NOT_ASKED = (
@@ -128,9 +129,7 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
         return self._out_of_bag
 
     @abstractmethod
-    def _read(
-        self, X: object, y: object, sample_weight: ArrayLike | None, seed: int
-    ) -> LabelledRows:
+    def _read(self, X: object, y: object, sample_weight: Weights, seed: int) -> LabelledRows:
         """Check the rows and their labels or targets."""
 
     @abstractmethod
@@ -141,7 +140,7 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
     def _set_up(
         self, examples: LabelledRows, targets: NDArray[Any], classes: int, seed: int
     ) -> tuple[Maker, Bags, Counted]:
-        """Choose how members are made of which bags, and which rows may be counted out of bag."""
+        """Return the maker of members, the bags, and the rows that may be counted out of bag."""
 
     @abstractmethod
     def _ask_outside(
@@ -169,7 +168,7 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
         """True if rows outside the bags certify; then nothing else may use them."""
         return self.certify not in (None, "holdout")
 
-    def _fit(self, X: object, y: object, sample_weight: ArrayLike | None, copies: str) -> Self:
+    def _fit(self, X: object, y: object, sample_weight: Weights, copies: str) -> Self:
         self._equal_rows = check_copies(copies)
         with all_or_nothing(self) as attempt, using(self.n_jobs):
             run, examples, rows = self._prepare(X, y, sample_weight)
@@ -193,8 +192,8 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
                 watchers.append(stack.enter_context(bar))
             cluster, at_once = joblib_cluster(), thread_count(self.n_jobs)
             steps = run.run(self.n_estimators, at_once, watched=watched, cluster=cluster)
-            for made in stack.enter_context(closing(steps)):
-                wishes = [watcher(made) for watcher in watchers]
+            for event in stack.enter_context(closing(steps)):
+                wishes = [watcher(event) for watcher in watchers]
                 if any(wishes):
                     run.stopped = StopReason(Stop.CALLBACK)
 
@@ -212,7 +211,7 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
         return fit_bins(SomeRows(table, np.flatnonzero(~counted)), max_bins), counted
 
     def _prepare(
-        self, X: object, y: object, sample_weight: ArrayLike | None
+        self, X: object, y: object, sample_weight: Weights
     ) -> tuple[Bagging, LabelledRows, int]:
         """Check everything, and return the run, its rows, and the number of rows of X."""
         n_members = positive_whole("n_estimators", self.n_estimators)
@@ -311,7 +310,7 @@ class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
     _refusal = NOT_ASKED
 
     @takes_rows
-    def score(self, X: object, y: object, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: object, y: object, sample_weight: Weights = None) -> float:
         """Return the accuracy."""
         with checked_by_scikit_learn():
             return float(super().score(X, y, sample_weight))
@@ -416,7 +415,7 @@ class BaggedRegressor(RegressorMixin, Bagged):  # type: ignore[misc]
         return self._answers_outside("oob_prediction_").predictions
 
     @takes_rows
-    def score(self, X: object, y: object, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: object, y: object, sample_weight: Weights = None) -> float:
         """Return the R² of the predictions."""
         with checked_by_scikit_learn():
             return float(super().score(X, y, sample_weight))
@@ -429,9 +428,7 @@ class BaggedRegressor(RegressorMixin, Bagged):  # type: ignore[misc]
             "or wrong; pacboost.intervals certifies intervals by new rows"
         )
 
-    def _read(
-        self, X: object, y: object, sample_weight: ArrayLike | None, seed: int
-    ) -> LabelledRows:
+    def _read(self, X: object, y: object, sample_weight: Weights, seed: int) -> LabelledRows:
         return read_numbers(self, X, y, sample_weight)
 
     def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:

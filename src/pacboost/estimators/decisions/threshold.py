@@ -41,6 +41,8 @@ from pacboost.sources.table import Table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Decision = ThresholdDecision | Answering
+
 
 class Shell(ScoredClassifier, RemembersRows, BaseEstimator):  # type: ignore[misc]
     """A classifier that predicts by another fitted classifier, its ``estimator_``."""
@@ -79,9 +81,9 @@ class WrappedClassifier(Shell):
     """The argument of ``report`` that takes the decision."""
 
     @property
-    @abstractmethod
     def sentence_(self) -> str:
-        """The guarantee in words."""
+        """The guarantee and its price, in words."""
+        return f"{wording.sentence(self.certificate_)} {self._details}"
 
     @property
     @abstractmethod
@@ -101,9 +103,7 @@ class WrappedClassifier(Shell):
         self._sketches = sketches or (Sketch.from_table(self._rows_to_compare(X)),)
         return self
 
-    def _start(
-        self, fitted: BaseEstimator, decision: ThresholdDecision | Answering | None = None
-    ) -> None:
+    def _start(self, fitted: BaseEstimator, decision: Decision | None = None) -> None:
         self.estimator_, self.classes_ = fitted, np.asarray(fitted.classes_)
         self.decision_ = decision
         for name in ("n_features_in_", "feature_names_in_", "levels_"):
@@ -111,10 +111,7 @@ class WrappedClassifier(Shell):
                 setattr(self, name, getattr(fitted, name))
 
     def _decided(
-        self,
-        estimator: BaseEstimator,
-        decision: ThresholdDecision | Answering | None,
-        rows: object = None,
+        self, estimator: BaseEstimator, decision: Decision | None, rows: object = None
     ) -> Self:
         """Take over a fitted classifier and a decision; remember the rows that chose it."""
         self._start(snapshot(estimator), decision)
@@ -274,11 +271,6 @@ class ThresholdClassifier(WrappedClassifier):
         return curve
 
     @property
-    def sentence_(self) -> str:
-        """The guarantee and its price, in words."""
-        return str(self.decision.sentence)
-
-    @property
     def _details(self) -> str:
         return str(self.decision.details)
 
@@ -352,11 +344,6 @@ class AnsweringClassifier(WrappedClassifier):
         """The error among the answered at all thresholds that were compared."""
         answering: Answering = self.decision
         return answering
-
-    @property
-    def sentence_(self) -> str:
-        """The guarantee, and how many rows are answered, in words."""
-        return f"{wording.sentence(self.certificate_)} {self._details}"
 
     @property
     def _details(self) -> str:

@@ -6,7 +6,7 @@ import math
 import os
 import sys
 import time
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,9 +105,10 @@ def set_up(
     memory = read_size("memory", estimator.memory)
     in_use = resident() if memory is None else _resident_without_blocks()
     learner = _learner(estimator)
+    setup = Setup(estimator, oracle, learner, seed, copies, in_use)
     if memory is not None:
         outputs = 1 if classes is None else _outputs(np.unique(np.asarray(classes)))
-        _room(estimator, oracle, learner, outputs, in_use)  # before anything is read
+        setup.rows_in_memory(outputs)  # before anything is read
         oracle.check_memory(max(0, memory - max(in_use, USUAL) - RESERVE))
     else:
         oracle.read_ahead_on(threads())
@@ -119,14 +120,15 @@ def set_up(
     booster = _booster(estimator, learner)
     if isinstance(oracle, ArrayOracle) and copies == "distinct":
         oracle = without_copies(oracle)
+        setup = replace(setup, oracle=oracle)
     faithful = estimator.edge is not None
     in_memory = isinstance(oracle, ArrayOracle) and oracle.order.name == "shuffled"
     labels = _classes(oracle, classes, None) if in_memory and not faithful else None
-    candidates = _candidates(estimator, oracle, seed, booster, labels, copies)
+    candidates = setup.candidates(booster, labels)
     candidates.distinct = copies == "distinct"
     if isinstance(candidates, BlockRows):
         candidates.divide()
-    bins, first_labels = _look(estimator, candidates, learner)
+    bins, first_labels = setup.first_look(candidates)
     if labels is None:
         labels = _classes(oracle, classes, first_labels)
     if labels.size > 2 and booster.multiclass != "softmax":
@@ -135,7 +137,7 @@ def set_up(
             f"there are {labels.size} classes, and the booster {booster.name} takes two. "
             "Use booster='logit' with edge=None."
         )
-    plan = _plan(estimator, oracle, learner, labels, seed, in_use=in_use)
+    plan = setup.plan(_outputs(labels))
     plan = replace(plan, rounds=int(min(with_a_rule(plan.rounds, booster), booster.last_round)))
     encoder = RowEncoder(labels, bins)
     if isinstance(candidates, BlockRows):
@@ -205,67 +207,101 @@ def check_rows(estimator: FilterBoostClassifier, X: object, y: object) -> tuple[
     return np.ascontiguousarray(table.rows()), labels
 
 
-def _candidates(
-    estimator: FilterBoostClassifier,
-    oracle: AbstractOracle,
-    seed: int,
-    booster: FilteringBooster[Any],
-    labels: NDArray[Any] | None,
-    copies: str,
-) -> Candidates:
-    """Choose how rows are drawn: from an array with known classes, from blocks, or in order."""
-    apart = _apart(estimator, oracle)
-    if labels is not None and isinstance(oracle, ArrayOracle):
-        return ArrayRows(oracle, seed, apart, labels, booster.first_chance(_outputs(labels)))
-    if oracle.in_blocks:
-        tests = rows_for_tests(oracle.about_rows or 0, estimator.epsilon)
-        return BlockRows(oracle, seed, apart, tests, copies)
-    once = isinstance(oracle, ArrayOracle)  # copies in an array were dropped before
-    return Stream(oracle, seed, apart, "draws" if once else copies)
+@dataclass(frozen=True)
+class Setup:
+    """The parameters of a fit, and the source that it draws from."""
 
+    estimator: FilterBoostClassifier
+    oracle: AbstractOracle
+    learner: Learner
+    seed: int
+    copies: str
+    bytes_in_use: int
+    """The memory of the process before it begins to read."""
 
-def _plan(
-    estimator: FilterBoostClassifier,
-    oracle: AbstractOracle,
-    learner: Learner,
-    classes: NDArray[Any],
-    seed: int,
-    *,
-    in_use: int,
-) -> FilteringPlan:
-    rows = ROWS_OF_STUMPS if isinstance(learner, Stump) and estimator.edge is None else ROWS
-    if estimator.sample_rows is not None:
-        rows = positive_whole("sample_rows", estimator.sample_rows)
-    rows = min(rows, _room(estimator, oracle, learner, _outputs(classes), in_use))
-    return FilteringPlan(
-        rounds=positive_whole("n_estimators", estimator.n_estimators),
-        rows=rows,
-        first_rows=max(1, min(rows, rows // 2 if rows >= 4000 else rows)),
-        epsilon=None if estimator.epsilon is None else real_number("epsilon", estimator.epsilon),
-        delta=real_number("delta", estimator.delta),
-        seed=seed,
-        edge=None if estimator.edge is None else real_number("edge", estimator.edge),
-    )
+    def candidates(self, booster: FilteringBooster[Any], labels: NDArray[Any] | None) -> Candidates:
+        """Choose how rows are drawn: from an array with known classes, from blocks, or in order."""
+        oracle, seed, apart = self.oracle, self.seed, self._rows_apart
+        if labels is not None and isinstance(oracle, ArrayOracle):
+            return ArrayRows(oracle, seed, apart, labels, booster.first_chance(_outputs(labels)))
+        if oracle.in_blocks:
+            return BlockRows(oracle, seed, apart, self._rows_for_tests, self.copies)
+        once = isinstance(oracle, ArrayOracle)  # copies in an array were dropped before
+        return Stream(oracle, seed, apart, "draws" if once else self.copies)
 
+    def plan(self, outputs: int) -> FilteringPlan:
+        """Plan rounds and sizes of samples."""
+        estimator, is_stump = self.estimator, isinstance(self.learner, Stump)
+        rows = ROWS_OF_STUMPS if is_stump and estimator.edge is None else ROWS
+        if estimator.sample_rows is not None:
+            rows = positive_whole("sample_rows", estimator.sample_rows)
+        rows = min(rows, self.rows_in_memory(outputs))
+        epsilon, edge = estimator.epsilon, estimator.edge
+        return FilteringPlan(
+            rounds=positive_whole("n_estimators", estimator.n_estimators),
+            rows=rows,
+            first_rows=max(1, min(rows, rows // 2 if rows >= 4000 else rows)),
+            epsilon=None if epsilon is None else real_number("epsilon", epsilon),
+            delta=real_number("delta", estimator.delta),
+            seed=self.seed,
+            edge=None if edge is None else real_number("edge", edge),
+        )
 
-def _room(
-    estimator: FilterBoostClassifier,
-    oracle: AbstractOracle,
-    learner: Learner,
-    outputs: int,
-    in_use: int,
-) -> int:
-    """Return the number of rows that fit into the memory limit; raise if they are few."""
-    limit = read_size("memory", estimator.memory)
-    if limit is None:
-        return sys.maxsize
-    tests = rows_for_tests(oracle.about_rows or 0, estimator.epsilon) if oracle.in_blocks else 0
-    apart, bins = _apart(estimator, oracle) + tests, _rows_for_bins(estimator, oracle)
-    work = bytes_of_work(oracle, learner, outputs, apart, bins)
-    return rows_in(
-        limit, oracle.n_columns, outputs, oracle.bytes_needed, codes=learner.codes, held=in_use,
-        work=work, place=oracle.largest_block_place,
-    )  # fmt: skip
+    def rows_in_memory(self, outputs: int) -> int:
+        """Return the number of rows that fit into the memory limit; raise if they are few."""
+        limit, oracle = read_size("memory", self.estimator.memory), self.oracle
+        if limit is None:
+            return sys.maxsize
+        tests = self._rows_for_tests if oracle.in_blocks else 0
+        work = bytes_of_work(
+            oracle, self.learner, outputs, self._rows_apart + tests, self._rows_for_bins
+        )
+        return rows_in(
+            limit, oracle.n_columns, outputs, oracle.bytes_needed, codes=self.learner.codes,
+            held=self.bytes_in_use, work=work, place=oracle.largest_block_place,
+        )  # fmt: skip
+
+    def first_look(self, candidates: Candidates) -> tuple[Bins | None, NDArray[Any] | None]:
+        """Read the first rows: for bins, and for their labels."""
+        max_bins, has_codes = integer("max_bins", self.estimator.max_bins), self.learner.codes
+        if isinstance(candidates, ArrayRows):
+            rows = candidates.some(self._rows_for_bins)
+            return fit_bins(rows, max_bins) if has_codes else None, None
+        if not isinstance(candidates, Stream):
+            raise TypeError("candidates come from a pool or a stream")
+        tables = candidates.peek(self._rows_for_bins)
+        if not tables:
+            raise DataError("the source holds no rows; at least one is needed")
+        labels = candidates.labels_ahead()
+        if not has_codes:
+            return None, labels
+        return fit_bins(ArrayTable(np.concatenate([t.rows() for t in tables])), max_bins), labels
+
+    @property
+    def _rows_apart(self) -> int:
+        """The number of rows that certify."""
+        n_rows, n_certify = self.oracle.n_rows, self.estimator.n_certify
+        if n_certify is None:
+            rows = self.oracle.about_rows
+            return MAX_ROWS_APART if rows is None else min(MAX_ROWS_APART, rows // 10)
+        rows = integer("n_certify", n_certify)
+        if rows < 0 or (n_rows is not None and rows >= max(1, n_rows)):
+            raise ParameterError(
+                f"n_certify is {rows}; it must be 0 or more, and leave rows to learn from"
+            )
+        return rows
+
+    @property
+    def _rows_for_tests(self) -> int:
+        return rows_for_tests(self.oracle.about_rows or 0, self.estimator.epsilon)
+
+    @property
+    def _rows_for_bins(self) -> int:
+        """The number of rows for the bins; these cannot test whether epsilon is reached."""
+        count = min(ROWS_FOR_BINS, max(MIN_ROWS_FOR_BINS, CELLS_FOR_BINS // self.oracle.n_columns))
+        if self.estimator.epsilon is not None and self.oracle.n_rows is not None:
+            count = min(count, max(MIN_ROWS_FOR_BINS, self.oracle.n_rows // 4))
+        return count
 
 
 def _learner(estimator: FilterBoostClassifier) -> Learner:
@@ -299,49 +335,6 @@ def _booster(estimator: FilterBoostClassifier, learner: Learner) -> FilteringBoo
     if rate_set is not None:
         changes["learning_rate"] = rate_set
     return with_fields(booster, changes | nested, "booster")  # type: ignore[no-any-return]
-
-
-def _apart(estimator: FilterBoostClassifier, oracle: AbstractOracle) -> int:
-    if estimator.n_certify is not None:
-        rows = integer("n_certify", estimator.n_certify)
-        if rows < 0 or (oracle.n_rows is not None and rows >= max(1, oracle.n_rows)):
-            raise ParameterError(
-                f"n_certify is {rows}; it must be 0 or more, and leave rows to learn from"
-            )
-        return rows
-    return (
-        MAX_ROWS_APART
-        if oracle.about_rows is None
-        else min(MAX_ROWS_APART, oracle.about_rows // 10)
-    )
-
-
-def _look(
-    estimator: FilterBoostClassifier, candidates: Candidates, learner: Learner
-) -> tuple[Bins | None, NDArray[Any] | None]:
-    """Read the first rows: for bins, and for their labels."""
-    max_bins = integer("max_bins", estimator.max_bins)
-    count = _rows_for_bins(estimator, candidates.oracle)
-    if isinstance(candidates, ArrayRows):
-        return fit_bins(candidates.some(count), max_bins) if learner.codes else None, None
-    if not isinstance(candidates, Stream):
-        raise TypeError("candidates come from a pool or a stream")
-    tables = candidates.peek(count)
-    if not tables:
-        raise DataError("the source holds no rows; at least one is needed")
-    first_labels = candidates.labels_ahead()
-    if not learner.codes:
-        return None, first_labels
-    rows = ArrayTable(np.concatenate([table.rows() for table in tables]))
-    return fit_bins(rows, max_bins), first_labels
-
-
-def _rows_for_bins(estimator: FilterBoostClassifier, oracle: AbstractOracle) -> int:
-    """Return the number of rows for the bins; these cannot test whether epsilon is reached."""
-    count = min(ROWS_FOR_BINS, max(MIN_ROWS_FOR_BINS, CELLS_FOR_BINS // oracle.n_columns))
-    if estimator.epsilon is not None and oracle.n_rows is not None:
-        count = min(count, max(MIN_ROWS_FOR_BINS, oracle.n_rows // 4))
-    return count
 
 
 def _classes(

@@ -9,11 +9,17 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.bagging.base import MAX_BINS_OF_TREES, Bagged, Callback, Counted
+from pacboost.estimators.bagging.base import (
+    MAX_BINS_OF_TREES,
+    Bagged,
+    Callback,
+    Counted,
+    Weights,
+)
 from pacboost.estimators.fitted import explaining
 from pacboost.estimators.fitted.vote import FittedBase
 from pacboost.estimators.inputs.estimator import fits_rows, takes_rows
@@ -90,12 +96,7 @@ class ForestBase(Bagged, FittedBase):
 
     @fits_rows
     def fit(
-        self,
-        X: object,
-        y: object,
-        sample_weight: ArrayLike | None = None,
-        *,
-        copies: str = "draws",
+        self, X: object, y: object, sample_weight: Weights = None, *, copies: str = "draws"
     ) -> Self:
         """Grow the trees; a row of weight w counts as w copies of it would.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import DataError, ParameterError
@@ -14,6 +14,7 @@ from pacboost.estimators.bagging.base import (
     BaggedClassifier,
     BaggedRegressor,
     Counted,
+    Weights,
     rows_to_count,
 )
 from pacboost.estimators.fitted import explaining, predicting
@@ -53,9 +54,7 @@ class ForestClassifier(BaggedClassifier, ForestBase):
     def _votes(self, X: object) -> NDArray[np.float64]:
         return self._answered(X, lambda _, shares: shares)
 
-    def _read(
-        self, X: object, y: object, sample_weight: ArrayLike | None, seed: int
-    ) -> LabelledRows:
+    def _read(self, X: object, y: object, sample_weight: Weights, seed: int) -> LabelledRows:
         """Read the rows; if rows outside the bags certify, the others define the levels."""
         if self._certifies_outside:
             number = division.number_of_rows(X)
@@ -156,7 +155,7 @@ class RandomForestClassifier(ForestClassifier):
         The maximum number of trees. Fewer are faster and need less memory; more never overfit, and
         make probabilities a little better (by 1 % of log loss from 400 to 1,000 trees).
     max_features : str, int, float or None, default="sqrt"
-        How many features are drawn at a split, of which the best is taken: "sqrt", "log2", a share,
+        How many features are drawn at a split, to take the best of them: "sqrt", "log2", a share,
         a number, or None for all. If all of them are constant in a node, more are drawn.
     min_samples_leaf : int or float, default=1
         The least number of rows in a leaf, or as a float their share. Repeats within a bag count
@@ -171,7 +170,7 @@ class RandomForestClassifier(ForestClassifier):
     bootstrap : bool, default=True
         Whether each tree learns from a bag of rows drawn with replacement, or from all.
     max_samples : int, float or None, default=None
-        How many rows are drawn for a bag; None: as many as there are. With ``bootstrap=False`` and
+        How many rows are drawn for a bag; None: the number of rows. With ``bootstrap=False`` and
         fewer, rows are drawn without replacement.
     max_bins : int, default=255
         The most bins of values per feature, up to 255. Fewer are faster.
@@ -193,17 +192,8 @@ class RandomForestClassifier(ForestClassifier):
         holds a share ``holdout`` of the rows back, which gives a much tighter bound, often a third,
         for a forest grown from fewer rows. Levels of categories come from rows that certify
         nothing: those that give the bins, a tenth of them, or up to 256; "holdout" leaves more.
-    holdout : float, default=0.2
-        The share of rows that ``certify="holdout"`` holds out.
-    warm_start : bool, default=False
-        Continue the last fit, with the same rows and parameters and a larger ``n_estimators``: it
-        ends as one longer fit would have. With ``certify="holdout"`` the k-th certificate pays
-        delta/(k(k + 1)).
     callbacks : sequence of functions, default=None
         Each is called after every tree with ``Made(members, error)``; returning True stops the fit.
-    device : "cpu", "cuda" or "auto", default="cpu"
-        Where trees are grown; "cuda" is an NVIDIA GPU, and "auto" takes it for large tables only
-        (docs/gpu.md). The forest does not depend on it.
 
     Attributes
     ----------
