@@ -21,6 +21,7 @@ from pacboost import (
 from pacboost.boosters import Logit
 from pacboost.errors import PacboostError, ParameterError
 from pacboost.learners import Tree
+from pacboost.theory import BoostByMajority
 from tests.public import estimators
 
 X = np.random.default_rng(0).normal(size=(400, 6))
@@ -84,6 +85,15 @@ def test_without_early_stopping_validation_rows_are_only_recorded(kind: Any) -> 
     assert seen[-1] > min(seen)
     stopped = kind(early_stopping=True, **parameters).fit(X, Y, X_val=VALID, y_val=Y)
     assert len(stopped.ledger_) < 60
+
+
+@pytest.mark.parametrize("kind", [AdaBoostClassifier, BoostByMajority])
+def test_early_stopping_has_the_same_choices_everywhere(kind: Any) -> None:
+    """With few rows "auto" holds none back; "refit" boosts on all of them in the end."""
+    assert kind(early_stopping="auto", random_state=0).fit(X, Y).ledger_.rows == 400
+    again = kind(early_stopping="refit", random_state=0).fit(X, Y).ledger_
+    assert again.rows == 400
+    assert "refitted on all rows" in again.stopped
 
 
 @pytest.mark.parametrize(

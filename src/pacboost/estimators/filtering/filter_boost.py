@@ -39,10 +39,9 @@ from pacboost.training.run.stop_reason import Stop, StopReason, sentence_of
 
 
 @contextmanager
-def watching(
-    estimator: FilterBoostClassifier, session: Session, watchers: list[Watcher]
-) -> Iterator[list[Watcher]]:
+def watching(estimator: FilterBoostClassifier, session: Session) -> Iterator[list[Watcher]]:
     """Yield the callbacks and, if verbose, a view that is open until there is a certificate."""
+    watchers: list[Watcher] = callables("callbacks", estimator.callbacks)
     after = progress_after(estimator.verbose)
     if after is None:
         yield watchers
@@ -263,7 +262,7 @@ class FilterBoostClassifier(VoteClassifier):
             else:
                 pushed: Any = stream.run.candidates.oracle
                 pushed.push(table, labels)
-            stream.advance_by_batch(self._watchers())
+            stream.advance_by_batch(callables("callbacks", self.callbacks))
             self._keep(stream)
 
     def _fit(
@@ -282,7 +281,7 @@ class FilterBoostClassifier(VoteClassifier):
                 self.classes_ = session.run.encoder.classes
                 attempt.keep = lambda: self._keep_interrupted(session)
                 session.resume()
-                with watching(self, session, self._watchers()) as watchers:
+                with watching(self, session) as watchers:
                     session.advance(watchers)
                     in_time = session.run.stopped != StopReason(Stop.TIME_IS_UP)
                     if not in_time and not len(session.run.vote_so_far):
@@ -327,9 +326,6 @@ class FilterBoostClassifier(VoteClassifier):
                 f"{sentence_of(session.run.stopped)}",
                 NoEdgeWarning,
             )
-
-    def _watchers(self) -> list[Watcher]:
-        return callables("callbacks", self.callbacks)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
