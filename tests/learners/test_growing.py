@@ -25,6 +25,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable
 from tests.learners.test_tree import mixed_sample, same
 from tests.sparse_samples import twin_samples
+from tests.tree_paths import may_interact, paths
 
 
 def some_request(
@@ -160,30 +161,6 @@ def test_codes_of_two_bytes_are_refused() -> None:
 # Trees whose paths keep to sets of features that may interact.
 
 SETS = ([(0, 1), (2, 3, 5)], [(0, 1), (1, 2, 4)], [(4,)], "pairwise", "no_interactions")
-
-
-def paths(rule: TreeRule) -> list[set[int]]:
-    """Return the features asked for on the way to every leaf."""
-    actual: list[set[int]] = []
-
-    def walk(node: int, asked: set[int]) -> None:
-        if node < 0:
-            actual.append(asked)
-            return
-        asked = asked | {int(rule.feature[node])}
-        walk(int(rule.left[node]), asked)
-        walk(int(rule.right[node]), asked)
-
-    walk(0 if rule.feature.size else -1, set())
-    return actual
-
-
-def may_interact(asked: set[int], sets: Any, features: int) -> bool:
-    """The definition: all in one set, where features without a set are a set together."""
-    if isinstance(sets, str):
-        return len(asked) <= {"no_interactions": 1, "pairwise": 2}[sets]
-    rest = set(range(features)).difference(*sets)
-    return any(asked <= set(own) for own in [*sets, rest])
 
 
 def one_sample(seed: int, outputs: int = 1) -> tuple[np.random.Generator, Sample]:

@@ -20,7 +20,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.theory import certify_by_training_rows
 from pacboost.theory.quantised_votes import merged
 from tests.bounds.coverage import check_coverage, check_rejected
-from tests.estimators.boosting.noisy_box import NOISY_BOX, coins, risk_of_stumps
+from tests.estimators.boosting.worlds import NOISY_BOX, coins, risk_of_stumps
 from tests.runs import several_runs
 from tests.worlds import noisy
 

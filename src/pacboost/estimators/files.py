@@ -17,7 +17,7 @@ from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.forests import forests
 from pacboost.estimators.inputs.tables import set_features
-from pacboost.models.file import format as model_file
+from pacboost.models.file.format import load as read_model
 from pacboost.models.model import Model
 
 MEMBERS = {
@@ -41,7 +41,7 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
     Reading takes at most 16 times the size of the file and 50 MB of memory, or ``memory`` bytes if
     that is more.
     """
-    model = model_file.load(path, memory)
+    model = read_model(path, memory)
     estimator = _estimator(model)
     estimator.model_ = replace(model, seen=(), decision=None)
     estimator._sketches = model.seen
@@ -71,8 +71,8 @@ def _estimator(model: Model) -> Any:
     if model.classes.size == 0:
         setting = {"quantile": "quantile", "huber": "alpha"}.get(ledger.booster)
         memory = ledger.rounds[-1].memory if ledger.rounds and setting else []
-        more: dict[str, Any] = {str(setting): float(memory[0])} if memory else {}
-        return BoostRegressor(ledger.booster, n_estimators=rounds, **more)
+        parameters: dict[str, Any] = {str(setting): float(memory[0])} if memory else {}
+        return BoostRegressor(ledger.booster, n_estimators=rounds, **parameters)
     if ledger.booster == "adaboost" and ledger.learner != "Tree":
         return AdaBoostClassifier(n_estimators=rounds)
     return BoostClassifier(ledger.booster, ledger.learner.lower(), n_estimators=rounds)
