@@ -14,7 +14,7 @@ from pacboost.monitoring.drift import RowStream
 from pacboost.monitoring.mistakes import MistakeStream, read_mistakes
 from pacboost.monitoring.status import DriftStatus, MonitorStatus
 from pacboost.numerics.checks import positive_whole, probability
-from pacboost.questions.answers import as_models
+from pacboost.questions.answers import answers, joined
 from pacboost.questions.certify import certify
 from pacboost.questions.mistakes import mistakes as mistakes_of
 from pacboost.questions.new_rows import snapshot
@@ -154,7 +154,7 @@ class Monitor:
 
         A missing answer is skipped, or counts as a mistake with ``missing="wrong"``.
         """
-        (model,), X, labels = as_models([said], None, y, missing=missing)
+        (model,), X, labels = joined([answers(said, missing=missing)], None, y)
         return self.update_mistakes(mistakes_of(model, X, labels))
 
     def update_mistakes(self, mistakes: Any) -> Monitor:
@@ -182,7 +182,7 @@ class Monitor:
         """
         if self.model is None or self._rows is None:
             raise ParameterError("a monitor needs a model and reference rows to certify")
-        return certify(self.model, X, y, ratio=self._rows.ratio(X), delta=self.delta)
+        return certify(self.model, X, y, shift=self._rows.ratio(X), delta=self.delta)
 
     @property
     def alarm(self) -> bool:

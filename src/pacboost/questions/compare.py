@@ -26,6 +26,7 @@ from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.soft_margin import soft_margin
+from pacboost.questions.answers import Answers, joined
 from pacboost.questions.mistakes import mistakes
 from pacboost.questions.new_rows import NewRows
 from pacboost.reports.text import html_table, picture, table
@@ -317,6 +318,8 @@ def compare_models(
         raise ParameterError(
             "models is 1; it counts all that are tried on these rows, so 2 or more"
         )
+    if isinstance(one, Answers) and isinstance(other, Answers) and one.missing is not None:
+        (one, other), X, y = joined([one, other], X, y)
     wrong = [mistakes(model, X, y) for model in (one, other)]
     rows = NewRows.select([one, other], X, y, copies)
     first, second = (mask[rows.kept] for mask in wrong)

@@ -135,8 +135,8 @@ def test_guards(model: Any) -> None:
     assert once.threshold_ == plain.threshold_
     made = choose_threshold(model, FRESH, LABELS, recall=0.9, positive="sick")
     with pytest.raises(NotCertified, match="rows the model was trained on"):
-        pacboost.certify(made, FRESH, LABELS, of="precision", positive="sick")
-    assert pacboost.certify(made, LATER, TRUTH, of="recall", positive="sick").value > 0.88
+        pacboost.certify(made, FRESH, LABELS, of=pacboost.measures.precision("sick"))
+    assert pacboost.certify(made, LATER, TRUTH, of=pacboost.measures.recall("sick")).value > 0.88
 
 
 def test_several_classes() -> None:

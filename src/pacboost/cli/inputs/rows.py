@@ -12,10 +12,11 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.bounds.wording import MEASURES
 from pacboost.cli.inputs.files import check_output, data_file, open_model
 from pacboost.cli.output import working
 from pacboost.errors import DataError, FileError, InputWarning, ParameterError
-from pacboost.questions.answers import MISSING, Answers, as_models
+from pacboost.questions.answers import MISSING, Answers, answers, joined
 from pacboost.reports.text import counted
 from pacboost.sources.arrow import text_column
 from pacboost.sources.cells import Cells
@@ -283,11 +284,14 @@ def answered_rows(
         labels = read_labels(cells.labels(target))
         frame = as_frame(cells, arguments["drop"], {target, *columns})
     beside = [cells.texts(arguments[n]) if arguments.get(n) else None for n in ("groups", "by")]
-    models, X, y, groups, by = as_models(
-        columns, frame, None, target, arguments.get("score"),
-        next((word for word in words if word in MISSING), MISSING[0]), measure_names(arguments),
-        class_named(labels, arguments.get("positive")), *beside,
-    )  # fmt: skip
+    missing = next((word for word in words if word in MISSING), MISSING[0])
+    positive = class_named(labels, arguments.get("positive"))
+    several = [
+        answers(column, arguments.get("score"), positive=positive, missing=missing)
+        for column in columns
+    ]
+    numbers = any(name in MEASURES and MEASURES[name].numbers for name in measure_names(arguments))
+    models, X, y, groups, by = joined(several, frame, target, *beside, numbers=numbers)
     return models, X, y, {"groups": groups, "by": by}
 
 
