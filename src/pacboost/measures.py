@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -33,7 +34,7 @@ __all__ = [
     "top_k_error",
 ]
 
-Costs = ArrayLike | Mapping[tuple[object, object], float]
+Costs = ArrayLike | Mapping[Any, float]
 
 
 @dataclass(frozen=True, eq=False)

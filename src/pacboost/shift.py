@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -62,7 +63,7 @@ def ratio(weights: ArrayLike | Callable[..., ArrayLike], *, bound: float, seed: 
     return Ratio(weights, _bound(bound), _seed(seed))
 
 
-def shares(shares: Mapping[object, object] | str) -> Shares:
+def shares(shares: Mapping[Any, object] | str) -> Shares:
     """Say which shares the classes have among new examples, which are otherwise like these rows.
 
     Parameters

@@ -135,7 +135,7 @@ def test_missing_answers_of_every_measure_and_group() -> None:
 def test_columns_of_a_frame(library: Any) -> None:
     frame = library({"who": WHO, "verdict": PARTLY.tolist(), "label": TRUTH, "where": WHERE,
                      "risk": SCORES, "id": np.arange(ROWS)})  # fmt: skip
-    of = [measures.auc("bad"), "error"]
+    of: list[Any] = [measures.auc("bad"), "error"]
     found = certify_all(
         answers("verdict", "risk", positive="bad"), frame, "label", by="where", of=of
     )

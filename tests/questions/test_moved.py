@@ -360,7 +360,7 @@ def beside(
     model = pacboost.BoostClassifier(n_estimators=60, random_state=0).fit(
         rows.iloc[train], y[train]
     )
-    moves = [None, shift.new_rows(rows[new])]
+    moves: list[Any] = [None, shift.new_rows(rows[new])]
     moves += [] if ratio is None else [shift.ratio(ratio[held], bound=1)]
     bounds = [certify(model, rows.iloc[held], y[held], shift=move).value for move in moves]
     return [*bounds, float((model.predict(rows[new]) != y[new]).mean())]

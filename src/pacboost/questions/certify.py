@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,9 @@ from pacboost.shift import Shares, Shift
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.oracles.dask_collections import is_collection
 
+if TYPE_CHECKING:
+    from pacboost.questions.moved import LearnedRatio
+
 
 @explains_input
 def certify(
@@ -41,7 +44,7 @@ def certify(
     groups: Any = None,
     ordered: bool = False,
     copies: str = "draws",
-    shift: Shift | None = None,
+    shift: Shift | LearnedRatio | None = None,
 ) -> Certificate:
     """Bound the error on new examples, or another measure, by rows not used in fitting.
 
@@ -148,7 +151,7 @@ def certify_all(
     groups: Any = None,
     ordered: bool = False,
     copies: str = "draws",
-    shift: Shift | None = None,
+    shift: Shift | LearnedRatio | None = None,
 ) -> Family:
     """Certify several claims by rows not used in fitting: they share delta and hold together.
 
@@ -234,7 +237,13 @@ def _in_memory(
 
 
 def _counted_rows(
-    model: object, X: Any, y: ArrayLike, copies: str, shift: Shift | None, *, each: bool
+    model: object,
+    X: Any,
+    y: ArrayLike,
+    copies: str,
+    shift: Shift | LearnedRatio | None,
+    *,
+    each: bool,
 ) -> NewRows:
     """Return the rows that certify: new ones, and in a moved world those that coins keep."""
     rows = NewRows.select([model], X, y, copies, each=each)

@@ -128,7 +128,7 @@ class ScoredRows:
         if name == "top_k_error":
             return every, self._outside_top(measure.top_k)
         if name == "large_errors":
-            return every, self._residuals > measure.larger_than
+            return every, self._residuals > float(measure.larger_than or 0)
         is_class, is_predicted = self.labels == label, self.said == label
         if name in ("recall", "false_negative_rate"):
             return is_class, is_class & (is_predicted if name == "recall" else ~is_predicted)
