@@ -212,7 +212,7 @@ class RowStream:
         moved = f"; weights: {result}, by {columns_that_moved(self.names, self.won)}"
         words = moved if drifted else f"; no {result}"
         return LearnedRatio(
-            self.names, self._binning, self.rules, self.values, bound, drifted, words
+            self.names, self._binning, self.rules, self.values, bound, drifted, words, self.pairs
         )
 
     def stored(self) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from pacboost.monitoring.status import DriftStatus, MonitorStatus
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions.answers import answers, joined
 from pacboost.questions.certify import certify
+from pacboost.questions.inner_models import snapshot
 from pacboost.questions.mistakes import mistakes as mistakes_of
-from pacboost.questions.new_rows import snapshot
 from pacboost.sources.optional import atomic_write, collected
 
 FORMAT = "pacboost monitor"
@@ -177,7 +177,8 @@ class Monitor:
 
         The rules that distinguish new rows from the reference weigh the rows X, y, which must be
         neither training rows, nor reference rows, nor rows passed to ``update_rows``. The claim is
-        about the examples that these weights describe; without drift it is that of ``certify``.
+        about the examples that these weights describe; if no drift was found, it begins with "If
+        the world has not moved".
         Every call makes a separate claim.
         """
         if self.model is None or self._rows is None:

@@ -14,6 +14,7 @@ from pacboost.models.answers import asked, confidence
 from pacboost.numerics.checks import positive_whole
 from pacboost.questions.mistakes import mistakes
 from pacboost.questions.new_rows import NewRows
+from pacboost.questions.served_alone import refuse_batches
 from pacboost.sources.explained_errors import explains_input
 
 
@@ -72,6 +73,7 @@ def certify_answers(
         )
     wrong = mistakes(model, X, y)
     rows = NewRows.select([model], X, y, copies)
+    refuse_batches(model, X)
     decided, chances = asked(model, X), asked(model, X, "predict_proba")
     sure = confidence(decided, chances, np.asarray(model.classes_))
     counted_rows = rows.kept

@@ -22,6 +22,7 @@ from pacboost.questions.measuring import Measuring, Of, claims_of, read_measures
 from pacboost.questions.mistakes import fresh_labels, mistakes, refuse_other_labels
 from pacboost.questions.new_rows import NewRows
 from pacboost.questions.scored_rows import ScoredRows
+from pacboost.questions.served_alone import refuse_batches
 from pacboost.samples.groups import numbered
 from pacboost.shift import Shares, Shift
 from pacboost.sources.explained_errors import explains_input
@@ -247,6 +248,7 @@ def _counted_rows(
 ) -> NewRows:
     """Return the rows that certify: new ones, and in a moved world those that coins keep."""
     rows = NewRows.select([model], X, y, copies, each=each)
+    refuse_batches(model, X)
     if shift is None:
         return rows
     if isinstance(shift, Shares):

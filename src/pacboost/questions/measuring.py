@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -170,6 +171,8 @@ class Measuring:
             details["class"] = str(claim.label)
         if claim.group is not None:
             details["group"] = claim.group
+        if claim.name == "balanced_error":
+            details["classes"] = json.dumps(list(map(str, self._classes())), ensure_ascii=False)
         options = {name: getattr(claim.measure, name) for name in OPTIONS_TO_SHOW}
         details |= {name: value for name, value in options.items() if value is not None}
         return details
@@ -197,9 +200,7 @@ class Measuring:
     def _balanced(self, claim: Claim, chosen: Mask, shared: int) -> Counted:
         labels = self.rows.labels
         _, wrong = self.rows.event(measures.error())
-        names = [*self.rows.classes.tolist()]
-        names += [value for value in dict.fromkeys(labels.tolist()) if value not in set(names)]
-        parts = []
+        names, parts = self._classes(), []
         for label in names:
             k, n = self._in_event(claim, (labels == label) & chosen, wrong)
             self._enough(n, shared * len(names), claim, f"rows of class {label!r}")
@@ -207,6 +208,11 @@ class Measuring:
         estimate = sum(k / n for k, n in parts) / len(parts)
         size = sum(n for _, n in parts)
         return f"rates.balanced_{claim.end}", {"parts": write_parts(parts)}, size, estimate
+
+    def _classes(self) -> list[Any]:
+        """Return the classes of the model, and others that occur among the labels."""
+        names = dict.fromkeys(self.rows.classes.tolist())
+        return [*names | dict.fromkeys(self.rows.labels.tolist())]
 
     def _mean(self, claim: Claim, chosen: Mask, shared: int) -> Counted:
         values, scale = self.rows.losses(claim.measure)

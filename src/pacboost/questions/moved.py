@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacboost.bounds.exact_tests import sign_test_p
+from pacboost.bounds.wording import UNMOVED_PAIRS
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.kernels.monitoring import boost_rules, pay
 from pacboost.numerics.percent import percent
@@ -62,7 +63,10 @@ def filtered(
     else:
         ratio, seed = shift, 0
     if not ratio.found:
-        return replace(rows, chosen=ratio.words)
+        pairs = {UNMOVED_PAIRS: ratio.pairs}
+        assumed = (*rows.assumptions, "the world has not moved, as far as pairs of rows show")
+        details = {**rows.details, **pairs}
+        return replace(rows, chosen=ratio.words, details=details, assumptions=assumed)
     tossed = _tossed(rows, X, y, ratio(X), ratio.bound, seed)
     return replace(tossed, coins={**tossed.coins, "learned": 1}, chosen=tossed.chosen + ratio.words)
 
@@ -174,6 +178,8 @@ class LearnedRatio:
     found: bool
     """Whether the rules tell more rows apart than chance explains."""
     words: str
+    pairs: int = 0
+    """Number of pairs of a new and an old row that were compared."""
 
     @classmethod
     def of(cls, old: Doubles, new: Doubles, names: list[str], clip: float) -> LearnedRatio:
@@ -202,7 +208,14 @@ class LearnedRatio:
         )
         if p > TEST_LEVEL:
             return cls(
-                names, binning, rules, values, 1.0, False, f"; no shift was found: {evidence}"
+                names,
+                binning,
+                rules,
+                values,
+                1.0,
+                False,
+                f"; no shift was found: {evidence}",
+                test,
             )
         bound = largest_weight(learned, rules, values, clip)
         moved = columns_that_moved(names, won)
