@@ -29,7 +29,7 @@ from pacboost.estimators.inputs import division
 from pacboost.fit import roles
 from pacboost.fit.roles import RolesAsk, draw, split_by_class
 from pacboost.fit.rows import LabelledRows
-from pacboost.questions.certify import certify_answers
+from pacboost.questions.answering import certify_answers
 from pacboost.samples.same_example import DISTINCT, Examples, same_example, share_learned
 from pacboost.sources.arrays import ArrayTable
 from pacboost.theory import certify_by_training_rows

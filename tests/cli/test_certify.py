@@ -12,7 +12,8 @@ import pytest
 import pacboost
 from pacboost.bounds.family import Family
 from pacboost.bounds.shift import stays
-from pacboost.questions.certify import certify, certify_answers
+from pacboost.questions.answering import certify_answers
+from pacboost.questions.certify import certify
 from pacboost.sources.file_rows import read_csv
 from tests.cli.running import answer, people, refused, run, well, write_csv
 
@@ -88,7 +89,7 @@ def test_shares_of_classes_and_how_far_the_world_may_move(folder: Path) -> None:
     model = pacboost.load(folder / "m.pacb")
     shares = {"yes": (0.3, 0.4), "no": (0.6, 0.7)}
     for text, given in (("yes=.3:.4,no=.6:.7", shares), ("yes=1,no=0", {"yes": 1, "no": 0})):
-        direct = certify(model, read.table, read.labels, shares=given)
+        direct = certify(model, read.table, read.labels, shift=pacboost.shift.shares(given))
         assert answer(*asked(folder, "--shares", text))["certificate"] == direct.to_dict()
     assert "whatever the shares" in " ".join(well(*asked(folder, "--shares", "any")).split())
     for wrong in ("yes=half", "yes=.5", "yes=.5,no=.6", "some"):
@@ -216,7 +217,9 @@ def test_regressors(tmp_path: Path) -> None:
     data = write_csv(tmp_path / "fresh.csv", held)
     common = ["certify", tmp_path / "m.pacb", data, "--target", "y"]
     found = answer(*common, "--of", "large_errors", "--larger-than", "1")
-    direct = pacboost.certify(model, rows[400:], target[400:], of="large_errors", larger_than=1.0)
+    direct = pacboost.certify(
+        model, rows[400:], target[400:], of=pacboost.measures.large_errors(larger_than=1.0)
+    )
     assert found["value"] == direct.value
     assert run(*common).exit_code == 2
     assert "--of absolute_error" in run(*common).output

@@ -14,7 +14,7 @@ from distributed import Client
 
 import pacboost
 from pacboost.errors import DataError, ParameterError
-from pacboost.questions import mistakes
+from pacboost.questions import fetched_rows
 from tests.cluster.clusters import bytes_of, forgets
 from tests.estimators.filter_sources import noisy, small, write_parquet
 
@@ -152,13 +152,13 @@ def test_certify_a_data_frame(
     lazy = dd.from_pandas(new, npartitions=4, sort=False)
     for client in (threads, processes):
         with client.as_current():
-            assert pacboost.certify(model, lazy, target="y") == alone
+            assert pacboost.certify(model, lazy, "y") == alone
     assert pacboost.certify(model, lazy.drop(columns="y"), lazy["y"]) == alone
-    assert pacboost.certify(model, new, target="y") == alone
-    monkeypatch.setattr(mistakes, "MAX_ROWS_TO_FETCH", 600)
-    assert 500 < int(pacboost.certify(model, lazy, target="y").inputs["n"]) < 700
+    assert pacboost.certify(model, new, "y") == alone
+    monkeypatch.setattr(fetched_rows, "MAX_ROWS_TO_FETCH", 600)
+    assert 500 < int(pacboost.certify(model, lazy, "y").inputs["n"]) < 700
     with pytest.raises(pacboost.PacboostError, match="trained on"):
-        pacboost.certify(model, dd.from_pandas(known, npartitions=2), target="y")
+        pacboost.certify(model, dd.from_pandas(known, npartitions=2), "y")
 
 
 def test_what_certify_refuses(model: pacboost.FilterBoostClassifier) -> None:
@@ -169,4 +169,4 @@ def test_what_certify_refuses(model: pacboost.FilterBoostClassifier) -> None:
     with pytest.raises(DataError, match="y is None"):
         pacboost.certify(model, X)
     with pytest.raises(ParameterError, match="X is no data frame"):
-        pacboost.certify(model, X, target="y")
+        pacboost.certify(model, X, "y")

@@ -11,7 +11,7 @@ import pytest
 from pacboost import BoostClassifier, BoostRegressor
 from pacboost.errors import DataError, ParameterError
 from pacboost.numerics.memory import in_host_memory
-from pacboost.questions.certify import certify_answers
+from pacboost.questions.answering import certify_answers
 from tests.test_model_bytes import content
 
 

@@ -224,7 +224,7 @@ def test_everything_certified_is_listed_with_its_rows(tmp_path: Path) -> None:
     )
     groups = np.where(ROWS[2500:, 1] > 0, "north", "south")
     found = pacboost.certify_all(
-        careful, ROWS[2500:], Y[2500:], of="false_negative_rate", positive="sick", by=groups
+        careful, ROWS[2500:], Y[2500:], of=pacboost.measures.false_negative_rate("sick"), by=groups
     )
     said = panel(careful.report(tmp_path / "page.html", ROWS[2500:], Y[2500:], certified=found))
     claims = [careful.certificate_, *careful.others_, sets.rule.certificate, *found]

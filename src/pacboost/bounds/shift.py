@@ -110,7 +110,7 @@ def farthest(error: float, goal: float, move: str) -> float:
     return way.none + turning_point(beyond, MIN_MOVE, MAX_MOVE) * (1 - 1e-15)
 
 
-def _condition(inputs: Mapping[str, Any], who: str = "them") -> str:
+def _condition(inputs: Mapping[str, Any], who: str) -> str:
     return f"as long as {_move_words(inputs['move'], float(inputs['by']), who)}"
 
 
@@ -174,14 +174,9 @@ def under(certificate: Certificate, **moves: float) -> Certificate:
         inputs=inputs,
         theorem=f"{certificate.theorem}; after the move {MOVES[move].theorem}",
         reference=f"{certificate.reference}; {PROOF}",
-        assumptions=(*assumed, _condition(inputs, _who(certificate))),
+        assumptions=(*assumed, _condition(inputs, wording.affected(certificate))),
         model_digest="",
     )
-
-
-def _who(certificate: Certificate) -> str:
-    new = certificate.of_what in (wording.NEW_EXAMPLES, "error")
-    return "new examples" if new else "these examples"
 
 
 def _refuse(certificate: Certificate) -> None:
@@ -242,7 +237,7 @@ def holds_until(certificate: Certificate, goal: float) -> HoldsUntil:
         raise NotCertified(f"{value:.6g} is certified, which is {side} {goal:g} before any move")
     ends = (1 - value, 1 - goal - 2 * SLACK) if lower else (value, goal)
     sizes = {move: farthest(*ends, move) for move in MOVES}
-    return HoldsUntil(goal, lower, _who(certificate), **sizes)
+    return HoldsUntil(goal, lower, wording.affected(certificate), **sizes)
 
 
 def stays(certificate: Certificate, goal: float | None) -> str:
@@ -259,17 +254,17 @@ def stays(certificate: Certificate, goal: float | None) -> str:
     return ""
 
 
-MAX_CLASSES_NAMED = 6
-"""A claim lists the shares of at most this many classes."""
 SUM_SLACK = 1e-9
 """Largest allowed distance of the sum of all shares from 1."""
 
 
-def _shares_in_words(inputs: Mapping[str, Any]) -> str:
+def _shares_in_words(inputs: Mapping[str, Any], who: str) -> str:
     boxes = _read_boxes(inputs["shares"])
     if all(box == (0, 1) for box in boxes.values()):
-        return "whatever the shares of the classes are"
-    if len(boxes) > MAX_CLASSES_NAMED:
+        classes = wording.listed(json.dumps(list(boxes)), "classes")
+        of_answers = f" among {wording.ANSWERED}" if wording.ANSWERED in who else ""
+        return f"whatever the shares of {classes} are{of_answers}, if there are no others"
+    if len(boxes) > wording.MAX_NAMES_LISTED:
         return f"if the shares of the {len(boxes)} classes are those that were given"
     shares = [
         " to ".join(percent_digits(end, 12) for end in dict.fromkeys(b)) for b in boxes.values()
@@ -344,8 +339,14 @@ def shares_certificate(
     rows = {str(certificate.details["group"]): certificate for certificate in family}
     labels = {label: str(label) for label in classes}
     names = dict.fromkeys([*rows, *labels.values()])
+    first = family.certificates[0]
     if isinstance(shares, str) and shares == "any":
         shares = dict.fromkeys(names, (0.0, 1.0))
+    elif "missing_abstain" in first.details:
+        raise NotCertified(
+            "some rows have no answer, and the shares of the classes among answered examples are "
+            "not those among all: give missing='wrong', or shares 'any'"
+        )
     if not isinstance(shares, Mapping):
         raise ParameterError(
             f"shares is {shares!r}; it is 'any', or a mapping of classes to shares",
@@ -364,7 +365,6 @@ def shares_certificate(
     boxes = _read_boxes(json.dumps(share_ends, ensure_ascii=False, default=float))
     if missing := [name for name, (_, high) in boxes.items() if name not in rows and high > 0]:
         raise NotCertified(f"there are no rows of class {missing[0]!r}, whose share is above 0")
-    first = family.certificates[0]
     parts = [(int(part.inputs["k"]), int(part.inputs["n"])) for part in rows.values()]
     text = json.dumps({name: boxes[name] for name in rows}, ensure_ascii=False)
     certificate = measures.certificate(

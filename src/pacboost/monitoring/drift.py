@@ -23,9 +23,10 @@ from pacboost.kernels.monitoring import boost_rules, pay
 from pacboost.monitoring.mistakes import History, curve, numbers, texts, whole
 from pacboost.numerics.percent import percent
 from pacboost.numerics.same_bits import log_of, row_totals, total
-from pacboost.questions.moved import CLIP, LearnedRatio, columns_that_moved, largest_weight
+from pacboost.questions.moved import LearnedRatio, columns_that_moved, largest_weight
 from pacboost.samples.plain_rows import HASHED, MAX_COLUMNS, Binning, Codes, read_rows
 from pacboost.samples.sketch import Sketch
+from pacboost.shift import DEFAULT_BOUND
 from pacboost.sources.arrays import ArrayTable
 
 
@@ -205,12 +206,14 @@ class RowStream:
                     "from before as reference, and keep others, with labels, for this"
                 )
         drifted = self.drifted_at is not None
-        bound = largest_weight(self._window, self.rules, self.values, CLIP) if drifted else 1.0
+        bound = 1.0
+        if drifted:
+            bound = largest_weight(self._window, self.rules, self.values, DEFAULT_BOUND)
         result = f"drift was found among {self.pairs:,} pairs of a new and an old row"
         moved = f"; weights: {result}, by {columns_that_moved(self.names, self.won)}"
         words = moved if drifted else f"; no {result}"
         return LearnedRatio(
-            self.names, self._binning, self.rules, self.values, bound, drifted, words
+            self.names, self._binning, self.rules, self.values, bound, drifted, words, self.pairs
         )
 
     def stored(self) -> dict[str, Any]:

@@ -14,10 +14,10 @@ from pacboost.monitoring.drift import RowStream
 from pacboost.monitoring.mistakes import MistakeStream, read_mistakes
 from pacboost.monitoring.status import DriftStatus, MonitorStatus
 from pacboost.numerics.checks import positive_whole, probability
-from pacboost.questions.answers import as_models
+from pacboost.questions.answers import answers, joined
 from pacboost.questions.certify import certify
+from pacboost.questions.inner_models import snapshot
 from pacboost.questions.mistakes import mistakes as mistakes_of
-from pacboost.questions.new_rows import snapshot
 from pacboost.sources.optional import atomic_write, collected
 
 FORMAT = "pacboost monitor"
@@ -158,7 +158,7 @@ class Monitor:
 
         A missing answer is skipped, or counts as a mistake with ``missing="wrong"``.
         """
-        (model,), X, labels = as_models([said], None, y, missing=missing)
+        (model,), X, labels = joined([answers(said, missing=missing)], None, y)
         return self.update_mistakes(mistakes_of(model, X, labels))
 
     def update_mistakes(self, mistakes: Any) -> Monitor:
@@ -182,14 +182,15 @@ class Monitor:
 
         The rules that distinguish new rows from the reference weigh the rows X, y, which must be
         neither training rows, nor reference rows, nor rows passed to ``update_rows``. The claim is
-        about the examples that these weights describe; without drift it is that of ``certify``.
+        about the examples that these weights describe; if no drift was found, it begins with "If
+        the world has not moved".
         Every call makes a separate claim.
         """
         if self.model is None or self._rows is None:
             raise ParameterError(
                 "a monitor needs a model and reference rows to certify", parameter="reference"
             )
-        return certify(self.model, X, y, ratio=self._rows.ratio(X), delta=self.delta)
+        return certify(self.model, X, y, shift=self._rows.ratio(X), delta=self.delta)
 
     @property
     def alarm(self) -> bool:

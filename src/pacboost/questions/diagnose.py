@@ -26,7 +26,7 @@ from pacboost.learners.learner import Learner
 from pacboost.numerics.checks import probability, whole
 from pacboost.numerics.markup import bold, table
 from pacboost.numerics.same_bits import exp, mean
-from pacboost.questions.mistakes import two_classes
+from pacboost.questions.two_classes import two_classes
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.explained_errors import explains_input

@@ -35,7 +35,7 @@ from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.exact import wrong_margins
 from pacboost.numerics.growth import log_sauer
 from pacboost.numerics.same_bits import mean
-from pacboost.questions.mistakes import table_of
+from pacboost.questions.two_classes import table_of
 from pacboost.samples.bins import MAX_BINS, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable

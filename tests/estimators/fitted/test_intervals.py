@@ -14,7 +14,7 @@ import pacboost
 from pacboost import BaggingRegressor, BoostRegressor, ExtraTreesRegressor, RandomForestRegressor
 from pacboost.bounds.coverage import average_rank
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
-from pacboost.questions import deciding
+from pacboost.questions import calibration_rows
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.runs import several_runs
 
@@ -200,5 +200,7 @@ def broken(runs: int, rows: int) -> int:
 @several_runs(80, 600)
 def test_promises_are_kept_and_a_promise_on_average_is_not(runs: int, monkeypatch: Any) -> None:
     check_coverage("intervals by residuals", broken(runs, 200), runs, 0.05)
-    monkeypatch.setattr(deciding, "covering_rank", lambda n, coverage, _: average_rank(n, coverage))
+    monkeypatch.setattr(
+        calibration_rows, "covering_rank", lambda n, coverage, _: average_rank(n, coverage)
+    )
     check_rejected("intervals that cover on average", broken(runs, 200), runs, 0.05)

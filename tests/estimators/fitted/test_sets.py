@@ -15,7 +15,7 @@ from pacboost import BaggingClassifier, BoostClassifier, RandomForestClassifier
 from pacboost.bounds.coverage import LabelScore, average_rank
 from pacboost.bounds.family import Family
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
-from pacboost.questions import deciding
+from pacboost.questions import calibration_rows
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.runs import several_runs
 
@@ -226,6 +226,8 @@ def test_promises_on_samples_of_a_known_world(
 
 
 def test_the_promise_on_average_is_rejected(model: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(deciding, "covering_rank", lambda n, coverage, _: average_rank(n, coverage))
+    monkeypatch.setattr(
+        calibration_rows, "covering_rank", lambda n, coverage, _: average_rank(n, coverage)
+    )
     failed = broken(model, "lac", False, 60, 800)
     check_rejected("sets of a classifier that cover on average", failed, 60, 0.05)

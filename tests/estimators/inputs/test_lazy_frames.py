@@ -13,7 +13,7 @@ from sklearn.exceptions import DataConversionWarning
 
 import pacboost
 from pacboost import BoostClassifier, BoostRegressor
-from pacboost.questions.certify import certify_answers
+from pacboost.questions.answering import certify_answers
 from tests.public import estimators
 
 generator = np.random.default_rng(0)

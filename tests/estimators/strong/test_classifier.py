@@ -310,9 +310,9 @@ def test_file_page_and_guards(careful: StrongClassifier, tmp_path: Path) -> None
     assert (again.predict(LATER) == careful.predict(LATER)).all()
     careful.report(tmp_path / "page.html")
     assert "finds at least" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    with pytest.raises(NotCertified, match="trained on"):
-        pacboost.certify(careful, X_WISHES, Y_WISHES, of="recall", positive="sick")
-    found = pacboost.certify(careful, LATER, TRUTH, of="recall", positive="sick")
+    with pytest.raises(NotCertified, match="rows the model was trained on"):
+        pacboost.certify(careful, X_WISHES, Y_WISHES, of=pacboost.measures.recall("sick"))
+    found = pacboost.certify(careful, LATER, TRUTH, of=pacboost.measures.recall("sick"))
     assert found.rows_checked
     assert careful.mistakes(LATER, TRUTH).mean() == (careful.predict(LATER) != TRUTH).mean()
 

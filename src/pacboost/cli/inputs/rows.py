@@ -12,10 +12,11 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.bounds.wording import MEASURES
 from pacboost.cli.inputs.files import Model, check_output, data_file, open_model
 from pacboost.cli.output import working
 from pacboost.errors import DataError, FileError, InputWarning
-from pacboost.questions.answers import MISSING, Answers, as_models
+from pacboost.questions.answers import MISSING, Answers, answers, joined
 from pacboost.reports.text import counted
 from pacboost.sources.arrow import number_column, text_column
 from pacboost.sources.cells import Cells
@@ -281,17 +282,19 @@ def answered_rows(
     with working(f"reading {path.name}"):
         cells = whole(data_file(path, {**arguments, "missing": others}), target)
         labels = read_labels(cells.labels(target))
-        truths, *answers = _alike(cells, [target, *columns])
+        truths, *predictions = _alike(cells, [target, *columns])
         compared = arguments.get("copies") == "distinct"
         X = as_frame(cells, [*arguments["drop"], target]) if compared else None
     score = arguments.get("score")
     scores = None if score is None else _alike(cells, [score])[0]
     beside = [cells.texts(arguments[n]) if arguments.get(n) else None for n in ("groups", "by")]
-    models, X, y, groups, by = as_models(
-        answers, X, truths, None, scores,
-        next((word for word in words if word in MISSING), MISSING[0]), measure_names(arguments),
-        class_named(labels, arguments.get("positive")), *beside,
-    )  # fmt: skip
+    missing = next((word for word in words if word in MISSING), MISSING[0])
+    positive = class_named(labels, arguments.get("positive"))
+    several = [
+        answers(column, scores, positive=positive, missing=missing) for column in predictions
+    ]
+    numbers = any(name in MEASURES and MEASURES[name].numbers for name in measure_names(arguments))
+    models, X, y, groups, by = joined(several, X, truths, *beside, numbers=numbers)
     return models, X, y, {"groups": groups, "by": by}
 
 

@@ -20,7 +20,7 @@ from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.models.answers import confidence
 from pacboost.models.model import Model
-from pacboost.questions import certify
+from pacboost.questions.answering import answering
 from pacboost.samples.row_hashes import row_hashes
 from pacboost.samples.same_example import warn_uncounted
 from pacboost.samples.sketch import HashCounts
@@ -93,7 +93,7 @@ def certify_by(estimator: Any, apart: Apart) -> Model:
     decided, chances = estimator._decide(scores), model.probabilities(scores)
     sure = confidence(decided, chances, estimator.classes_)
     share = holdout.share_of_delta(estimator.delta, look)
-    found = certify.answering(sure, wrong, share, None, None)
+    found = answering(sure, wrong, share, None, None)
     counted = HeldOut.of(apart.y, decided, model.classes, chances)
     return replace(model, answering=found, held_out=counted)
 

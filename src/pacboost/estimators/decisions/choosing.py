@@ -13,11 +13,11 @@ from pacboost.bounds.family import Family
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.decisions.threshold import AnsweringClassifier, ThresholdClassifier
 from pacboost.numerics.checks import positive_whole, probability
-from pacboost.questions.certify import certify_answers
-from pacboost.questions.deciding import ThresholdChoice, read_wish
+from pacboost.questions.answering import certify_answers
 from pacboost.questions.mistakes import fresh_labels
 from pacboost.questions.new_rows import NewRows
 from pacboost.questions.scored_rows import ScoredRows, class_place
+from pacboost.questions.thresholds import ThresholdChoice, read_wish
 from pacboost.samples.same_example import check_copies
 from pacboost.sources.explained_errors import explains_input
 

@@ -19,8 +19,8 @@ from pacboost.models.answers import asked
 from pacboost.numerics.checks import probability
 from pacboost.numerics.markup import bold, facts
 from pacboost.numerics.same_bits import mean
-from pacboost.questions.deciding import CalibrationRows
-from pacboost.questions.new_rows import snapshot
+from pacboost.questions.calibration_rows import CalibrationRows
+from pacboost.questions.inner_models import snapshot
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import collected
 

@@ -17,10 +17,10 @@ from pacboost.errors import DataError, FileError, NotCertified, ParameterError
 from pacboost.models.answers import asked
 from pacboost.numerics.checks import probability
 from pacboost.numerics.markup import bold, facts
-from pacboost.questions.certify import by_column, groups_of_rows
-from pacboost.questions.deciding import CalibrationRows
-from pacboost.questions.mistakes import fresh_labels, share_of_row
-from pacboost.questions.new_rows import remembers, snapshot
+from pacboost.questions.calibration_rows import CalibrationRows, share_of_row
+from pacboost.questions.inner_models import remembers, snapshot
+from pacboost.questions.labelled_rows import by_column, groups_of_rows
+from pacboost.questions.mistakes import fresh_labels
 from pacboost.questions.scored_rows import ScoredRows
 from pacboost.samples.plain_rows import plain_rows
 from pacboost.sources.explained_errors import explains_input

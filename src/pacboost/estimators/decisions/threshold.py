@@ -31,7 +31,7 @@ from pacboost.estimators.inputs.estimator import (
 from pacboost.models.answers import AnswerList, answers, asked, confidence
 from pacboost.models.file.format import save
 from pacboost.models.model import Model
-from pacboost.questions.new_rows import inner_models, remembers, snapshot
+from pacboost.questions.inner_models import inner_models, remembers, snapshot
 from pacboost.questions.scored_rows import class_place, score_of
 from pacboost.samples.plain_rows import plain_rows
 from pacboost.samples.sketch import Overlap, Sketch

@@ -24,8 +24,8 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.word_list import WordList
 from pacboost.numerics.checks import probability
-from pacboost.questions.deciding import ThresholdChoice
 from pacboost.questions.scored_rows import score_of
+from pacboost.questions.thresholds import ThresholdChoice
 from pacboost.questions.verdict import Verdict
 from pacboost.samples.same_example import Examples
 
