@@ -72,9 +72,9 @@ def test_margins_and_the_equaliser_end_at_the_model_s_margins() -> None:
     X, y = rows()
     model = fitted("stumps")
     margins = model.margins(X, y)
-    (line, _) = plots.margins(model, X, y, rounds=[8]).get_lines()
+    line: Any = plots.margins(model, X, y, rounds=[8]).get_lines()[0]
     assert np.allclose(line.get_xdata()[1:-1], np.unique(margins))
-    (curve, _) = plots.equaliser(model, X, y, rounds=[8]).get_lines()
+    curve: Any = plots.equaliser(model, X, y, rounds=[8]).get_lines()[0]
     assert curve.get_ydata()[0] == pytest.approx((1 - margins.min()) / 2)
     with pytest.raises(PacboostError, match="has 8"):
         plots.margins(model, X, y, rounds=[9])
@@ -83,7 +83,7 @@ def test_margins_and_the_equaliser_end_at_the_model_s_margins() -> None:
 
 
 def test_hardest_rows_are_bars() -> None:
-    bars = plots.hardest(fitted("stumps"), 5).patches
+    bars: Any = plots.hardest(fitted("stumps"), 5).patches
     hardest = fitted("stumps").ledger_.hardest(5)
     assert [bar.get_width() for bar in bars] == [row.margin for row in hardest]
 
@@ -191,19 +191,6 @@ def lines(axes: Any) -> dict[str, Any]:
     }
 
 
-def test_rounds_hold_what_the_ledger_holds() -> None:
-    ledger = some_ledger()
-    axes = plots.draw_rounds(ledger)
-    drawn, columns = lines(axes), ledger.columns()
-    assert set(drawn) == {"training error", "bound on training error"}
-    for label, name in (("training error", "training_error"), ("bound on training error", "bound")):
-        assert drawn[label].get_xdata().tolist() == [1, 2, 3, 4, 5]
-        assert drawn[label].get_ydata().tolist() == columns[name]
-    assert axes.get_xlabel() == "round"
-    assert axes.get_yscale() == "linear"
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == list(drawn)
-
-
 COLUMNS: dict[str, list[Any]] = {
     "number": [1, 2, 3, 4],
     "training_error": [0.2, 0.0, 0.1, 0.0],
@@ -238,23 +225,13 @@ def test_other_metrics_have_a_scale_of_their_own() -> None:
     (line,) = other.get_lines()
     np.testing.assert_array_equal(line.get_ydata(), [30, np.nan, 25, 20])
     assert other.get_ylabel() == "validation log loss"
-    assert "validation log loss" in [text.get_text() for text in axes.get_legend().get_texts()]
+    legend: Any = axes.get_legend()
+    assert "validation log loss" in [text.get_text() for text in legend.get_texts()]
     assert axes.get_ylim()[1] < 20
     unwatched: Any = Columns({**COLUMNS, "validation": [None] * 4}, "log_loss")
     axes = plots.draw_rounds(unwatched)
     assert axes.figure.axes == [axes]
     assert len(lines(axes)) == 2
-
-
-def test_margins_are_drawn_as_shares_of_rows_at_or_below() -> None:
-    axes = plots.draw_margins(FEW)
-    drawn = lines(axes)
-    assert list(drawn) == ["after round 1", "after round 10"]
-    first, tenth = (line.get_xydata().tolist() for line in drawn.values())
-    assert first == [[-1, 0], [-1, 0.25], [1, 1], [1, 1]]
-    assert tenth == [[-1, 0], [-0.5, 0.25], [0.25, 0.75], [0.75, 1], [1, 1]]
-    assert {line.get_drawstyle() for line in drawn.values()} == {"steps-post"}
-    assert axes.get_xlim() == (-1, 1)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -310,7 +287,8 @@ def test_figures_belong_to_pyplot_where_it_is_loaded() -> None:
 
 
 def test_equaliser_holds_the_sorted_shares_and_their_spread() -> None:
-    drawn = lines(plots.draw_equaliser({10: [1.0, -1.0, 0.0, 0.5], 1: [1.0, 1.0, -1.0, -1.0]}))
+    margins: dict[int, Any] = {10: [1.0, -1.0, 0.0, 0.5], 1: [1.0, 1.0, -1.0, -1.0]}
+    drawn = lines(plots.draw_equaliser(margins))
     assert list(drawn) == ["after round 1: spread 0.500", "after round 10: spread 0.370"]
     first, tenth = drawn.values()
     np.testing.assert_allclose(first.get_ydata(), [1, 1, 0, 0])

@@ -46,7 +46,7 @@ def rounds(
     X: ArrayLike | None = None,
     y: ArrayLike | None = None,
     ax: Axes | None = None,
-) -> Axes:
+) -> Any:
     """Draw the training error after each round, with its bound; for regressors, the mean loss.
 
     The validation error or loss is in the same axes; another validation metric has a second scale
@@ -80,7 +80,7 @@ def draw_rounds(
     test: Sequence[float] | None = None,
     *,
     loss: bool = False,
-) -> Axes:
+) -> Any:
     """Draw a ledger; ``test`` has the error or loss of test rows after each rule of the vote."""
     if len(ledger) == 0:
         raise DataError("the ledger has no rounds, so there is nothing to draw; fit first")
@@ -88,7 +88,7 @@ def draw_rounds(
     what = "loss" if loss else "error"
     columns = ledger.columns()
     lines = {} if loss else {"bound on training error": np.array(columns["bound"])}
-    styles: dict[str, dict[str, str]] = {"bound on training error": {"ls": "--", "color": "grey"}}
+    styles: dict[str, dict[str, Any]] = {"bound on training error": {"ls": "--", "color": "grey"}}
     lines[f"training {what}"] = np.array(columns["training_error"], dtype=np.float64)
     watched = np.array(columns["validation"], dtype=np.float64)  # NaN if there is none
     metric = ledger.metric or what
@@ -136,7 +136,7 @@ def importances(
     importances: Importances | None = None,
     ax: Axes | None = None,
     top: int = 20,
-) -> Axes:
+) -> Any:
     """Draw feature importances, the largest on top.
 
     Parameters
@@ -287,7 +287,7 @@ def margins(
     y: ArrayLike,
     rounds: Sequence[int] | None = None,
     ax: Axes | None = None,
-) -> Axes:
+) -> Any:
     """Draw the distribution of the margins of rows after some rounds.
 
     The margin of a row is positive if the vote is right, and 1 if all its rules are. With several
@@ -304,7 +304,7 @@ def margins(
     return draw_margins(_margins(model, X, y, rounds), ax)
 
 
-def draw_margins(curves: Mapping[int, Doubles], ax: Axes | None = None) -> Axes:
+def draw_margins(curves: Mapping[int, Doubles], ax: Axes | None = None) -> Any:
     """Draw the distribution of margins, by rounds."""
     axes = panel(ax)
     for later, number in enumerate(sorted(curves)):
@@ -335,7 +335,7 @@ def equaliser(
     y: ArrayLike,
     rounds: Sequence[int] | None = None,
     ax: Axes | None = None,
-) -> Axes:
+) -> Any:
     """Draw, for each row, the weighted share of rules that get it wrong, after some rounds.
 
     The rows with the largest shares come first. Boosting makes these shares more equal: a row that
@@ -356,7 +356,7 @@ def equaliser(
     return draw_equaliser(_margins(model, X, y, rounds), ax)
 
 
-def draw_equaliser(curves: Mapping[int, Doubles], ax: Axes | None = None) -> Axes:
+def draw_equaliser(curves: Mapping[int, Doubles], ax: Axes | None = None) -> Any:
     """Draw the weighted share of rules that err on each row, from margins by rounds."""
     axes = panel(ax)
     for later, number in enumerate(sorted(curves)):
@@ -374,7 +374,7 @@ def draw_equaliser(curves: Mapping[int, Doubles], ax: Axes | None = None) -> Axe
     return tidy(axes, legend=True)
 
 
-def hardest(model: BaseEstimator, k: int = 20, ax: Axes | None = None) -> Axes:
+def hardest(model: BaseEstimator, k: int = 20, ax: Axes | None = None) -> Any:
     """Draw the k training rows with the smallest margins: outliers and wrong labels.
 
     Parameters
@@ -394,7 +394,7 @@ def hardest(model: BaseEstimator, k: int = 20, ax: Axes | None = None) -> Axes:
     return _named_bars(axes, [f"row {entry.row}: {entry.label}" for entry in rows])
 
 
-def _named_bars(axes: Axes, names: Sequence[str]) -> Axes:
+def _named_bars(axes: Axes, names: Sequence[str]) -> Any:
     """Name horizontal bars, the first on top."""
     axes.set_yticks(np.arange(len(names)), [label_text(name) for name in names])
     axes.invert_yaxis()

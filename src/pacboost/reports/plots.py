@@ -48,14 +48,14 @@ BLUE, RED, GOLD = COLOURS = "#1f5fa8", "#b5382a", "#8a6100"
 """The colours of reports."""
 
 
-def panel(ax: Axes | None = None, size: tuple[float, float] = (7, 4.5)) -> Axes:
+def panel(ax: Axes | None = None, size: tuple[float, float] = (7, 4.5)) -> Any:
     """Return ``ax``, or the axes of a new figure, with the colours of reports."""
     axes: Axes = figure(size).subplots() if ax is None else ax
     axes.set_prop_cycle(color=[*COLOURS, "#5a5f67", "#7db3ee", "#f28b78", "#dcb35a"])
     return axes
 
 
-def tidy(axes: Axes, *, legend: bool = False) -> Axes:
+def tidy(axes: Axes, *, legend: bool = False) -> Any:
     """Remove the top and right spines."""
     axes.spines[["top", "right"]].set_visible(False)
     if legend:

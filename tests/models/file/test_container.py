@@ -58,7 +58,8 @@ def test_every_flipped_bit_and_every_cut_is_found(tmp_path: Path) -> None:
     flipped = [bytearray(content) for _ in content]
     for place, copy in enumerate(flipped):
         copy[place] ^= 1 << (place % 8)
-    for damaged in (*flipped, *(content[:size] for size in range(len(content))), content + b"\n"):
+    damage: list[bytes | bytearray] = [*flipped, content + b"\n"]
+    for damaged in (*damage, *(content[:size] for size in range(len(content)))):
         path.write_bytes(damaged)
         with pytest.raises(FileError, match="file: "):
             container.read(path, "model")

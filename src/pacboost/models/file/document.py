@@ -38,8 +38,8 @@ class MemoryBudget:
     >>> room.take(60_000_000, "votes")
     Traceback (most recent call last):
     pacboost.models.file.document.MemoryLimitError: votes: 60 MB are needed, and 50 MB of memory \
-are left for a file of this size. This is a limit, not damage: if you trust the file, allow more, \
-as in load(path, memory=10**9)
+are left for a file of this size. This is a limit, not damage: if you trust the file, allow more: \
+load(path, memory=10**9), or --memory 1GB in a command
     """
 
     left: int
@@ -55,7 +55,7 @@ as in load(path, memory=10**9)
             raise MemoryLimitError(
                 f"{what}: {size / 1e6:,.0f} MB are needed, and {self.left / 1e6:,.0f} MB of memory "
                 "are left for a file of this size. This is a limit, not damage: if you trust the "
-                "file, allow more, as in load(path, memory=10**9)"
+                "file, allow more: load(path, memory=10**9), or --memory 1GB in a command"
             )
         self.left -= size
 

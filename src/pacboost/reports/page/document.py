@@ -63,6 +63,9 @@ class Page:
 
     text: str
 
+    def __repr__(self) -> str:
+        return f"Page of {len(self.text):,} characters; a notebook shows it"
+
     def _repr_html_(self) -> str:
         style = "width:100%;height:45em;border:0"
         return tag("iframe", srcdoc=self.text, style=style, title="report")
