@@ -7,12 +7,15 @@ half a second.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.sources.optional import need
+
+if TYPE_CHECKING:
+    import pyarrow
 
 
 def text_column(texts: Sequence[str | None]) -> Any:
@@ -43,7 +46,7 @@ def number_column(values: NDArray[np.float64] | NDArray[np.int64]) -> Any:
     return arrow.Array.from_buffers(kind, len(values), [None, buffer])
 
 
-def doubles(column: Any) -> NDArray[np.float64]:
+def doubles(column: pyarrow.Array | pyarrow.ChunkedArray) -> NDArray[np.float64]:
     """Convert an Arrow column of numbers; nulls become NaN, integers beyond 2^53 are rounded."""
     values = memory(column.cast("double", safe=False))
     if column.null_count == 0:
@@ -51,7 +54,7 @@ def doubles(column: Any) -> NDArray[np.float64]:
     return np.where(memory(column.is_null().cast("uint8")), np.nan, values)
 
 
-def memory(column: object) -> NDArray[Any]:
+def memory(column: pyarrow.Array | pyarrow.ChunkedArray) -> NDArray[Any]:
     """View the values of an Arrow column as an array."""
     array = one_chunk(column)
     dtype = np.dtype(array.type.to_pandas_dtype())
@@ -60,7 +63,7 @@ def memory(column: object) -> NDArray[Any]:
     return np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)
 
 
-def one_chunk(column: Any) -> Any:
+def one_chunk(column: pyarrow.Array | pyarrow.ChunkedArray) -> Any:
     """Return a chunked column as one Arrow array, copied only if there are several chunks."""
     if not hasattr(column, "num_chunks"):
         return column

@@ -7,7 +7,7 @@ its block in memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -22,6 +22,9 @@ from pacboost.sources.optional import need
 from pacboost.sources.oracles.files import features
 from pacboost.sources.sparse import SparseTable, checked_matrix
 from pacboost.sources.table import FINITE, Table, Values, refuse_text
+
+if TYPE_CHECKING:
+    import pyarrow
 
 NO_LABEL = "has no label. Drop rows without a label."
 
@@ -203,7 +206,7 @@ def _values(column: object) -> NDArray[Any]:
     return numbers_of(column) if isinstance(column, nw.Series) else doubles(column)
 
 
-def hold_arrow(table: Any, target: str, labels: NDArray[Any] | None = None) -> Held:
+def hold_arrow(table: pyarrow.Table, target: str, labels: NDArray[Any] | None = None) -> Held:
     """Make rows of an Arrow table with a column of labels, or with labels converted before.
 
     A numeric column without missing values is not copied.
@@ -214,7 +217,7 @@ def hold_arrow(table: Any, target: str, labels: NDArray[Any] | None = None) -> H
     return Held(columns, label_column, nbytes=features.nbytes + label_column.nbytes)
 
 
-def _in_place(column: Any) -> Any:
+def _in_place(column: pyarrow.Array | pyarrow.ChunkedArray) -> Any:
     kind = str(column.type)
     is_direct = kind in NUMBERS and kind not in {"bool", "null"} and column.null_count == 0
     return memory(column) if is_direct else column
@@ -241,7 +244,7 @@ def plain_labels(
     return labels
 
 
-def encoded(column: Any) -> Any:
+def encoded(column: pyarrow.Array | pyarrow.ChunkedArray) -> Any:
     """Return a column dictionary-encoded, unless it is numeric."""
     if is_number(column.type) or str(column.type).startswith("dictionary"):
         return column
