@@ -379,10 +379,9 @@ def _numbers_of_arrow(
     cells: nw.Series[Any] | NDArray[Any], spelling: Spelling
 ) -> NDArray[np.float64] | None:
     """Convert an Arrow column of text to numbers; None if it is not Arrow's or not all numbers."""
-    native = cells.to_native() if isinstance(cells, nw.Series) else None
+    native: Any = cells.to_native() if isinstance(cells, nw.Series) else None
     if spelling.missing_numbers or not hasattr(native, "num_chunks"):
         return None
-
     with suppress(ValueError):
         return doubles(native)
     return None

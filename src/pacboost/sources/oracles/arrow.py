@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -40,13 +40,8 @@ from pacboost.sources.oracles.remote import SpreadOracle
 from pacboost.sources.oracles.remote_files import CHANGED
 from pacboost.sources.table import refuse_text
 
-if TYPE_CHECKING:
-    import pyarrow.parquet
 
-
-def number_columns(
-    schema: pyarrow.Schema, target: str, drop: Collection[str], where: str
-) -> tuple[str, ...]:
+def number_columns(schema: Any, target: str, drop: Collection[str], where: str) -> tuple[str, ...]:
     """Return the feature names of a schema; refuse columns that are not numeric."""
     names = features(schema.names, target, drop, where)
     kinds = [(name, schema.field(name).type) for name in names]
@@ -167,7 +162,7 @@ class ParquetOracle(SpreadOracle):
         self.n_columns = len(self.names)
         self.n_rows = sum(group.rows for group in self._groups)
 
-    def _look_at(self, file: int, parquet: pyarrow.parquet.ParquetFile) -> None:
+    def _look_at(self, file: int, parquet: Any) -> None:
         schema, where = parquet.schema_arrow, str(self._files[file])
         path = self._files[file].absolute()
         names = number_columns(schema, self._target, self._left_out, where)

@@ -7,7 +7,7 @@ its block in memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -15,16 +15,13 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.arrow import doubles, memory, one_chunk
+from pacboost.sources.arrow import ArrowColumn, ArrowTable, doubles, memory, one_chunk
 from pacboost.sources.dataframe import WIDE, is_frame, numbers_of, open_frame
 from pacboost.sources.levels import is_missing
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.files import features
 from pacboost.sources.sparse import SparseTable, checked_matrix
 from pacboost.sources.table import FINITE, Table, Values, refuse_text
-
-if TYPE_CHECKING:
-    import pyarrow
 
 NO_LABEL = "has no label. Drop rows without a label."
 
@@ -199,14 +196,14 @@ def _some(column: Any, rows: Rows | slice) -> Any:
     return column.take(pa.Array.from_buffers(pa.int64(), rows.size, [None, pa.py_buffer(rows)]))
 
 
-def _values(column: object) -> NDArray[Any]:
+def _values(column: NDArray[Any] | nw.Series[Any] | ArrowColumn) -> NDArray[Any]:
     """Convert a column to an array of numbers."""
     if isinstance(column, np.ndarray):
         return column
     return numbers_of(column) if isinstance(column, nw.Series) else doubles(column)
 
 
-def hold_arrow(table: pyarrow.Table, target: str, labels: NDArray[Any] | None = None) -> Held:
+def hold_arrow(table: ArrowTable, target: str, labels: NDArray[Any] | None = None) -> Held:
     """Make rows of an Arrow table with a column of labels, or with labels converted before.
 
     A numeric column without missing values is not copied.
@@ -217,7 +214,7 @@ def hold_arrow(table: pyarrow.Table, target: str, labels: NDArray[Any] | None = 
     return Held(columns, label_column, nbytes=features.nbytes + label_column.nbytes)
 
 
-def _in_place(column: pyarrow.Array | pyarrow.ChunkedArray) -> Any:
+def _in_place(column: ArrowColumn) -> Any:
     kind = str(column.type)
     is_direct = kind in NUMBERS and kind not in {"bool", "null"} and column.null_count == 0
     return memory(column) if is_direct else column
@@ -244,7 +241,7 @@ def plain_labels(
     return labels
 
 
-def encoded(column: pyarrow.Array | pyarrow.ChunkedArray) -> Any:
+def encoded(column: ArrowColumn) -> Any:
     """Return a column dictionary-encoded, unless it is numeric."""
     if is_number(column.type) or str(column.type).startswith("dictionary"):
         return column
