@@ -425,3 +425,9 @@ def test_forests_and_filtering_count_their_held_out_rows_too(tmp_path: Path) -> 
         assert again.rows == model.certificate_.size
         assert again.matrix(2).sum() == again.rows
         assert all(check.holds for check in pacboost.verify(tmp_path / "m.pacb"))
+
+
+def test_an_error_names_the_option_of_its_parameter() -> None:
+    asked = ["plan", "holdout", "--delta", "0.05", "--epsilon"]
+    assert "(option --delta)" in refused(*asked[:3], "2", "--epsilon", "0.1")
+    assert "(option" not in refused(*asked, "3")

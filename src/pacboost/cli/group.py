@@ -117,7 +117,7 @@ class Commands(WholeSentences):
             raise CommandError(str(refusal), THE_ANSWER_IS_NO) from refusal
         except errors.ParameterError as problem:
             command = self.get_command(ctx, ctx.invoked_subcommand or "")
-            option = option_of(command, problem.parameter or "")
+            option = option_of(command, problem.parameter) if problem.parameter else ""
             note = f" (option {option})" if option else ""
             raise CommandError(f"{problem}{note}", BAD_INPUT) from problem
         except errors.PacboostError as problem:

@@ -7,12 +7,43 @@ half a second.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.sources.optional import need
+
+
+class ArrowColumn(Protocol):
+    """An array or a chunked array of pyarrow, which is imported only where it is needed."""
+
+    @property
+    def type(self) -> Any: ...
+    @property
+    def null_count(self) -> int: ...
+    @property
+    def num_chunks(self) -> int: ...
+    def cast(self, target_type: str, safe: bool = True) -> Any: ...
+    def is_null(self) -> Any: ...
+    def dictionary_encode(self) -> Any: ...
+    def chunk(self, number: int) -> Any: ...
+    def combine_chunks(self) -> Any: ...
+
+
+class ArrowTable(Protocol):
+    """A table or a batch of rows of pyarrow."""
+
+    @property
+    def schema(self) -> Any: ...
+    @property
+    def column_names(self) -> list[str]: ...
+    @property
+    def columns(self) -> list[Any]: ...
+    @property
+    def num_rows(self) -> int: ...
+    def column(self, name: str) -> Any: ...
+    def drop_columns(self, columns: list[str]) -> Any: ...
 
 
 def text_column(texts: Sequence[str | None]) -> Any:
@@ -43,7 +74,7 @@ def number_column(values: NDArray[np.float64] | NDArray[np.int64]) -> Any:
     return arrow.Array.from_buffers(kind, len(values), [None, buffer])
 
 
-def doubles(column: Any) -> NDArray[np.float64]:
+def doubles(column: ArrowColumn) -> NDArray[np.float64]:
     """Convert an Arrow column of numbers; nulls become NaN, integers beyond 2^53 are rounded."""
     values = memory(column.cast("double", safe=False))
     if column.null_count == 0:
@@ -51,7 +82,7 @@ def doubles(column: Any) -> NDArray[np.float64]:
     return np.where(memory(column.is_null().cast("uint8")), np.nan, values)
 
 
-def memory(column: object) -> NDArray[Any]:
+def memory(column: ArrowColumn) -> NDArray[Any]:
     """View the values of an Arrow column as an array."""
     array = one_chunk(column)
     dtype = np.dtype(array.type.to_pandas_dtype())
@@ -60,7 +91,7 @@ def memory(column: object) -> NDArray[Any]:
     return np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)
 
 
-def one_chunk(column: Any) -> Any:
+def one_chunk(column: ArrowColumn) -> Any:
     """Return a chunked column as one Arrow array, copied only if there are several chunks."""
     if not hasattr(column, "num_chunks"):
         return column

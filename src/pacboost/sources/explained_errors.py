@@ -337,7 +337,7 @@ def _opened(value: object, name: str) -> Any:
     return in_host_memory(value) if name in (*VALUES, "by") else value
 
 
-def _refuse_huge(name: str, value: Any) -> None:
+def _refuse_huge(name: str, value: object) -> None:
     """Raise if an argument is, or contains, an integer beyond the range of floats."""
     if isinstance(value, tuple | list) and len(value) <= MAX_PARTS_CHECKED:
         for part in value:

@@ -375,12 +375,13 @@ def _type_of(cells: nw.Series[Any]) -> Any:
     return getattr(cells.to_native(), "dtype", cells.dtype)
 
 
-def _numbers_of_arrow(cells: Any, spelling: Spelling) -> NDArray[np.float64] | None:
+def _numbers_of_arrow(
+    cells: nw.Series[Any] | NDArray[Any], spelling: Spelling
+) -> NDArray[np.float64] | None:
     """Convert an Arrow column of text to numbers; None if it is not Arrow's or not all numbers."""
-    native = cells.to_native() if isinstance(cells, nw.Series) else None
+    native: Any = cells.to_native() if isinstance(cells, nw.Series) else None
     if spelling.missing_numbers or not hasattr(native, "num_chunks"):
         return None
-
     with suppress(ValueError):
         return doubles(native)
     return None

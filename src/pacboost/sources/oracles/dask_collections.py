@@ -13,13 +13,7 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, DataTypeError, ParameterError
 from pacboost.parallel.cluster import Cluster, in_batches
 from pacboost.sources.oracles.files import refuse_other
-from pacboost.sources.oracles.held import (
-    BadCell,
-    Held,
-    distinct,
-    hold,
-    hold_frame,
-)
+from pacboost.sources.oracles.held import BadCell, Held, distinct, hold, hold_frame
 from pacboost.sources.oracles.remote import SpreadOracle
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.arrow import doubles, memory, one_chunk
+from pacboost.sources.arrow import ArrowColumn, ArrowTable, doubles, memory, one_chunk
 from pacboost.sources.dataframe import WIDE, is_frame, numbers_of, open_frame
 from pacboost.sources.levels import is_missing
 from pacboost.sources.optional import need
@@ -196,14 +196,14 @@ def _some(column: Any, rows: Rows | slice) -> Any:
     return column.take(pa.Array.from_buffers(pa.int64(), rows.size, [None, pa.py_buffer(rows)]))
 
 
-def _values(column: object) -> NDArray[Any]:
+def _values(column: NDArray[Any] | nw.Series[Any] | ArrowColumn) -> NDArray[Any]:
     """Convert a column to an array of numbers."""
     if isinstance(column, np.ndarray):
         return column
     return numbers_of(column) if isinstance(column, nw.Series) else doubles(column)
 
 
-def hold_arrow(table: Any, target: str, labels: NDArray[Any] | None = None) -> Held:
+def hold_arrow(table: ArrowTable, target: str, labels: NDArray[Any] | None = None) -> Held:
     """Make rows of an Arrow table with a column of labels, or with labels converted before.
 
     A numeric column without missing values is not copied.
@@ -214,7 +214,7 @@ def hold_arrow(table: Any, target: str, labels: NDArray[Any] | None = None) -> H
     return Held(columns, label_column, nbytes=features.nbytes + label_column.nbytes)
 
 
-def _in_place(column: Any) -> Any:
+def _in_place(column: ArrowColumn) -> Any:
     kind = str(column.type)
     is_direct = kind in NUMBERS and kind not in {"bool", "null"} and column.null_count == 0
     return memory(column) if is_direct else column
@@ -241,7 +241,7 @@ def plain_labels(
     return labels
 
 
-def encoded(column: Any) -> Any:
+def encoded(column: ArrowColumn) -> Any:
     """Return a column dictionary-encoded, unless it is numeric."""
     if is_number(column.type) or str(column.type).startswith("dictionary"):
         return column

@@ -11,16 +11,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError, ParameterError
+from pacboost.sources.arrow import ArrowTable
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.arrow import number_columns, row_bits
 from pacboost.sources.oracles.blocks import BlockOracle
-from pacboost.sources.oracles.held import (
-    NO_LABEL,
-    Held,
-    distinct,
-    hold_arrow,
-    plain_labels,
-)
+from pacboost.sources.oracles.held import NO_LABEL, Held, distinct, hold_arrow, plain_labels
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.stream import StreamOracle
 
@@ -159,7 +154,7 @@ class QueryOracle(StreamOracle):
         with self._connection.cursor() as cursor:
             yield from _arrow_reader(cursor, self._query)
 
-    def hold(self, batch: Any) -> Held:
+    def hold(self, batch: ArrowTable) -> Held:
         names = number_columns(batch.schema, str(self._target), self._left_out, self.called)
         table = need("pyarrow").Table.from_batches([batch])
         return hold_arrow(table.select([*names, self._target]), str(self._target))

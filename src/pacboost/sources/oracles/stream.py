@@ -19,11 +19,7 @@ from pacboost.sources.dataframe import is_frame
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.blocks import BlockOracle
 from pacboost.sources.oracles.files import refuse_other
-from pacboost.sources.oracles.held import (
-    Held,
-    hold,
-    hold_frame,
-)
+from pacboost.sources.oracles.held import Held, hold, hold_frame
 from pacboost.sources.oracles.oracle import STREAM, AbstractOracle, Batch
 from pacboost.sources.table import Table
 
