@@ -33,12 +33,12 @@ def rows() -> tuple[np.ndarray, np.ndarray]:
 
 def test_without_a_gpu_cuda_is_refused_and_auto_is_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "what_is_missing", lambda: "CUDA finds no GPU")
-    with pytest.raises(ParameterError, match=r"device is 'cuda', but CUDA finds no GPU\. Set"):
+    with pytest.raises(ParameterError, match="'cuda', but CUDA finds no"):
         BoostClassifier(device="cuda").fit(*rows())
     assert not device.use_gpu("auto", 10**12)
-    with pytest.raises(ParameterError, match=r"device is 'gpu', but CUDA finds no GPU\. Set"):
+    with pytest.raises(ParameterError, match="'gpu', but CUDA finds no"):
         device.use_gpu("gpu", 10)
-    with pytest.raises(ParameterError, match=r"device is 'tpu'; it may be 'cpu', 'cuda', 'gpu', "):
+    with pytest.raises(ParameterError, match=r"'tpu'; .*'cpu', 'cuda', 'gpu'"):
         BoostClassifier(device="tpu").fit(*rows())
 
 
@@ -137,7 +137,7 @@ def test_models_of_a_gpu_predict_without_one(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_forests_choose_a_device_as_boosting_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "what_is_missing", lambda: "CUDA finds no GPU")
-    with pytest.raises(ParameterError, match=r"device is 'cuda', but CUDA finds no GPU\. Set"):
+    with pytest.raises(ParameterError, match="'cuda', but CUDA finds no"):
         RandomForestClassifier(n_estimators=2, device="cuda").fit(*rows())
     assert RandomForestClassifier(n_estimators=2, device="auto").fit(*rows()).n_features_in_ == 3
     with pytest.raises(ParameterError, match="device is 'tpu'"):
@@ -162,7 +162,7 @@ def test_constants_of_forests_are_those_of_the_cpu() -> None:
     text = cuda.source_of("forest.cuh")
     assert f"#define CODES {forest.CODES}\n" in text
     assert f"#define LEAF {int(forest_grow.LEAF):#X}ull".replace("0X", "0x") in text
-    plan = found_in("forest.cuh", r"whole (classes, [^;]*);  // the plan of kernels/forest.py")
+    plan = found_in("forest.cuh", r"whole (classes, [^;]*);  // the plan of")
     for place, name in enumerate(plan.upper().split(", ")):
         assert getattr(forest_grow, name) == place
 

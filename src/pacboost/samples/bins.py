@@ -176,7 +176,7 @@ def _fit_to_some(
     cuts_of: dict[int, Cut] = {}
     rows = table.take(chosen).in_place()
     if rows is not None and weights is None and not levels.any():
-        quantiles = lookup.quantiles(*rows, max_bins, TIE)
+        quantiles = lookup.quantiles_on_gpu(*rows, max_bins, TIE)
         cuts_of = {} if quantiles is None else cut_by_quantiles(*quantiles)
     rest = [j for j in range(table.n_columns) if j not in cuts_of]
     if rest:
