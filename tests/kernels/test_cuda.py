@@ -31,15 +31,18 @@ def rows() -> tuple[np.ndarray, np.ndarray]:
     return X, (X[:, 0] > 0).astype(int)
 
 
-def test_without_a_gpu_cuda_is_refused_and_auto_is_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", [BoostClassifier, RandomForestClassifier])
+def test_without_a_gpu_cuda_is_refused_and_auto_is_the_cpu(
+    kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(device, "what_is_missing", lambda: "CUDA finds no GPU")
-    with pytest.raises(ParameterError, match="'cuda', but CUDA finds no"):
-        BoostClassifier(device="cuda").fit(*rows())
-    assert not device.use_gpu("auto", 10**12)
-    with pytest.raises(ParameterError, match="'gpu', but CUDA finds no"):
-        device.use_gpu("gpu", 10)
+    for name in ("cuda", "gpu"):
+        with pytest.raises(ParameterError, match=f"'{name}', but CUDA finds no"):
+            kind(n_estimators=2, device=name).fit(*rows())
     with pytest.raises(ParameterError, match=r"'tpu'; .*'cpu', 'cuda', 'gpu'"):
-        BoostClassifier(device="tpu").fit(*rows())
+        kind(n_estimators=2, device="tpu").fit(*rows())
+    assert kind(n_estimators=2, device="auto").fit(*rows()).n_features_in_ == 3
+    assert not device.use_gpu("auto", 10**12)
 
 
 def test_auto_takes_a_gpu_for_large_tables_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,15 +136,6 @@ def test_models_of_a_gpu_predict_without_one(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(device, "what_is_missing", lambda: "CUDA finds no GPU")
     monkeypatch.setattr(device, "MIN_CELLS_TO_SCORE", 1)
     assert np.array_equal(model.set_params(device="cuda").decision_function(X), expected)
-
-
-def test_forests_choose_a_device_as_boosting_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device, "what_is_missing", lambda: "CUDA finds no GPU")
-    with pytest.raises(ParameterError, match="'cuda', but CUDA finds no"):
-        RandomForestClassifier(n_estimators=2, device="cuda").fit(*rows())
-    assert RandomForestClassifier(n_estimators=2, device="auto").fit(*rows()).n_features_in_ == 3
-    with pytest.raises(ParameterError, match="device is 'tpu'"):
-        RandomForestClassifier(n_estimators=2, device="tpu").fit(*rows())
 
 
 def test_auto_takes_a_gpu_for_many_trees_of_large_tables(monkeypatch: pytest.MonkeyPatch) -> None:

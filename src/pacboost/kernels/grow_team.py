@@ -13,27 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pacboost.kernels import layout, split, split_general
-from pacboost.kernels.grow import (
-    draw_features,
-    draw_open,
-    hand_down,
-    narrow,
-    next_leaf,
-    record,
-)
+from pacboost.kernels import grow, layout, split, split_general
 from pacboost.kernels.layout import Interactions, Leaves, TeamFindings, TreeArrays
 from pacboost.kernels.routing import count_rows, label, part, sides, subtract_rows
-from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
-from pacboost.kernels.runtime.board import (
-    STOP,
-    TICKET,
-    last_to_arrive,
-    meet,
-    own_share,
-    release,
-    share,
-)
+from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words, board
+from pacboost.kernels.runtime.board import last_to_arrive, meet, own_share, release, share
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import kernel, part_of_kernels, team_kernel
 
@@ -104,7 +88,7 @@ def begin(member: Member, tree: TreeArrays) -> None:
     if last_to_arrive(member):
         plan[layout.LEAF], plan[layout.NEW], plan[layout.LEAVES] = 0, 0, 1
         plan[layout.SEARCH], plan[layout.LEFT_COUNTED] = 1, 1
-        member.board[TICKET] = 0
+        member.board[board.TICKET] = 0
         release(member)
 
 
@@ -133,7 +117,7 @@ def part_leaf(member: Member, tree: TreeArrays, leaf: int, new: int) -> None:
         is_deepest = leaves.depths[leaf] >= tree.limits[layout.DEEPEST]
         plan[layout.SEARCH] = plan[layout.LEAVES] < leaves.gains.size and not is_deepest
         plan[layout.LEFT_COUNTED] = 2 * n_left <= size
-        member.board[TICKET] = 0
+        member.board[board.TICKET] = 0
         release(member)
 
 
@@ -165,9 +149,9 @@ def search_part(
     leaf = plan[layout.LEAF] if side == 0 else plan[layout.NEW]
     key = np.uint64(limits[layout.KEY] + 2 * plan[layout.NEW] + side)
     if interactions is None:
-        draw_features(allowed, deck, limits[layout.DRAWN], key)
+        grow.draw_features(allowed, deck, limits[layout.DRAWN], key)
     else:
-        draw_open(allowed, deck, limits[layout.DRAWN], key, interactions, leaf)
+        grow.draw_open(allowed, deck, limits[layout.DRAWN], key, interactions, leaf)
     start, size = leaves.starts[leaf], leaves.sizes[leaf]
     rows = tree.rows[start : start + (size if size <= limits[layout.LISTED] else 0)]
     search = split.SplitSearch(tree.codes, allowed, first, last, tree.rules)
@@ -187,13 +171,13 @@ def search_part(
 def choose_leaf(member: Member, tree: TreeArrays, interactions: Interactions | None) -> None:
     """Choose the next leaf to split, and record its split; the plan says -1 if there is none."""
     leaves, new = tree.leaves, tree.plan[layout.LEAVES]
-    leaf = next_leaf(leaves.gains, new)
-    if new == leaves.gains.size or member.board[STOP] != 0:
+    leaf = grow.next_leaf(leaves.gains, new)
+    if new == leaves.gains.size or member.board[board.STOP] != 0:
         leaf = -1
     if leaf >= 0:
-        record(tree.codes.features, leaves, tree.splits, leaf, new)
+        grow.record(tree.codes.features, leaves, tree.splits, leaf, new)
         if interactions is not None:
-            hand_down(interactions, leaves.best[leaf, layout.FEATURE], leaf, new)
+            grow.hand_down(interactions, leaves.best[leaf, layout.FEATURE], leaf, new)
         tree.plan[layout.LEAVES] = new + 1
     tree.plan[layout.LEAF], tree.plan[layout.NEW] = leaf, new
 
@@ -222,7 +206,7 @@ def grow_tree(
                 if last_to_arrive(member):
                     leaves.slots[leaf], leaves.slots[new] = left_slot, right_slot
                     if spans is not None and new > 0:
-                        narrow(tree.histogram, codes.features, leaves, spans, leaf, new)
+                        grow.narrow(tree.histogram, codes.features, leaves, spans, leaf, new)
                     release(member)
                 first, last = own_share(codes.features.shape[0], member)
             # else lane j is that of feature j, and this member counted it

@@ -9,14 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pacboost.kernels import layout
-from pacboost.kernels.category_levels import (
-    chance_of,
-    choose_members,
-    evidence_of,
-    order_of,
-    pool_rare,
-)
+from pacboost.kernels import category_levels, layout
 from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes
 from pacboost.kernels.runtime.jit import on_stack, part_of_kernels, uncounted
 from pacboost.kernels.split import (
@@ -182,15 +175,17 @@ def scan_category(
         if kind == 1:
             if evidence == 0:
                 continue
-            chance = chance_of(histogram, bins, rules[layout.LEVEL_PENALTY]) / evidence
+            chance = (
+                category_levels.chance_of(histogram, bins, rules[layout.LEVEL_PENALTY]) / evidence
+            )
         elif kind == 2:
-            pool_rare(histogram, bins, node.min_level_weight)
-            order_of(histogram, bins, rules[layout.SMOOTH], order)
-            chance = chance_of(histogram, bins, rules[layout.LEVEL_PENALTY])
+            category_levels.pool_rare(histogram, bins, node.min_level_weight)
+            category_levels.order_of(histogram, bins, rules[layout.SMOOTH], order)
+            chance = category_levels.chance_of(histogram, bins, rules[layout.LEVEL_PENALTY])
         sides, place, heavier_left = scan_feature(node, histogram, feature, order, best, chance)
         if place >= 0:
             best, cut = sides, place
-            missing_left = choose_members(
+            missing_left = category_levels.choose_members(
                 histogram, bins, order, place, heavier_left, missing, members
             )
     return best, cut, missing_left
@@ -210,10 +205,12 @@ def sum_pairs(lane: Wholes, rows: Rows, pairs: Wholes) -> np.int64:
 @part_of_kernels
 def order_levels(node: Node, histogram: Wholes, bins: int, order: Wholes, out: Bytes) -> float:
     """Write the order of a category's levels at the root; return how much they differ."""
-    order_of(histogram, bins, node.rules[layout.SMOOTH], order)
+    category_levels.order_of(histogram, bins, node.rules[layout.SMOOTH], order)
     for b in range(bins + 1):
         out[b] = order[b]
-    return float(evidence_of(histogram, bins, node.total, node.rules[layout.CHANCE]))
+    return float(
+        category_levels.evidence_of(histogram, bins, node.total, node.rules[layout.CHANCE])
+    )
 
 
 @uncounted

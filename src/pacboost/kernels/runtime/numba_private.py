@@ -82,24 +82,24 @@ class PartLibrary(KernelLibrary):
     """The code of a part, to be linked into that of kernels: there is no machine code of it."""
 
     def finalize(self) -> None:
-        """Take in the parts that are called here, and leave the rest to the kernels."""
+        """Link the parts that are called here; the kernels do the rest."""
         for library in dict.fromkeys(self._linking_libraries):
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalize_dynamic_globals()
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
-        """Return 0, by which numba says that there is no such function in memory."""
+        """Return 0: there is no such function in memory."""
         self._ensure_finalized()
         return 0
 
     @property
     def codegen(self) -> Any:
-        """Return what is asked for ``set_env`` alone."""
+        """Return this object, of which numba calls ``set_env`` only."""
         return self
 
     def set_env(self, name: str, environment: object) -> None:
-        """Do nothing: an environment holds Python objects, of which a part has none."""
+        """Do nothing: an environment holds Python objects, and a part has none."""
 
 
 class KernelLower(Lower):  # type: ignore[misc]
@@ -133,7 +133,7 @@ class KernelLowering(BaseNativeLowering):  # type: ignore[misc]
     lowering_class = KernelLower
 
     def run_pass(self, state: StateDict) -> bool:
-        """Translate it into a library of ours; what neither Python nor a team calls is a part."""
+        """Translate it into one of our libraries; a part is called by neither Python nor a team."""
         is_part = state.flags.no_cpython_wrapper and state.flags.no_cfunc_wrapper
         library = PartLibrary if is_part else KernelLibrary
         state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
@@ -158,7 +158,7 @@ class KernelCompiler(CompilerBase):  # type: ignore[misc]
 def compile_kernel(function: FunctionType, *, allocates: bool = True) -> Any:
     """Make a function that is compiled when it is first called with arguments of some types.
 
-    Kernels that call it link a part made of the same function, and not what Python calls.
+    Kernels that call it link a part compiled from the same function instead.
     """
     return _kernel(function, no_cfunc_wrapper=True, _nrt=allocates)
 
@@ -208,7 +208,7 @@ class DiskCache(FunctionCache):  # type: ignore[misc]
         """Return the compiled form of a signature, or None where there is none that can be used."""
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # whatever the reason, compiling again is the answer
+        except Exception:  # for any reason: compile again
             return None
 
     def save_overload(self, sig: Signature, data: CompileResult) -> None:
@@ -231,7 +231,7 @@ class PickledFiles(disk_cache.CheckedFiles):
 
 
 class CompileListener(event.Listener):  # type: ignore[misc]
-    """Hears of everything that numba compiles in this process, and of nothing that it loads."""
+    """Called for everything that numba compiles in this process, and not for what it loads."""
 
     def on_start(self, event: event.Event) -> None:
         """Write a note if it is a kernel of pacboost."""
@@ -280,7 +280,7 @@ class ArgumentReader:
         return self._builder.load(self._builder.inttoptr(at, WORD.as_pointer()))
 
     def _array(self, kind: types.Array, address: ir.Value) -> Any:
-        """Make an array, whose memory is not counted, of an array object."""
+        """Make an array without reference counting from an array object."""
         array = make_array(kind)(self._context, self._builder)
         item = self._context.get_data_type(kind.dtype)
         data = self._builder.inttoptr(self._load(address, DATA), item.as_pointer())
@@ -369,7 +369,7 @@ def load(typing: Context, array: types.Array, place: types.Type) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def pause(typing: Context) -> Any:
-    """Let the processor know, where it listens, that this thread is waiting in a loop."""
+    """Tell processors that support it that this thread is waiting in a loop."""
 
     def generate(
         context: BaseContext, builder: ir.IRBuilder, signature: Signature, values: Values

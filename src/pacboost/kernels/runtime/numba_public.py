@@ -1,7 +1,7 @@
-"""How kernels are compiled with numba's public API alone: see numba_private.py for the usual way.
+"""Compile kernels with numba's public API alone; numba_private.py is the default.
 
-Models have the same bytes. Compiling takes longer, numba's own cache is used, and the threads of a
-team are called from Python for every kernel: see PlainTeam in team.py.
+Models have the same bytes. Compiling takes longer, numba's cache is used, and the threads of a team
+are called from Python for every kernel: see PlainTeam in team.py.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def compile_kernel(function: FunctionType, *, allocates: bool = True) -> Any:
     except RuntimeError:
         compile_note.not_kept = compile_note.NO_FOLDER
         dispatcher = _dispatcher(function)
-    usual = dispatcher.compile
+    compile_form = dispatcher.compile
 
     def compile_and_say(signature: tuple[types.Type, ...]) -> Any:
         path = dispatcher.stats.cache_path
@@ -38,7 +38,7 @@ def compile_kernel(function: FunctionType, *, allocates: bool = True) -> Any:
         if not dispatcher.signatures and (path is None or not any(Path(path).glob(name))):
             compile_note.say_to_a_person()
         with uninterrupted():
-            return usual(signature)
+            return compile_form(signature)
 
     dispatcher.compile = compile_and_say
     return dispatcher
