@@ -154,7 +154,7 @@ def test_stumps_with_values_of_their_own_are_trees_of_two_leaves() -> None:
 def test_codes_of_two_bytes_are_refused() -> None:
     table = SparseTable(sparse.csc_array(np.arange(600.0)[:, None]))
     sample = Sample(table, np.ones((600, 1), dtype=np.int8), bins=fit_bins(table, 300))
-    with pytest.raises(ParameterError, match="set max_bins to 255 or less"):
+    with pytest.raises(ParameterError, match="max_bins to 255"):
         Tree().on(sample)
 
 
@@ -227,7 +227,7 @@ def test_threads_change_no_tree(sets: Any, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_bad_sets_are_refused() -> None:
     sample = one_sample(4)[1]
-    with pytest.raises(ParameterError, match=r"interactions names feature 6; .* are 0 to 5"):
+    with pytest.raises(ParameterError, match=r"feature 6; .* 0 to 5"):
         Tree(interactions=[(0, 6)]).on(sample)
-    with pytest.raises(ParameterError, match="'pairs'; it may be no_interactions, pairwise"):
+    with pytest.raises(ParameterError, match=r"'pairs'; .* no_interactions, pairwise"):
         Tree(interactions="pairs")

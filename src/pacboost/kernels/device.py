@@ -53,7 +53,7 @@ def describe() -> str:
     return f"{properties['name'].decode()}, {properties['totalGlobalMem'] / 2**30:.0f} GiB"
 
 
-def use_gpu(device: Any, cells: int) -> bool:
+def use_gpu(device: object, cells: int) -> bool:
     """Check whether a fit on ``cells`` rows times columns runs on the GPU.
 
     >>> use_gpu("cpu", 10**9), use_gpu("auto", 1_000)
@@ -74,7 +74,7 @@ def use_gpu(device: Any, cells: int) -> bool:
     return not missing
 
 
-def predict_on_gpu(device: Any, X: Any) -> bool:
+def predict_on_gpu(device: object, X: object) -> bool:
     """Check whether rows are scored on the GPU: if it is available and the table is large.
 
     A model that was fitted on a GPU also predicts without one.

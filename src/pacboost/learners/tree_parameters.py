@@ -11,7 +11,7 @@ import numpy as np
 
 from pacboost.errors import ParameterError
 from pacboost.kernels import split
-from pacboost.kernels.grow import Interactions
+from pacboost.kernels.layout import Interactions
 
 CRITERIA = {
     "newton": split.NEWTON,

@@ -170,8 +170,8 @@ def _fit_to_some(
     cuts_of: dict[int, Cut] = {}
     rows = table.take(chosen).in_place()
     if rows is not None and weights is None and not levels.any():
-        values = quantiles(*rows, max_bins, TIE)
-        cuts_of = {} if values is None else cut_by_quantiles(*values)
+        quantiles = lookup.quantiles_on_gpu(*rows, max_bins, TIE)
+        cuts_of = {} if quantiles is None else cut_by_quantiles(*quantiles)
     rest = [j for j in range(table.n_columns) if j not in cuts_of]
     if rest:
         some = table.take(chosen).rows()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,10 @@ from pacboost.kernels.cuda.device import on_gpu, pinned, predict_kernel, row_ker
 from pacboost.kernels.cuda.encode import Encoder, Layout, Rows, pieces
 from pacboost.kernels.layout import CUT, FEATURE, LEFT, MEMBER, MISSING_LEFT, RIGHT
 from pacboost.kernels.runtime.threads import each_rows
+
+if TYPE_CHECKING:
+    from pacboost.hypotheses.tree import TreeRule
+    from pacboost.kernels.cuda.device import Array, GpuArray
 
 MAX_SPLITS_PER_TREE = 3_072
 """Larger trees are not scored on the GPU."""
@@ -44,7 +48,7 @@ class TreesOnGpu:
             to_gpu(array) for array in arrays
         )
 
-    def add_to(self, scores: Any, values: Any, chosen: Rows | None) -> None:
+    def add_to(self, scores: GpuArray, values: Array, chosen: Rows | None) -> None:
         """Add the values of the trees to scores (rows, outputs), in the memory of either device."""
         import cupy
 
@@ -141,12 +145,12 @@ def _add(part: NDArray[np.float64], scores: NDArray[np.float64]) -> None:
 class GpuScores:
     """Scores (rows, outputs) that a run is measured by, for rows whose codes are on the GPU."""
 
-    def __init__(self, codes: Any, outputs: int) -> None:
+    def __init__(self, codes: GpuArray, outputs: int) -> None:
         self._codes = codes
         self._scores = to_gpu(np.zeros((len(codes), outputs)))
 
-    def add(self, tree: Any, vote: float) -> NDArray[np.float64]:
-        """Add a tree (hypotheses/tree.py) with this vote, and return all scores."""
+    def add(self, tree: TreeRule, vote: float) -> NDArray[np.float64]:
+        """Add a tree with this vote, and return all scores."""
         rows, outputs = self._scores.shape
         features = tree.feature.astype(np.int64)
         shape = map(to_gpu, (features, tree.sides(), tree.left, tree.right))

@@ -57,19 +57,19 @@ def shap_values(
 
     def task(start: int, stop: int) -> None:
         for arguments in prepared:
-            tree_shap.add(codes, start, stop, shares, *arguments)
+            tree_shap.add(codes, start, stop, shares, arguments)
 
     each_rows(task, codes.shape[1])
     return shares, expected
 
 
-def _prepare(tree: TreeRule, vote: float) -> tuple[tuple[Any, ...], Doubles]:
+def _prepare(tree: TreeRule, vote: float) -> tuple[tree_shap.ShapTree, Doubles]:
     """Return the kernel's arguments for a tree, and the tree's mean by cover."""
     feature, left, right = (_plain(a, np.int32) for a in (tree.feature, tree.left, tree.right))
     values = vote * _plain(tree.values, np.float64)
     before, distinct, share, reached = _edges(tree)
     factor, inverse, pull = _tables(share, -(-int(distinct.max()) // 2))
-    arguments = (
+    arguments = tree_shap.ShapTree(
         tree.bins.missing,
         feature,
         _plain(tree.cut, np.int32),

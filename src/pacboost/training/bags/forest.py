@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.forest import LOW, ForestTree
 from pacboost.kernels import forest, forest_predict
-from pacboost.kernels.forest import CLASSES, DEEPEST, LEAST, MISSING, RANDOM, SMALLEST, TRIES
+from pacboost.kernels.forest_split import CLASSES, DEEPEST, LEAST, MISSING, RANDOM, SMALLEST, TRIES
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bags import Bag, Bags
@@ -230,7 +230,7 @@ class TreeMaker(Maker):
         desk = forest.desk(size, gains.size, self._plan, bag.seed, weighted=self._weights.size > 0)
         written, lines = forest.grow(
             self._columns, self._lines, self._parcels, self._weights, bag.counts, self._unit,
-            self.limits.lightest, self._bins.middle, self._plan, desk, nodes, table, gains,
+            self.limits.lightest, self._bins.middle, desk, nodes, table, gains,
         )  # fmt: skip
         return self.member(ForestTree(nodes[:written].copy(), table[:lines].copy(), gains))
 

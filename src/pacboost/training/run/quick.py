@@ -200,7 +200,7 @@ class QuickRounds:
     ) -> list[FinishedRound]:
         """Turn records into rules and entries of the ledger."""
         run, potential = self.run, self.run.rounds.potential
-        rows, features = run.sample.n_rows, self.trees.work.features
+        rows, features = run.sample.n_rows, self.trees.work.codes.features
         first_weights = run.rounds.first_weights
         first_total = int(first_weights.sum()) if first_weights.size > 1 else rows
         member, members = np.full(self.trees.leaves, -1, dtype=np.int32), records.members[0, :0]
