@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler, TargetEncoder, scale
 
-from pacboost import BoostClassifier, answers, certify, certify_all, shift, verify
+from pacboost import BoostClassifier, answers, certify, certify_all, measures, shift, verify
 from pacboost.bounds.wording import UNMOVED_PAIRS, affected
 from pacboost.errors import NotCertified
 from tests.attacks.worlds import coins
@@ -163,3 +163,10 @@ def test_training_rows_that_arrive_changed_are_not_taken_for_new(wrapped: str) -
     found = certify(model, X, y)
     assert not found.rows_checked
     assert found.claim.startswith("If these rows are new")
+
+
+def test_no_answer_counts_against_negatives() -> None:
+    truth = np.array(["bad", "ok"] * 100)
+    said = np.where(np.arange(200) % 20 < 18, None, truth)
+    found = certify(answers(said, missing="wrong"), y=truth, of=measures.false_positive_rate("bad"))
+    assert found.inputs["k"] == 90
