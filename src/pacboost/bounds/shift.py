@@ -126,6 +126,8 @@ def _again(stored: Certificate, ledger: Ledger) -> Certificate:
     inputs = dict(stored.inputs)
     name, move, by = (inputs.pop(key) for key in ("bound", "move", "by"))
     before = makers(*KINDS)[name](replace(stored, bound=name, inputs=inputs), ledger)
+    names = [name for name in wording.UNANSWERED if name in stored.details]
+    before = before.detailed({name: stored.details[name] for name in names})  # name who moves
     return under(before.filtered(stored.details), **{move: by})
 
 

@@ -72,14 +72,14 @@ class RowStream:
         self._old: Codes = self._window
 
     @classmethod
-    def of(cls, reference: Any, delta: float) -> RowStream:
+    def of(cls, reference: object, delta: float) -> RowStream:
         """Start with these reference rows."""
         values, names = read_rows(reference)
         stream = cls(delta, fingerprint(values), names)
         stream._take_reference(values)
         return stream
 
-    def give_reference(self, reference: Any) -> None:
+    def give_reference(self, reference: object) -> None:
         """Set the reference rows again, after reading a file."""
         values, _ = read_rows(reference)
         if fingerprint(values) != self.reference:
@@ -106,7 +106,7 @@ class RowStream:
         """Number of unused reference rows; None if they have to be passed again."""
         return None if self._binning is None else len(self._old) - self.pairs
 
-    def add(self, X: Any) -> None:
+    def add(self, X: object) -> None:
         """Compare further rows."""
         if self._binning is None:
             raise ParameterError(NO_REFERENCE, parameter="reference")
@@ -190,7 +190,7 @@ class RowStream:
         order = np.argsort(-won, kind="stable")
         return {self.names[j]: float(won[j] / won_in_all) for j in order if won[j] > 0}
 
-    def ratio(self, X: Any) -> LearnedRatio:
+    def ratio(self, X: object) -> LearnedRatio:
         """Return the weights of rows by the last rules; no rule may have been fitted on X."""
         if self._binning is None:
             raise ParameterError(NO_REFERENCE, parameter="reference")

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from pacboost.bounds import wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import FileError, ParameterError
@@ -112,12 +114,12 @@ class Monitor:
 
     def __init__(
         self,
-        model: Any = None,
+        model: object = None,
         *,
         delta: float = 0.05,
         error: float | None = None,
         run_length: int = 100_000,
-        reference: Any = None,
+        reference: object = None,
     ) -> None:
         self.model = model
         self.delta = probability("delta", delta)
@@ -134,7 +136,7 @@ class Monitor:
         self._mistakes = MistakeStream(self.error, self.delta, self.run_length)
         self._rows = None if reference is None else RowStream.of(reference, self.delta)
 
-    def update(self, X: Any, y: Any) -> Monitor:
+    def update(self, X: object, y: ArrayLike) -> Monitor:
         """Count the mistakes of the model on labelled rows."""
         if self.model is None:
             raise ParameterError(
@@ -153,7 +155,7 @@ class Monitor:
             )
         return self.update_mistakes(wrong)
 
-    def update_answers(self, said: Any, y: Any, missing: str = "abstain") -> Monitor:
+    def update_answers(self, said: ArrayLike, y: ArrayLike, missing: str = "abstain") -> Monitor:
         """Count the mistakes of answers from any source, given the true labels.
 
         A missing answer is skipped, or counts as a mistake with ``missing="wrong"``.
@@ -166,7 +168,7 @@ class Monitor:
         self._mistakes.add(read_mistakes(mistakes))
         return self
 
-    def update_rows(self, X: Any) -> Monitor:
+    def update_rows(self, X: object) -> Monitor:
         """Compare new rows, without labels, with the reference rows."""
         if self._rows is None:
             raise ParameterError(
@@ -177,7 +179,7 @@ class Monitor:
         self._rows.add(X)
         return self
 
-    def now(self, X: Any, y: Any) -> Certificate:
+    def now(self, X: object, y: ArrayLike) -> Certificate:
         """Certify the error on new rows by labelled rows from before the drift.
 
         The rules that distinguish new rows from the reference weigh the rows X, y, which must be
@@ -285,7 +287,7 @@ class Monitor:
         }
 
     @classmethod
-    def load(cls, path: str | Path, model: Any = None, *, reference: Any = None) -> Monitor:
+    def load(cls, path: str | Path, model: object = None, *, reference: object = None) -> Monitor:
         """Continue from a file; the model and the reference rows are not in it.
 
         To compare further rows, pass the same reference rows again.
@@ -317,14 +319,14 @@ class Monitor:
         return monitor
 
 
-def _number(value: Any) -> float:
+def _number(value: object) -> float:
     """Read a number from a file; None would mean the error that the model certifies."""
     if not isinstance(value, float):
         raise ValueError(f"delta or error is {value!r:.40}, and no number")
     return value
 
 
-def _certified(model: Any) -> float:
+def _certified(model: object) -> float:
     certificate = getattr(model, "certificate_", None)
     of_what = getattr(certificate, "of_what", None)
     if certificate is None or of_what != wording.NEW_EXAMPLES or certificate.value >= 1:
@@ -337,7 +339,7 @@ def _certified(model: Any) -> float:
     return float(certificate.value)
 
 
-def _fingerprint(model: Any) -> str:
+def _fingerprint(model: object) -> str:
     """Return a digest of the record of a pacboost model; empty for others."""
     ledger: Any = getattr(model, "ledger_", None)
     return str(ledger.digest()) if hasattr(ledger, "digest") else ""

@@ -176,7 +176,7 @@ class GivenNumbers(Answers):
 
 
 def joined(
-    several: Sequence[Answers], X: Any, y: Any, *others: Any, numbers: bool = False
+    several: Sequence[Answers], X: object, y: object, *others: Any, numbers: bool = False
 ) -> tuple[Any, ...]:
     """Return answers as models, then rows, labels and others, of the rows that count.
 
@@ -248,7 +248,7 @@ def _cells(values: Any) -> NDArray[Any]:
     return cells
 
 
-def _classes(cells: NDArray[Any], truths: NDArray[Any], named: Any) -> NDArray[Any]:
+def _classes(cells: NDArray[Any], truths: NDArray[Any], named: ArrayLike | None) -> NDArray[Any]:
     """Return all classes, written as labels are; warn of answers that only spell them otherwise."""
     labels = {*truths.tolist(), *(() if named is None else np.asarray(named).tolist())}
     if named is not None and len(labels) > len(set(np.asarray(named).tolist())):

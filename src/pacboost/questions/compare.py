@@ -193,7 +193,7 @@ class Comparison:
 
 def measure(
     name: str,
-    model: Any,
+    model: object,
     training: Rows,
     test: Rows | None,
     *,
@@ -287,9 +287,9 @@ def differences(
 
 @explains_input
 def compare_models(
-    one: Any,
-    other: Any,
-    X: Any,
+    one: object,
+    other: object,
+    X: object,
     y: Any,
     *,
     delta: float = 0.05,

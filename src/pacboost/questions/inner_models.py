@@ -25,7 +25,7 @@ class Inner:
     X: Any
 
 
-def inner_models(model: Any, X: Any) -> list[Inner]:
+def inner_models(model: object, X: object) -> list[Inner]:
     """Return all fitted pacboost models within a classifier, itself included.
 
     Pipelines, searches, calibration, voting and bagging keep the classifiers they have fitted as
@@ -81,7 +81,7 @@ def _learns_as_it_transforms(step: Any) -> bool:
     return name == "TransformerMixin.fit_transform" or type(step).__name__ in ROWS_AS_TRANSFORMED
 
 
-def remembers(model: Any) -> bool:
+def remembers(model: object) -> bool:
     """Check whether a model is one of ours, which can compare rows with those of its fit."""
     return getattr(type(model), "_remembers_rows", False) is True
 
@@ -119,7 +119,7 @@ def snapshot(model: Any) -> Any:
         ) from problem
 
 
-def _walk(model: Any, X: Any, depth: int) -> Iterator[Inner]:
+def _walk(model: object, X: object, depth: int) -> Iterator[Inner]:
     if remembers(model):
         if getattr(model, "__sklearn_is_fitted__", lambda: True)():
             yield Inner(model, X)
@@ -156,16 +156,16 @@ def _through_pipeline(model: Any, X: Any, depth: int) -> Iterator[Inner]:
     yield from _walk(model.steps[-1][1], X, depth - 1)
 
 
-def _is_pipeline(model: Any) -> bool:
+def _is_pipeline(model: object) -> bool:
     steps = getattr(model, "__dict__", {}).get("steps")
     return isinstance(steps, list) and bool(steps) and hasattr(model, "predict")
 
 
-def _fitted_names(model: Any) -> list[str]:
+def _fitted_names(model: object) -> list[str]:
     return [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]
 
 
-def _parts(value: Any) -> list[Any]:
+def _parts(value: object) -> list[Any]:
     """Return the classifiers that an attribute holds: itself, or those in a list."""
     if isinstance(value, Mapping):
         values = list(value.values())
@@ -182,7 +182,7 @@ def _parts(value: Any) -> list[Any]:
     ]
 
 
-def _columns_of(model: Any, X: Any, number: int) -> Any:
+def _columns_of(model: object, X: Any, number: int) -> Any:
     """Return the columns that a member of a bag looks at."""
     chosen = getattr(model, "estimators_features_", None)
     if chosen is None or number >= len(chosen) or not hasattr(X, "shape"):

@@ -42,7 +42,12 @@ ROUNDS, SHRINKAGE = 20, 0.5
 
 
 def filtered(
-    rows: NewRows, X: Any, y: ArrayLike, shift: Ratio | UnlabelledRows | LearnedRatio, *, each: bool
+    rows: NewRows,
+    X: object,
+    y: ArrayLike,
+    shift: Ratio | UnlabelledRows | LearnedRatio,
+    *,
+    each: bool,
 ) -> NewRows:
     """Return the rows that coins keep by a ratio, known or learned.
 
@@ -72,7 +77,7 @@ def filtered(
 
 
 def _learned(
-    rows: NewRows, X: Any, y: ArrayLike, shift: UnlabelledRows
+    rows: NewRows, X: object, y: ArrayLike, shift: UnlabelledRows
 ) -> tuple[LearnedRatio, NewRows]:
     """Learn a ratio on rows set apart, and return it with the other rows."""
     old, names = read_rows(X)
@@ -93,7 +98,7 @@ def _learned(
 
 
 def _tossed(
-    rows: NewRows, X: Any, y: ArrayLike, weights: Doubles, bound: float, seed: int
+    rows: NewRows, X: object, y: ArrayLike, weights: Doubles, bound: float, seed: int
 ) -> NewRows:
     """Return the rows whose coins fall below their weights divided by the bound."""
     keys = row_hashes(X if isinstance(X, Table) else plain_rows(X))[rows.kept]

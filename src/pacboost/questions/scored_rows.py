@@ -135,7 +135,9 @@ class ScoredRows:
         if name in ("recall", "false_negative_rate"):
             return is_class, is_class & (is_predicted if name == "recall" else ~is_predicted)
         if name == "false_positive_rate":
-            return ~is_class, ~is_class & is_predicted
+            # No answer is never the right one, so it counts against negatives, too.
+            unanswered = np.array([answer is None for answer in self.said.tolist()])
+            return ~is_class, ~is_class & (is_predicted | unanswered)
         inside = is_predicted if name == "precision" else is_class | is_predicted
         return inside | self.doubtful, is_class & is_predicted
 

@@ -49,7 +49,8 @@ def refuse_batches(model: object, X: object) -> None:
 
 def _agree(together: NDArray[Any], alone: NDArray[Any]) -> NDArray[np.bool_]:
     if together.dtype.kind == "f" and alone.dtype.kind == "f":
-        return np.isclose(together, alone, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
+        close = np.isclose(together, alone, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
+        return np.asarray(close)
     return np.asarray(together == alone)
 
 

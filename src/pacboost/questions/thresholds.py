@@ -74,7 +74,7 @@ class ThresholdChoice:
 
     @classmethod
     def of(
-        cls, score: NDArray[Any], own: NDArray[np.bool_], label: Any, delta: float
+        cls, score: NDArray[Any], own: NDArray[np.bool_], label: object, delta: float
     ) -> ThresholdChoice:
         """Divide scores into those of rows of the class, which are its ``own``, and of others."""
         borders = Borders.of(score)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.kernels.bins import encode, encode_rows, pack, quantiles
+from pacboost.kernels.bins import encode, encode_rows, pack, quantiles_on_gpu
 from pacboost.kernels.runtime.threads import each_columns, each_rows
 from pacboost.samples.cuts import (
     TIE,
@@ -170,7 +170,7 @@ def _fit_to_some(
     cuts_of: dict[int, Cut] = {}
     rows = table.take(chosen).in_place()
     if rows is not None and weights is None and not levels.any():
-        quantiles = lookup.quantiles_on_gpu(*rows, max_bins, TIE)
+        quantiles = quantiles_on_gpu(*rows, max_bins, TIE)
         cuts_of = {} if quantiles is None else cut_by_quantiles(*quantiles)
     rest = [j for j in range(table.n_columns) if j not in cuts_of]
     if rest:
