@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from pacboost.errors import DataError, DataTypeError
 from pacboost.numerics.markup import paragraph, table
@@ -83,7 +83,7 @@ class AnswerList(list[Answer]):
         return paragraph(words) + table(["row", "label", "confidence", "guess"], rows)
 
 
-def asked(model: object, X: ArrayLike, method: str = "predict") -> NDArray[Any]:
+def asked(model: object, X: object, method: str = "predict") -> NDArray[Any]:
     """Return the predictions of a model for rows, in host memory."""
     if isinstance(model, type) or not hasattr(model, "predict"):
         raise DataTypeError(

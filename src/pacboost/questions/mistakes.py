@@ -41,7 +41,7 @@ def mistakes(model: Any, X: object, y: Any) -> NDArray[np.bool_]:
     return np.asarray(wrong.any(axis=1)) if several else wrong
 
 
-def fresh_labels(y: ArrayLike, classes: ArrayLike | None = None) -> NDArray[Any]:
+def fresh_labels(y: object, classes: ArrayLike | None = None) -> NDArray[Any]:
     """Return the labels of rows that had no part in a fit: one a row, none missing, of its type."""
     labels = np.asarray(y)
     if labels.ndim != 1 or labels.size == 0:

@@ -131,7 +131,9 @@ def panels(
 MEASURED, CERTIFIED = BLUE, RED
 
 
-def threshold_curves(decision: ThresholdDecision, ax: Axes | None = None) -> NDArray[Any]:
+def threshold_curves(
+    decision: ThresholdDecision, ax: Axes | NDArray[Any] | None = None
+) -> NDArray[Any]:
     """Draw recall and false alarms by threshold, and recall by false alarms; return the axes."""
     by_threshold, by_alarms = grid = panels(ax, (10, 4), 1, 2)
     columns = {name: np.array(values) for name, values in decision.curve.columns.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -286,7 +285,7 @@ class ThresholdClassifier(WrappedClassifier):
             others = others[np.delete(self.predict_proba(X), place, axis=1).argmax(axis=1)]
         return np.asarray(np.where(score >= self.threshold, label, others))
 
-    def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Any:
+    def plot(self, ax: Axes | NDArray[Any] | None = None) -> Any:
         """Draw observed and certified rates at every threshold, and return the axes.
 
         ``ax`` may be two axes: shares by threshold, and recall by false alarms.

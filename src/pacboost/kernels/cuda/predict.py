@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from pacboost.kernels.layout import CUT, FEATURE, LEFT, MEMBER, MISSING_LEFT, RI
 from pacboost.kernels.runtime.threads import each_rows
 
 if TYPE_CHECKING:
-    from pacboost.hypotheses.tree import TreeRule
     from pacboost.kernels.cuda.device import Array, GpuArray
 
 MAX_SPLITS_PER_TREE = 3_072
@@ -25,6 +24,18 @@ FEATURE_BIT, CUT_BIT, MISSING_BIT, MEMBER_BIT = 23, 15, 14, 13
 THREADS = 256
 
 int64 = np.int64
+
+
+class Tree(Protocol):
+    """A tree of an earlier round, as hypotheses/tree.py stores it."""
+
+    feature: NDArray[np.int64]
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+    def sides(self) -> NDArray[np.bool_]:
+        """Return the side of every code at every split."""
 
 
 class TreesOnGpu:
@@ -149,7 +160,7 @@ class GpuScores:
         self._codes = codes
         self._scores = to_gpu(np.zeros((len(codes), outputs)))
 
-    def add(self, tree: TreeRule, vote: float) -> NDArray[np.float64]:
+    def add(self, tree: Tree, vote: float) -> NDArray[np.float64]:
         """Add a tree with this vote, and return all scores."""
         rows, outputs = self._scores.shape
         features = tree.feature.astype(np.int64)
