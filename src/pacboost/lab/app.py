@@ -17,7 +17,6 @@ import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -337,7 +336,6 @@ class Lab:
         if not isinstance(asked, dict):
             return failure("link", "the request is not a JSON object; the link may be broken", 400)
         cache = await self._cache()
-        await asyncio.to_thread(import_module, "pacboost.lab.routes")
 
         def answered() -> Response:
             from pacboost.lab.session import LabSession
