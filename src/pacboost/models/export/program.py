@@ -58,7 +58,7 @@ def chosen_cut(model: BaseEstimator) -> tuple[float, int, Certificate | None] | 
     if model.positive is not None:
         place = classes.tolist().index(model.positive)
     decision = vars(model).get("decision_")
-    certified = decision is not None and model._as_decided()  # no other threshold was set since
+    certified = decision is not None and model._is_as_chosen  # no other threshold was set since
     return model.threshold_, place, decision.certificate if certified else None
 
 
