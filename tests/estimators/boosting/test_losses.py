@@ -187,9 +187,9 @@ def test_monotone_constraints_hold(loss: str) -> None:
 @pytest.mark.parametrize(
     ("options", "targets", "said"),
     [
-        ({"loss": "poisson"}, [1.0, -2.0, 3.0], r"y holds -2, but loss='poisson' predicts counts"),
+        ({"loss": "poisson"}, [1.0, -2.0, 3.0], r"y holds -2, but the loss 'poisson' predicts"),
         ({"loss": "poisson"}, [0.0, 0.0, 0.0], "all targets are 0"),
-        ({"loss": "gamma"}, [1.0, 0.0, 3.0], "y holds 0, but loss='gamma' predicts numbers above"),
+        ({"loss": "gamma"}, [1.0, 0.0, 3.0], "y holds 0, but the loss 'gamma' predicts"),
         ({"loss": "quantile"}, THREE, "quantile is None"),
         ({"loss": "quantile", "quantile": 1.5}, THREE, "quantile is 1.5"),
         ({"loss": "quantile", "quantile": "high"}, THREE, "quantile is 'high'"),

@@ -6,12 +6,11 @@ import re
 import warnings
 from collections.abc import Collection, Sequence
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.cli.output import working
-from pacboost.errors import FileError, InputWarning
+from pacboost.errors import FileError, InputWarning, ParameterError
 from pacboost.reports.text import counted
 from pacboost.sources.columns import Columns
 from pacboost.sources.data_file import DataFile
@@ -159,7 +158,7 @@ def _check_names(data: DataFile, target: str, drop: Sequence[str], text: Sequenc
 def _refuse_unknown(asked: Sequence[str], columns: Collection[str], option: str) -> None:
     for name in asked:
         if name not in columns:
-            raise click.UsageError(
+            raise ParameterError(
                 f"{option} names {name!r}, which is not a column; "
                 + (f"the columns are {', '.join(map(repr, columns))}" if columns else ONLY_TARGET),
             )

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from pacboost.cli.options import MODEL_MEMORY
-from pacboost.errors import FileError
+from pacboost.errors import FileError, ParameterError
 from pacboost.sources.data_file import MISSING, DataFile
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def separator(asked: str | None) -> str | None:
         return None
     asked = "\t" if asked.lower() in TABS else asked
     if len(asked) != 1 or asked in '"\r\n':
-        raise click.UsageError(f"--sep is {asked!r}; it has to be one character, or tab")
+        raise ParameterError(f"--sep is {asked!r}; it has to be one character, or tab")
     return asked
 
 
