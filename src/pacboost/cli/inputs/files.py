@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from pacboost.cli.options import MODEL_MEMORY
 from pacboost.errors import FileError, ParameterError
 from pacboost.sources.data_file import MISSING, DataFile
 
