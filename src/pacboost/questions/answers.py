@@ -25,7 +25,7 @@ MISSING = ("abstain", "wrong")
 
 
 def answers(
-    said: ArrayLike | str,
+    said: ArrayLike | Sequence[object],
     scores: ArrayLike | str | None = None,
     *,
     positive: object = None,
