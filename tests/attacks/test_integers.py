@@ -98,7 +98,7 @@ CALLS = list(calls())
 
 def test_every_bound_is_attacked() -> None:
     attacked = {call.values[0] for call in CALLS}
-    assert len(attacked) > 120
+    assert len(attacked) >= 120
     assert {own.compute for name, own in BOUNDS.items() if name != "training.product_bound"} <= (
         attacked
     )

@@ -123,7 +123,7 @@ class Certificate:
         >>> from pacboost.bounds import holdout
         >>> print(holdout.certificate(3, 100, 0.05).repeating_learned(0.085).claim)
         The classifier is wrong on at most 7.58 % of new examples. 8.5 % of these rows equal rows \
-it learned from; if they are copies, pass copies='distinct' or groups=.
+it learned from; if they are copies, count distinct rows or name their groups.
         """
         return self.detailed({wording.SHARE_LEARNED: share}) if share else self
 

@@ -17,7 +17,7 @@ from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import kernel, on_stack, team_kernel
 from pacboost.kernels.sparse import count, share_of_lists
 from pacboost.kernels.split import LOW, NEWTON, Leaf, scan_quickly
-from pacboost.kernels.split_general import Node, scan_feature
+from pacboost.kernels.split_general import NodeTotals, scan_feature
 
 
 class Runs(NamedTuple):
@@ -163,7 +163,7 @@ def look(
         elif span is not None:
             for s in range(1, lines):
                 count(rows, codes, pairs[s], totals[s], default, bins, missing, histogram[s])
-            node = Node(totals, rules, span, min_weight, 0.0)
+            node = NodeTotals(totals, rules, span, min_weight, 0.0)
             worth, cut, missing_left = scan_feature(node, histogram, feature, order, min_worth, 0.0)
         if cut >= 0:
             min_worth = worth

@@ -26,7 +26,7 @@ from pacboost.kernels.split import (
 )
 
 
-class Node(NamedTuple):
+class NodeTotals(NamedTuple):
     """The sums of a node, by output, and the rules for its splits."""
 
     total: Wholes
@@ -40,7 +40,7 @@ class Node(NamedTuple):
 
 
 @part_of_kernels
-def judge(node: Node, sums: Wholes, count: int, worth_of_cuts: Floats) -> None:
+def judge(node: NodeTotals, sums: Wholes, count: int, worth_of_cuts: Floats) -> None:
     """Write the worth of both sides of cuts, given the sums below them, in vectorized loops."""
     above, total = on_stack((256,), np.float64), node.total
     criterion, penalty = int(node.rules[layout.CRITERION]), node.rules[layout.PENALTY]
@@ -72,7 +72,7 @@ def judge(node: Node, sums: Wholes, count: int, worth_of_cuts: Floats) -> None:
 
 
 @part_of_kernels
-def follows_slope(node: Node, below: np.int64, slope: int) -> bool:
+def follows_slope(node: NodeTotals, below: np.int64, slope: int) -> bool:
     """Check whether the means of both sides of a cut, within the span, rise or fall as allowed."""
     span, above = node.span, node.total[0] - below
     low = min(max(float(below >> 32) / float(below & LOW), span[0]), span[1])
@@ -82,7 +82,12 @@ def follows_slope(node: Node, below: np.int64, slope: int) -> bool:
 
 @part_of_kernels
 def scan_feature(
-    node: Node, histogram: Wholes, feature: Wholes, order: Wholes, min_worth: float, chance: float
+    node: NodeTotals,
+    histogram: Wholes,
+    feature: Wholes,
+    order: Wholes,
+    min_worth: float,
+    chance: float,
 ) -> tuple[float, int, bool]:
     """Find the cut of one feature that is worth most, and over ``min_worth``.
 
@@ -151,7 +156,7 @@ def read_feature(
 
 @part_of_kernels
 def scan_category(
-    node: Node,
+    node: NodeTotals,
     histogram: Wholes,
     feature: Wholes,
     root_order: Bytes,
@@ -203,7 +208,9 @@ def sum_pairs(lane: Wholes, rows: Rows, pairs: Wholes) -> np.int64:
 
 
 @part_of_kernels
-def order_levels(node: Node, histogram: Wholes, bins: int, order: Wholes, out: Bytes) -> float:
+def order_levels(
+    node: NodeTotals, histogram: Wholes, bins: int, order: Wholes, out: Bytes
+) -> float:
     """Write the order of a category's levels at the root; return how much they differ."""
     category_levels.order_of(histogram, bins, node.rules[layout.SMOOTH], order)
     for b in range(bins + 1):
@@ -247,7 +254,7 @@ def scan(
     before = worth(criterion, pulls, weight, rules[layout.PENALTY])
     after = min_worth = before + NOISE * abs(before)
     leaf = Leaf(total[0], rules[layout.PENALTY], min_weight, sums, worth_of_cuts)
-    node = Node(total, rules, span, min_weight, rules[layout.LEVEL_ROWS] * weight / size)
+    node = NodeTotals(total, rules, span, min_weight, rules[layout.LEVEL_ROWS] * weight / size)
     for j in range(search.first, search.last):
         feature = codes.features[j]
         category, bins = feature[layout.CATEGORY], feature[layout.BINS]

@@ -78,12 +78,12 @@ def verify(path: str | Path | Certificate | Family, *, memory: int = 0) -> list[
         return [
             _alone(certificate) for certificate in (path if isinstance(path, Family) else [path])
         ]
-    return checks(read(path), Path(path))
+    return checks(read(path, memory), Path(path))
 
 
 def sentence(path: str | Path, *, memory: int = 0) -> str:
     """Return what the certificate of a file claims; "" if it has none."""
-    model = load(path)
+    model = load(path, memory)
     covers = "" if model.coverage is None else coverage_words(model.coverage.certificate)
     if model.decision is not None:
         return f"{model.decision.sentence} {covers}".strip()

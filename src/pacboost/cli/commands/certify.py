@@ -18,7 +18,7 @@ from pacboost.numerics.checks import probability
 
 if TYPE_CHECKING:
     from pacboost.bounds.certificate import Certificate
-    from pacboost.cli.inputs.files import Model
+    from pacboost.cli.inputs.files import FittedModel
 
     Certified = tuple[Certificate, dict[str, Any], list[Any]]
     """A certificate, what JSON adds to it, and the parts to print."""
@@ -170,7 +170,7 @@ def command(model_path: Path, data: Path | None, target: str, **given: Any) -> N
 
 
 def _certify_measures(
-    model: Model, X: object, y: object, columns: Mapping[str, Any],
+    model: FittedModel, X: object, y: object, columns: Mapping[str, Any],
     given: Mapping[str, Any],
 ) -> None:  # fmt: skip
     from pacboost.bounds.wording import sentence
@@ -289,7 +289,7 @@ def _shares(text: str) -> Any:
 
 
 def _all_answers(
-    model: Model, X: object, y: object, columns: dict[str, Any], given: Mapping[str, Any]
+    model: FittedModel, X: object, y: object, columns: dict[str, Any], given: Mapping[str, Any]
 ) -> Certified:
     from pacboost.bounds import estimates, wording
     from pacboost.bounds.held_out import HeldOut
@@ -309,7 +309,7 @@ def _all_answers(
 
 
 def _confident_answers(
-    model: Model, X: object, y: object, _: object, given: Mapping[str, Any]
+    model: FittedModel, X: object, y: object, _: object, given: Mapping[str, Any]
 ) -> Certified:
     import numpy as np
 

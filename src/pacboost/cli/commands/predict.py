@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from pacboost.cli import options
-from pacboost.cli.inputs.files import Model, data_file, open_model
+from pacboost.cli.inputs.files import FittedModel, data_file, open_model
 from pacboost.cli.output import echo, print_json, working
 from pacboost.errors import FileError, NotCertified
 from pacboost.numerics.percent import guarded, percent, visible
@@ -136,7 +136,7 @@ class Predictions:
     Columns of the output are those kept, the prediction, sets or intervals, and probabilities.
     """
 
-    def __init__(self, model: Model, path: Path, arguments: Mapping[str, Any]) -> None:
+    def __init__(self, model: FittedModel, path: Path, arguments: Mapping[str, Any]) -> None:
         from pacboost.estimators.decisions.intervals import intervals
         from pacboost.estimators.decisions.sets import sets
 

@@ -11,7 +11,7 @@ import click
 
 from pacboost.cli import options
 from pacboost.cli.group import ALARM
-from pacboost.cli.inputs.files import Model, data_file, open_model
+from pacboost.cli.inputs.files import FittedModel, data_file, open_model
 from pacboost.cli.output import answer, bold, working
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def command(model_path: Path, data: Path | None, target: str | None, **arguments
         sys.exit(ALARM)
 
 
-def _monitor(model: Model, target: str | None, arguments: Mapping[str, Any]) -> Monitor:
+def _monitor(model: FittedModel, target: str | None, arguments: Mapping[str, Any]) -> Monitor:
     """Load the monitor from the file of --state, or start a new one."""
     from pacboost.monitoring.monitor import Monitor
 
@@ -134,7 +134,7 @@ def _monitor(model: Model, target: str | None, arguments: Mapping[str, Any]) -> 
     return monitor
 
 
-def _rows(model: Model, path: Path, target: str | None, arguments: Mapping[str, Any]) -> Any:
+def _rows(model: FittedModel, path: Path, target: str | None, arguments: Mapping[str, Any]) -> Any:
     from pacboost.cli.inputs.rows import Reader, as_frame
     from pacboost.sources.file_rows import whole
 

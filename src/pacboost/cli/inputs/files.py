@@ -21,7 +21,7 @@ STANDARD_INPUT = "-"
 TABS = ("\\t", "tab")
 
 
-class Model(Protocol):
+class FittedModel(Protocol):
     """What commands ask of a model; those of numbers have neither classes nor probabilities."""
 
     @property

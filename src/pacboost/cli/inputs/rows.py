@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.wording import MEASURES
-from pacboost.cli.inputs.files import Model, check_output, data_file, open_model
+from pacboost.cli.inputs.files import FittedModel, check_output, data_file, open_model
 from pacboost.cli.output import working
 from pacboost.errors import DataError, FileError, InputWarning
 from pacboost.questions.answers import MISSING, Answers, answers, joined
@@ -34,7 +34,9 @@ from pacboost.sources.written import Spelling, read_labels
 class Reader:
     """Reads rows for one model; ``others`` are columns of the file that are not features."""
 
-    def __init__(self, model: Model, text: Sequence[str] = (), others: Sequence[str] = ()) -> None:
+    def __init__(
+        self, model: FittedModel, text: Sequence[str] = (), others: Sequence[str] = ()
+    ) -> None:
         self._model, self._text, self._others = model, tuple(text), set(others)
         self._unknown: dict[str, list[str]] = {}
 
@@ -202,7 +204,7 @@ def numbers(texts: Sequence[str], target: str, spelling: Spelling) -> NDArray[np
 
 
 def read_all(
-    model: Model, data: DataFile, target: str, text: Sequence[str], others: Sequence[str]
+    model: FittedModel, data: DataFile, target: str, text: Sequence[str], others: Sequence[str]
 ) -> tuple[Any, NDArray[Any], Cells]:
     """Read a file with labels; return the rows for the model, the labels, and all cells."""
     with working(f"reading {data.name}"):
@@ -228,7 +230,7 @@ def class_named(labels: object, name: str | None) -> Any:
 
 
 def fresh_rows(
-    model: Model, data: Path, target: str, arguments: Mapping[str, Any]
+    model: FittedModel, data: Path, target: str, arguments: Mapping[str, Any]
 ) -> tuple[Any, NDArray[Any], dict[str, Any]]:
     """Read rows that are new to a model.
 

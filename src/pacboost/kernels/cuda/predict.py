@@ -26,7 +26,7 @@ THREADS = 256
 int64 = np.int64
 
 
-class Tree(Protocol):
+class StoredTree(Protocol):
     """A tree of an earlier round, as hypotheses/tree.py stores it."""
 
     feature: NDArray[np.int64]
@@ -160,7 +160,7 @@ class GpuScores:
         self._codes = codes
         self._scores = to_gpu(np.zeros((len(codes), outputs)))
 
-    def add(self, tree: Tree, vote: float) -> NDArray[np.float64]:
+    def add(self, tree: StoredTree, vote: float) -> NDArray[np.float64]:
         """Add a tree with this vote, and return all scores."""
         rows, outputs = self._scores.shape
         features = tree.feature.astype(np.int64)
