@@ -102,7 +102,7 @@ def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
         [sys.executable, "-c", "import os; print(os.getpid())"], stdout=subprocess.PIPE, check=True
     )
     own = part_of(tmp_path / "run")
-    part = own.with_name(own.name.replace(f".{os.getpid()}-", f".{int(ended.stdout)}-"))
+    part = own.rename(own.with_name(own.name.replace(f".{os.getpid()}-", f".{int(ended.stdout)}-")))
     part.write_bytes(b"half a file")
     make().save(tmp_path / "run")
     assert not part.exists()
