@@ -27,6 +27,7 @@ from pacboost.estimators.inputs.examples import read_examples
 from pacboost.estimators.inputs.parameters import callables, draw_seed, progress_after
 from pacboost.fit.roles import draw
 from pacboost.learners.choose import as_learner
+from pacboost.models.schema import Schema
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.parallel.cluster import in_batches, joblib_cluster, send
 from pacboost.questions.compare import (
@@ -148,7 +149,8 @@ class Contest:
         self._verbose = verbose
         seed = draw_seed(random_state)
         self._parameters = {"early_stopping": False, "random_state": seed, **parameters}
-        examples, _ = read_examples(BoostClassifier(**parameters), X, y, None)
+        options = BoostClassifier(**parameters)._column_options()
+        examples, _ = read_examples(Schema.learn(X, options)[1], y)
         self._n_rows = examples.n_rows
         self._assumptions: tuple[str, ...] = ()
         self._training, self._test = self._split(X, y, test, check_copies(copies), seed)

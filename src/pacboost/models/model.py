@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +21,18 @@ from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels import same_bits
 from pacboost.ledgers.ledger import LOG_LINK, Ledger
 from pacboost.models.calibration import Calibration
+from pacboost.models.schema import Schema
 from pacboost.numerics.memory import in_host_memory
 from pacboost.numerics.same_bits import product, row_totals
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.bins import Bins
-from pacboost.samples.sketch import Sketch
-from pacboost.sources.levels import NO_LEVELS, Levels
-from pacboost.sources.mixed import MixedFeatures
-from pacboost.sources.text import TextFeatures
+from pacboost.sources.levels import Levels
 from pacboost.training.metrics import steepness
+
+if TYPE_CHECKING:
+    from pacboost.samples.sketch import Sketch
+    from pacboost.sources.mixed import MixedFeatures
+    from pacboost.sources.text import TextFeatures
 
 MAX_LEVELS_NAMED = 4
 """Of a larger set of levels, rules name two."""
@@ -41,21 +44,18 @@ class Model:
 
     classes: NDArray[Any]
     """Empty for numbers."""
-    n_features: int
-    names: tuple[str, ...] | None
+    schema: Schema
+    """How rows are read: columns, names, levels, or the words of texts."""
     vote: Any
     """A ``Vote`` of rules, or a ``Forest``, whose trees have one vote each."""
     ledger: Ledger
     """For a forest, the booster is the kind of forest, and there are no rounds."""
     bins: Bins | None = None
     """None if the learner did not use any."""
-    levels: Levels = NO_LEVELS
     labels: int = 0
     """Number of labels that a row of a forest may have at once; 0 if it has exactly one. Otherwise
     every class is a set of labels, named by a 1 for each label in it and a 0 for each other."""
     calibration: Calibration | None = None
-    text: TextFeatures | MixedFeatures | None = None
-    """The reader of texts, if the columns are words."""
     certificate: Certificate | None = None
     decision: ThresholdDecision | None = None
     """A threshold that was chosen with a guarantee, which ``predict`` then uses."""
@@ -81,6 +81,26 @@ class Model:
         """
         size = f"features={self.n_features}, classes={self.classes.size}"
         return f"Model(rules={len(self.vote)}, {size})"
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns."""
+        return self.schema.n_columns
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the columns, if they have names."""
+        return self.schema.names
+
+    @property
+    def levels(self) -> Levels:
+        """The levels of categorical columns."""
+        return self.schema.levels
+
+    @property
+    def text(self) -> TextFeatures | MixedFeatures | None:
+        """The reader of texts, if the columns are words."""
+        return self.schema.text
 
     @property
     def forest(self) -> bool:

@@ -19,6 +19,7 @@ from pacboost.fit.rows import LabelledRows
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
+from pacboost.models.schema import Schema
 from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.samples.sample import Sample
 from pacboost.theory.committee import RowCommittee, Steps
@@ -311,7 +312,7 @@ class BoostByMajority(Boosting):
     verbose: bool | int | str = "auto"
     random_state: Any = None
 
-    def _recipe(self, examples: LabelledRows) -> Recipe:
+    def _recipe(self, examples: LabelledRows, schema: Schema) -> Recipe:
         self._promise = Majority(
             real_number("edge", self.edge), real_number("epsilon", self.epsilon)
         )

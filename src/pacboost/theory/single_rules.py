@@ -21,15 +21,16 @@ from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.inputs.division import counted, undivided
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import (
+    HasSchema,
     RemembersRows,
     ScoredClassifier,
     fits_rows,
     takes_rows,
 )
-from pacboost.estimators.inputs.labels import read_labels, two_classes
-from pacboost.estimators.inputs.tables import open_table, warn_of_one_class
+from pacboost.estimators.inputs.targets import read_labels, two_classes, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Names, Rule
 from pacboost.models.model import answer_names
+from pacboost.models.schema import Schema
 from pacboost.numerics.checks import probability
 from pacboost.samples.same_example import Examples, check_copies
 from pacboost.samples.sample import Signs, unlabelled
@@ -49,7 +50,7 @@ from pacboost.theory.version_space import (
 Rows = NDArray[np.float64]
 
 
-class RuleClassifier(ScoredClassifier, RemembersRows, BaseEstimator):  # type: ignore[misc]
+class RuleClassifier(ScoredClassifier, HasSchema, RemembersRows, BaseEstimator):  # type: ignore[misc]
     """A classifier of two classes that sets one rule, ``rule_``, and ``classes_``."""
 
     delta: float
@@ -143,7 +144,10 @@ class RuleClassifier(ScoredClassifier, RemembersRows, BaseEstimator):  # type: i
         """Read rows as doubles; reject sparse matrices and missing values."""
         if sparse.issparse(X):
             raise DataError("X is sparse; this classifier needs dense rows. Give X.toarray().")
-        table = open_table(self, X, reset=reset)
+        if reset:
+            self._schema, table = Schema.learn(X, self._column_options())
+        else:
+            table = self._schema.read(X)
         rows = np.asarray(table.rows(), dtype=np.float64)
         missing = np.argwhere(np.isnan(rows))
         if missing.size:

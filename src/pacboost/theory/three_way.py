@@ -20,16 +20,15 @@ from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.inputs.division import counted, undivided
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import fits_rows
-from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import draw_seed, progress_after
-from pacboost.estimators.inputs.tables import open_table, set_features, warn_of_one_class
+from pacboost.estimators.inputs.targets import read_labels, warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
+from pacboost.models.schema import Schema
 from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.reports.progress import LiveView, error_console
 from pacboost.samples.bins import Bins
 from pacboost.samples.same_example import Examples, check_copies
-from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import as_oracle
 from pacboost.sources.oracles.oracle import AbstractOracle
@@ -140,7 +139,7 @@ class ThreeWayBoost(MembersClassifier):
         check_copies(copies)
 
         def rows() -> Opened:
-            table = open_table(self, X, reset=True)
+            self._schema, table = Schema.learn(X, self._column_options())
             labels = read_labels(y, table.n_rows)
             self._remember(table)
             matrix: Any = X
@@ -175,7 +174,7 @@ class ThreeWayBoost(MembersClassifier):
             self.forget_rows()  # those of an earlier fit
             self._examples = Examples(0)
             oracle = as_oracle(source, target, seed, **options)
-            set_features(self, oracle.n_columns, oracle.names)
+            self._schema = Schema(oracle.n_columns, oracle.names, owner=type(self).__name__)
             return oracle, classes, None
 
         return self._fit(opened, seed)
@@ -237,12 +236,10 @@ class ThreeWayBoost(MembersClassifier):
             )
         name = as_learner(self.learner, "learner").name
         ledger = empty_ledger("three_way", name, record.draws, 1, self._ended(record))
-        width, names = oracle.n_columns, getattr(self, "feature_names_in_", None)
-        table = ArrayTable(np.empty((0, width)), None if names is None else tuple(names))
         rules = [] if run.rule is None else [run.rule]
         if certificate is not None:
             certificate = counted(certificate, self._examples)
-        self._keep(rules, ledger, table, bins, certificate=certificate)
+        self._keep(rules, ledger, bins, certificate=certificate)
 
     def _ended(self, record: Record) -> str:
         if self.classes_.size == 1:

@@ -29,14 +29,15 @@ from pacboost.estimators.fitting.continuing import (
 )
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart
-from pacboost.estimators.inputs.estimator import RemembersRows, takes_rows
+from pacboost.estimators.inputs.estimator import HasSchema, RemembersRows, takes_rows
 from pacboost.estimators.inputs.examples import read_numbers
 from pacboost.estimators.inputs.parameters import callables, progress_after
-from pacboost.estimators.inputs.tables import open_table, warn_of_one_class
+from pacboost.estimators.inputs.targets import warn_of_one_class
 from pacboost.fit.rows import LabelledRows
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.models.model import Model
+from pacboost.models.schema import Schema
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.exact import tied, wrong_answers
 from pacboost.numerics.same_bits import product
@@ -79,7 +80,7 @@ def rows_to_count(rows: int, seed: int) -> NDArray[np.bool_]:
     return counted
 
 
-class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
+class Bagged(HasSchema, RemembersRows, BaseEstimator):  # type: ignore[misc]
     """An estimator whose members are each made from a bag of the rows."""
 
     n_estimators: int
@@ -203,7 +204,7 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
         self._apart, self._examples = divided.apart, divided.examples
         examples = self._read(divided.X, divided.y, divided.weights(sample_weight), seed)
         apart = self._apart
-        held = [] if apart is None else [open_table(self, apart.X, reset=False)]
+        held = [] if apart is None else [self._schema.read(apart.X)]
         self._remember(examples.table, *held)
         examples = replace(examples, numbers=divided.rows).counting()
         targets, classes = self._targets(examples)
@@ -239,7 +240,7 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
         apart, choices = self._apart, np.asarray(getattr(self, "_choices", ()))
         parts: list[Any] = [_digest(run.maker.sample), targets, repr(choices.tolist())]
         if apart is not None:
-            parts += [row_hashes(open_table(self, apart.X, reset=False)), repr(apart.y.tolist())]
+            parts += [row_hashes(self._schema.read(apart.X)), repr(apart.y.tolist())]
         if examples.weights is not None:
             parts.append(examples.weights)
         return digest(*parts)
@@ -394,7 +395,8 @@ class BaggedRegressor(RegressorMixin, Bagged):  # type: ignore[misc]
         )
 
     def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
-        return read_numbers(self, X, y, sample_weight)
+        self._schema, table = Schema.learn(X, self._column_options())
+        return read_numbers(table, y, sample_weight)
 
     def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
         assert examples.targets is not None

@@ -23,14 +23,19 @@ from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.parameters import is_truth
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import RemembersRows, fits_rows, takes_rows
-from pacboost.estimators.inputs.labels import read_targets, read_weights
+from pacboost.estimators.inputs.estimator import (
+    HasSchema,
+    RemembersRows,
+    fits_rows,
+    takes_rows,
+)
 from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
-from pacboost.estimators.inputs.tables import open_table
+from pacboost.estimators.inputs.targets import read_targets, read_weights
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.rows import LabelledRows
 from pacboost.learners.choose import as_learner
 from pacboost.learners.sklearn import SklearnLearner, shaped
+from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.numerics.exact import MAX_VOTE
 from pacboost.numerics.same_bits import exp, log_of, total
@@ -125,8 +130,6 @@ class AdaBoostClassifier(Boosting):
     device: str = "cpu"
     verbose: bool | int | str = "auto"
 
-    _row_shape = ()
-
     @property
     def estimator_weights_(self) -> NDArray[np.float64]:
         """Twice the votes, as scikit-learn counts them."""
@@ -147,12 +150,10 @@ class AdaBoostClassifier(Boosting):
             weights = np.broadcast_to(weights, right.shape)
             yield total(right * weights) / total(weights)
 
-    @property
-    def _takes_shapes(self) -> bool:
-        """Whether rows may have several dimensions: they are handed on as they came."""
-        return hasattr(self.estimator, "fit")
+    def _column_options(self) -> ColumnOptions:
+        return replace(super()._column_options(), keeps_shape=hasattr(self.estimator, "fit"))
 
-    def _recipe(self, examples: LabelledRows) -> Recipe:
+    def _recipe(self, examples: LabelledRows, schema: Schema) -> Recipe:
         cap = MAX_VOTE if self.max_vote is None else real_number("max_vote", self.max_vote)
         booster = AdaBoost(
             real_number("learning_rate", self.learning_rate),
@@ -164,7 +165,7 @@ class AdaBoostClassifier(Boosting):
         rounds = positive_whole("n_estimators", self.n_estimators)
         learner = as_learner(self.estimator)
         if isinstance(learner, SklearnLearner):
-            learner = replace(learner, shape=self._row_shape)
+            learner = replace(learner, shape=schema.row_shape or ())
         if is_truth(self.resample):
             drawn = -int(self.resample)
         else:
@@ -178,7 +179,7 @@ class AdaBoostClassifier(Boosting):
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: ignore[misc]
+class AdaBoostRegressor(HasSchema, RemembersRows, RegressorMixin, BaseEnsemble):  # type: ignore[misc]
     """AdaBoost.R2 (Drucker 1997) with a bound on its training error, as scikit-learn names it.
 
     Every round draws rows by their weights, fits a regressor to them, and gives less weight to rows
@@ -226,8 +227,6 @@ class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: i
     random_state: Any = None
 
     estimator_params = ()
-    _takes_shapes = True
-    _row_shape = ()
 
     @fits_rows
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -240,7 +239,7 @@ class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: i
             names = ", ".join(map(repr, R2_LOSSES))
             raise ParameterError(f"loss is {self.loss!r}; it may be {names}")
         with all_or_nothing(self):
-            table = open_table(self, X, reset=True)
+            self._schema, table = Schema.learn(X, self._column_options())
             targets = read_targets(y, table.n_rows)
             weights = read_weights(sample_weight, table.n_rows)
             self._boost(table, targets, weights, rounds, rate)
@@ -338,20 +337,20 @@ class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: i
     def _inner(self) -> Any:
         return DecisionTreeRegressor(max_depth=3) if self.estimator is None else self.estimator
 
-    @property
-    def _keeps_sparse(self) -> bool:
-        return SklearnLearner(self._inner).sparse
+    def _column_options(self) -> ColumnOptions:
+        keeps_sparse = SklearnLearner(self._inner).sparse
+        return ColumnOptions(type(self).__name__, keeps_sparse=keeps_sparse, keeps_shape=True)
 
     def _raw(self, table: Table) -> Any:
         """Return rows as the regressors take them."""
         sample = unlabelled(table)
-        if table.entries is not None and self._keeps_sparse:
+        if table.entries is not None and SklearnLearner(self._inner).sparse:
             return sample.sparse_rows
-        return shaped(sample.rows, self._row_shape)
+        return shaped(sample.rows, self._schema.row_shape or ())
 
     def _predictions(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        rows = self._raw(open_table(self, X, reset=False))
+        rows = self._raw(self._schema.read(X))
         return np.array([model.predict(rows) for model in self.estimators_])
 
     def _median(self, predictions: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 from pacboost.bounds.training import training_error
@@ -17,12 +16,13 @@ from pacboost.estimators.fitted.vote import VoteClassifier
 from pacboost.estimators.fitting.continuing import begin_record
 from pacboost.estimators.inputs.division import Division
 from pacboost.estimators.inputs.examples import label_rows, read_examples
-from pacboost.estimators.inputs.tables import open_table, warn_of_dense, warn_of_one_class
+from pacboost.estimators.inputs.targets import warn_of_one_class
 from pacboost.fit.fit import AUTO, plan
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.roles import CALIBRATE, split_by_class
 from pacboost.fit.rows import LabelledRows
 from pacboost.models import calibration
+from pacboost.models.schema import Schema, warn_of_dense
 from pacboost.numerics.checks import real_number
 from pacboost.training.run.loop import Run
 from pacboost.training.run.rare_classes import never_named
@@ -44,31 +44,34 @@ class Boosting(BoostingFit, VoteClassifier):
     class_weight = None
 
     @abstractmethod
-    def _recipe(self, examples: LabelledRows) -> Recipe:
+    def _recipe(self, examples: LabelledRows, schema: Schema) -> Recipe:
         """Choose learner, booster and the number of rounds."""
 
     def _prepare(self, inputs: FitInputs) -> Prepared:
         self._record = begin_record(self, fitted=hasattr(self, "model_"))
         seed, X_val = self._record.seed, inputs.X_val
         divided = certifying.divide(self, inputs.X, inputs.y, inputs.sample_weight, seed)
-        examples = self._read_rows(divided, inputs.sample_weight)
-        recipe = self._recipe(examples)
+        schema, examples = self._read_rows(divided, inputs.sample_weight)
+        recipe = self._recipe(examples, schema)
         self._refuse_recipe(recipe, examples)
         apart = divided.apart
         if apart is not None:
             apart = replace(apart, weighted=examples.weights is not None)
-            apart = certifying.watch_apart(self, apart, X_val)
+            apart = certifying.watch_apart(self, schema, apart, X_val)
         everyone, calibrating = self._hold_for_calibration(examples, seed)
         ask = replace(self._ask(everyone), finds_slope=self.calibrate == AUTO)
-        trial = plan(self._fit_rows(everyone, inputs), recipe, ask)
+        trial = plan(self._fit_rows(everyone, inputs, schema), recipe, ask)
+        if schema.text is not None:
+            came = [inputs.X] if X_val is None else [inputs.X, X_val]
+            self._remember(*map(schema.remembered, came))
+            return Prepared(trial, schema, apart, calibrating)
         looked_at = [examples.table]
         if trial.held is not None and not trial.is_drawn:
             looked_at.append(trial.held.table)
-        apart_rows = [] if divided.apart is None else [divided.apart.X]
-        opened = (open_table(self, rows, reset=False) for rows in apart_rows)
-        came = [inputs.X] if X_val is None else [inputs.X, X_val]
-        self._remember(*self._seen(came, chain(looked_at, opened)))
-        return Prepared(trial, apart, calibrating)
+        if divided.apart is not None:
+            looked_at.append(schema.read(divided.apart.X))
+        self._remember(*looked_at)
+        return Prepared(trial, schema, apart, calibrating)
 
     def _refuse_recipe(self, recipe: Recipe, examples: LabelledRows) -> None:
         """Warn of dense copies of sparse rows, and refuse several labels a row to most boosters."""
@@ -81,23 +84,14 @@ class Boosting(BoostingFit, VoteClassifier):
                 "multiclass='mh'"
             )
 
-    def _read_rows(self, divided: Division, sample_weight: Any) -> LabelledRows:
+    def _read_rows(self, divided: Division, sample_weight: Any) -> tuple[Schema, LabelledRows]:
         """Read the training rows, which give levels, kinds of columns and classes."""
+        schema, table = Schema.learn(divided.X, self._column_options())
         examples, self.classes_ = read_examples(
-            self,
-            self._learned(divided.X),
-            divided.y,
-            divided.weights(sample_weight),
-            self.class_weight,
+            table, divided.y, divided.weights(sample_weight), self.class_weight
         )
         self._several_labels = examples.signs.shape[1] > 1 and examples.labels is None
-        return replace(examples, numbers=divided.rows, copies=divided.number)
-
-    _comparable = certifying.comparable
-
-    def _learned(self, X: Any) -> Any:
-        """Prepare training rows for reading; text classifiers learn the vocabulary here."""
-        return X
+        return schema, replace(examples, numbers=divided.rows, copies=divided.number)
 
     def _hold_for_calibration(
         self, examples: LabelledRows, seed: int
@@ -114,13 +108,12 @@ class Boosting(BoostingFit, VoteClassifier):
         share = real_number("validation_fraction", self.validation_fraction)
         return split_by_class(examples, "validation_fraction", share, seed + CALIBRATE)
 
-    def _read_validation(self, X: Any, y: Any) -> LabelledRows:
-        table = open_table(self, X, reset=False)
-        return label_rows(table, y, self.classes_, "y_val", several=self.several_labels_)
+    def _read_validation(self, schema: Schema, X: Any, y: Any) -> LabelledRows:
+        return label_rows(schema.read(X), y, self.classes_, "y_val", several=self.several_labels_)
 
     def _keep(self, ready: Prepared, run: Run, found: calibration.Calibration | None) -> None:
         """Turn the finished rounds into a model with its certificate."""
-        model = self._boosted(run, calibration=self._calibrated(ready, run, found))
+        model = self._boosted(ready.schema, run, calibration=self._calibrated(ready, run, found))
         with suppress(NotCertified):
             model = replace(model, certificate=training_error(model.ledger))
         self.model_ = model

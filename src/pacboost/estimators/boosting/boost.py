@@ -32,6 +32,7 @@ from pacboost.learners.choose import as_learner
 from pacboost.learners.growing import WHY_TWO_CLASSES as WHY
 from pacboost.learners.learner import Learner
 from pacboost.learners.tree import Tree
+from pacboost.models.schema import Schema
 from pacboost.numerics.checks import real_number
 
 
@@ -162,7 +163,7 @@ class BoostClassifier(Boosting):
 
     _nested = ("booster", "learner")
 
-    def _recipe(self, examples: LabelledRows) -> Recipe:
+    def _recipe(self, examples: LabelledRows, schema: Schema) -> Recipe:
         choice, own = named(self.booster)
         if choice == "logit" and self.several_labels_:
             choice = "adaboost"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -15,18 +14,15 @@ from pacboost.errors import ParameterError
 from pacboost.estimators.fitting.continuing import RunRecord, digest
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.division import Apart, Division
-from pacboost.estimators.inputs.tables import open_table
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.models.answers import confidence
 from pacboost.models.model import Model
+from pacboost.models.schema import Schema
 from pacboost.questions import certify
 from pacboost.samples.row_hashes import row_hashes
 from pacboost.samples.same_example import warn_uncounted
 from pacboost.samples.sketch import HashCounts
-from pacboost.sources.categories import all_levels
-from pacboost.sources.levels import NO_LEVELS, Levels
-from pacboost.sources.table import Table
 
 
 def divide(estimator: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> Division:
@@ -34,28 +30,28 @@ def divide(estimator: Any, X: Any, y: Any, sample_weight: Any, seed: int) -> Div
     return division.held_out(estimator, X, y, seed, sample_weight=sample_weight)
 
 
-def watch_apart(estimator: Any, apart: Apart, X_val: Any) -> Apart:
+def watch_apart(estimator: Any, schema: Schema, apart: Apart, X_val: Any) -> Apart:
     """Number this evaluation on the held-out rows; refuse validation rows that are among them."""
     record: RunRecord = estimator._record
     looks = 1 + (record.looks or 0) if estimator.warm_start else 0
     estimator._record = replace(record, looks=looks)
-    return apart if X_val is None else without_shared(estimator, apart, X_val)
+    return apart if X_val is None else without_shared(schema, apart, X_val)
 
 
-def apart_digest(estimator: Any, apart: Apart) -> str:
+def apart_digest(schema: Schema, apart: Apart) -> str:
     """Return a digest of the held-out rows and their labels."""
-    return digest(row_hashes(estimator._comparable(apart.X, None)), repr(apart.y.tolist()))
+    return digest(row_hashes(schema.comparable(apart.X)), repr(apart.y.tolist()))
 
 
-def without_shared(estimator: Any, apart: Apart, X_val: Any) -> Apart:
+def without_shared(schema: Schema, apart: Apart, X_val: Any) -> Apart:
     """Refuse if rows that certify are validation rows; with copies="distinct", leave them out.
 
     Independent rows may equal each other by chance: they are refused only if they do so more often
     than rows of either set equal each other. Few validation rows among many that certify show in
     one direction of the test, all certifying rows among many validation rows in the other.
     """
-    hashes = row_hashes(estimator._comparable(apart.X, X_val))
-    validation_hashes = row_hashes(estimator._comparable(X_val, apart.X))
+    hashes = row_hashes(schema.comparable(apart.X, X_val))
+    validation_hashes = row_hashes(schema.comparable(X_val, apart.X))
     certifying, validation = map(HashCounts.from_hashes, (hashes, validation_hashes))
     shared = validation.contains(hashes)
     if apart.examples.distinct and not shared.all():
@@ -70,17 +66,6 @@ def without_shared(estimator: Any, apart: Apart, X_val: Any) -> Apart:
             "early_stopping=True, which takes them from the rows learned from"
         )
     return apart
-
-
-def comparable(estimator: Any, X: Any, other: Any) -> Table:
-    """Open rows to compare them, with levels that the fit has not learned kept distinct."""
-    known: Levels = getattr(estimator, "levels_", NO_LEVELS)
-    if not known:
-        return open_table(estimator, X, reset=False)
-    wide = copy(estimator)
-    names = getattr(estimator, "feature_names_in_", None)
-    wide.levels_ = all_levels(known, None if names is None else names.tolist(), X, other)
-    return open_table(wide, X, reset=False)
 
 
 def certify_by(estimator: Any, apart: Apart) -> Model:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -43,11 +43,11 @@ from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.ledger import Round
 from pacboost.models.calibration import Calibration
 from pacboost.models.model import Model
+from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.numerics.checks import integer
 from pacboost.samples import sample as fingerprint
 from pacboost.samples.same_example import check_copies
 from pacboost.samples.sketch import Sketch
-from pacboost.sources.table import Table
 from pacboost.training.run.loop import Run
 from pacboost.training.run.stop_reason import Stop, StopReason
 
@@ -72,6 +72,7 @@ class Prepared:
     """What a fit runs, and the rows for its certificate and calibration."""
 
     trial: Trial
+    schema: Schema
     apart: Apart | None = None
     """Rows that nothing has looked at, to count mistakes on."""
     calibrating: LabelledRows | None = None
@@ -95,8 +96,6 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
 
     _equal_rows = "draws"
     """The ``copies`` of the last fit."""
-    _keeps_sparse = True
-    """Whether a sparse table is boosted on as it is, if the learner reads codes."""
     _record: RunRecord
 
     @fits_rows
@@ -156,8 +155,9 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             task = self._init_callback_context(max_subtasks=None)
             task.call_on_fit_task_begin(estimator=self, **told)
         with all_or_nothing(self) as attempt, using(self.n_jobs), self._boosting(X):
-            given = replace(inputs, X_val=self._given(first[0]), y_val=first[1])
-            ready = self._prepare(replace(given, X=self._given(X)))
+            rows = self._column_options().divisible
+            given = replace(inputs, X_val=rows(first[0]), y_val=first[1])
+            ready = self._prepare(replace(given, X=rows(X)))
             ready, more = self._read_others(ready, others)
             watcher = RoundsWatcher(self, ready, name, more, told)
             attempt.keep = lambda: self._keep_interrupted(ready, watcher.run)
@@ -176,23 +176,18 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         """Read further validation rows; rows set apart that equal some of them are left out."""
         read = []
         for name, (X, y) in others:
-            given = self._given(X)
-            rows = self._read_validation(given, y)
+            given = self._column_options().divisible(X)
+            rows = self._read_validation(ready.schema, given, y)
             if ready.apart is not None:
-                ready = replace(ready, apart=without_shared(self, ready.apart, given))
+                ready = replace(ready, apart=without_shared(ready.schema, ready.apart, given))
             self._await_sketches()
-            (table,) = self._seen([given], [rows.table])
+            table = ready.schema.remembered(given, rows.table)
             self._sketches = (*self._sketches, Sketch.from_table(table))
             read.append((name, rows))
         return ready, read
 
-    def _given(self, X: Any) -> Any:
-        """Read rows so far that they can be divided, where they have to be."""
-        return X
-
-    def _seen(self, given: Sequence[Any], tables: Iterable[Table]) -> Iterable[Table]:
-        """Return what is remembered of rows: their tables, or what is made of texts."""
-        return tables
+    def _column_options(self) -> ColumnOptions:
+        return replace(super()._column_options(), keeps_sparse=True)
 
     @abstractmethod
     def _prepare(self, inputs: FitInputs) -> Prepared:
@@ -203,14 +198,14 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         """Turn the finished rounds into a model; ``found`` is the calibration of a trial."""
 
     @abstractmethod
-    def _read_validation(self, X: Any, y: Any) -> LabelledRows:
+    def _read_validation(self, schema: Schema, X: Any, y: Any) -> LabelledRows:
         """Read the validation rows that the user gave."""
 
     @abstractmethod
     def _warn(self, run: Run) -> None:
         """Warn of a model that is of little use."""
 
-    def _boosted(self, run: Run, **more: Any) -> Model:
+    def _boosted(self, schema: Schema, run: Run, **more: Any) -> Model:
         """Turn the finished rounds into a model."""
         sample, seen = run.sample, fingerprint.fingerprint(run.sample)
         bins, ledger = sample.bins, run.ledger()
@@ -218,15 +213,15 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             groups = run.learner.interactions  # type: ignore[attr-defined]
             pairs = [own for own in groups if len(own) == 2]
             more["counts"] = Counts.of(sample, sorted({j for pair in pairs for j in pair}))
-        return self._model_of(sample.table, bins, run.vote(), ledger, fingerprint=seen, **more)
+        return self._model_of(schema, bins, run.vote(), ledger, fingerprint=seen, **more)
 
-    def _fit_rows(self, everyone: LabelledRows, inputs: FitInputs) -> FitRows:
+    def _fit_rows(self, everyone: LabelledRows, inputs: FitInputs, schema: Schema) -> FitRows:
         """Read the validation rows that the user gave, if any."""
         X_val, y_val = inputs.X_val, inputs.y_val
         if (X_val is None) != (y_val is None):
             present, absent = ("X_val", "y_val") if y_val is None else ("y_val", "X_val")
             raise ParameterError(f"{present} was given without {absent}; give both or neither")
-        validation = None if X_val is None else self._read_validation(X_val, y_val)
+        validation = None if X_val is None else self._read_validation(schema, X_val, y_val)
         return FitRows(everyone, validation, inputs.validates)
 
     def _ask(self, everyone: LabelledRows, *, tried: float = 0.0) -> Ask:
@@ -278,12 +273,12 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         numbers = {n: v for n, v in vars(run.booster).items() if not callable(v)}
         trees = {n: getattr(run.learner, n) for n in OF_TREES if hasattr(run.learner, n)}
         words = [
-            getattr(self, "classes_", NO_CLASSES).tolist(), sample.table.levels, self._reading,
+            getattr(self, "classes_", NO_CLASSES).tolist(), sample.table.levels, ready.schema.text,
             run.booster.name, numbers, run.learner.name, trees,
         ]  # fmt: skip
         parts = [repr(words), *map(fingerprint.fingerprint, others)]
         if ready.apart is not None and self.warm_start:  # else they are not looked at again
-            parts += [apart_digest(self, ready.apart)]
+            parts += [apart_digest(ready.schema, ready.apart)]
         return digest(*parts, *(() if bins is None else bins.thresholds))
 
     def _keep_record(self, ready: Prepared, run: Run) -> None:

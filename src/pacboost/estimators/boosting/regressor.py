@@ -31,7 +31,6 @@ from pacboost.estimators.inputs.division import undivided
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import takes_rows
 from pacboost.estimators.inputs.examples import read_numbers
-from pacboost.estimators.inputs.tables import warn_of_dense
 from pacboost.fit.fit import AUTO, Ask, plan
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.rows import LabelledRows
@@ -46,6 +45,7 @@ from pacboost.models.calibration import Calibration
 from pacboost.models.explain import explanation
 from pacboost.models.explain.importances import Importances
 from pacboost.models.model import Model
+from pacboost.models.schema import Schema, warn_of_dense
 from pacboost.numerics.checks import real_number
 from pacboost.sources.explained_errors import checked_by_scikit_learn
 from pacboost.training.metrics import Metric, metric_of
@@ -245,20 +245,23 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         self._record = begin_record(self, fitted=hasattr(self, "model_"))
         X, y = inputs.X, inputs.y
         number = undivided(X, y, self._equal_rows).number
-        everyone = replace(read_numbers(self, X, y, inputs.sample_weight), copies=number)
+        schema, table = Schema.learn(X, self._column_options())
+        everyone = replace(read_numbers(table, y, inputs.sample_weight), copies=number)
         ask = self._ask(everyone)
         recipe = self._recipe(everyone)
         if everyone.table.entries is not None and not recipe.learner.sparse:
             warn_of_dense(everyone.table)
         assert everyone.targets is not None
         recipe.booster.check_targets(everyone.targets, "y")
-        trial = plan(self._fit_rows(everyone, inputs), recipe, ask)
+        trial = plan(self._fit_rows(everyone, inputs, schema), recipe, ask)
         self._remember(everyone.table, *([] if trial.held is None else [trial.held.table]))
-        return Prepared(trial)
+        return Prepared(trial, schema)
 
     def _ask(self, everyone: LabelledRows, *, tried: float = 0.0) -> Ask:
         """Add what is special to numbers: few rows are tried on, and boosted on in the end."""
-        tried = 0.0 if self.warm_start else self._usual(everyone.n_rows).tried
+        tried = (
+            0.0 if self.warm_start else self._usual(everyone.n_rows, everyone.table.n_columns).tried
+        )
         ask = super()._ask(everyone, tried=tried)
         # a loss of the user's own says nothing that "auto" could measure
         nothing = callable(self.loss) and self.eval_metric == "loss"
@@ -268,16 +271,15 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
             keeps_rounds=auto,
         )  # fmt: skip
 
-    def _usual(self, rows: int) -> Settings:
+    def _usual(self, rows: int, columns: int = 1) -> Settings:
         trees = self.learner is None or isinstance(self.learner, Tree | str)
         leaf = 20 if self.loss == "quantile" else 3  # a quantile far out needs rows
         quality = parameters.quality_of(self)
-        return Settings.for_numbers(
-            rows, self.n_features_in_, trees=trees, leaf=leaf, quality=quality
-        )
+        return Settings.for_numbers(rows, columns, trees=trees, leaf=leaf, quality=quality)
 
     def _recipe(self, examples: LabelledRows) -> Recipe:
-        pairs, usual = pairs_wanted(self), self._usual(examples.counting().n_rows)
+        rows, columns = examples.counting().n_rows, examples.table.n_columns
+        pairs, usual = pairs_wanted(self), self._usual(rows, columns)
         if pairs is not None:
             usual = usual.for_single_columns(pairs, self.quality)
         booster = self._chosen_loss(replace(usual, l2=usual.l2 * examples.one_row))
@@ -326,8 +328,8 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
             )
         return {"quantile": real_number("quantile", self.quantile)}
 
-    def _read_validation(self, X: Any, y: Any) -> LabelledRows:
-        rows = read_numbers(self, X, y, name="y_val")
+    def _read_validation(self, schema: Schema, X: Any, y: Any) -> LabelledRows:
+        rows = read_numbers(schema.read(X), y, name="y_val")
         assert rows.targets is not None
         self._chosen_loss(self._usual(rows.n_rows)).check_targets(rows.targets, "y_val")
         return rows
@@ -340,7 +342,7 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
 
     def _keep(self, ready: Prepared, run: Run, found: Calibration | None) -> None:
         """Turn the finished rounds into a model; nothing is certified."""
-        self.model_ = self._boosted(run)
+        self.model_ = self._boosted(ready.schema, run)
 
     def _warn(self, run: Run) -> None:
         """Warn of nothing: without a single tree the mean is still a useful prediction."""

@@ -57,7 +57,10 @@ class RoundsWatcher(Watcher):
             watchers = callables("callbacks", estimator.callbacks if last else None)
             if self.told:
                 tasks = TaskOfRounds(
-                    estimator, left, lambda: {"model_": estimator._boosted(run)}, **self.told
+                    estimator,
+                    left,
+                    lambda: {"model_": estimator._boosted(self.ready.schema, run)},
+                    **self.told,
                 )
                 watchers.append(stack.enter_context(tasks))
             one_by_one = bool(watchers)

@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitting.parameters import feature_number
 from pacboost.estimators.inputs.examples import label_rows
-from pacboost.estimators.inputs.labels import read_labels, read_targets
 from pacboost.estimators.inputs.parameters import draw_seed
+from pacboost.estimators.inputs.targets import read_labels, read_targets
 from pacboost.fit.rows import LabelledRows
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Scores

@@ -17,7 +17,7 @@ from pacboost.errors import DataTypeError
 from pacboost.estimators.fitted.explaining import margins_after, refuse_half
 from pacboost.estimators.inputs.estimator import takes_rows
 from pacboost.estimators.inputs.examples import label_rows
-from pacboost.estimators.inputs.labels import read_labels, read_targets
+from pacboost.estimators.inputs.targets import read_labels, read_targets
 from pacboost.fit.rows import LabelledRows
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.answers import asked

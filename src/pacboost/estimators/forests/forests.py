@@ -22,10 +22,10 @@ from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
 from pacboost.estimators.inputs.estimator import takes_rows
 from pacboost.estimators.inputs.examples import read_examples
-from pacboost.estimators.inputs.tables import open_table
 from pacboost.fit.rows import LabelledRows
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels.runtime.threads import using
+from pacboost.models.schema import Schema
 from pacboost.samples.sample import Sample, signs_of
 from pacboost.training.bags.bags import Averages, Bags
 from pacboost.training.metrics import METRICS, Metric, regression_metric, square
@@ -58,10 +58,11 @@ class ForestClassifier(BaggedClassifier, ForestBase):
         if self._certifies_outside:
             number = division.number_of_rows(X)
             others = np.flatnonzero(~rows_to_count(number, seed))
-            open_table(self, division.alone(X, others), reset=True)
-        examples, self.classes_ = read_examples(
-            self, X, y, sample_weight, self.class_weight, reset=not self._certifies_outside
-        )
+            self._schema, _ = Schema.learn(division.alone(X, others), self._column_options())
+            table = self._schema.read(X)
+        else:
+            self._schema, table = Schema.learn(X, self._column_options())
+        examples, self.classes_ = read_examples(table, y, sample_weight, self.class_weight)
         self._sets = None
         if examples.labels is None and examples.signs.shape[1] > 1:
             found, numbers = np.unique(examples.signs > 0, axis=0, return_inverse=True)

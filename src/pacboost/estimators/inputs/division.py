@@ -20,7 +20,7 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.wording import equal_to_learned
 from pacboost.errors import DataError, InputWarning, ParameterError, warn
-from pacboost.estimators.inputs.labels import read_labels, read_weights
+from pacboost.estimators.inputs.targets import read_labels, read_weights
 from pacboost.fit import roles
 from pacboost.fit.roles import CERTIFY, RolesAsk
 from pacboost.numerics.checks import probability, real_number

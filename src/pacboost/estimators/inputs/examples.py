@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.inputs.labels import (
+from pacboost.estimators.inputs.targets import (
     number_classes,
     read_labels,
     read_targets,
     read_weights,
     weight_of_a_row,
 )
-from pacboost.estimators.inputs.tables import open_table
 from pacboost.fit.rows import LabelledRows
 from pacboost.numerics.same_bits import mean
 from pacboost.samples.sample import signs_of
@@ -24,16 +23,9 @@ from pacboost.sources.table import Table
 
 
 def read_examples(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    class_weight: Any = None,
-    *,
-    reset: bool = True,
+    table: Table, y: Any, sample_weight: Any = None, class_weight: Any = None
 ) -> tuple[LabelledRows, NDArray[Any]]:
-    """Read rows to learn from; also give the classes. Without ``reset`` the levels are known."""
-    table = open_table(estimator, X, reset=reset)
+    """Label rows to learn from; also return the classes."""
     labels = read_labels(y, table.n_rows, several=True)
     weights = training_weights(labels, table.n_rows, sample_weight, class_weight)
     if labels.ndim == 2:
@@ -62,11 +54,8 @@ def training_weights(
     return read_weights(class_weights(class_weight, np.asarray(labels)) * own, n_rows)
 
 
-def read_numbers(
-    estimator: Any, X: Any, y: Any, sample_weight: Any = None, name: str = "y"
-) -> LabelledRows:
-    """Read the training rows of a regressor, or as ``y_val`` its validation rows."""
-    table = open_table(estimator, X, reset=name == "y")
+def read_numbers(table: Table, y: Any, sample_weight: Any = None, name: str = "y") -> LabelledRows:
+    """Join rows with the numbers to predict, of parameter ``name``."""
     targets = read_targets(y, table.n_rows, name)
     signs = np.ones((table.n_rows, 1), dtype=np.int8)
     weights, one_row = read_weights(sample_weight, table.n_rows), 1.0

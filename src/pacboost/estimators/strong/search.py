@@ -25,7 +25,7 @@ from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.examples import class_weights
-from pacboost.estimators.inputs.labels import read_weights
+from pacboost.estimators.inputs.targets import read_weights
 from pacboost.estimators.strong.rows import Reading, ordered
 from pacboost.fit.roles import LOOKS, Roles, RolesAsk, Rows, divide
 from pacboost.fit.settings import ROWS_PER_LEAF
