@@ -22,9 +22,9 @@ from pacboost.boosters.choose import as_booster
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.errors import PacboostError, ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.inputs import division
-from pacboost.estimators.inputs.examples import read_examples
 from pacboost.estimators.inputs.parameters import callables, draw_seed, progress_after
+from pacboost.fit import taking
+from pacboost.fit.examples import read_examples
 from pacboost.fit.roles import draw
 from pacboost.learners.choose import as_learner
 from pacboost.models.schema import Schema
@@ -199,15 +199,15 @@ class Contest:
                 )
             new = NewRows.beside(plain_rows(X), plain_rows(test[0]), test[0], test[1], copies)
             self._assumptions = new.assumptions
-            kept = division.taken(test[0], new.kept)
+            kept = taking.taken(test[0], new.kept)
             return Rows(X, labels), Rows(kept, np.asarray(test[1])[new.kept])
         share = probability("test", test)
         examples = Examples.from_rows(X, labels.shape[0], copies)
         self._assumptions = examples.assumptions
         learned, held = map(examples.rows_of, draw(examples.count, "test", share, seed))
         tested = examples.once(held)
-        return Rows(division.taken(X, learned), labels[learned]), Rows(
-            division.taken(X, tested), labels[tested]
+        return Rows(taking.taken(X, learned), labels[learned]), Rows(
+            taking.taken(X, tested), labels[tested]
         )
 
     def numbered(self, number: int) -> Measured:
@@ -253,7 +253,7 @@ class Contest:
         with warnings.catch_warnings(), suppress(Exception):  # the fit that counts says it again
             warnings.simplefilter("ignore")
             clone(model).set_params(n_estimators=2, callbacks=None).fit(
-                division.taken(self._training.X, rows), labels[rows]
+                taking.taken(self._training.X, rows), labels[rows]
             )
         after = progress_after(self._verbose)
         if after is None:

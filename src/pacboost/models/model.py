@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from pacboost.sources.mixed import MixedFeatures
     from pacboost.sources.text import TextFeatures
 
+NO_CLASSES: NDArray[Any] = np.empty(0)
+"""The classes of a model that predicts numbers."""
 MAX_LEVELS_NAMED = 4
 """Of a larger set of levels, rules name two."""
 
@@ -150,6 +152,21 @@ class Model:
         if self.ledger.cells:
             return [hypothesis.words(names) for hypothesis, _ in pairs]
         return [f"{vote:.4f}  {hypothesis.words(names)}" for hypothesis, vote in pairs]
+
+    def decide(self, scores: Scores) -> NDArray[Any]:
+        """Return the class that every row's scores stand for, or 0 and 1 for each of its labels."""
+        decided: NDArray[Any]
+        if self.ledger.several_labels:
+            decided = (scores.reshape(len(scores), -1) > 0).astype(np.int64)
+            return decided
+        second = (scores > 0) & (self.classes.size == 2)
+        places = scores.argmax(axis=1) if scores.ndim == 2 else second.astype(np.intp)
+        if self.classes.dtype.kind in "biuf":
+            # numbers stay where the scores are, perhaps on a GPU
+            decided = np.asarray(self.classes, like=places)[places]
+        else:
+            decided = self.classes[in_host_memory(places)]
+        return decided
 
     def probabilities(self, scores: Scores) -> NDArray[np.float64]:
         """Turn scores into probabilities, (rows, classes).

@@ -19,16 +19,22 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _get_feature_names, validate_data
 
-from pacboost.errors import DataError, DenseWarning, warn
-from pacboost.kernels.runtime.threads import each_rows
+from pacboost.errors import DataError
+from pacboost.models.input_checks import (
+    check_cells,
+    checked_array,
+    no_infinity,
+    refuse_empty,
+    warn_of_dense,
+)
 from pacboost.numerics.memory import lies_on_gpu
 from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import FROM_DTYPE, all_levels, find_levels
 from pacboost.sources.dataframe import columns_of, is_frame
-from pacboost.sources.explained_errors import checked_by_scikit_learn, odd_cell, refuse_shape
+from pacboost.sources.explained_errors import checked_by_scikit_learn
 from pacboost.sources.frame_table import FrameTable
-from pacboost.sources.levels import NO_LEVELS, Levels, is_missing
-from pacboost.sources.table import RecodedTable, Table, refuse_infinite
+from pacboost.sources.levels import NO_LEVELS, Levels
+from pacboost.sources.table import RecodedTable, Table
 from pacboost.sources.written import part_of
 
 if TYPE_CHECKING:
@@ -36,8 +42,6 @@ if TYPE_CHECKING:
     from pacboost.sources.text import TextFeatures
 
 Categories = str | Iterable[str | int | bool] | None
-CELLS_CHECKED_BY_THREADS = 1_000_000
-"""This many numbers are checked by several threads; scikit-learn uses one."""
 
 
 class TextOptions(Protocol):
@@ -90,7 +94,7 @@ class Schema:
         """Learn the columns of rows; the rows themselves come along, since they had to be read."""
         if options.text is not None:
             reader, words = options.text.learn(X)
-            _refuse_empty(words)
+            refuse_empty(words)
             return cls(words.n_columns, reader.vocabulary, text=reader, owner=options.owner), words
         shape: tuple[int, ...] | None = () if options.keeps_shape else None
         if options.keeps_shape and isinstance(X, np.ndarray) and X.ndim > 2:
@@ -99,7 +103,7 @@ class Schema:
         if isinstance(X, FrameTable):
             X = X.choosing(options.categories)
         if isinstance(X, Table):
-            _check_cells(X)
+            check_cells(X)
             schema, table = cls(X.n_columns, X.names)._with_levels(X, options.categories)
         elif is_frame(X):
             schema, table = _of_frame(X, options)
@@ -122,7 +126,7 @@ class Schema:
         if isinstance(X, FrameTable) and self.feature_names is not None and X.levels != self.levels:
             X = FrameTable.like(X.as_given, self.feature_names, self.levels, X.origin)
         if isinstance(X, Table):
-            _check_cells(X)
+            check_cells(X)
             self._check_table(X)
             return _recoded(X, self.levels)
         if is_frame(X):
@@ -135,7 +139,7 @@ class Schema:
                         self._stand_in(), raw, reset=False, dtype=None, ensure_all_finite=False
                     )
                 return CategorisedArray(raw, self.levels)
-        array = _checked_array(self._stand_in(), X, reset=False)
+        array = checked_array(self._stand_in(), X, reset=False)
         return _recoded(_table_of(array), self.levels)
 
     def comparable(self, X: Any, other: Any = None) -> Table:
@@ -177,7 +181,7 @@ class Schema:
             and self.feature_names is None
             and self.text is None
             and not self.levels
-            and _no_infinity(X)
+            and no_infinity(X)
         )
 
     def _flat(self, X: Any) -> Any:
@@ -202,7 +206,7 @@ class Schema:
             with checked_by_scikit_learn():
                 validate_data(self._stand_in(), X, reset=False, skip_check_array=True)
         table = FrameTable.like(X, names, self.levels)
-        _refuse_empty(table)
+        refuse_empty(table)
         return table
 
     def _check_sources(self, columns: Collection[str]) -> None:
@@ -244,16 +248,6 @@ class Schema:
         return stand_in
 
 
-def warn_of_dense(table: Table) -> None:
-    """Warn that a sparse table is held dense to be learned from."""
-    warn(
-        f"the sparse {table.n_rows} x {table.n_columns} matrix is held dense: one byte a cell "
-        "where codes are read (two above 255 bins), eight elsewhere. BoostClassifier, "
-        "AdaBoostClassifier and BoostRegressor keep it sparse for stumps and trees on numbers",
-        DenseWarning,
-    )
-
-
 @cache
 def _kind_named(name: str) -> type[Any]:
     """Return a class for scikit-learn's checks, whose messages name the class of an estimator."""
@@ -291,7 +285,7 @@ def _of_frame(X: Any, options: ColumnOptions) -> tuple[Schema, Table]:
         with checked_by_scikit_learn():
             validate_data(stand_in, X, reset=True, skip_check_array=True)
         has_text_names = hasattr(stand_in, "feature_names_in_")
-    _refuse_empty(table)
+    refuse_empty(table)
     schema = Schema(table.n_columns, table.names, has_text_names=has_text_names)
     return schema._with_levels(table, options.categories)
 
@@ -306,7 +300,7 @@ def _of_array(X: Any, options: ColumnOptions) -> tuple[Schema, Table]:
             with checked_by_scikit_learn():
                 raw = validate_data(stand_in, raw, reset=True, dtype=None, ensure_all_finite=False)
             return Schema(raw.shape[1], levels=levels), CategorisedArray(raw, levels)
-    table = _table_of(_checked_array(stand_in, X, reset=True))
+    table = _table_of(checked_array(stand_in, X, reset=True))
     schema = Schema(table.n_columns)
     if table.entries is None:
         return schema, table
@@ -331,84 +325,3 @@ def _table_of(array: Any) -> Table:
 
 def _recoded(table: Table, levels: Levels) -> Table:
     return table if levels == table.levels else RecodedTable(table, levels)
-
-
-def _no_infinity(X: NDArray[Any]) -> bool:
-    finite: list[bool] = []
-
-    def task(start: int, stop: int) -> None:
-        part = X[start:stop]
-        with np.errstate(over="ignore", invalid="ignore"):
-            total = part.sum()
-        finite.append(bool(np.isfinite(total) or not np.isinf(part).any()))
-
-    each_rows(task, X.shape[0], width=X.shape[1])
-    return all(finite)
-
-
-def _checked_array(stand_in: BaseEstimator, X: Any, *, reset: bool) -> Any:
-    """Check an array of numbers; cells are looked at one by one only if scikit-learn refuses it."""
-    X = _without_na(X)
-    refuse_shape(X)
-    large = type(X) is np.ndarray and X.dtype.kind == "f" and X.size >= CELLS_CHECKED_BY_THREADS
-    checked = large and X.ndim == 2 and _no_infinity(X)
-    try:
-        with checked_by_scikit_learn():
-            array = validate_data(
-                stand_in,
-                X,
-                reset=reset,
-                accept_sparse=["csr", "csc"],
-                dtype="numeric",
-                ensure_all_finite=False if checked else "allow-nan",
-            )
-    except DataError as problem:
-        if not sparse.issparse(X):
-            _refuse_cells(X, problem)
-        raise
-    if array.dtype.kind not in "fiub":
-        raise DataError(f"X holds {array.dtype}; numbers are needed. Encode text as numbers first.")
-    return array
-
-
-def _without_na(X: Any) -> Any:
-    """Replace what is missing in an array of objects (None, pandas' NA and NaT) by NaN."""
-    if not isinstance(X, np.ndarray) or X.dtype.kind != "O":
-        return X
-    with np.errstate(invalid="ignore"):  # some processors report comparisons with NaN
-        absent = np.frompyfunc(is_missing, 1, 1)(X).astype(np.bool_)
-    return np.where(absent, np.nan, X) if absent.any() else X
-
-
-def _refuse_cells(X: Any, problem: DataError) -> None:
-    """Raise an error that names the first cell that is text, odd or infinite, if there is one."""
-    cell = odd_cell(X, text=True)
-    if cell is not None:
-        reason = " ".join(str(problem).split())
-        raise type(problem)(
-            f"{cell}; numbers are needed. Encode text as numbers (for example with scikit-learn's "
-            f"OrdinalEncoder or OneHotEncoder) or drop the column ({reason})"
-        ) from problem
-    values = np.asarray(X)
-    if values.dtype.kind in "fO" and values.ndim == 2 and values.size:
-        for column, cells in enumerate(values.T):
-            refuse_infinite(cells.astype(np.float64), str(column))
-
-
-def _check_cells(table: Table) -> None:
-    """Raise if a table is empty or holds infinity."""
-    _refuse_empty(table)
-    if table.entries is not None:
-        table.entries.refuse_infinite()
-    elif not table.far:
-        for first, block in table.blocks():
-            for j in range(block.shape[1]):
-                refuse_infinite(block[:, j], repr(table.name(first + j)))
-
-
-def _refuse_empty(table: Table) -> None:
-    what = "the data frame" if isinstance(table, FrameTable) else "the table"
-    if table.n_columns == 0:
-        raise DataError(f"{what} has no columns; at least one feature is needed")
-    if table.n_rows == 0:
-        raise DataError(f"{what} has no rows; at least one is needed")

@@ -20,12 +20,12 @@ from pacboost.estimators.fitted import predicting
 from pacboost.estimators.fitted import vote as votes
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.parameters import named, with_fields
-from pacboost.estimators.inputs import division
-from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.estimator import fits_rows
 from pacboost.estimators.inputs.parameters import draw_seed, progress_after
-from pacboost.estimators.inputs.targets import read_labels, warn_of_one_class
+from pacboost.fit import division
+from pacboost.fit.division import Apart, Certifying
 from pacboost.fit.rows import LabelledRows, training_sample
+from pacboost.fit.targets import read_labels, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Decision, votes_within
 from pacboost.hypotheses.stump import StumpRule
@@ -89,7 +89,8 @@ class MembersClassifier(ClassifierMixin, votes.VoteBase):  # type: ignore[misc]
 
     def _read(self, X: Any, y: Any, seed: int) -> tuple[LabelledRows, Apart | None]:
         """Hold rows out for the certificate, if any, and read the others with one label per row."""
-        divided = division.held_out(self, X, y, seed)
+        asked = Certifying(self.certify, self.holdout, self.delta, self._equal_rows)
+        divided = division.held_out(X, y, None, asked, seed)
         self._schema, table = Schema.learn(divided.X, self._column_options())
         labels = read_labels(divided.y, table.n_rows)
         self.classes_, codes = np.unique(labels, return_inverse=True)

@@ -17,7 +17,6 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, TooFewRowsWarning, warn
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
-from pacboost.estimators.inputs.division import counted, undivided
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import (
     RemembersRows,
@@ -26,6 +25,7 @@ from pacboost.estimators.inputs.estimator import (
     takes_rows,
 )
 from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
+from pacboost.fit.division import counted, undivided
 from pacboost.samples.same_example import check_copies
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.explained_errors import checked_by_scikit_learn

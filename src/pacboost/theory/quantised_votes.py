@@ -18,11 +18,12 @@ from pacboost.bounds import occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
-from pacboost.estimators.inputs.division import counted, divide, taken
-from pacboost.estimators.inputs.examples import label_rows, read_examples
 from pacboost.estimators.inputs.parameters import draw_seed
+from pacboost.fit.division import counted, divide
+from pacboost.fit.examples import label_rows, read_examples
 from pacboost.fit.roles import CERTIFY
 from pacboost.fit.rows import LabelledRows
+from pacboost.fit.taking import taken
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.stump import Stump, count_rules

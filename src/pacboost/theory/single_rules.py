@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitting.attempt import all_or_nothing
-from pacboost.estimators.inputs.division import counted, undivided
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import (
     HasSchema,
@@ -27,7 +26,8 @@ from pacboost.estimators.inputs.estimator import (
     fits_rows,
     takes_rows,
 )
-from pacboost.estimators.inputs.targets import read_labels, two_classes, warn_of_one_class
+from pacboost.fit.division import counted, undivided
+from pacboost.fit.targets import read_labels, two_classes, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Names, Rule
 from pacboost.models.model import answer_names
 from pacboost.models.schema import Schema

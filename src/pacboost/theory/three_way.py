@@ -17,11 +17,11 @@ from pacboost.bounds import filtering
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NoEdgeWarning, TooFewRowsWarning, warn
 from pacboost.estimators.fitting.attempt import all_or_nothing
-from pacboost.estimators.inputs.division import counted, undivided
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import fits_rows
 from pacboost.estimators.inputs.parameters import draw_seed, progress_after
-from pacboost.estimators.inputs.targets import read_labels, warn_of_one_class
+from pacboost.fit.division import counted, undivided
+from pacboost.fit.targets import read_labels, warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.models.schema import Schema

@@ -18,7 +18,7 @@ from pacboost.estimators.inputs.parameters import (
     row_bytes,
     rows_in,
 )
-from pacboost.estimators.inputs.targets import (
+from pacboost.fit.targets import (
     MOST_APART,
     ROWS_WORTH_COUNTING,
     lowest_label,

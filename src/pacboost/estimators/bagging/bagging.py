@@ -25,8 +25,8 @@ from pacboost.estimators.bagging.base import (
 )
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
 from pacboost.estimators.inputs.estimator import fits_rows, takes_rows
-from pacboost.estimators.inputs.examples import read_examples
 from pacboost.estimators.inputs.parameters import share_or_count
+from pacboost.fit.examples import read_examples
 from pacboost.fit.rows import LabelledRows
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner

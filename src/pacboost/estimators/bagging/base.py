@@ -19,21 +19,15 @@ from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.fitting.attempt import all_or_nothing
-from pacboost.estimators.fitting.continuing import (
-    RunRecord,
-    begin_record,
-    digest,
-    refuse,
-    refuse_fewer,
-    written_parameters,
-)
-from pacboost.estimators.inputs import division
-from pacboost.estimators.inputs.division import Apart
+from pacboost.estimators.fitting.continuing import begin_record, written_parameters
 from pacboost.estimators.inputs.estimator import HasSchema, RemembersRows, takes_rows
-from pacboost.estimators.inputs.examples import read_numbers
 from pacboost.estimators.inputs.parameters import callables, progress_after
-from pacboost.estimators.inputs.targets import warn_of_one_class
+from pacboost.fit import division, taking
+from pacboost.fit.continuing import RunRecord, digest, refuse, refuse_fewer
+from pacboost.fit.division import Apart, Certifying
+from pacboost.fit.examples import read_numbers
 from pacboost.fit.rows import LabelledRows
+from pacboost.fit.targets import warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.models.model import Model
@@ -198,8 +192,11 @@ class Bagged(HasSchema, RemembersRows, BaseEstimator):  # type: ignore[misc]
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
         record = begin_record(self, fitted=goes_on)
         seed = record.seed
+        certifying = Certifying(
+            self.certify, getattr(self, "holdout", 0.0), self.delta, self._equal_rows
+        )
         divided = division.held_out(
-            self, X, y, seed, WAYS, sample_weight=sample_weight, once=self._certifies_outside
+            X, y, sample_weight, certifying, seed, WAYS, once=self._certifies_outside
         )
         self._apart, self._examples = divided.apart, divided.examples
         examples = self._read(divided.X, divided.y, divided.weights(sample_weight), seed)
@@ -233,7 +230,7 @@ class Bagged(HasSchema, RemembersRows, BaseEstimator):  # type: ignore[misc]
             refuse_fewer(most, len(run.members), f"{self._member}s")
             run.settling = deepcopy(self._settled)
         self._record = replace(record, rows=rows, looks=looks)
-        return run, examples, division.number_of_rows(X)
+        return run, examples, taking.number_of_rows(X)
 
     def _rows_of(self, run: Bagging, examples: LabelledRows, targets: NDArray[Any]) -> str:
         """Return a digest of all rows, labels and weights."""

@@ -19,7 +19,7 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import check_rate
 from pacboost.bounds.training import R2_LOSSES, median_misses
 from pacboost.errors import ParameterError
-from pacboost.estimators.boosting.base import Boosting
+from pacboost.estimators.boosting.base import Boosting, EstimatorChooser
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.parameters import is_truth
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
@@ -30,9 +30,9 @@ from pacboost.estimators.inputs.estimator import (
     takes_rows,
 )
 from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
-from pacboost.estimators.inputs.targets import read_targets, read_weights
+from pacboost.fit.ask import Ask, FitRows
 from pacboost.fit.recipe import Recipe
-from pacboost.fit.rows import LabelledRows
+from pacboost.fit.targets import read_targets, read_weights
 from pacboost.learners.choose import as_learner
 from pacboost.learners.sklearn import SklearnLearner, shaped
 from pacboost.models.schema import ColumnOptions, Schema
@@ -153,23 +153,35 @@ class AdaBoostClassifier(Boosting):
     def _column_options(self) -> ColumnOptions:
         return replace(super()._column_options(), keeps_shape=hasattr(self.estimator, "fit"))
 
-    def _recipe(self, examples: LabelledRows, schema: Schema) -> Recipe:
-        cap = MAX_VOTE if self.max_vote is None else real_number("max_vote", self.max_vote)
+    def _chooser(self) -> EstimatorChooser:
+        return AdaBoostChooser(self)
+
+
+@dataclass(frozen=True, eq=False)
+class AdaBoostChooser(EstimatorChooser):
+    """Chooses for AdaBoostClassifier: the parameters say it all."""
+
+    asked: AdaBoostClassifier
+
+    def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
+        """Return AdaBoost with the learner of the parameters."""
+        asked = self.asked
+        cap = MAX_VOTE if asked.max_vote is None else real_number("max_vote", asked.max_vote)
         booster = AdaBoost(
-            real_number("learning_rate", self.learning_rate),
+            real_number("learning_rate", asked.learning_rate),
             cap,
-            bool(self.confidence_rated),
-            self.multiclass,
-            classes=max(2, self.classes_.size),
+            bool(asked.confidence_rated),
+            asked.multiclass,
+            classes=max(2, rows.classes.size),
         )
-        rounds = positive_whole("n_estimators", self.n_estimators)
-        learner = as_learner(self.estimator)
+        rounds = positive_whole("n_estimators", asked.n_estimators)
+        learner = as_learner(asked.estimator)
         if isinstance(learner, SklearnLearner):
-            learner = replace(learner, shape=schema.row_shape or ())
-        if is_truth(self.resample):
-            drawn = -int(self.resample)
+            learner = replace(learner, shape=rows.schema.row_shape or ())
+        if is_truth(asked.resample):
+            drawn = -int(asked.resample)
         else:
-            drawn = positive_whole("resample", self.resample)
+            drawn = positive_whole("resample", asked.resample)
         return Recipe(learner, booster, rounds, drawn)
 
 
@@ -244,7 +256,6 @@ class AdaBoostRegressor(HasSchema, RemembersRows, RegressorMixin, BaseEnsemble):
             weights = read_weights(sample_weight, table.n_rows)
             self._boost(table, targets, weights, rounds, rate)
             self._remember(table)
-            self._await_sketches()
         return self
 
     def _boost(

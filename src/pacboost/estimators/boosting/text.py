@@ -14,19 +14,19 @@ from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_booster
 from pacboost.boosters.logit import Logit
 from pacboost.errors import DataError
-from pacboost.estimators.boosting.base import Boosting
+from pacboost.estimators.boosting.base import Boosting, EstimatorChooser
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.fitting.parameters import begins_by_prior, most_rounds, with_fields
 from pacboost.estimators.inputs.documented import accepts_aliases, documented_like
 from pacboost.estimators.inputs.estimator import takes_rows
+from pacboost.fit.ask import Ask, FitRows
 from pacboost.fit.recipe import Recipe
-from pacboost.fit.rows import LabelledRows
 from pacboost.fit.settings import PATIENCE_OF_TEXTS, TEXT_ROUNDS, TEXT_ROUNDS_AFTER_LINEAR
 from pacboost.learners.words import Words
 from pacboost.models.explain import explanation
 from pacboost.models.explain.explanation import Explanation, class_number
 from pacboost.models.model import answer_names
-from pacboost.models.schema import ColumnOptions, Schema
+from pacboost.models.schema import ColumnOptions
 from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame
@@ -181,7 +181,6 @@ class TextBoostClassifier(Boosting):
     device: str = "cpu"
     verbose: bool | int | str = "auto"
     random_state: Any = None
-    _patience = PATIENCE_OF_TEXTS
 
     _other_meaning = ("max_features",)
     """Parameters that mean something else than in other classes: here the size of the vocabulary,
@@ -224,34 +223,8 @@ class TextBoostClassifier(Boosting):
     def _as_one_row(self, x: Any) -> Any:
         return x if is_frame(x) else [x]
 
-    def _recipe(self, examples: LabelledRows, schema: Schema) -> Recipe:
-        length = positive_whole("length", self.length)
-        drawn = self.candidates
-        drawn = None if drawn is None else positive_whole("candidates", drawn)
-        learner = Words(length, drawn, bool(self.abstain))
-        booster = self._booster(examples.signs.shape[1])
-        # not beside other columns, nor with a booster that the user has made
-        linear = isinstance(schema.text, TextFeatures) and isinstance(self.booster, str)
-        openings = (LinearWords(),) if linear and isinstance(booster, Logit) else ()
-        usual = TEXT_ROUNDS_AFTER_LINEAR if openings else TEXT_ROUNDS
-        return Recipe(learner, booster, most_rounds(self, usual, booster), openings=openings)
-
-    def _booster(self, outputs: int) -> Booster[Any]:
-        choice = self.booster
-        if choice == "logit" and self._several_labels:
-            choice = "adaboost"
-        booster = as_booster(choice)
-        changes: dict[str, Any] = {}
-        if isinstance(choice, str):
-            rate = real_number("learning_rate", self.learning_rate)
-            changes = {"learning_rate": rate} if hasattr(booster, "learning_rate") else {}
-            if isinstance(booster, Logit):  # which counts l2 in rows of its first weight
-                classes = max(2, outputs)
-                l2 = real_number("l2", self.l2) * classes**2 / (4 * (classes - 1))
-                changes |= {"prior": begins_by_prior(self), "l2": l2}
-            if isinstance(booster, AdaBoost):
-                changes["confidence_rated"] = True
-        return with_fields(booster, changes, "booster")  # type: ignore[no-any-return]
+    def _chooser(self) -> EstimatorChooser:
+        return WordsChooser(self)
 
     @property
     def features_(self) -> Features:
@@ -279,3 +252,43 @@ class TextBoostClassifier(Boosting):
         tags.input_tags.string = tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = tags.input_tags.sparse = tags.input_tags.allow_nan = False
         return tags
+
+
+@dataclass(frozen=True, eq=False)
+class WordsChooser(EstimatorChooser):
+    """Chooses for TextBoostClassifier."""
+
+    asked: TextBoostClassifier
+
+    patience = PATIENCE_OF_TEXTS
+
+    def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
+        """Return lists of words, for texts alone after a linear round."""
+        asked = self.asked
+        length = positive_whole("length", asked.length)
+        drawn = asked.candidates
+        drawn = None if drawn is None else positive_whole("candidates", drawn)
+        learner = Words(length, drawn, bool(asked.abstain))
+        booster = self._booster(rows)
+        # not beside other columns, nor with a booster that the user has made
+        linear = isinstance(rows.schema.text, TextFeatures) and isinstance(asked.booster, str)
+        openings = (LinearWords(),) if linear and isinstance(booster, Logit) else ()
+        usual = TEXT_ROUNDS_AFTER_LINEAR if openings else TEXT_ROUNDS
+        return Recipe(learner, booster, most_rounds(asked, usual, booster), openings=openings)
+
+    def _booster(self, rows: FitRows) -> Booster[Any]:
+        asked, choice = self.asked, self.asked.booster
+        if choice == "logit" and rows.has_several_labels:
+            choice = "adaboost"
+        booster = as_booster(choice)
+        changes: dict[str, Any] = {}
+        if isinstance(choice, str):
+            rate = real_number("learning_rate", asked.learning_rate)
+            changes = {"learning_rate": rate} if hasattr(booster, "learning_rate") else {}
+            if isinstance(booster, Logit):  # which counts l2 in rows of its first weight
+                classes = max(2, rows.learn.signs.shape[1])
+                l2 = real_number("l2", asked.l2) * classes**2 / (4 * (classes - 1))
+                changes |= {"prior": begins_by_prior(asked), "l2": l2}
+            if isinstance(booster, AdaBoost):
+                changes["confidence_rated"] = True
+        return with_fields(booster, changes, "booster")  # type: ignore[no-any-return]

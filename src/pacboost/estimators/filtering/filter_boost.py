@@ -24,7 +24,7 @@ from pacboost.estimators.inputs.parameters import (
     progress_after,
     read_seconds,
 )
-from pacboost.estimators.inputs.targets import read_labels, warn_of_one_class
+from pacboost.fit.targets import read_labels, warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.schema import Schema
 from pacboost.samples.same_example import check_copies

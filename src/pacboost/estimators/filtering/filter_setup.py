@@ -36,7 +36,7 @@ from pacboost.estimators.inputs.parameters import (
     resident,
     rows_in,
 )
-from pacboost.estimators.inputs.targets import read_labels
+from pacboost.fit.targets import read_labels
 from pacboost.kernels.runtime.threads import threads
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner

@@ -16,9 +16,9 @@ from pacboost.bounds.family import Family
 from pacboost.errors import DataTypeError
 from pacboost.estimators.fitted.explaining import margins_after, refuse_half
 from pacboost.estimators.inputs.estimator import takes_rows
-from pacboost.estimators.inputs.examples import label_rows
-from pacboost.estimators.inputs.targets import read_labels, read_targets
+from pacboost.fit.examples import label_rows
 from pacboost.fit.rows import LabelledRows
+from pacboost.fit.targets import read_labels, read_targets
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.answers import asked
 from pacboost.models.file import format as model_file

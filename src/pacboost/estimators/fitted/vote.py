@@ -41,7 +41,7 @@ from pacboost.ledgers.ledger import Ledger
 from pacboost.models.explain import explanation
 from pacboost.models.explain.attribution import in_shap_form, shap_trees
 from pacboost.models.explain.importances import Importances
-from pacboost.models.model import Model
+from pacboost.models.model import NO_CLASSES, Model
 from pacboost.models.schema import Schema
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.memory import as_cupy, lies_on_gpu, of_the_library_of
@@ -53,7 +53,6 @@ from pacboost.training.run.margins import NAMING, margins_of, norm, normalised
 
 Answer = TypeVar("Answer")
 Doubles = NDArray[np.float64]
-NO_CLASSES: NDArray[Any] = np.empty(0)
 
 
 class FittedBase(HasSchema, RemembersRows, BaseEstimator):  # type: ignore[misc]

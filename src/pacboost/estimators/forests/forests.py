@@ -18,10 +18,10 @@ from pacboost.estimators.bagging.base import (
 )
 from pacboost.estimators.fitted import explaining, predicting
 from pacboost.estimators.forests.base import ForestBase
-from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
 from pacboost.estimators.inputs.estimator import takes_rows
-from pacboost.estimators.inputs.examples import read_examples
+from pacboost.fit import taking
+from pacboost.fit.examples import read_examples
 from pacboost.fit.rows import LabelledRows
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels.runtime.threads import using
@@ -56,9 +56,9 @@ class ForestClassifier(BaggedClassifier, ForestBase):
     def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
         """Read the rows; where those outside the bags certify, the others define the levels."""
         if self._certifies_outside:
-            number = division.number_of_rows(X)
+            number = taking.number_of_rows(X)
             others = np.flatnonzero(~rows_to_count(number, seed))
-            self._schema, _ = Schema.learn(division.alone(X, others), self._column_options())
+            self._schema, _ = Schema.learn(taking.alone(X, others), self._column_options())
             table = self._schema.read(X)
         else:
             self._schema, table = Schema.learn(X, self._column_options())

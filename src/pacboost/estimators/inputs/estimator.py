@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import copy_context
 from copy import copy
 from functools import wraps
 from itertools import accumulate
@@ -23,7 +21,6 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost import __version__
 from pacboost.errors import DataTypeError
 from pacboost.estimators.inputs.parameters import plain_parameters
-from pacboost.kernels.device import gpu_in_use
 from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.explained_errors import checked_by_scikit_learn, explains_input
@@ -168,20 +165,8 @@ class RemembersRows:
         return schema.remembered(X)
 
     def _remember(self, *tables: Table) -> None:
-        """Make the sketches; while a GPU has the rows binned and boosts, on another thread."""
-        if not gpu_in_use() or any(table.far for table in tables):
-            self._sketches = tuple(map(Sketch.from_table, tables))
-            return
-        another = ThreadPoolExecutor(1, thread_name_prefix="pacboost")
-        run, sketches = copy_context().run, lambda: tuple(map(Sketch.from_table, tables))
-        self._sketches, self._begun = (), another.submit(run, sketches)
-        another.shutdown(wait=False)
-
-    def _await_sketches(self) -> None:
-        """Wait for sketches that another thread makes."""
-        begun: Future[tuple[Sketch, ...]] | None = self.__dict__.pop("_begun", None)
-        if begun is not None:
-            self._sketches = begun.result()
+        """Keep sketches of tables."""
+        self._sketches = tuple(map(Sketch.from_table, tables))
 
 
 class HasSchema:
@@ -210,7 +195,9 @@ class HasSchema:
 
     @property
     def levels_(self) -> Levels:
-        """The levels of categorical columns."""
+        """The levels of categorical columns; words have none."""
+        if self.schema_.text is not None:
+            raise AttributeError("levels_ is missing: the columns are words of texts")
         return self.schema_.levels
 
     def _column_options(self) -> ColumnOptions:

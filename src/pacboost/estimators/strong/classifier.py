@@ -23,16 +23,16 @@ from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
 from pacboost.estimators.fitted import explaining
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.parameters import quality_of
-from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import fits_rows, takes_rows
 from pacboost.estimators.inputs.parameters import draw_seed
-from pacboost.estimators.inputs.targets import read_labels
 from pacboost.estimators.strong import rows as reading
 from pacboost.estimators.strong import wishes
 from pacboost.estimators.strong.rows import Reading
 from pacboost.estimators.strong.search import EpsilonSearch, choose, set_apart, weights_of
+from pacboost.fit import taking
 from pacboost.fit.roles import Roles, RolesAsk, Rows, certifying_draws
+from pacboost.fit.targets import read_labels
 from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions import verdict
@@ -293,7 +293,7 @@ class StrongClassifier(Shell):
     def _fit(self, given: Reading, copies: str) -> Self:
         seed = draw_seed(self.random_state)
         columns = self._columns(given.X)
-        number = division.number_of_rows(columns)
+        number = taking.number_of_rows(columns)
         labels = read_labels(given.y, number, several=True)
         several, wish = labels.ndim > 1, self._wish
         if wish and not several:
@@ -376,7 +376,7 @@ class StrongClassifier(Shell):
             self._schema, table = Schema.learn(X, options)
             return table, []
         # kinds and levels of columns come from rows that may be learned from
-        self._schema, _ = Schema.learn(division.alone(X, roles.known), options)
+        self._schema, _ = Schema.learn(taking.alone(X, roles.known), options)
         return self._schema.read(X), []
 
     def _keep(

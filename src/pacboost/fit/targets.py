@@ -260,11 +260,15 @@ def weight_of_a_row(weights: NDArray[np.float64]) -> float:
     return 1.0 if bool((known == np.rint(known)).all()) else mean(known)
 
 
+def one_class_warning(classes: NDArray[Any], lacks: str = "") -> OneClassWarning:
+    """Return a warning that there is one class only."""
+    return OneClassWarning(
+        f"y holds one class only ({classes.tolist()[0]!r}); the classifier is constant{lacks}"
+    )
+
+
 def warn_of_one_class(classes: NDArray[Any], *, certified: bool = True) -> None:
     """Warn if there is one class only; where that leaves nothing to certify, say so, too."""
     if classes.size == 1:
         lacks = "" if certified else " and not certified"
-        warn(
-            f"y holds one class only ({classes.tolist()[0]!r}); the classifier is constant{lacks}",
-            OneClassWarning,
-        )
+        warn(str(one_class_warning(classes, lacks)), OneClassWarning)
