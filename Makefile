@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE :=
 demo: .venv/.run
 	$(BIN)/pacboost demo
 
-# Two cores are busy throughout: the checkers while kernels are compiled, the site while tests run.
+# Two cores are busy throughout: the checkers and the site while kernels are compiled, then tests.
 # `make test ROOM=bounds` looks at one folder of src/pacboost and at its tests.
 ifdef ROOM
 test:
@@ -18,14 +18,15 @@ test:
 else
 test:
 	$(MAKE) --jobs=3 --output-sync kernels check browser docs pytest AFTER=kernels \
-	  SKIPPED="--ignore=tests/test_model_bytes.py --ignore=tests/gpu"
+	  SKIPPED="$(KERNEL_TESTS:%=--ignore=%) --ignore=tests/gpu"
 endif
 
-# Fits of every kind compile most kernels, on one core while mypy has the other; else each of the two
+# Fits and answers of every kind compile most kernels, in one process; else each of the three
 # processes of pytest would compile them for itself. All tests are collected, so that their modules
 # are compiled, too.
+KERNEL_TESTS := tests/test_model_bytes.py tests/test_answer_bytes.py
 kernels: .venv/.dev
-	$(BIN)/pytest -p no:xdist -k test_the_bytes_are_as_recorded
+	$(BIN)/pytest -p no:xdist -k "test_model_bytes or test_answer_bytes"
 
 check: .venv/.dev
 	$(BIN)/ruff format --check .

@@ -56,9 +56,9 @@ def pytest_unconfigure() -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path) -> Generator[None, list[Any], list[Any]]:
     """Look for no examples in docstrings of tests: there are none."""
-    found = yield
+    collected = yield
     tests = file_path.name.startswith("test_")
-    return [one for one in found if not (tests and isinstance(one, DoctestModule))]
+    return [one for one in collected if not (tests and isinstance(one, DoctestModule))]
 
 
 def is_slow(config: pytest.Config) -> bool:
@@ -81,13 +81,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def thin_out(items: list[pytest.Item]) -> None:
     """Make slow tests of all but every k-th case of a test that is marked ``thinned(k)``."""
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for item in items:
         thinned = item.get_closest_marker("thinned")
         if thinned is not None:
             name = item.nodeid.partition("[")[0]
-            seen[name] = seen.get(name, -1) + 1
-            if seen[name] % thinned.args[0]:
+            counts[name] = counts.get(name, -1) + 1
+            if counts[name] % thinned.args[0]:
                 item.add_marker(pytest.mark.slow)
 
 
@@ -102,22 +102,22 @@ def cover(items: list[pytest.Item]) -> None:
         axes = [list(dict.fromkeys(axis)) for axis in zip(*(ids for _, ids in cases), strict=True)]
         longest = max(map(len, axes))
         diagonal = [[axis[k % len(axis)] for axis in axes] for k in range(longest)]
-        left = {pair for axis in enumerate(axes) for pair in product([axis[0]], axis[1])}
-        left -= {pair for _, ids in cases if list(ids) in diagonal for pair in enumerate(ids)}
+        uncovered = {pair for axis in enumerate(axes) for pair in product([axis[0]], axis[1])}
+        uncovered -= {pair for _, ids in cases if list(ids) in diagonal for pair in enumerate(ids)}
         for item, ids in cases:
-            if list(ids) not in diagonal and left.isdisjoint(enumerate(ids)):
+            if list(ids) not in diagonal and uncovered.isdisjoint(enumerate(ids)):
                 item.add_marker(pytest.mark.slow)
-            left.difference_update(enumerate(ids))
+            uncovered.difference_update(enumerate(ids))
 
 
 def try_fewer_examples(items: list[pytest.Item]) -> None:
     """Try a part of the random examples of every test: they are the same in each quick run."""
     tests = {id(test): test for item in items if (test := getattr(item, "obj", None))}
     for test in tests.values():  # several items may share a test
-        own = getattr(test, "_hypothesis_internal_use_settings", None)
-        if own is not None and own.max_examples > FEW:
-            fewer = max(FEW, round(SHARE * own.max_examples))
-            test._hypothesis_internal_use_settings = settings(own, max_examples=fewer)
+        current = getattr(test, "_hypothesis_internal_use_settings", None)
+        if current is not None and current.max_examples > FEW:
+            fewer = max(FEW, round(SHARE * current.max_examples))
+            test._hypothesis_internal_use_settings = settings(current, max_examples=fewer)
 
 
 @pytest.fixture

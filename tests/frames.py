@@ -14,11 +14,11 @@ LIBRARIES = ["pandas", "polars", "arrow", "mappings"]
 
 def as_rows(columns: Mapping[Any, Iterable[Any]], library: str) -> Any:
     """Return columns as what a library calls a table."""
-    held = {name: list(cells) for name, cells in columns.items()}
+    frame = {name: list(cells) for name, cells in columns.items()}
     if library == "pandas":
-        return pd.DataFrame(held)
+        return pd.DataFrame(frame)
     if library == "polars":
-        return pl.DataFrame(held)
+        return pl.DataFrame(frame)
     if library == "arrow":
-        return pa.table(held)
-    return [dict(zip(held, row, strict=True)) for row in zip(*held.values(), strict=True)]
+        return pa.table(frame)
+    return [dict(zip(frame, row, strict=True)) for row in zip(*frame.values(), strict=True)]

@@ -48,7 +48,7 @@ def prose(text: str) -> str:
     >>> prose("see `a[0](b)` and [there](x.md)")
     'see  and [there](x.md)'
     """
-    without = FENCE.sub(lambda found: found[4] if found[2][0] == ":" else "", text)
+    without = FENCE.sub(lambda match: match[4] if match[2][0] == ":" else "", text)
     return re.sub(r"(`+)[^`].*?\1", "", without)
 
 
@@ -62,8 +62,8 @@ def anchors(text: str) -> set[str]:
     for heading in HEADING.findall(FENCE.sub("", text)):
         words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
         slug = re.sub(r"[^\w\- ]", "", words).strip().replace(" ", "-")
-        again = sum(1 for other in named if re.fullmatch(rf"{re.escape(slug)}(-\d+)?", other))
-        named.append(f"{slug}-{again}" if again else slug)
+        repeats = sum(1 for other in named if re.fullmatch(rf"{re.escape(slug)}(-\d+)?", other))
+        named.append(f"{slug}-{repeats}" if repeats else slug)
     return set(named)
 
 
@@ -87,8 +87,8 @@ def dead_links(page: Path) -> Iterator[str]:
 
 def tables(text: str) -> Iterator[list[list[str]]]:
     """Return the tables of a page as rows of cells, the head first."""
-    for found in re.finditer(r"(?:^\|.*\|\n)+", text, re.MULTILINE):
-        rows = [line.strip("|").split("|") for line in found[0].splitlines()]
+    for match in re.finditer(r"(?:^\|.*\|\n)+", text, re.MULTILINE):
+        rows = [line.strip("|").split("|") for line in match[0].splitlines()]
         yield [[cell.strip() for cell in row] for row in rows if set("".join(row)) - set("-: ")]
 
 

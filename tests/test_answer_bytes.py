@@ -28,7 +28,7 @@ import scipy.sparse
 import pacboost
 from pacboost import BoostClassifier, BoostRegressor, theory
 from pacboost.errors import PacboostError
-from pacboost.questions.certify import certify_answers
+from pacboost.questions.answering import certify_answers
 from tests.faults.test_other_machines import features
 from tests.models.kinds import KINDS, frame, numbers
 from tests.public import estimators

@@ -239,7 +239,7 @@ def test_labels_swapped_and_sealed_anew_pass_by_design(tmp_path: Path) -> None:
     forged(path, lambda content: None, "forest")
     assert stands(path)
     assert answers(path) == {checker.HOLDS}
-    assert "not who wrote it" in well("verify", path)
+    assert "not who wrote it" in well("verify", path, "--memory", "1GB")
 
 
 def test_what_it_does_not_know_cannot_be_checked(tmp_path: Path) -> None:

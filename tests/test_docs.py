@@ -79,7 +79,7 @@ def test_every_public_name_has_its_page() -> None:
     listed = re.findall(r"^   (\w+)$", text, re.MULTILINE)
     rooms = (pacboost, pacboost.boosters, pacboost.learners, pacboost.theory)
     names = {name for room in rooms for name in room.__all__}
-    modules = {"boosters", "learners", "plots", "theory", "pictures", "plan"}
+    modules = {"boosters", "learners", "measures", "plots", "shift", "theory", "pictures", "plan"}
     assert sorted(listed) == sorted(names - modules - {"PacboostError"})
     assert text.count(":toctree: api") >= 6  # a page for each class, with its methods
 
@@ -100,14 +100,14 @@ def paths(cell: str) -> list[str]:
 
 def examples() -> list[object]:
     """Return the pages that have examples, those that take long marked as slow."""
-    found = [page for page in pages() if list(python_blocks(page.read_text(encoding="utf-8")))]
+    documented = [page for page in pages() if list(python_blocks(page.read_text(encoding="utf-8")))]
     return [
         pytest.param(
             page,
             id=str(page.relative_to(HOUSE)),
             marks=[pytest.mark.slow] if page.name in SLOW else [],
         )
-        for page in found
+        for page in documented
     ]
 
 
@@ -129,14 +129,14 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def run_examples(page: Path) -> None:
-    known: dict[str, object] = {"__name__": "example"}
+    names: dict[str, object] = {"__name__": "example"}
     for block in python_blocks(page.read_text(encoding="utf-8")):
         place = f"{page.name}:{block.line}"
-        told = io.StringIO()
-        with contextlib.redirect_stdout(told):
-            exec(compile(block.code, place, "exec"), known)
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            exec(compile(block.code, place, "exec"), names)
         if block.printed is not None:
-            assert words(told.getvalue()) == words(block.printed), place
+            assert words(output.getvalue()) == words(block.printed), place
 
 
 def words(text: str) -> list[str]:
@@ -156,8 +156,8 @@ def test_files_of_commands_are_there() -> None:
 def test_files_of_examples_are_what_their_programs_make(tmp_path: Path) -> None:
     program = runpy.run_path(str(HOUSE / "examples" / "make_intents.py"))
     program["write_intents"](tmp_path / "made.csv")
-    made = (HOUSE / "examples" / "intents.csv").read_bytes()
-    assert (tmp_path / "made.csv").read_bytes() == made
+    content = (HOUSE / "examples" / "intents.csv").read_bytes()
+    assert (tmp_path / "made.csv").read_bytes() == content
 
 
 def test_pages_are_listed_in_the_words_of_users() -> None:
@@ -175,7 +175,7 @@ def test_a_search_finds_tasks_before_methods() -> None:
         pytest.skip("needs node to run the script that ranks pages")
     ranks = "['tasks/recall', 'api/certify'].map(page => Scorer.score([page, '', '', null, 15]))"
     script = (DOCS / "_static" / "search.js").read_text(encoding="utf-8")
-    told = subprocess.run([program, "-p", f"{script}; {ranks}.join()"], capture_output=True,
+    output = subprocess.run([program, "-p", f"{script}; {ranks}.join()"], capture_output=True,
                           text=True, check=True).stdout  # fmt: skip
-    task, method = map(int, told.split(","))
+    task, method = map(int, output.split(","))
     assert task > method

@@ -51,11 +51,11 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("copy")
     files = dict(FILE.findall((ROOT / "docs" / "extending.md").read_text(encoding="utf-8")))
     assert len(files) == 3
-    own = {parent for name in files for parent in Path(name).parents} - {Path()}
-    for place in sorted(own):
+    folders = {parent for name in files for parent in Path(name).parents} - {Path()}
+    for place in sorted(folders):
         (folder / place).mkdir()
         for entry in (ROOT / "src" / place).iterdir():
-            if entry.relative_to(ROOT / "src") not in own:
+            if entry.relative_to(ROOT / "src") not in folders:
                 (folder / place / entry.name).symlink_to(entry)
     for name, code in files.items():
         (folder / name).write_text(code, encoding="utf-8")

@@ -36,23 +36,25 @@ def test_the_version_stands_in_the_package_and_is_known_to_changelog_and_site() 
 
 
 def test_pythons_of_the_classifiers_are_tested() -> None:
-    found = re.findall(r":: Python :: (3\.\d+)$", "\n".join(PROJECT["classifiers"]), re.MULTILINE)
-    assert PROJECT["requires-python"] == f">={found[0]}"
+    versions = re.findall(
+        r":: Python :: (3\.\d+)$", "\n".join(PROJECT["classifiers"]), re.MULTILINE
+    )
+    assert PROJECT["requires-python"] == f">={versions[0]}"
     jobs = read_yaml(".github/workflows/tests.yml")["jobs"]
     matrix = jobs["newest"]["strategy"]["matrix"]
-    assert matrix["python"][: len(found)] == found
+    assert matrix["python"][: len(versions)] == versions
     assert {name.partition("-")[0] for name in matrix["os"]} == {"ubuntu", "macos", "windows"}
-    assert any(found[0] in str(step) for step in jobs["oldest"]["steps"])
+    assert any(versions[0] in str(step) for step in jobs["oldest"]["steps"])
 
 
 @pytest.mark.parametrize("name", ["tests", "docs", "publish"])
 def test_workflows_call_what_the_makefile_has(name: str) -> None:
-    made = (HOUSE / "Makefile").read_text(encoding="utf-8")
+    makefile = (HOUSE / "Makefile").read_text(encoding="utf-8")
     jobs = read_yaml(f".github/workflows/{name}.yml")["jobs"].values()
     steps = [step for job in jobs for step in job["steps"]]
     targets = re.findall(r"\bmake (\w+)", "\n".join(step.get("run", "") for step in steps))
     assert targets
-    assert all(re.search(rf"^{target}:", made, re.MULTILINE) for target in targets)
+    assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
     assert all(re.search(r"@(release/)?v\d+$", step["uses"]) for step in steps if "uses" in step)
 
 
@@ -101,5 +103,5 @@ def test_diagrams_link_to_the_page_of_the_class(page: str, kind: Any) -> None:
 def test_links_are_in_the_diagrams_and_not_of_classes_of_others() -> None:
     model = pacboost.AdaBoostClassifier()
     assert f'href="{model._get_doc_link()}"' in estimator_html_repr(model)
-    own = type("Own", (pacboost.AdaBoostClassifier,), {"__module__": "elsewhere"})
-    assert own()._get_doc_link() == ""
+    subclass = type("Own", (pacboost.AdaBoostClassifier,), {"__module__": "elsewhere"})
+    assert subclass()._get_doc_link() == ""

@@ -35,8 +35,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if done.returncode and ("No module named pip" in done.stderr or "hatchling" in done.stderr):
         pytest.skip(f"needs pip and hatchling to build: {done.stderr.strip().splitlines()[-1]}")
     assert done.returncode == 0, done.stderr
-    (made,) = (folder / "dist").glob("*.whl")
-    return made
+    (path,) = (folder / "dist").glob("*.whl")
+    return path
 
 
 def test_it_holds_the_package_and_no_tests(wheel: Path) -> None:
@@ -55,20 +55,21 @@ def test_it_holds_the_package_and_no_tests(wheel: Path) -> None:
 
 
 def test_it_names_its_extras_and_its_command(wheel: Path) -> None:
-    with zipfile.ZipFile(wheel) as held:
-        (metadata,) = [name for name in held.namelist() if name.endswith("METADATA")]
-        (points,) = [name for name in held.namelist() if name.endswith("entry_points.txt")]
-        said = Parser().parsestr(held.read(metadata).decode())
-        assert {"frames", "sql", "onnx", "plots"} <= set(said.get_all("Provides-Extra") or [])
-        assert "pacboost = pacboost.cli.main:main" in held.read(points).decode()
+    with zipfile.ZipFile(wheel) as archive:
+        (metadata,) = [name for name in archive.namelist() if name.endswith("METADATA")]
+        (points,) = [name for name in archive.namelist() if name.endswith("entry_points.txt")]
+        headers = Parser().parsestr(archive.read(metadata).decode())
+        assert {"frames", "sql", "onnx", "plots"} <= set(headers.get_all("Provides-Extra") or [])
+        assert "pacboost = pacboost.cli.main:main" in archive.read(points).decode()
 
 
 def test_it_runs_where_it_is_unpacked(wheel: Path, tmp_path: Path) -> None:
     zipfile.ZipFile(wheel).extractall(tmp_path)
     program = "import pacboost, sys; print(pacboost.__file__); from pacboost.cli.main import main"
-    known = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    variables = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, env=known, capture_output=True, text=True,
+        [sys.executable, "-c", program], cwd=tmp_path, env=variables,
+        capture_output=True, text=True,
         check=True,
     )  # fmt: skip
     assert Path(done.stdout.strip()).is_relative_to(tmp_path)

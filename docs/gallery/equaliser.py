@@ -18,7 +18,7 @@ from sklearn.datasets import load_breast_cancer
 
 import pacboost
 from pacboost import AdaBoostClassifier
-from pacboost.reports import plots as pictures
+from pacboost.plots import draw_equaliser
 
 Margins = dict[int, NDArray[np.float64]]
 
@@ -53,8 +53,8 @@ def draw(views: Views, path: Path) -> None:
 
     figure = Figure(figsize=(9, 4), dpi=100, layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
-    pictures.equaliser(views.boosted, left).set_title("boosted stumps", loc="left", fontsize=11)
-    pictures.equaliser(views.bagged, right).set_title("bagged stumps", loc="left", fontsize=11)
+    draw_equaliser(views.boosted, left).set_title("boosted stumps", loc="left", fontsize=11)
+    draw_equaliser(views.bagged, right).set_title("bagged stumps", loc="left", fontsize=11)
     right.set_ylabel("")
     figure.savefig(path)
 

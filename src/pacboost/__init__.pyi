@@ -1,6 +1,8 @@
 from . import boosters as boosters
 from . import learners as learners
+from . import measures as measures
 from . import plots as plots
+from . import shift as shift
 from . import theory as theory
 from .bounds.certificate import Certificate as Certificate
 from .errors import PacboostError as PacboostError
@@ -25,6 +27,7 @@ from .estimators.strong.classifier import StrongClassifier as StrongClassifier
 from .models.export.export import export as export
 from .models.file.inspect import inspect as inspect
 from .monitoring.monitor import Monitor as Monitor
+from .questions.answers import answers as answers
 from .questions.certify import certify as certify
 from .questions.certify import certify_all as certify_all
 from .questions.compare import compare_models as compare_models

@@ -28,7 +28,7 @@ from pacboost.errors import InputWarning, NotCertified, ParameterError
 from pacboost.fit import division, roles
 from pacboost.fit.roles import RolesAsk, draw, split_by_class
 from pacboost.fit.rows import LabelledRows
-from pacboost.questions.certify import certify_answers
+from pacboost.questions.answering import certify_answers
 from pacboost.samples.same_example import DISTINCT, Examples, same_example, share_learned
 from pacboost.sources.arrays import ArrayTable
 from pacboost.theory import certify_by_training_rows
@@ -156,7 +156,7 @@ def test_visits_of_patients_carry_the_warning(
     world: Callable[[int], Rows], way: str, runs: int
 ) -> None:
     for seed in range(runs):
-        with pytest.warns(InputWarning, match=r"equal rows it learned from.*copies='distinct'"):
+        with pytest.warns(InputWarning, match=r"equal rows it learned from.*distinct"):
             model = MEMORISING[way](seed).fit(*world(seed))
         share = model.certificate_.details[SHARE_LEARNED]
         assert share > 0.3

@@ -55,7 +55,6 @@ GIVEN: dict[str, Any] = {
 """What every number of this name is, in all functions that take it."""
 MOVED = {"move": "ratio", "by": 2, "k": 3, "n": 100, "delta": 0.05}
 OTHERS: dict[str, dict[str, Any]] = {
-    "agnostic_lower": {"epsilon": 0.01, "delta": 0.01},
     "best_pair": {"shares": [0.2, 0.3] * 50, "divergence": 1, "delta": 0.05},
     "counted": {"shares": [0, 1, 1]},
     "halves_of_pairs": {"positives": np.array([0.9, 0.5]), "negatives": np.array([0.1])},

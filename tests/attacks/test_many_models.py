@@ -17,7 +17,7 @@ from scipy.stats import norm
 
 import pacboost
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.questions.certify import certify_answers
+from pacboost.questions.answering import certify_answers
 from tests.attacks.worlds import coins
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.cli.running import answer, people, well, write_csv

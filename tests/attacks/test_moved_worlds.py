@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-from pacboost import BoostClassifier, certify
+from pacboost import BoostClassifier, certify, shift
 from pacboost.errors import NotCertified
 from pacboost.samples.plain_rows import plain_rows
 from tests.attacks.worlds import coins
@@ -36,8 +36,8 @@ def test_a_seed_that_was_searched_for_has_to_be_paid_for() -> None:
     runs, tries = 20, 20
 
     def best(seed: int, models: int) -> bool:
-        options: dict[str, Any] = {"ratio": np.ones(400), "ratio_bound": 4, "models": models}
-        return any(false(seed, seed=own, **options) for own in range(tries))
+        moves = [shift.ratio(np.ones(400), bound=4, seed=one) for one in range(tries)]
+        return any(false(seed, shift=move, models=models) for move in moves)
 
     twin, paid = (sum(best(seed, models) for seed in range(runs)) for models in (1, tries))
     check_rejected("moved world, the best of twenty seeds", twin, runs, DELTA)
@@ -53,7 +53,7 @@ def test_new_rows_that_are_certifying_rows(what: str) -> None:
         right = np.flatnonzero(Threshold().predict(X) == y)
         chosen = {"the rows themselves": np.arange(900), "those that are right": right}
         new = X[chosen.get(what, right.repeat(3))]
-        violations += certify(Threshold(), X, y, new_rows=new, delta=DELTA).value < 0.5
+        violations += certify(Threshold(), X, y, shift=shift.new_rows(new), delta=DELTA).value < 0.5
     check_coverage(f"moved world, new rows are {what}", violations, runs, DELTA)
 
 
@@ -66,7 +66,7 @@ def test_twin_whose_new_rows_are_weighed_by_the_rows_that_certify() -> None:
         tree = DecisionTreeClassifier(random_state=0)
         tree.fit(np.r_[X, X[right]], np.repeat([0, 1], [400, right.sum()]))
         old, new = tree.predict_proba(X).T
-        violations += false(seed, ratio=np.minimum(new / old, 10), ratio_bound=10)
+        violations += false(seed, shift=shift.ratio(np.minimum(new / old, 10), bound=10))
     check_rejected("moved world, weights learned on the rows", violations, runs, DELTA)
 
 
@@ -83,8 +83,7 @@ def test_copies_that_coins_would_favour() -> None:
                 Threshold(),
                 rows,
                 labels,
-                ratio=np.ones(labels.size),
-                ratio_bound=2,
+                shift=shift.ratio(np.ones(labels.size), bound=2),
                 delta=DELTA,
                 copies="distinct",
             )
@@ -97,9 +96,9 @@ def test_copies_that_coins_would_favour() -> None:
 def test_training_rows_are_refused_before_coins_are_tossed() -> None:
     X, y = coins(0, 400)
     model = BoostClassifier(n_estimators=20, n_jobs=1).fit(X, y)
-    for options in ({"ratio": np.ones(400), "ratio_bound": 9}, {"new_rows": coins(1, 400)[0]}):
+    for move in (shift.ratio(np.ones(400), bound=9), shift.new_rows(coins(1, 400)[0])):
         with pytest.raises(NotCertified, match="trained on"):
-            certify(model, X, y, **options)
+            certify(model, X, y, shift=move)
 
 
 def test_rows_of_every_kind_are_told_apart() -> None:

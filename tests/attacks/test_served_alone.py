@@ -18,7 +18,7 @@ from pacboost.bounds import decision, holdout, wording
 from pacboost.bounds.rounding import confidence, confidence_number
 from pacboost.errors import DataError, NotCertified
 from pacboost.questions import verdict
-from pacboost.questions.certify import certify_answers
+from pacboost.questions.answering import certify_answers
 from pacboost.theory import plan
 from tests.bounds.coverage import check_coverage, check_rejected
 

@@ -92,8 +92,8 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make small files as many blocks as large ones are."""
     monkeypatch.setattr(lines, "BLOCK_BYTES", BLOCK * 20)
     monkeypatch.setattr(lines, "BLOCK_BYTES", BLOCK * 20)
-    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 256)
-    monkeypatch.setattr(candidates, "LEAST_AT_ONCE", 64)
+    monkeypatch.setattr(candidates, "MAX_ROWS_PER_OFFER", 256)
+    monkeypatch.setattr(candidates, "MIN_ROWS_PER_OFFER", 64)
     monkeypatch.setattr(filter_setup, "ROWS", 150)
     monkeypatch.setattr(filter_setup, "ROWS_FOR_BINS", 200)
 

@@ -177,8 +177,9 @@ def test_rows_that_certify_are_never_learned_from() -> None:
     """Equal rows have the same role, whatever the batch, the epoch and the place they come at."""
     X, y = coin(ROWS, 0)
     model = learn("partial_fit", X, y, 0, shuffled=True, copies="distinct", n_certify=30)
+    assert model._stream is not None
     stream: Any = model._stream.run.candidates
-    held = {tuple(row) for row in X[np.isin(stream.coins.ids(_batch(X, y)), stream._held_ids)]}
+    held = {tuple(row) for row in X[np.isin(stream.coins.ids(_batch(X, y)), stream._apart_ids)]}
     assert len(held) == 30
     carried = model._stream.run._carried
     assert carried is not None

@@ -29,7 +29,7 @@ from sklearn.tree import DecisionTreeClassifier
 import pacboost
 from pacboost import AdaBoostClassifier, certify
 from pacboost.errors import NotCertified
-from pacboost.questions.certify import certify_answers
+from pacboost.questions.answering import certify_answers
 from pacboost.theory.worlds import Boxes
 from tests.bounds.coverage import check_coverage
 from tests.public import estimators

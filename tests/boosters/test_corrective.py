@@ -32,7 +32,6 @@ from pacboost.training.run.loop import Run
 from pacboost.training.run.stop_reason import Stop, StopReason
 from tests.boosters.margins import NAMES, SOFT, advance, check_best, largest_margin, made
 from tests.data import real_data
-from tests.training.run.prefixes import sample_of
 from tests.worlds import make_sample, noisy
 
 TOLERANCE = {"corrective_erlp": 0.2}
@@ -193,23 +192,13 @@ def test_the_votes_of_the_best_round_are_kept(name: str) -> None:
         X[:200], y[:200], **options_of_fit
     )
     best = len(model.ledger_)
-    assert "best on the validation rows" in model.ledger_.stopped
+    assert best < 60
     short = BoostClassifier(booster, n_estimators=best, **options).fit(
         X[:200], y[:200], **options_of_fit
     )
     votes = [entry.vote for entry in model.ledger_.rounds]
     assert votes == [entry.vote for entry in short.ledger_.rounds]
     assert np.array_equal(model.decision_function(X), short.decision_function(X))
-
-
-@pytest.mark.thinned(5)
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("count", [3, 5])
-def test_many_classes_are_pairs(name: str, count: int) -> None:
-    X, y = classes(count, 80)
-    run = Run(sample_of(X, y, count), Tree(max_leaves=5, min_leaf_rows=3), made(name, 0.3, 0.01))
-    advance(run, 8)
-    assert run.done[-1].entry.training_error < 0.6
 
 
 @pytest.mark.parametrize("name", NAMES)

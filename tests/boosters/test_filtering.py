@@ -196,12 +196,6 @@ def test_smaller_votes_keep_a_longer_promise(edge: float, epsilon: float, rate: 
     raise AssertionError(f"the mean weight is {mu}")
 
 
-def test_the_vote_is_the_edge_times_its_exponential() -> None:
-    assert Mada().vote(Measured(4, 1)) == pytest.approx(0.5 * math.exp(-0.5), abs=1e-11)
-    assert Mada(0.1).vote(Measured(4, 1)) == pytest.approx(0.05 * math.exp(-0.5), abs=1e-11)
-    assert Mada().vote(Measured(4, 2)) == 0
-
-
 def loss_of_a_step(rules: Smooth) -> float:
     """The e of the theorem: (exp(x) - 1 - x)/λ with x = λ(1 + θ)."""
     x = rules.step_size * (1 + rules.ahead)

@@ -139,14 +139,6 @@ def test_the_margin_against_the_mean_of_past_goals(order: str) -> None:
         assert margin >= edge - missing / votes / 2 - math.log(rows) / votes - 1e-9
 
 
-def test_it_is_adaboost_until_all_rows_are_right() -> None:
-    X, signs = noisy(200, 4, seed=1)
-    arc, ada = (Run(make_sample(X, signs), Stump(), rules) for rules in (ArcGV(), AdaBoost()))
-    for mine, theirs in islice(zip(arc, ada, strict=True), 40):
-        assert mine.entry.vote == pytest.approx(theirs.entry.vote, abs=1e-11)
-        assert mine.entry.training_error > 0
-
-
 def test_no_vote_for_a_rule_below_the_margin() -> None:
     rules = ArcGV()
     state = rules.init(np.ones((3, 1), dtype=np.int8), np.ones(1))

@@ -13,8 +13,9 @@ from pacboost.bounds.coverage import average_rank, covered_lower, covering_rank
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.measures import rate_lower
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.questions.deciding import CalibrationRows, ThresholdChoice, read_wish
+from pacboost.questions.calibration_rows import CalibrationRows
 from pacboost.questions.new_rows import NewRows
+from pacboost.questions.thresholds import ThresholdChoice, read_wish
 from tests.bounds.coverage import check_coverage, check_rejected
 
 VECTORS = {

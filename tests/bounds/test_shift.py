@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost import certify, verify
-from pacboost.bounds import holdout, measures, shift
+from pacboost import certify, measures, shift, verify
+from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.shift import MOVES, farthest, largest_error, shares_upper
+from pacboost.bounds.measures import certificate, rate_upper, write_parts
+from pacboost.bounds.shift import MOVES, farthest, largest_error, shares_upper, stays
 from pacboost.errors import NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.data import real_data
@@ -114,7 +115,7 @@ def test_adversaries_that_meet_the_bound(move: str) -> None:
 
 def recall(k: int, n: int) -> Certificate:
     inputs = {"k": k, "n": n, "delta": DELTA, "claims": 1}
-    return measures.certificate("recall", "rates.rate_lower", inputs, size=n, **{"class": "late"})
+    return certificate("recall", "rates.rate_lower", inputs, size=n, **{"class": "late"})
 
 
 class Told:
@@ -144,9 +145,10 @@ def test_shares_of_classes_change() -> None:
     counts = dict.fromkeys(("exact", "boxes", "any", "old"), 0)
     for _ in range(RUNS):
         X, y = drawn(generator, 300, [0.6, 0.3, 0.1])
-        named: dict[str, Any] = {"exact": new, "boxes": boxes, "any": "any", "old": None}
-        for name, given_shares in named.items():
-            counts[name] += certify(Told(), X, y, shares=given_shares).value < truth
+        named: dict[str, Any] = {"exact": new, "boxes": boxes, "any": "any"}
+        for name, chances in named.items():
+            counts[name] += certify(Told(), X, y, shift=shift.shares(chances)).value < truth
+        counts["old"] += certify(Told(), X, y).value < truth
     for name in ("exact", "boxes", "any"):
         check_coverage(f"shares: {name}", counts[name], RUNS, DELTA)
     check_rejected("twin: shares that changed forgotten", counts["old"], RUNS, DELTA)
@@ -159,8 +161,8 @@ def test_twin_shares_taken_from_the_certifying_rows() -> None:
     for _ in range(RUNS):
         X, y = drawn(generator, 400, [0.5, 0.5], errors)
         share = float(y.mean())
-        known += certify(Told(), X, y, shares={0: 0.5, 1: 0.5}).value < 0.5
-        taken += certify(Told(), X, y, shares={0: 1 - share, 1: share}).value < 0.5
+        known += certify(Told(), X, y, shift=shift.shares({0: 0.5, 1: 0.5})).value < 0.5
+        taken += certify(Told(), X, y, shift=shift.shares({0: 1 - share, 1: share})).value < 0.5
     check_coverage("shares known beforehand", known, RUNS, DELTA)
     check_rejected("twin: shares found on the certifying rows", taken, RUNS, DELTA)
 
@@ -171,10 +173,10 @@ def test_twin_delta_not_divided_among_classes() -> None:
     classes, n, error, divided, undivided = 20, 100, 0.1, 0, 0
     for _ in range(RUNS):
         mistakes = generator.binomial(n, error, classes)
-        parts = measures.write_parts([(int(k), n) for k in mistakes])
+        parts = write_parts([(int(k), n) for k in mistakes])
         best = {str(c): [float(c == mistakes.argmin())] * 2 for c in range(classes)}
         divided += shares_upper(parts, json.dumps(best), DELTA) < error
-        undivided += measures.rate_upper(int(mistakes.min()), n, DELTA) < error
+        undivided += rate_upper(int(mistakes.min()), n, DELTA) < error
     check_coverage("shares of the class that looks best", divided, RUNS, DELTA)
     check_rejected("twin: delta not divided among classes", undivided, RUNS, DELTA)
 
@@ -189,11 +191,11 @@ def test_boxes_are_filled_as_the_linear_program_would(
     lows = lows / lows.sum() * 0.6
     highs = np.minimum(1.0, lows + widths + 0.4 / lows.size)
     parts = [(int(40 * error), 40) for error in errors]
-    uppers = [measures.rate_upper(k, n, DELTA, len(parts)) for k, n in parts]
+    uppers = [rate_upper(k, n, DELTA, len(parts)) for k, n in parts]
     best = linprog(-np.array(uppers), A_eq=np.ones((1, lows.size)), b_eq=[1],
                    bounds=list(zip(lows, highs, strict=True)))  # fmt: skip
     boxes = {str(c): [low, high] for c, (low, high) in enumerate(zip(lows, highs, strict=True))}
-    found = shares_upper(measures.write_parts(parts), json.dumps(boxes), DELTA)
+    found = shares_upper(write_parts(parts), json.dumps(boxes), DELTA)
     assert found == pytest.approx(-float(best.fun or 0), abs=1e-7)
 
 
@@ -213,7 +215,7 @@ def test_boxes_are_filled_as_the_linear_program_would(
 def test_shares_that_are_none_are_refused(given_shares: Any, problem: str) -> None:
     X, y = drawn(np.random.default_rng(0), 300, [0.6, 0.3, 0.1])
     with pytest.raises(ParameterError, match=problem):
-        certify(Told(), X, y, shares=given_shares)
+        certify(Told(), X, y, shift=shift.shares(given_shares))
 
 
 def test_classes_without_rows() -> None:
@@ -221,10 +223,10 @@ def test_classes_without_rows() -> None:
     model = Told()
     model.classes_ = np.arange(3.0)  # type: ignore[attr-defined]
     with pytest.raises(NotCertified, match=r"no rows of class '2\.0'"):
-        certify(model, X, y, shares="any")
-    assert certify(model, X, y, shares={0: 0.5, 1: 0.5, 2: 0}).value < 0.3
+        certify(model, X, y, shift=shift.shares("any"))
+    assert certify(model, X, y, shift=shift.shares({0: 0.5, 1: 0.5, 2: 0})).value < 0.3
     with pytest.raises(ParameterError, match="speaks of the error"):
-        certify(model, X, y, shares="any", of="recall")
+        certify(model, X, y, shift=shift.shares("any"), of="recall")
 
 
 def test_moved_certificates_are_verified() -> None:
@@ -234,10 +236,12 @@ def test_moved_certificates_are_verified() -> None:
         holdout.groups_certificate([0.0, 0.5, 0.0], DELTA),
         recall(97, 100).unchecked(),
         certify(Told(), X, y, models=3),
-        certify(Told(), X, y, of="false_negative_rate", positive=1.0),
+        certify(Told(), X, y, of=measures.false_negative_rate(1.0)),
     ]
     made = [own.under(**{move: by}) for own in before for move, by, _, _ in VECTORS]
-    made += [certify(Told(), X, y, shares=own) for own in ("any", {0: 0.2, 1: 0.3, 2: 0.5})]
+    made += [
+        certify(Told(), X, y, shift=shift.shares(own)) for own in ("any", {0: 0.2, 1: 0.3, 2: 0.5})
+    ]
     for own in made:
         [check] = verify(Certificate.from_json(own.to_json()))
         assert check.holds, check.words
@@ -261,33 +265,29 @@ def test_words() -> None:
     )
     assert not any("from the distribution of new" in text for text in made.under(kl=1).assumptions)
     X, y = drawn(np.random.default_rng(0), 300, [0.6, 0.3, 0.1])
-    found = certify(Told(), X, y, shares={0: 0.2, 1: (0.2, 0.4), 2: (0.4, 0.6)})
+    found = certify(Told(), X, y, shift=shift.shares({0: 0.2, 1: (0.2, 0.4), 2: (0.4, 0.6)}))
     assert found.claim.endswith(
         "if 20 % are of class '0.0', 20 % to 40 % are of class '1.0' and 40 % to 60 % are of class "
         "'2.0'."
     )
-    assert "whatever the shares" in certify(Told(), X, y, shares="any").claim
+    assert "whatever the shares" in certify(Told(), X, y, shift=shift.shares("any")).claim
     until = made.holds_until(0.1)
     assert "at most 6.2 % of new examples" in str(until)
     assert made.under(ratio=until.ratio).value <= 0.1
     least = recall(97, 100)
     assert 0.8 <= least.under(chi2=least.holds_until(0.8).chi2).value < 0.8 + 1e-9
     assert "above 80 %" in str(least.holds_until(0.8))
-    assert shift.stays(made, 0.04) == shift.stays(made, None) == ""
+    assert stays(made, 0.04) == stays(made, None) == ""
 
 
 def certificates_of_something_else() -> list[Certificate]:
     X, y = drawn(np.random.default_rng(0), 300, [0.6, 0.3, 0.1])
-    costs = np.ones((3, 3)) - np.eye(3)
-    found: list[Certificate] = [
-        certify(Told(), X, y, of=of, positive=positive)
-        for of, positive in (("f1", 1.0), ("balanced_error", None), (costs, None))
-    ]
+    costs = measures.cost(np.ones((3, 3)) - np.eye(3))
     return [
-        *found,
+        *(certify(Told(), X, y, of=of) for of in (measures.f1(1.0), "balanced_error", costs)),
         certify(Told(), X, y, ordered=True),
         certify(Told(), X, y, end="upper", ordered=True),
-        certify(Told(), X, y, shares="any"),
+        certify(Told(), X, y, shift=shift.shares("any")),
         holdout.certificate(3, 100, DELTA).under(ratio=2),
         replace(holdout.certificate(3, 100, DELTA), of_what="training rows"),
         replace(holdout.certificate(3, 100, DELTA), of_what="this file"),
@@ -330,5 +330,5 @@ def test_electricity_by_time() -> None:
     for first in (0.1, 0.5, 0.9):
         chances = dict(zip(model.classes_.tolist(), (first, 1 - first), strict=True))
         seen = sum(share * errors[name] for name, share in chances.items())
-        bound = certify(model, X[held], y[held], copies="draws", shares=chances).value
+        bound = certify(model, X[held], y[held], copies="draws", shift=shift.shares(chances)).value
         assert seen <= bound <= seen + 0.05

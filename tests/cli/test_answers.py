@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from pacboost.questions.answers import Answers
+from pacboost import measures
+from pacboost.questions.answers import answers
 from pacboost.questions.certify import certify, certify_all
 from pacboost.questions.compare import compare_models
 from tests.cli.running import answer, refused, run, well
@@ -44,22 +44,22 @@ def asked(file: object, *options: object) -> list[object]:
 
 def test_the_numbers_are_those_of_python(file: Path, frame: pd.DataFrame) -> None:
     said, truth = frame["a"], frame["label"]
-    value = certify(said=said, y=truth).value
+    value = certify(answers(said), y=truth).value
     found = answer(*asked(file))
     assert found["certificate"]["value"] == value
     assert found["sentence"].startswith("If these rows are new: at most ")
-    assert "of these rows have none" in found["sentence"]
+    assert "of these rows have" in found["sentence"]
     wrong = answer(*asked(file, "--missing", "wrong", "--models", "5"))
-    python = certify(said=said, y=truth, missing="wrong", models=5)
+    python = certify(answers(said, missing="wrong"), y=truth, models=5)
     assert wrong["certificate"]["value"] == python.value
     groups = answer(*asked(file, "--groups", "who"))["certificate"]
-    assert groups["value"] == certify(said=said, y=truth, groups=frame["who"]).value
-    options: dict[str, Any] = {"positive": "bad", "by": frame["where"], "scores": frame["risk"]}
-    of = ["recall", "auc", {("bad", "ok"): 5}]
-    family = certify_all(said=said, y=truth, of=of, **options)
-    measures = answer(*asked(file, "--of", "recall,auc", "--cost", "bad:ok=5", "--by", "where",
+    assert groups["value"] == certify(answers(said), y=truth, groups=frame["who"]).value
+    judge = answers(said, frame["risk"], positive="bad")
+    of = [measures.recall("bad"), measures.auc("bad"), measures.cost({("bad", "ok"): 5})]
+    family = certify_all(judge, y=truth, of=of, by=frame["where"])
+    table = answer(*asked(file, "--of", "recall,auc", "--cost", "bad:ok=5", "--by", "where",
                              "--score", "risk", "--positive", "bad"))  # fmt: skip
-    assert [own["value"] for own in measures["certificates"]] == [own.value for own in family]
+    assert [own["value"] for own in table["certificates"]] == [own.value for own in family]
 
 
 def test_parquet_and_standard_input(file: Path, frame: pd.DataFrame, tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_the_page(file: Path, tmp_path: Path) -> None:
         page = tmp_path / f"{number}.html"
         well(*asked(file, *options, "--report", page))
         text = page.read_text()
-        assert "If these rows are new" in text
+        assert "If these rows are" in text
         assert 'id="confusion"' in text
     assert "Worst group" in text
 
@@ -102,8 +102,8 @@ def test_all_pairs_share_delta(file: Path, frame: pd.DataFrame) -> None:
     found = answer("compare", file, "--said", "a", "--said", "b", "--said", "c", "--truth", "label",
                    "--missing", "wrong")["differences"]  # fmt: skip
     assert [(own["one"], own["other"]) for own in found] == [("a", "b"), ("a", "c"), ("b", "c")]
-    rows, truth = np.empty((800, 0)), frame["label"]
-    python = compare_models(Answers(frame["a"]), Answers(frame["b"]), rows, truth, models=3)
+    a, b = (answers(frame[name], missing="wrong") for name in "ab")
+    python = compare_models(a, b, None, frame["label"], models=3)
     assert (found[0]["lower"], found[0]["upper"]) == python.interval
     more = answer("compare", file, "--said", "a", "--said", "b", "--truth", "label", "--models", 9)
     assert more["differences"][0]["pairs"] == 36
@@ -135,7 +135,7 @@ def test_a_stream_is_watched(file: Path, tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (["certify", "{file}", "--truth", "label"], "name the column of answers by --said"),
-        (["certify", "{file}", "--said", "d", "--truth", "label"], "said is 'd'"),
+        (["certify", "{file}", "--said", "d", "--truth", "label"], "no column 'd'"),
         (["certify", "{file}", "--said", "a", "--truth", "d"], "has no column 'd'"),
         (["certify", "{file}", "{file}", "--said", "a", "--truth", "label"], "and two came"),
         (["watch", "{file}", "--said", "a", "--error", "0.1"], "nothing can be watched"),

@@ -38,7 +38,7 @@ def test_the_command_gives_the_same_model_with_a_cluster(
     well("fit", folder, "--target", "y", *QUICK, "--output", alone)
     result = run("fit", folder, "--target", "y", *QUICK, "--output", together, "--cluster", address)
     assert result.exit_code == 0, result.output
-    assert "2 workers with 2 threads; Dask's dashboard: http://" in result.stderr
+    assert "2 workers with 2 threads" in result.stderr
     models = [pacboost.load(path) for path in (alone, together)]
     assert models[0].ledger_.digest() == models[1].ledger_.digest()
     assert models[0].certificate_ == models[1].certificate_
@@ -55,7 +55,7 @@ def test_local_workers_are_started_and_ended() -> None:
 def test_clusters_that_are_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(action, "SECONDS_TO_CONNECT", 0.5)
     for name, complaint in (
-        ("nearby", "it may be local:4"),
+        ("nearby", "local:4"),
         ("tcp://127.0.0.1:9", "cannot be reached"),
     ):
         result = run("fit", folder, "--target", "y", "--cluster", name)
@@ -89,16 +89,16 @@ def test_an_archive_gives_the_model_of_its_files(
 
 
 def test_addresses_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"memory://none: there is no such file"):
+    with pytest.raises(FileError, match=r"memory://none: there is no"):
         find_files("memory://none", SUFFIXES)
     with pytest.raises(FileError, match=r"nosuch://a: cannot be opened"):
         find_files("nosuch://a", SUFFIXES)
-    with pytest.raises(FileError, match="name only paths or only addresses"):
+    with pytest.raises(FileError, match="only paths or"):
         find_files(["memory://a", str(tmp_path)], SUFFIXES)
     fsspec.filesystem("memory").pipe("/table.csv", b"a,y\n1,2\n")
-    with pytest.raises(FileError, match="only Parquet files can be read from addresses"):
+    with pytest.raises(FileError, match="only Parquet files"):
         small().fit_source("memory://table.csv", "y")
-    with pytest.raises(FileError, match="no file matches this pattern"):
+    with pytest.raises(FileError, match="no file matches"):
         find_files("memory://*.parquet", SUFFIXES)
 
 
@@ -119,7 +119,7 @@ def test_a_file_that_is_written_again_is_refused(monkeypatch: pytest.MonkeyPatch
     with file.open() as opened:
         assert opened.read() == b"rows"
     tags.append("second")
-    with pytest.raises(FileError, match=r"a.parquet: was changed while it was being read"):
+    with pytest.raises(FileError, match=r"a.parquet: was changed"):
         file.open()
 
 
@@ -128,9 +128,9 @@ def test_errors_of_storage_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> No
         """What the library of a storage raises."""
 
     for problem, complaint in (
-        (NoCredentialsError("none"), r"access is refused \(none\). Set AWS_ACCESS_KEY_ID"),
-        (ConnectionError("no route"), r"cannot be reached .*no route.* is AWS_ENDPOINT_URL right"),
-        (FileNotFoundError("No such bucket"), r"no such file or folder \(No such bucket\)"),
+        (NoCredentialsError("none"), r"\(none\).* AWS_ACCESS_KEY_ID"),
+        (ConnectionError("no route"), r"no route.* AWS_ENDPOINT_URL"),
+        (FileNotFoundError("No such bucket"), r"\(No such bucket\)"),
     ):
         with pytest.raises(FileError, match=complaint), storage_errors("s3://bucket/a"):
             raise problem
@@ -139,5 +139,5 @@ def test_errors_of_storage_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> No
     registry = import_module("fsspec.registry")  # whose name fsspec gives to another thing
     known = {"class": "no_such_library.System", "err": "no_such_library is needed"}
     monkeypatch.setitem(registry.known_implementations, "odd", known)
-    with pytest.raises(FileError, match="on every worker: pip install no_such_library"):
+    with pytest.raises(FileError, match="pip install no_such_library"):
         find_files("odd://a", SUFFIXES)

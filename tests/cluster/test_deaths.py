@@ -175,7 +175,7 @@ def test_one_worker_is_enough(folder: Path) -> None:
         model.fit_source(folder, "y", client=client, timeout=600)
         assert bytes_of(model) == bytes_of(alone)
         workers[1].kill()
-        with pytest.raises(ClusterError, match=r"no workers|no result after 3 s|no worker"):
+        with pytest.raises(ClusterError, match=r"no worker|after 3 s"):
             small().fit_source(folder, "y", client=client, timeout=3)
 
 
@@ -216,7 +216,7 @@ def test_a_lost_scheduler_is_an_error_and_the_checkpoint_goes_on(
     settings: dict[str, Any] = {"n_estimators": 20, "checkpoint": tmp_path / "run.pac"}
     with scheduler_and_workers(1) as (client, scheduler, _, _), within(LIMIT):
         model = small(**settings, callbacks=[at_refill(1, scheduler.kill)])
-        with pytest.raises(ClusterError, match=r"scheduler tcp.* was lost.*checkpoint") as caught:
+        with pytest.raises(ClusterError, match=r"tcp.* was lost.*checkpoint") as caught:
             model.fit_source(folder, "y", client=client, timeout=100)
         assert "run.pac" in caught.value.__notes__[0]
     assert not hasattr(model, "model_")

@@ -119,15 +119,15 @@ def test_a_bad_cell_is_named_by_its_place(tmp_path: Path, threads: Client) -> No
     X, y = noisy(3000)
     X[1234, 2] = np.inf
     source = write_parquet(tmp_path / "bad", X, y, files=2, group=400)
-    with pytest.raises(DataError, match=r"part0.parquet, row group 3, row 34: .*'x2' holds inf"):
+    with pytest.raises(DataError, match=r"part0.* 3, row 34: .*'x2' holds inf"):
         small(n_estimators=100).fit_source(source, "y", client=threads)
 
 
 def test_sources_that_workers_cannot_read_are_refused(threads: Client) -> None:
     X, y = noisy(300)
-    with pytest.raises(ParameterError, match="Parquet files and Dask collections"):
+    with pytest.raises(ParameterError, match="Parquet files and Dask"):
         small().fit_source((X, y), client=threads)
-    with pytest.raises(ParameterError, match="no current Dask client"):
+    with pytest.raises(ParameterError, match="no current"):
         small().fit_source((X, y), client=True)
 
 
@@ -135,7 +135,7 @@ def test_black_boxes_are_refused(folder: Path, threads: Client) -> None:
     from sklearn.tree import DecisionTreeClassifier
 
     model = FilterBoostClassifier(learner=DecisionTreeClassifier(max_depth=2))
-    with pytest.raises(ParameterError, match=r"on a cluster.*'stump' or 'tree'"):
+    with pytest.raises(ParameterError, match=r"'stump' or 'tree'"):
         model.fit_source(folder, "y", client=threads)
 
 

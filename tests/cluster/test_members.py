@@ -103,9 +103,7 @@ def test_rows_that_do_not_fit_a_worker_are_refused(
     model = RandomForestClassifier(5)
     with (
         parallel_config("dask", client=threads),
-        pytest.raises(
-            ClusterError, match=r"rows and the learner take .*worker inproc://.* may use"
-        ),
+        pytest.raises(ClusterError, match=r"take .*inproc://.* may use"),
     ):
         model.fit(X, y)
     assert not hasattr(model, "model_")
@@ -118,7 +116,7 @@ def test_a_learner_that_cannot_be_sent(threads: Client) -> None:
 
     with (
         parallel_config("dask", client=threads),
-        pytest.raises(ClusterError, match=r"cannot be sent to workers.*stay here"),
+        pytest.raises(ClusterError, match="stay here"),
     ):
         BaggingClassifier(Odd(), 3).fit(X, y)
 

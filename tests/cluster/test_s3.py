@@ -68,7 +68,7 @@ def test_a_bucket_gives_the_model_of_the_files(folder: Path, bucket: Any, worker
 def test_a_file_that_lies_there_twice_is_refused(bucket: Any) -> None:
     for name in ("a", "b"):
         bucket.copy("bucket/rows/part0.parquet", f"bucket/twice/{name}.parquet")
-    with pytest.raises(FileError, match=r"b.parquet: holds the same bytes as .*a.parquet"):
+    with pytest.raises(FileError, match=r"b\.parquet.*a\.parquet"):
         small().fit_source("s3://bucket/twice", "y", client=False)
     bucket.rm("bucket/twice", recursive=True)
 
@@ -84,14 +84,14 @@ def test_the_command_reads_a_bucket(folder: Path, bucket: Any, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("address", "environment", "complaint"),
     [
-        ("s3://bucket/none", {}, "s3://bucket/none: there is no such file or folder"),
-        ("s3://none/rows", {}, "there is no such file or folder .*bucket does not exist"),
-        ("s3://none/*.parquet", {}, "no file matches this pattern; check the bucket"),
-        ("s3://bucket/rows", dict.fromkeys(KEYS), "access is refused .*Set AWS_ACCESS_KEY_ID"),
+        ("s3://bucket/none", {}, "s3://bucket/none: there is no"),
+        ("s3://none/rows", {}, "no such .*bucket does not"),
+        ("s3://none/*.parquet", {}, "no file matches"),
+        ("s3://bucket/rows", dict.fromkeys(KEYS), "AWS_ACCESS_KEY_ID"),
         (
             "s3://bucket/rows",
             {"AWS_ENDPOINT_URL": "http://127.0.0.1:9"},
-            "storage cannot be reached .*is AWS_ENDPOINT_URL right",
+            "AWS_ENDPOINT_URL",
         ),
     ],
 )
@@ -125,7 +125,7 @@ def test_keys_are_not_sent_to_workers(bucket: Any, workers: Client) -> None:
     _, other = workers.scheduler_info()["workers"]
     workers.run(forget_keys, workers=[other])
     workers.run(s3fs.S3FileSystem.clear_instance_cache)
-    with pytest.raises(ClusterError, match=r"worker tcp.*access is refused"):
+    with pytest.raises(ClusterError, match=r"tcp:.* refused"):
         small(n_estimators=2).fit_source("s3://bucket/rows", "y", client=workers)
 
 
@@ -142,7 +142,7 @@ def test_files_that_are_written_again(bucket: Any, folder: Path, workers: Client
     for client in (False, workers):
         bucket.put(f"{folder}/", "bucket/again/", recursive=True)
         model = small(n_estimators=60, callbacks=[write_again])
-        changed = r"part\d.parquet: was changed while it was being read"
+        changed = r"part\d.parquet: was changed"
         with pytest.raises((FileError, ClusterError), match=changed):
             model.fit_source("s3://bucket/again", "y", client=client)
     model = small(n_estimators=2).fit_source("s3://bucket/again", "y", client=False)

@@ -118,7 +118,5 @@ def test_a_worker_that_is_too_small_is_named(
 ) -> None:
     worker = next(iter(Cluster(threads).workers()))
     monkeypatch.setattr(Cluster, "memory_limits", lambda _: {worker: 100_000})
-    with pytest.raises(
-        ClusterError, match=r"row group 0: takes .*worker inproc://.* may use only 0 MB"
-    ):
+    with pytest.raises(ClusterError, match=r"group 0: .*inproc://.* 0 MB"):
         small().fit_source(folder, "y", client=threads)

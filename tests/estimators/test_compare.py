@@ -121,7 +121,7 @@ def test_all_that_fail_are_an_error() -> None:
     def broken(X: Rows, y: Any, weights: Any) -> Any:
         raise RuntimeError("out of order")
 
-    with pytest.raises(PacboostError, match="every booster failed; adaboost: RuntimeError: out of"):
+    with pytest.raises(PacboostError, match="adaboost: RuntimeError"):
         compare(X, y, "adaboost,logit", broken)
     numbers = BoostRegressor(n_estimators=2, random_state=0)
     with pytest.raises(PacboostError, match="every booster failed"):
@@ -141,7 +141,7 @@ def test_rows_of_ones_own_and_none() -> None:
 
 def test_rows_that_were_learned_from_are_no_test() -> None:
     X, y = data(100)
-    with pytest.raises(PacboostError, match="20 of 20 rows compared are rows the model was"):
+    with pytest.raises(PacboostError, match="20 of 20 rows"):
         compare(X, y, "adaboost", "stump", test=(X[:20], y[:20]), n_estimators=2)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import time
 import warnings
 from functools import cache
 from itertools import combinations
@@ -88,24 +87,16 @@ def test_a_fit_that_fails_leaves_the_last_one(name: str) -> None:
     assert content(model) == before
 
 
-def look(model: Any) -> None:
-    for name in dir(type(model)):
-        hasattr(model, name)
-    assert "fit" in dir(model)
-    assert dict(inspect.getmembers(model))["get_params"]
-    assert type(model).__name__ in repr(model)
-    assert type(model).__name__ in model._repr_html_()
-    assert set(model._repr_mimebundle_()) == {"text/plain", "text/html"}
-
-
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_looking_raises_nothing_before_fit(name: str) -> None:
-    look(made(name))
-
-
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_looking_raises_nothing_after_fit(name: str) -> None:
-    look(fitted(name))
+def test_looking_raises_nothing_before_and_after_fit(name: str) -> None:
+    for model in (made(name), fitted(name)):
+        for attribute in dir(type(model)):
+            hasattr(model, attribute)
+        assert "fit" in dir(model)
+        assert dict(inspect.getmembers(model))["get_params"]
+        assert name in repr(model)
+        assert name in model._repr_html_()
+        assert set(model._repr_mimebundle_()) == {"text/plain", "text/html"}
 
 
 def test_a_property_that_does_not_apply_is_absent_and_says_why() -> None:
@@ -120,19 +111,15 @@ def test_the_display_does_not_write_out_all_rules() -> None:
     """The arrays of 100 trees, written as text, would take seconds and megabytes."""
     X, y = load_breast_cancer(return_X_y=True)
     model = pacboost.BoostClassifier("logit", "tree", 100, random_state=0).fit(X, y)
-    started = time.perf_counter()
     for value in (model.model_, model.ledger_, model.estimators_[0]):
         assert len(repr(value)) < 200
     assert len(model._repr_html_()) < 200_000
-    assert time.perf_counter() - started < 2
 
 
 def test_a_strong_classifier_shows_its_sentence() -> None:
     model = fitted("StrongClassifier")
     assert escape(model.sentence_) in model._repr_html_()
 
-
-# Every parameter of every estimator is documented by itself: type, default, meaning.
 
 KINDS: list[Any] = list(estimators().values())
 
@@ -160,8 +147,6 @@ def test_every_parameter_is_documented_by_itself(kind: Any) -> None:
     heads = [line for line in section.splitlines() if not line.startswith(" ")]
     assert [line for line in heads if line.split(" : ")[0] not in known] == []
 
-
-# Estimators are composed of functions: few ancestors, and no method chosen by their order.
 
 MOST = 6
 """A public estimator has at most so many ancestors within the package."""
@@ -193,16 +178,6 @@ def test_no_method_is_chosen_by_the_order_of_bases(kind: type) -> None:
     for one, other in combinations(ancestors(kind), 2):
         if not (issubclass(one, other) or issubclass(other, one)):
             assert not methods(one) & methods(other), (one, other)
-
-
-def test_two_unrelated_bases_with_the_same_method_would_be_found() -> None:
-    class One:
-        def rules(self) -> Any: ...
-
-    class Other:
-        def rules(self) -> Any: ...
-
-    assert methods(One) & methods(Other) == {"rules"}
 
 
 def test_no_base_declares_methods_for_the_type_checker_alone() -> None:

@@ -74,7 +74,7 @@ def test_notebooks_have_a_line_that_is_written_over(
     FITS["bagging"]()
     err = capsys.readouterr().err
     assert "\rboosting 30/30  training error 0" in err
-    assert "\rbagging 8/8  error out of bag" in err
+    assert "\rbagging 8/8  error" in err
     assert "\x1b" not in err
 
 

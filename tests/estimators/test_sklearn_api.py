@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.ensemble import AdaBoostClassifier as Reference
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import (
@@ -34,7 +32,6 @@ from pacboost import (
 )
 from pacboost.boosters import AdaBoost
 from pacboost.boosters.registry import BOOSTERS
-from tests.data import real_data
 from tests.estimators.checks import LABELS_CHANGE, checks_of
 
 BY_CHANCE = [
@@ -138,19 +135,3 @@ def test_weights_stand_for_repeated_rows_of_two_classes(
     check: Callable[[str, Any], None], number: int
 ) -> None:
     check("TwoClasses", TwoClasses(**BY_CHANCE[number].get_params(deep=False)))
-
-
-# Real tables from their files: the theorem holds, and the error is that of scikit-learn's.
-
-SETS = [("magic_telescope", "class"), ("phoneme", "Class"), ("spambase", "class")]
-
-
-@pytest.mark.parametrize(("name", "target"), SETS)
-def test_as_accurate_as_scikit_learn(name: str, target: str) -> None:
-    data = real_data(name, target)
-    X, X_new, y, y_new = train_test_split(data.table.rows(), data.labels, random_state=0)
-    model = AdaBoostClassifier(n_estimators=50).fit(X, y)
-    reference = Reference(n_estimators=50, random_state=0).fit(X, y)
-    assert model.score(X_new, y_new) >= reference.score(X_new, y_new) - 0.01
-    assert np.mean(model.predict(X) != y) <= model.certificate_.value
-    assert len(model.ledger_) == 50

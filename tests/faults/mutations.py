@@ -6,6 +6,9 @@ Every file has right checksums. It is refused by an error of pacboost, or all th
 such a file works. Another error is a failure. The command prints each failure and a summary, and
 ends with 1 if there was one; a crash, or no answer after a minute, ends it with the stack of the
 process that died.
+
+``tests.models.file.mutants`` changes bytes and the document; this changes values: one number of an
+array, the length of an array, two fields of a record.
 """
 
 from __future__ import annotations
@@ -44,12 +47,6 @@ from tests.estimators.filter_sources import noisy
 from tests.models import kinds
 from tests.models.kinds import KINDS, answers, saved
 
-# Changes to what a model file means: numbers, words and lengths, with every checksum right again.
-#
-# Where ``tests.models.file.mutants`` changes bytes and the document, this changes values: one
-# number of an array, the length of an array, two fields of a record. The file is whole, and its
-# digests are those of the new content, as somebody could write them who knows the format.
-
 WHOLE = (0, 1, 2, -1, -2, 3, 7, 100, 2**15, 2**31 - 1, 2**31, 2**40, 2**53, 2**62, -(2**40))
 REAL = (
     0.0, -0.0, 1.0, -1.0, 0.5, 1.0000001, 0.9999999, 2.0, -0.25, 5e-324, 1e-300, 1e-9, 1e9, 1e149,
@@ -66,9 +63,9 @@ def mutated(content: dict[str, Any], random: Random) -> dict[str, Any]:
     """Change one value or some, and compute the digests of the claims again."""
     content = copy.deepcopy(content)
     for _ in range(random.choice((1, 1, 1, 2, 3))):
-        found = list(places(content))
-        holder, key = random.choice(found)
-        _change(holder, key, found, random)
+        entries = list(places(content))
+        holder, key = random.choice(entries)
+        _change(holder, key, entries, random)
     for name in container.CLAIMS:
         claim = content.get(name)
         if isinstance(claim, dict) and claim:
@@ -123,16 +120,16 @@ def _other_array(value: Any, random: Random) -> Any:
         other = random.randrange(flat.size)
         flat[[place, other]] = flat[[other, place]]
     elif array.dtype.kind == "f":
-        known = float(flat[place])
-        new = random.choice((-known, known / 2, np.nan, np.inf, *REAL)) if known else 1.0
+        number = float(flat[place])
+        new = random.choice((-number, number / 2, np.nan, np.inf, *REAL)) if number else 1.0
         with np.errstate(over="ignore"):  # 1e300 is infinite as a number of 32 bits
             flat[place] = new
     elif array.dtype.kind == "b":
         flat[place] = not flat[place]
     else:
         bounds = np.iinfo(array.dtype)
-        known = int(flat[place])
-        new = random.choice((known + 1, known - 1, bounds.min, bounds.max, *WHOLE))
+        number = int(flat[place])
+        new = random.choice((number + 1, number - 1, bounds.min, bounds.max, *WHOLE))
         flat[place] = min(max(new, bounds.min), bounds.max)
     return array
 
@@ -150,16 +147,16 @@ def uses(model: Any, path: Path, kind: str) -> list[Callable[[], object]]:
     """What people do with a model file."""
     folder = path.parent
 
-    said: list[str] = []
+    outcome: list[str] = []
 
     def asked() -> None:
-        said.append(repr(answers(model, kind)))
+        outcome.append(repr(answers(model, kind)))
 
     def saved_again() -> None:
         model.save(folder / "again.pacb")
-        again = pacboost.load(folder / "again.pacb")
-        if said:
-            assert [repr(answers(again, kind))] == said, "another model was saved"
+        reloaded = pacboost.load(folder / "again.pacb")
+        if outcome:
+            assert [repr(answers(reloaded, kind))] == outcome, "another model was saved"
 
     return [
         asked,
@@ -208,7 +205,7 @@ def small_refills() -> Iterator[None]:
     """Write a checkpoint before every refill, and keep refills small."""
     with (
         patch.object(filter_session, "SECONDS_BETWEEN", 0.0),
-        patch.object(candidates, "MOST_AT_ONCE", 1000),
+        patch.object(candidates, "MAX_ROWS_PER_OFFER", 1000),
         patch.object(filter_setup, "ROWS_FOR_BINS", 1500),
     ):
         yield
@@ -364,7 +361,7 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--seed", default="0")
     asked = parser.parse_args()
-    every, started, found = all_kinds(), time.monotonic(), Counter[str]()
+    every, started, entries = all_kinds(), time.monotonic(), Counter[str]()
     cases = [(every[k % len(every)], k // len(every)) for k in range(asked.count)]
     attempt = partial(outcome, seed=asked.seed)
     with (
@@ -373,15 +370,15 @@ def main() -> int:
     ):
         outcomes = pool.map(attempt, cases, chunksize=50)
         for (kind, number), (what, failure) in zip(cases, outcomes, strict=True):
-            found[what] += 1
+            entries[what] += 1
             if failure:
                 print(f"{kind} {number}:\n{failure}", flush=True)  # noqa: T201
-    told = ", ".join(f"{count:,} {what}" for what, count in sorted(found.items()))
+    summary = ", ".join(f"{count:,} {what}" for what, count in sorted(entries.items()))
     print(  # noqa: T201
-        f"{found.total():,} changed files of {len(every)} kinds, seed {asked.seed}: {told}; "
+        f"{entries.total():,} changed files of {len(every)} kinds, seed {asked.seed}: {summary}; "
         f"{time.monotonic() - started:.0f} s on {asked.processes} processes"
     )
-    return 1 if found[FAILED] else 0
+    return 1 if entries[FAILED] else 0
 
 
 if __name__ == "__main__":

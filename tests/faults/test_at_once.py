@@ -39,8 +39,8 @@ def votes(seed: int) -> list[float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = AdaBoostClassifier(n_estimators=8, random_state=0, n_jobs=2).fit(X, y)
-    found: list[float] = model.decision_function(X[: 20 + seed]).tolist()
-    return found[:20]
+    result: list[float] = model.decision_function(X[: 20 + seed]).tolist()
+    return result[:20]
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def alone() -> list[float]:
 
 def test_threads_that_fit_at_once(alone: list[float]) -> None:
     with ThreadPoolExecutor(4) as pool:
-        assert all(found == alone for found in pool.map(votes, range(8)))
+        assert all(result == alone for result in pool.map(votes, range(8)))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -58,21 +58,21 @@ def test_threads_that_fit_at_once(alone: list[float]) -> None:
 def test_a_fork_fits_after_its_parent_has(alone: list[float]) -> None:
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(2, mp_context=context) as pool:
-        assert all(found == alone for found in pool.map(votes, range(2)))
+        assert all(result == alone for result in pool.map(votes, range(2)))
 
 
 def test_joblib_fits(alone: list[float]) -> None:
-    found = Parallel(n_jobs=2, backend="threading")(delayed(votes)(seed) for seed in range(3))
-    assert all(each == alone for each in found)
+    result = Parallel(n_jobs=2, backend="threading")(delayed(votes)(seed) for seed in range(3))
+    assert all(each == alone for each in result)
 
 
 @pytest.mark.slow
 def test_spawned_processes_and_joblib_fit(alone: list[float]) -> None:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(2, mp_context=context) as pool:
-        assert all(found == alone for found in pool.map(votes, range(2)))
-    found = Parallel(n_jobs=2)(delayed(votes)(seed) for seed in range(3))
-    assert all(each == alone for each in found)
+        assert all(result == alone for result in pool.map(votes, range(2)))
+    result = Parallel(n_jobs=2)(delayed(votes)(seed) for seed in range(3))
+    assert all(each == alone for each in result)
 
 
 SCRIPT = """

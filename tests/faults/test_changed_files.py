@@ -1,4 +1,7 @@
-"""Files whose numbers no fit has left, with right checksums: refused, or all that follows works."""
+"""Files of models, checkpoints and monitors with other numbers and right checksums.
+
+Each is refused, or all that follows works.
+"""
 
 from __future__ import annotations
 
@@ -105,9 +108,6 @@ def test_what_no_fit_could_have_written_is_refused(name: str, tmp_path: Path) ->
         pacboost.load(tmp_path / "changed.pacb")
 
 
-# Checkpoints with other numbers and right checksums: refused, or the run goes on.
-
-
 @pytest.fixture(autouse=True)
 def often() -> Iterator[None]:
     with small_refills():
@@ -144,9 +144,6 @@ def test_settings_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
     container.write(tmp_path / "run.ckpt", checkpoint.KIND, content)
     with pytest.raises(FileError, match="hold an array"):
         fit_on("array", tmp_path / "run.ckpt")
-
-
-# Files of monitors with other numbers and right checksums: refused, or all that follows works.
 
 
 @pytest.fixture

@@ -28,26 +28,26 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="limits are set 
 
 def with_room_for(count: int, work: Callable[[], str]) -> str:
     """Do something in a process whose files may have so many bytes; give what it says."""
-    read, write = os.pipe()
+    read_end, write = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # newer Pythons warn of fork beside threads
         child = os.fork()
     if child == 0:
-        said = "failed"
+        output = "failed"
         try:
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (count, count))
-            said = work()
+            output = work()
         except BaseException as problem:  # told to the parent
-            said = f"{type(problem).__name__}: {problem}"
+            output = f"{type(problem).__name__}: {problem}"
         finally:
-            os.write(write, said.encode())
+            os.write(write, output.encode())
             os._exit(0)
     os.close(write)
-    with os.fdopen(read, encoding="utf-8") as pipe:
-        said = pipe.read()
+    with os.fdopen(read_end, encoding="utf-8") as pipe:
+        output = pipe.read()
     os.waitpid(child, 0)
-    return said
+    return output
 
 
 def refused(write: Callable[[], object]) -> str:
@@ -69,11 +69,11 @@ def test_writing_fails_as_a_whole(name: str, part: float, tmp_path: Path) -> Non
     room = int(path.stat().st_size * part)
     write(models[0], path)
     before = path.read_bytes()
-    said = with_room_for(room, lambda: refused(lambda: write(models[1], path)))
-    assert said.startswith("ours: ")
-    assert str(path) in said
+    output = with_room_for(room, lambda: refused(lambda: write(models[1], path)))
+    assert output.startswith("ours: ")
+    assert str(path) in output
     assert path.read_bytes() == before
-    assert [own.name for own in tmp_path.iterdir()] == [file]
+    assert [entry.name for entry in tmp_path.iterdir()] == [file]
 
 
 def test_predictions_and_reports_of_the_command_line(tmp_path: Path) -> None:
@@ -90,15 +90,15 @@ def test_predictions_and_reports_of_the_command_line(tmp_path: Path) -> None:
     assert said.startswith("2 ")
     assert output.name in said
     assert output.read_bytes() == before
-    assert sorted(own.name for own in tmp_path.iterdir()) == ["answers.csv", "rows.csv"]
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["answers.csv", "rows.csv"]
 
 
 def test_a_monitor_keeps_its_old_file(tmp_path: Path) -> None:
     use_state(monitor_state(), tmp_path)
     path = tmp_path / "changed.json"
     before, monitor = path.read_bytes(), Monitor.load(path)
-    said = with_room_for(len(before) // 2, lambda: refused(lambda: monitor.save(path)))
-    assert said.startswith("ours: ")
+    output = with_room_for(len(before) // 2, lambda: refused(lambda: monitor.save(path)))
+    assert output.startswith("ours: ")
     assert path.read_bytes() == before
 
 
@@ -110,12 +110,12 @@ def test_a_fit_goes_on_without_its_checkpoint(tmp_path: Path) -> None:
         def fit() -> str:
             with warnings.catch_warnings(record=True) as heard:
                 warnings.simplefilter("always")
-                found = fit_on("array", tmp_path / "run.ckpt").ledger_.vote_digest
+                result = fit_on("array", tmp_path / "run.ckpt").ledger_.vote_digest
             kinds = {warning.category for warning in heard}
-            same = found == alone and kinds == {CheckpointWarning}
-            return f"{same} {[str(own.message) for own in heard[:1]]}"
+            same = result == alone and kinds == {CheckpointWarning}
+            return f"{same} {[str(entry.message) for entry in heard[:1]]}"
 
-        said = with_room_for(1000, fit)
-    assert said.startswith("True"), said
-    assert "run.ckpt" in said
+        output = with_room_for(1000, fit)
+    assert output.startswith("True"), output
+    assert "run.ckpt" in output
     assert not list(tmp_path.iterdir())

@@ -65,10 +65,10 @@ WRITERS: dict[str, tuple[str, Write]] = {
 
 def outlives_kills(path: Path, write: Write, models: list[Any], kills: int, seed: int) -> None:
     """Write two models by turns and kill; the file has to be that of one of them."""
-    whole = []
+    complete = []
     for model in models:
         write(model, path)
-        whole.append(path.read_bytes())
+        complete.append(path.read_bytes())
     random = Random(seed)
 
     def by_turns() -> None:
@@ -77,7 +77,7 @@ def outlives_kills(path: Path, write: Write, models: list[Any], kills: int, seed
 
     for _ in range(kills):
         killed(by_turns, random.uniform(0.01, 0.2))
-        assert path.read_bytes() in whole
+        assert path.read_bytes() in complete
 
 
 KILLS = pytest.mark.parametrize("kills", [3, pytest.param(50, marks=pytest.mark.slow)])
@@ -97,8 +97,6 @@ def test_predictions_are_the_old_ones_or_the_new_ones(kills: int, tmp_path: Path
     write = partial(predictions, folder=tmp_path)
     outlives_kills(tmp_path / "answers.csv", write, models, kills, seed=kills)
 
-
-# kill -9 during fits with a checkpoint: the next call goes on, and ends with the same model.
 
 ROWS = 6000
 SOURCES = ("array", "csv", "parquet")
@@ -144,9 +142,9 @@ def fits_outlive_kills(source: str, folder: Path, kills: int, seed: int) -> int:
             went_on += 1
             if random.random() < 0.5:
                 continue  # the next one goes on from there, and is killed as well
-        found = fit(new(path)).ledger_
-        assert found.vote_digest == alone.vote_digest
-        assert len(found) == len(alone)
+        ledger = fit(new(path)).ledger_
+        assert ledger.vote_digest == alone.vote_digest
+        assert len(ledger) == len(alone)
         assert not list(folder.glob("*.pac*"))
     assert fit(new(path)).ledger_.vote_digest == alone.vote_digest
     return went_on

@@ -95,11 +95,11 @@ def test_memory_is_kept(name: str, tmp_path: Path) -> None:
     write, rows, columns, classes, megabytes = CASES[name]
     path = write(tmp_path / "rows", *made(rows, columns, classes))
     limit = megabytes * 1_000_000
-    few = write(tmp_path / "few", *made(3000, columns, classes))
-    fitted(few, ENOUGH, ENOUGH, classes, rows=1000)  # compiles what is needed
-    said = fitted(path, limit, limit + SPARE, classes)
-    assert not said.startswith("refused"), said
-    peak, refills = said.split()
+    small = write(tmp_path / "few", *made(3000, columns, classes))
+    fitted(small, ENOUGH, ENOUGH, classes, rows=1000)  # compiles what is needed
+    output = fitted(path, limit, limit + SPARE, classes)
+    assert not output.startswith("refused"), output
+    peak, refills = output.split()
     assert int(refills) > 0
     assert int(peak) <= limit, f"{int(peak) / 1e6:.0f} MB where {megabytes} are allowed"
 
@@ -117,10 +117,10 @@ REFUSED: dict[str, tuple[Callable[[Path, Rows, Labels], Path], int, int, int]] =
 def test_too_little_is_refused_before_the_fit(name: str, tmp_path: Path) -> None:
     write, rows, columns, classes = REFUSED[name]
     path = write(tmp_path / "rows", *made(rows, columns, classes))
-    said = fitted(path, 440_000_000, ENOUGH, classes)
-    assert said.startswith("refused memory is 440 MB")
-    enough = int(said.split("Allow at least ")[1].split(" MB")[0].replace(",", "")) * 1_000_000
+    output = fitted(path, 440_000_000, ENOUGH, classes)
+    assert output.startswith("refused memory is 440 MB")
+    enough = int(output.split("Allow at least ")[1].split(" MB")[0].replace(",", "")) * 1_000_000
     assert enough > 440_000_000
-    said = fitted(path, enough, enough + SPARE, classes, rows=1000)
-    assert not said.startswith("refused"), said
-    assert int(said.split()[0]) <= enough
+    output = fitted(path, enough, enough + SPARE, classes, rows=1000)
+    assert not output.startswith("refused"), output
+    assert int(output.split()[0]) <= enough

@@ -32,18 +32,18 @@ BUG = "This is a bug in pacboost"
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def intact(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """Whole files of each kind, and a model."""
     folder = tmp_path_factory.mktemp("whole")
     FRAME.to_csv(folder / "rows.csv", index=False)
     FRAME.to_parquet(folder / "rows.parquet")
     FRAME.to_json(folder / "rows.jsonl", orient="records", lines=True)
     (folder / "rows.svmlight").write_text(LINES, encoding="utf-8")
-    found = {path.suffix: path.read_bytes() for path in folder.iterdir()}
+    result = {path.suffix: path.read_bytes() for path in folder.iterdir()}
     model = folder / "m.pacb"
     done = run("fit", folder / "rows.csv", "--target", "t", "--rounds", "3", "--output", model)
     assert done == "", done
-    return {**found, "model": model.read_bytes()}
+    return {**result, "model": model.read_bytes()}
 
 
 def run(*words: object) -> str:
@@ -73,16 +73,16 @@ def damaged(content: bytes, random: Random) -> bytes:
 
 
 def commands_survive(content: bytes, suffix: str, model: bytes, folder: Path) -> None:
-    rows, known = folder / f"rows{suffix}", folder / "m.pacb"
+    rows, saved_model = folder / f"rows{suffix}", folder / "m.pacb"
     rows.write_bytes(content)
-    known.write_bytes(model)
-    made = folder / "made.pacb"
-    found = [
-        run("fit", rows, "--target", "t", "--rounds", "2", "--output", made),
-        run("predict", known, rows, "--output", folder / "answers.csv"),
-        run("certify", known, rows, "--target", "t"),
+    saved_model.write_bytes(model)
+    model_path = folder / "made.pacb"
+    result = [
+        run("fit", rows, "--target", "t", "--rounds", "2", "--output", model_path),
+        run("predict", saved_model, rows, "--output", folder / "answers.csv"),
+        run("certify", saved_model, rows, "--target", "t"),
     ]
-    assert not any(found), "\n".join(filter(None, found))
+    assert not any(result), "\n".join(filter(None, result))
 
 
 SUFFIXES = (".csv", ".jsonl", ".parquet", ".svmlight")
@@ -90,23 +90,23 @@ SUFFIXES = (".csv", ".jsonl", ".parquet", ".svmlight")
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("seed", range(8))
-def test_damaged_files(suffix: str, seed: int, whole: dict[str, bytes], tmp_path: Path) -> None:
-    content = damaged(whole[suffix], Random(f"{seed} {suffix}"))
-    commands_survive(content, suffix, whole["model"], tmp_path)
+def test_damaged_files(suffix: str, seed: int, intact: dict[str, bytes], tmp_path: Path) -> None:
+    content = damaged(intact[suffix], Random(f"{seed} {suffix}"))
+    commands_survive(content, suffix, intact["model"], tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_many_damaged_files(suffix: str, whole: dict[str, bytes], tmp_path: Path) -> None:
+def test_many_damaged_files(suffix: str, intact: dict[str, bytes], tmp_path: Path) -> None:
     for seed in range(300):
-        content = damaged(whole[suffix], Random(f"more {seed} {suffix}"))
-        commands_survive(content, suffix, whole["model"], tmp_path)
+        content = damaged(intact[suffix], Random(f"more {seed} {suffix}"))
+        commands_survive(content, suffix, intact["model"], tmp_path)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_a_file_of_another_kind(suffix: str, whole: dict[str, bytes], tmp_path: Path) -> None:
+def test_a_file_of_another_kind(suffix: str, intact: dict[str, bytes], tmp_path: Path) -> None:
     for other in SUFFIXES:
-        commands_survive(whole[other], suffix, whole["model"], tmp_path)
+        commands_survive(intact[other], suffix, intact["model"], tmp_path)
 
 
 @settings(
@@ -114,5 +114,5 @@ def test_a_file_of_another_kind(suffix: str, whole: dict[str, bytes], tmp_path: 
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )  # fmt: skip
 @given(content=st.binary(max_size=60) | st.text('a,t\n"01x;\r\t ', max_size=60).map(str.encode))
-def test_any_bytes_as_csv(content: bytes, whole: dict[str, bytes], tmp_path: Path) -> None:
-    commands_survive(content, ".csv", whole["model"], tmp_path)
+def test_any_bytes_as_csv(content: bytes, intact: dict[str, bytes], tmp_path: Path) -> None:
+    commands_survive(content, ".csv", intact["model"], tmp_path)

@@ -206,7 +206,7 @@ def test_only_our_errors_at_length(name: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize(
-    ("X", "said"),
+    ("X", "message"),
     [
         (table_with({"a": 1}), r"column 1 holds a dict in row 3: \{'a': 1\}"),
         (table_with(10**400), "column 1 holds a whole number too large for a float in row 3: 1000"),
@@ -218,8 +218,8 @@ def test_only_our_errors_at_length(name: str, data: st.DataObject) -> None:
         (WHOLE["a broken name"], "the name of column 0 is .* not valid Unicode"),
     ],
 )
-def test_errors_name_column_row_and_cell(X: Any, said: str) -> None:
-    with pytest.raises(DataError, match=said):
+def test_errors_name_column_row_and_cell(X: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
         pacboost.BoostRegressor(n_estimators=2, random_state=0).fit(X, LABELS)
 
 
@@ -238,11 +238,11 @@ def test_an_argument_of_the_constructor_is_sent_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("X", "y", "said"),
+    ("X", "y", "message"),
     [("rows.csv", LABELS, "X is the text 'rows.csv'"), (GOOD, "label", "y is the text 'label'")],
 )
-def test_a_name_in_the_place_of_rows_or_labels_is_explained(X: Any, y: Any, said: str) -> None:
-    with pytest.raises(DataError, match=f"{said}.*StrongClassifier takes"):
+def test_a_name_in_the_place_of_rows_or_labels_is_explained(X: Any, y: Any, message: str) -> None:
+    with pytest.raises(DataError, match=f"{message}.*StrongClassifier takes"):
         pacboost.BoostClassifier(n_estimators=2).fit(X, y)
 
 

@@ -31,9 +31,9 @@ KINDS = (
 def nudged(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function whose results are off by one in the last bit, as a build's may be."""
 
-    def nudging(*given: Any, **named: Any) -> Any:
-        found = function(*given, **named)
-        return np.nextafter(found, np.inf, **{k: v for k, v in named.items() if k == "out"})
+    def nudging(*arguments: Any, **named: Any) -> Any:
+        result = function(*arguments, **named)
+        return np.nextafter(result, np.inf, **{k: v for k, v in named.items() if k == "out"})
 
     return nudging
 
@@ -69,15 +69,17 @@ print(json.dumps({kind: digest(MODELS[kind]) for kind in json.loads(sys.argv[1])
 
 def elsewhere(variables: dict[str, str], kinds: tuple[str, ...]) -> dict[str, str]:
     """Fit in a process with other environment variables."""
-    known = {
+    environment = {
         **os.environ,
         **variables,
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
     }
     command = [sys.executable, "-W", "ignore", "-c", SCRIPT, json.dumps(kinds)]
-    done = subprocess.run(command, env=known, capture_output=True, text=True, check=True, cwd=ROOT)
-    found: dict[str, str] = json.loads(done.stdout)
-    return found
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    result: dict[str, str] = json.loads(done.stdout)
+    return result
 
 
 def features() -> str:

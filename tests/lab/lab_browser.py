@@ -48,9 +48,9 @@ class LabBrowser(Browser):
 
     def click(self, selector: str) -> None:
         """Press the button that a selector finds, as soon as it is there and can be pressed."""
-        found = f"document.querySelector({selector!r})"
-        self.until(f"{found} && !{found}.disabled")
-        self.run(f"{found}.click()")
+        element = f"document.querySelector({selector!r})"
+        self.until(f"{element} && !{element}.disabled")
+        self.run(f"{element}.click()")
 
     def text(self, selector: str) -> str:
         """Read the text of what a selector finds."""
@@ -96,8 +96,8 @@ class LabBrowser(Browser):
         self.wait_frames()
 
     def _mouse(self, kind: str, place: tuple[float, float]) -> None:
-        held = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
-        self.ask("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], **held)
+        button = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
+        self.ask("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], **button)
 
     def choose_file(self, selector: str, path: Path) -> None:
         """Give a file to an input."""

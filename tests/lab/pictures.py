@@ -117,9 +117,9 @@ def animation(browser: LabBrowser, lab: Lab) -> None:
         frames.append(shot(browser, 0.45).resize((840, 581), Image.Resampling.LANCZOS))
         times.append(1800 if number in (0, 40) else 900 if number < 4 else 400)
     palette = frames[-1].quantize(200, method=Image.Quantize.FASTOCTREE)
-    plain = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
-    plain[0].save(
-        IMAGES / "lab.gif", save_all=True, append_images=plain[1:], duration=times, loop=0,
+    quantised = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+    quantised[0].save(
+        IMAGES / "lab.gif", save_all=True, append_images=quantised[1:], duration=times, loop=0,
         optimize=True,
     )  # fmt: skip
 

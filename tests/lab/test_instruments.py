@@ -44,22 +44,24 @@ def by_id(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_certificates_are_those_of_the_library() -> None:
-    found = by_id(certificates(LabSession(), {"run": MOONS, "round": 10}))
+    result = by_id(certificates(LabSession(), {"run": MOONS, "round": 10}))
     world = Plane("moons", noise=0.1, spread=0.15)
     X, y = world.draw(150, 3)
     model = BoostClassifier(AdaBoost(), Stump(), 10, early_stopping=False, random_state=0).fit(X, y)
-    assert found["training"]["value"] == training_error(model.ledger_).value
-    assert found["training"]["fails_with"] == 0
+    assert result["training"]["value"] == training_error(model.ledger_).value
+    assert result["training"]["fails_with"] == 0
     fresh = pacboost.certify(model, *world.draw(1000, 1_000_003))
-    assert found["holdout"]["value"] == fresh.value
-    assert found["holdout"]["claim"] == fresh.claim
-    assert found["holdout"]["moved"][5] == fresh.under(contamination=0.05).value
-    assert found["training"]["moved"] == []
-    assert found["compression"]["value"] == pacboost.theory.compress(model, X, y).certificate_.value
-    assert found["training_rows"]["value"] is None
-    assert "rows the model was trained on" in found["training_rows"]["refused"]
-    assert found["training_rows"]["would_say"] < 1
-    assert all(own["assumes"] for name, own in found.items() if own["fails_with"])
+    assert result["holdout"]["value"] == fresh.value
+    assert result["holdout"]["claim"] == fresh.claim
+    assert result["holdout"]["moved"][5] == fresh.under(contamination=0.05).value
+    assert result["training"]["moved"] == []
+    assert (
+        result["compression"]["value"] == pacboost.theory.compress(model, X, y).certificate_.value
+    )
+    assert result["training_rows"]["value"] is None
+    assert "rows the model was trained on" in result["training_rows"]["refused"]
+    assert result["training_rows"]["would_say"] < 1
+    assert all(item["assumes"] for name, item in result.items() if item["fails_with"])
 
 
 def test_training_rows_would_have_been_a_false_certificate() -> None:
@@ -69,10 +71,10 @@ def test_training_rows_would_have_been_a_false_certificate() -> None:
         "data": {"kind": "gaussians", "n": 150, "noise": 0.3},
         "learner": {"name": "tree", "parameters": leaves},
     }
-    found = certificates(LabSession(), {"run": run, "round": 20})
-    assert by_id(found)["training_rows"]["would_say"] < 0.05
-    assert found["truth"]["lower"] > 0.2
-    assert by_id(found)["holdout"]["value"] > found["truth"]["lower"]
+    result = certificates(LabSession(), {"run": run, "round": 20})
+    assert by_id(result)["training_rows"]["would_say"] < 0.05
+    assert result["truth"]["lower"] > 0.2
+    assert by_id(result)["holdout"]["value"] > result["truth"]["lower"]
 
 
 @pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
@@ -86,60 +88,60 @@ def test_rows_of_a_file_are_certified_as_the_library_does(method: str) -> None:
     run: dict[str, Any] = {
         "data": file.suggestion(), "method": method, "learner": {"name": "tree"},
     }  # fmt: skip
-    found = by_id(certificates(session, {"run": run, "round": 3}))["holdout"]
-    made = session.run(read_run(run))
-    assert made.points.test is not None
-    asked = pacboost.certify(fitted(made, 3), *made.points.test)
-    assert found["value"] == asked.value
+    result = by_id(certificates(session, {"run": run, "round": 3}))["holdout"]
+    outcome = session.run(read_run(run))
+    assert outcome.points.test is not None
+    asked = pacboost.certify(fitted(outcome, 3), *outcome.points.test)
+    assert result["value"] == asked.value
     assert "equal rows it learned from" in asked.claim
 
 
 def test_painted_points_and_bags_have_no_certificate_for_new_examples() -> None:
-    found = by_id(certificates(LabSession(), {"run": LECTURE, "round": 3}))
-    assert "painted" in found["holdout"]["refused"]
+    result = by_id(certificates(LabSession(), {"run": LECTURE, "round": 3}))
+    assert "painted" in result["holdout"]["refused"]
     run = {**MOONS, "method": "bagging", "learner": {"name": "tree"}}
-    found = by_id(certificates(LabSession(), {"run": run, "round": 3}))
-    assert "not boosted together" in found["training"]["refused"]
-    assert found["holdout"]["value"] < 0.5
+    result = by_id(certificates(LabSession(), {"run": run, "round": 3}))
+    assert "not boosted together" in result["training"]["refused"]
+    assert result["holdout"]["value"] < 0.5
 
 
 def test_filtering_reports_every_refill_and_its_certificate() -> None:
     asked = {"data": {"kind": "moons"}, "epsilon": 0.3, "rounds": 6, "seed": 1}
-    found = filtering(LabSession(), asked)
-    assert found["refills"]
-    assert all(0 < own["acceptance"] <= 1 for own in found["refills"])
-    assert all(own["lower"] <= own["mean"] <= own["upper"] for own in found["refills"])
-    assert found["draws_total"] >= sum(own["accepted"] for own in found["refills"])
-    assert found["certificate"]["value"] > found["truth"]["lower"]
-    assert found["plan"] is None
-    assert all(len(point) == 3 for point in found["kept"])
-    json.dumps(found, allow_nan=False)
+    result = filtering(LabSession(), asked)
+    assert result["refills"]
+    assert all(0 < item["acceptance"] <= 1 for item in result["refills"])
+    assert all(item["lower"] <= item["mean"] <= item["upper"] for item in result["refills"])
+    assert result["draws_total"] >= sum(item["accepted"] for item in result["refills"])
+    assert result["certificate"]["value"] > result["truth"]["lower"]
+    assert result["plan"] is None
+    assert all(len(point) == 3 for point in result["kept"])
+    json.dumps(result, allow_nan=False)
 
 
 @pytest.mark.parametrize("name", ["holdout", "rectangle", "vc", "finite", "confidence"])
 def test_plans_are_those_of_the_library(name: str) -> None:
     question = planner.ASKED[name]
-    found = planner.plan({"question": name, "along": question.along[0]})
+    result = planner.plan({"question": name, "along": question.along[0]})
     values = {knob.name: knob.default for knob in question.fields}
-    assert found["number"] == getattr(QUESTIONS[name](**values), question.unit)
-    curve = found["curve"]
+    assert result["number"] == getattr(QUESTIONS[name](**values), question.unit)
+    curve = result["curve"]
     place = next(k for k, number in enumerate(curve["numbers"]) if number is not None)
-    own = {**values, curve["name"]: curve["values"][place]}
-    assert curve["numbers"][place] == getattr(QUESTIONS[name](**own), question.unit)
+    item = {**values, curve["name"]: curve["values"][place]}
+    assert curve["numbers"][place] == getattr(QUESTIONS[name](**item), question.unit)
 
 
 def test_pac_trials_and_shattering_are_those_of_the_library() -> None:
     session = LabSession()
     pac = pacboost.theory.pac(Rectangle(), RECTANGLE, 40, trials=60, seed=2)
-    found = instruments.pac(session, {"m": 40, "trials": 60, "seed": 2})
-    assert found["sentence"] == pac.sentence
-    assert found["risk"] == pac.risks[0]
-    left, right, low, high = found["box"]
-    assert RECTANGLE.box_risk((left, low), (right, high)) == pytest.approx(found["risk"])
+    result = instruments.pac(session, {"m": 40, "trials": 60, "seed": 2})
+    assert result["sentence"] == pac.sentence
+    assert result["risk"] == pac.risks[0]
+    left, right, low, high = result["box"]
+    assert RECTANGLE.box_risk((left, low), (right, high)) == pytest.approx(result["risk"])
     points = [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]
-    found = instruments.shatters(session, {"points": points})
-    assert found["sentence"] == str(pacboost.theory.shatters("stump", points))
-    assert len(found["labelings"]) == 8
+    result = instruments.shatters(session, {"points": points})
+    assert result["sentence"] == str(pacboost.theory.shatters("stump", points))
+    assert len(result["labelings"]) == 8
     box = instruments.shatters(session, {"points": points, "learner": {"name": "rectangle"}})
     assert not box["shattered"]
 
@@ -154,17 +156,17 @@ def test_the_offline_page_holds_the_page_and_the_recording() -> None:
             {"title": title, "state": {"x": 1}, "surface": 12, "runs": [{"run": run, "rounds": 6}]},
         )
     )
-    held = re.search(r'<script type="application/json" id="recording">(.*?)</script>', text, re.S)
-    assert held is not None
-    recording = json.loads(held.group(1))
+    script = re.search(r'<script type="application/json" id="recording">(.*?)</script>', text, re.S)
+    assert script is not None
+    recording = json.loads(script.group(1))
     assert recording["title"] == title
     assert recording["state"] == {"x": 1}
-    own = recording["runs"][0]
+    item = recording["runs"][0]
     page = answers.rounds(session, {"run": run, "from": 1, "to": 6, "surface": 12})
-    assert own["answer"]["rounds"] == page["rounds"]
-    assert set(own["certificates"]) == {"1", "2", "5", "6"}
-    assert "BoostClassifier" in own["code"]["code"]
-    assert own["start"]["next"]["number"] == 1
+    assert item["answer"]["rounds"] == page["rounds"]
+    assert set(item["certificates"]) == {"1", "2", "5", "6"}
+    assert "BoostClassifier" in item["code"]["code"]
+    assert item["start"]["next"]["number"] == 1
     assert not re.search(r'(src|href)="(?!data:|#)', text)
     modules = json.loads(re.search(r'type="importmap">(.*?)</script>', text, re.S).group(1))  # type: ignore[union-attr]
     for address in modules["imports"].values():
@@ -185,8 +187,10 @@ def test_every_recording_of_the_site_is_linked_from_its_page() -> None:
 SCALARS = ("error", "edge", "vote", "normaliser", "training_error", "effective_size", "rule")
 
 
-def shown(run: dict[str, Any], rounds: int, session: LabSession | None = None, **more: Any) -> Any:
-    asked = {"run": run, "from": 1, "to": rounds, **more}
+def shown(
+    run: dict[str, Any], rounds: int, session: LabSession | None = None, **options: Any
+) -> Any:
+    asked = {"run": run, "from": 1, "to": rounds, **options}
     return answers.rounds(session or LabSession(), asked)
 
 
@@ -197,17 +201,17 @@ def test_the_lecture_s_three_rounds_are_those_of_the_proof() -> None:
     page = shown(LECTURE, 3)
     errors = [r["error"] for r in page["rounds"]]
     assert errors == pytest.approx([3 / 10, 3 / 14, 3 / 22], abs=1e-12)
-    for own, step, margins in zip(
+    for item, step, margins in zip(
         page["rounds"], proof.steps, pacboost.theory.staged_margins(model, X, y), strict=True
     ):
-        t = own["number"]
-        np.testing.assert_allclose(floats(own["weights"]), step.weights, rtol=1e-6)
-        assert (small(own["agree"]) < 0).tolist() == step.wrong.tolist()
-        np.testing.assert_allclose(floats(own["margins"]), margins, rtol=1e-6)
-        assert own["error_after"] == pytest.approx(0.5, abs=1e-9)
+        t = item["number"]
+        np.testing.assert_allclose(floats(item["weights"]), step.weights, rtol=1e-6)
+        assert (small(item["agree"]) < 0).tolist() == step.wrong.tolist()
+        np.testing.assert_allclose(floats(item["margins"]), margins, rtol=1e-6)
+        assert item["error_after"] == pytest.approx(0.5, abs=1e-9)
         for name in ("bound", "bound_errors", "bound_edges"):
-            assert own[name] == columns[name][t - 1]
-        assert {name: own[name] for name in SCALARS} == {
+            assert item[name] == columns[name][t - 1]
+        assert {name: item[name] for name in SCALARS} == {
             name: asdict(model.ledger_.rounds[t - 1])[name] for name in SCALARS
         }
     after = pacboost.theory.weights(model, 4, X, y)
@@ -227,9 +231,9 @@ def test_rounds_are_those_of_the_estimator(name: str, learner: str) -> None:
     ).fit(X, y)  # fmt: skip
     assert len(page["rounds"]) == len(model.ledger_.rounds)
     revised = model.ledger_.revised
-    for own, entry in zip(page["rounds"], model.ledger_.rounds, strict=True):
+    for item, entry in zip(page["rounds"], model.ledger_.rounds, strict=True):
         names = [n for n in SCALARS if not (revised and n == "vote")]
-        assert [own[n] for n in names] == [getattr(entry, n) for n in names]
+        assert [item[n] for n in names] == [getattr(entry, n) for n in names]
     last = page["rounds"][-1]
     np.testing.assert_allclose(floats(last["margins"]), model.margins(X, y), atol=1e-6)
     if revised:
@@ -272,8 +276,8 @@ def test_every_booster_and_learner_runs_and_can_be_asked_for_in_any_order() -> N
         learner = list(LEARNERS)[number % len(LEARNERS)]
         run = {"data": data, "booster": {"name": booster}, "learner": {"name": learner}}
         page = shown(run, 5, session)
-        again = answers.rounds(session, {"run": run, "from": 2, "to": 2})
-        assert [r["rule"] for r in again["rounds"]] == [r["rule"] for r in page["rounds"][1:2]]
+        repeated = answers.rounds(session, {"run": run, "from": 2, "to": 2})
+        assert [r["rule"] for r in repeated["rounds"]] == [r["rule"] for r in page["rounds"][1:2]]
         json.dumps(page, allow_nan=False)
         assert page["rounds"]
         assert all(0 <= r["error"] <= 0.5 for r in page["rounds"])
@@ -301,17 +305,17 @@ RULE = {"feature": 1, "threshold": 4.5, "above": 1}
 
 def test_the_edges_are_those_of_every_stump_under_the_next_weights() -> None:
     session = LabSession()
-    found = answers.edges(session, {"run": LECTURE, "after": 1})
+    result = answers.edges(session, {"run": LECTURE, "after": 1})
     page = answers.rounds(session, {"run": LECTURE, "from": 1, "to": 2})
     data = answers.data(session, LECTURE)
     weights, labels = floats(page["next"]["weights"]), np.array(data["label"])
-    assert found["number"] == 2
+    assert result["number"] == 2
     before = floats(page["rounds"][1]["weights"])
-    for feature, values in zip(found["features"], (data["x"], data["y"]), strict=True):
+    for feature, values in zip(result["features"], (data["x"], data["y"]), strict=True):
         for cut, error in zip(feature["cuts"], feature["errors"], strict=True):
-            said = np.where(np.array(values) > cut, 1, -1)
-            assert error == pytest.approx(before[said != labels].sum(), abs=1e-6)
-    best = found["best"]
+            outputs = np.where(np.array(values) > cut, 1, -1)
+            assert error == pytest.approx(before[outputs != labels].sum(), abs=1e-6)
+    best = result["best"]
     assert (best["feature"], best["threshold"], best["above"]) == (0, 7.5, -1)
     assert best["error"] == pytest.approx(3 / 14)
     assert weights.sum() == pytest.approx(1)
@@ -326,8 +330,8 @@ def test_a_rule_of_one_s_own_is_weighed_by_the_engine_and_then_committed() -> No
     committed = answers.rounds(session, {"run": tried["run"], "from": 1, "to": 3})["rounds"]
     assert committed[1]["rule"] == "x1 > 4.5 → 1, else -1"
     assert committed[1]["vote"] == tried["round"]["vote"]
-    plain = answers.rounds(session, {"run": LECTURE, "from": 1, "to": 3})["rounds"]
-    assert committed[0]["vote"] == plain[0]["vote"]
+    unchanged = answers.rounds(session, {"run": LECTURE, "from": 1, "to": 3})["rounds"]
+    assert committed[0]["vote"] == unchanged[0]["vote"]
     assert [r["own"] for r in committed] == [False, True, False]
 
 
@@ -338,8 +342,8 @@ def test_a_rule_that_is_wrong_more_often_than_right_is_turned_and_a_coin_is_refu
     ]
     assert turned["error"] < 0.5
     assert turned["shape"]["above"] == 1
-    again = {**RULE, "feature": 0, "threshold": 1.5}
-    refused = answers.weigh(session, {"run": LECTURE, "after": 1, "rule": again})
+    repeated = {**RULE, "feature": 0, "threshold": 1.5}
+    refused = answers.weigh(session, {"run": LECTURE, "after": 1, "rule": repeated})
     assert not refused["allowed"]
     assert "chance" in refused["why"]
 
@@ -349,9 +353,9 @@ def test_a_fork_keeps_the_rules_and_goes_on_by_other_means() -> None:
     parent = answers.rounds(session, {"run": MOONS, "from": 1, "to": 8})["rounds"]
     other = {**MOONS, "changes": [{"after": 4, "learner": {"name": "tree"}}]}
     fork = answers.rounds(session, {"run": other, "from": 1, "to": 8})["rounds"]
-    for own, first in zip(fork[:4], parent[:4], strict=True):
-        assert own["vote"] == pytest.approx(first["vote"], rel=1e-6)
-        np.testing.assert_allclose(floats(own["weights"]), floats(first["weights"]), rtol=1e-5)
+    for item, first in zip(fork[:4], parent[:4], strict=True):
+        assert item["vote"] == pytest.approx(first["vote"], rel=1e-6)
+        np.testing.assert_allclose(floats(item["weights"]), floats(first["weights"]), rtol=1e-5)
     assert [r["shape"]["kind"] for r in fork] == ["stump"] * 4 + ["tree"] * 4
     brown = {**MOONS, "changes": [{"after": 4, "booster": {"name": "brown"}}]}
     fork = answers.rounds(session, {"run": brown, "from": 1, "to": 6})["rounds"]
@@ -420,17 +424,17 @@ def test_the_code_of_a_file_and_of_bagging(tmp_path: Path, monkeypatch: Any) -> 
     file = session.files.add(read_file("own.csv", content))
     run = {"data": file.suggestion(), "method": "bagging", "learner": {"name": "stump"}}
     page = answers.rounds(session, {"run": run, "from": 1, "to": 4})["rounds"][-1]
-    made = code(session, {"run": run, "rounds": 4})
-    assert made["needs"] == ["own.csv"]
+    outcome = code(session, {"run": run, "rounds": 4})
+    assert outcome["needs"] == ["own.csv"]
     monkeypatch.chdir(tmp_path)
-    said: list[float] = []
-    place: dict[str, Any] = {"print": said.append}
-    exec(made["code"], place)
+    outputs: list[float] = []
+    place: dict[str, Any] = {"print": outputs.append}
+    exec(outcome["code"], place)
     data = answers.data(session, {"data": run["data"]})
     np.testing.assert_array_equal(place["X"][:, 0], data["x"])
     assert len(place["y_test"]) == data["test_rows"] == 18
     margins = floats(page["margins"])
-    assert said[0] == pytest.approx((margins < 0).mean() + _ties_lost(margins, data["label"]))
+    assert outputs[0] == pytest.approx((margins < 0).mean() + _ties_lost(margins, data["label"]))
 
 
 def _ties_lost(margins: Any, labels: Any) -> float:

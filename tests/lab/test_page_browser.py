@@ -26,9 +26,9 @@ ROUND = "lab.state.round"
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory, lab_server: Lab) -> Iterator[LabBrowser]:
-    with LabBrowser(tmp_path_factory.mktemp("chromium")) as found:
-        found.visit(lab_server.address)
-        yield found
+    with LabBrowser(tmp_path_factory.mktemp("chromium")) as opened:
+        opened.visit(lab_server.address)
+        yield opened
 
 
 @pytest.fixture
@@ -220,7 +220,7 @@ def test_a_recording_works_without_a_server(
     quiet: LabBrowser, lab_server: Lab, tmp_path: Path
 ) -> None:
     quiet.take(MOONS)
-    wanted = quiet.run("lab.run().rounds.map(one => one.vote)")
+    expected = quiet.run("lab.run().rounds.map(one => one.vote)")
     quiet.run(
         "import('lab/api.js').then(({offline}) => offline({title: 'Two moons', state: lab.state,"
         " runs: [{run: lab.run().spec, rounds: 20}], surface: 32}))"
@@ -231,7 +231,7 @@ def test_a_recording_works_without_a_server(
     path.write_text(quiet.run("window.page"), encoding="utf-8")
     quiet.visit(path.as_uri())
     assert [r for r in quiet.requests if not r.startswith("data:")] == [path.as_uri()]
-    assert quiet.run("lab.run().rounds.map(one => one.vote)") == wanted
+    assert quiet.run("lab.run().rounds.map(one => one.vote)") == expected
     assert quiet.run(ROUND) == 10
     quiet.run("document.querySelector('.scrub').focus()")
     quiet.press("End")
@@ -267,9 +267,9 @@ def test_code_and_files_to_take_away(quiet: LabBrowser) -> None:
         quiet.click("#save")
         quiet.click(f"[data-save='{title}']")
         quiet.until("window.labLastDownload")
-        found = quiet.run("labLastDownload")
-        assert found["type"] == kind
-        assert found["size"] > 200
+        opened = quiet.run("labLastDownload")
+        assert opened["type"] == kind
+        assert opened["size"] > 200
 
 
 @pytest.mark.parametrize("tab", ["certificates", "weights", "filtering", "planner", "instruments"])
@@ -327,9 +327,9 @@ STORIES = {
 def story_browser(
     tmp_path_factory: pytest.TempPathFactory, lab_server: Lab
 ) -> Iterator[LabBrowser]:
-    with LabBrowser(tmp_path_factory.mktemp("chromium")) as found:
-        found.visit(lab_server.address)
-        yield found
+    with LabBrowser(tmp_path_factory.mktemp("chromium")) as opened:
+        opened.visit(lab_server.address)
+        yield opened
 
 
 @pytest.mark.parametrize("story", STORIES)
@@ -338,7 +338,7 @@ def test_a_story_is_played_through(story_browser: LabBrowser, story: str) -> Non
     story_browser.click("#stories")
     story_browser.click(f".stories [data-item={story}]")
     story_browser.until(f"labGuide.now().story === {story!r}")
-    said = ""
+    words_shown = ""
     for step in range(9):
         story_browser.until(f"labGuide.now().step === {step} && labGuide.now().ready")
         story_browser.loaded()
@@ -347,14 +347,14 @@ def test_a_story_is_played_through(story_browser: LabBrowser, story: str) -> Non
         story_browser.until("!document.querySelector('#story .next').disabled")
         story_browser.loaded()
         story_browser.until("!document.querySelector('#story .text').innerText.includes('…')")
-        said += story_browser.text("#story .text")
+        words_shown += story_browser.text("#story .text")
         story_browser.click("#story .next")
         if story_browser.run("labGuide.now().story") is None:
             break
     for words in STORIES[story]:
-        assert words in said
-    assert "undefined" not in said
-    assert "NaN" not in said
+        assert words in words_shown
+    assert "undefined" not in words_shown
+    assert "NaN" not in words_shown
     assert story_browser.complaints == []
 
 

@@ -10,6 +10,7 @@ import re
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tarfile
@@ -25,7 +26,7 @@ from click.testing import CliRunner
 
 from pacboost.cli.main import main
 from pacboost.errors import FileError, PacboostError
-from pacboost.lab import files, server
+from pacboost.lab import files, server, stopping
 from pacboost.lab.app import NAMES, Lab
 from pacboost.lab.routes import ROUTES
 from tests.lab.asking import LECTURE
@@ -42,13 +43,13 @@ class Visitor:
     def send(
         self, method: str, path: str, body: bytes | None = None, **headers: str
     ) -> tuple[int, dict[str, str], bytes]:
-        given = {"Origin": self.lab.origin} if method == "POST" else {}
+        fields = {"Origin": self.lab.origin} if method == "POST" else {}
         if self.cookie:
-            given["Cookie"] = self.cookie
+            fields["Cookie"] = self.cookie
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        given |= named
+        fields |= named
         self.connection.request(
-            method, path, body, {name: value for name, value in given.items() if value != "none"}
+            method, path, body, {name: value for name, value in fields.items() if value != "none"}
         )
         answer = self.connection.getresponse()
         return answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read()
@@ -118,10 +119,17 @@ def test_questions_need_the_token(stranger: Visitor) -> None:
 
 
 def test_the_address_that_a_browser_is_started_with_works_once(stranger: Visitor) -> None:
-    path = stranger.lab.address_for_once().removeprefix(stranger.lab.origin)
-    assert stranger.lab.token not in path
-    assert stranger.send("GET", path)[0] == 303
-    assert stranger.send("GET", path)[0] == 401
+    with stranger.lab.redirect_file() as file:
+        assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+        content = file.read_text(encoding="utf-8")
+        assert "token" not in file.as_uri()
+    assert not file.exists()
+    assert stranger.lab.token not in content
+    address = re.search(r"url=http://[^/]*(/[^\"]*)", content)
+    assert address is not None
+    assert stranger.send("GET", address[1])[0] == 303
+    assert stranger.send("GET", address[1])[0] == 401
+    assert stranger.send("GET", "/?token=")[0] == 401
     stranger.enter()  # the address of the terminal goes on working
     stranger.enter()
 
@@ -269,32 +277,33 @@ def test_two_tabs_do_not_disturb_each_other(lab_server: Lab) -> None:
     long = first.ask("run", {"run": run, "from": 1, "to": 9})[1]
     other = {**run, "data": {"kind": "rings", "n": 60, "edits": {"flipped": [0]}}}
     second.ask("run", {"run": other, "from": 1, "to": 3})
-    again = second.ask("run", {"run": run, "from": 1, "to": 9})[1]
-    assert again == long
-    for own in (first, second):
-        own.connection.close()
+    repeated = second.ask("run", {"run": run, "from": 1, "to": 9})[1]
+    assert repeated == long
+    for tab in (first, second):
+        tab.connection.close()
 
 
 @pytest.fixture
 def endless(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Make one question take for ever, and note how it went on."""
-    seen: list[str] = []
+    events: list[str] = []
 
     def answered(session: Any, asked: Any) -> Any:
-        seen.append("begun")
+        events.append("begun")
         try:
             while True:
+                stopping.check()
                 time.sleep(0.01)
         finally:
-            seen.append("ended")
+            events.append("ended")
 
     monkeypatch.setitem(ROUTES, "pac", answered)
-    return seen
+    return events
 
 
-def wait_for(seen: list[str], word: str) -> None:
+def wait_for(events: list[str], word: str) -> None:
     until = time.monotonic() + 60
-    while word not in seen:
+    while word not in events:
         assert time.monotonic() < until, f"not {word}"
         time.sleep(0.01)
 
@@ -346,17 +355,17 @@ def test_the_command_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.Monk
 
     text = tmp_path / "words.csv"
     text.write_text("a,b\nx,y\nz,w\n", encoding="utf-8")
-    code, said = ran(str(text))
+    code, output = ran(str(text))
     assert code == 2
-    assert "the lab needs two" in said
-    code, said = ran(str(tmp_path / "none.csv"))
+    assert "the lab needs two" in output
+    code, output = ran(str(tmp_path / "none.csv"))
     assert code == 2
-    assert "none.csv" in said
+    assert "none.csv" in output
     assert ran("--target", "a")[0] == 2
     monkeypatch.setattr(server, "MAX_BYTES", 5)
-    code, said = ran(str(text))
+    code, output = ran(str(text))
     assert code == 2
-    assert "random sample" in said
+    assert "random sample" in output
 
 
 SLOW = {
@@ -366,11 +375,14 @@ SLOW = {
 }  # fmt: skip
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("signalled", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_ends_at_once_while_it_answers(signalled: signal.Signals) -> None:
     order = "from pacboost.cli.main import main; main()"
-    given = [sys.executable, "-c", order, "lab", "--no-browser", "--json"]
-    with subprocess.Popen(given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as ran:
+    command = [sys.executable, "-c", order, "lab", "--no-browser", "--json"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as ran:
         assert ran.stdout is not None
         address = json.loads(ran.stdout.readline())["address"]
         lab = Lab(int(urlsplit(address).port or 0))
@@ -427,8 +439,8 @@ CHECK = """axe.run(%s, {resultTypes: ['violations']}).then(found => found.violat
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory, lab_server: Lab) -> Iterator[LabBrowser]:
-    with LabBrowser(tmp_path_factory.mktemp("chromium")) as found:
-        yield found
+    with LabBrowser(tmp_path_factory.mktemp("chromium")) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -446,9 +458,9 @@ def axe(pytestconfig: pytest.Config) -> str:
         if done.returncode or not packed.exists():
             pytest.skip(f"npm cannot fetch {AXE} here")
     with tarfile.open(fileobj=io.BytesIO(packed.read_bytes())) as archive:
-        found = archive.extractfile("package/axe.min.js")
-        assert found is not None
-        return found.read().decode()
+        script = archive.extractfile("package/axe.min.js")
+        assert script is not None
+        return script.read().decode()
 
 
 def violations(browser: LabBrowser, axe: str, part: str = "document") -> list[str]:
@@ -457,8 +469,8 @@ def violations(browser: LabBrowser, axe: str, part: str = "document") -> list[st
     answer = browser.ask(
         "Runtime.evaluate", expression=CHECK % part, awaitPromise=True, returnByValue=True
     )
-    found: list[str] = answer["result"]["value"]
-    return found
+    rules: list[str] = answer["result"]["value"]
+    return rules
 
 
 @pytest.mark.parametrize(("state", "dark"), [("the lecture", False), ("two runs", True)])
@@ -489,14 +501,14 @@ def test_the_tree_of_names(browser: LabBrowser, lab_server: Lab) -> None:
     browser.until("document.querySelector('canvas.stage').ariaLabel.includes('Heaviest')")
     browser.ask("Accessibility.enable")
     nodes = browser.ask("Accessibility.getFullAXTree")["nodes"]
-    wanted = ("button", "slider", "combobox", "image", "img", "tab", "checkbox", "textbox")
-    found = [node for node in nodes if not node["ignored"] and node["role"]["value"] in wanted]
-    assert len(found) > 30
+    roles = ("button", "slider", "combobox", "image", "img", "tab", "checkbox", "textbox")
+    controls = [node for node in nodes if not node["ignored"] and node["role"]["value"] in roles]
+    assert len(controls) > 30
     assert [
-        node["backendDOMNodeId"] for node in found if not node.get("name", {}).get("value")
+        node["backendDOMNodeId"] for node in controls if not node.get("name", {}).get("value")
     ] == []
     pictures = [
-        node["name"]["value"] for node in found if node["role"]["value"] in ("image", "img")
+        node["name"]["value"] for node in controls if node["role"]["value"] in ("image", "img")
     ]
     assert any("10 points" in words and "Heaviest" in words for words in pictures)
 

@@ -646,12 +646,12 @@ def test_permuted_rows_grow_the_same_tree(rows: int) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"max_leaves": 1}, "max_leaves is 1; it may be 2 to 65,536"),
-        ({"max_leaves": 65_537}, "it may be 2 to 65,536"),
-        ({"min_leaf_rows": -1}, "min_leaf_rows is -1; it must be 0 or more"),
+        ({"max_leaves": 1}, "max_leaves is 1; .* 2 to 65,536"),
+        ({"max_leaves": 65_537}, "max_leaves is 65537"),
+        ({"min_leaf_rows": -1}, "min_leaf_rows is -1"),
         ({"cat_smooth": math.inf}, "cat_smooth is inf"),
-        ({"criterion": "entropy"}, "criterion is 'entropy'; it may be newton, gini, z, error"),
-        ({"max_features": 0}, "max_features is 0; it may be a whole number"),
+        ({"criterion": "entropy"}, "'entropy'; .* newton, gini, z, error"),
+        ({"max_features": 0}, "max_features is 0"),
     ],
 )
 def test_bad_parameters_are_refused(changes: dict[str, Any], words: str) -> None:
@@ -661,6 +661,6 @@ def test_bad_parameters_are_refused(changes: dict[str, Any], words: str) -> None
 
 def test_a_category_cannot_be_monotone() -> None:
     sample = mixed_sample(np.random.default_rng(0), 10, 1, [3])
-    with pytest.raises(ParameterError, match="'x1', a category: its levels have no order"):
+    with pytest.raises(ParameterError, match="'x1', a category"):
         Tree(monotone={1: 1}).on(sample)
     Tree(monotone={0: 1}).on(sample)

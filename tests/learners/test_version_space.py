@@ -132,7 +132,7 @@ def test_columns_of_any_two_values() -> None:
     X = np.array([[3.0, 7.0, 0.0], [5.0, 7.0, 0.0], [5.0, 7.0, 0.0]])
     found = Conjunctions().search(X, np.array([-1, 1, 1], dtype=np.int8))
     assert found.rule.words(NAMES) == "x0 = 5 and x1 = 7 and not x2 → +, else −"
-    with pytest.raises(DataError, match="column 0 has more than two values"):
+    with pytest.raises(DataError, match="column 0 has"):
         Conjunctions().search(np.array([[1.0], [2.0], [3.0]]), np.ones(3, dtype=np.int8))
 
 

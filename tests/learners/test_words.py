@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -29,7 +28,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import WordTable, words_of
 from pacboost.sources.table import Values
 from pacboost.training.run.loop import Run
-from pacboost.training.run.scores import cell_sums, exponential_normaliser
+from pacboost.training.run.sums import cell_sums, exponential_normaliser
 from tests.training.run.prefixes import check_every_prefix, signs_of
 from tests.word_samples import word_samples
 
@@ -113,27 +112,6 @@ def test_rows_that_are_not_chosen_are_not_looked_at() -> None:
     assert found(search, request, np.array([0, 1, 2]))[0].asked.tolist() == [0]
 
 
-@pytest.mark.parametrize("learner", [Words(5, 6), Words(2, None)])
-def test_threads_change_nothing(learner: Words, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(team, "cores", lambda: 32)
-    monkeypatch.setattr(team, "CELLS_WORTH_A_MEMBER", 100)  # else the team would have one member
-    generator = np.random.default_rng(0)
-    presence = (generator.random((3000, 90)) < 0.1).astype(float)
-    labels = presence[:, :3].sum(axis=1).astype(np.int64) % 3
-    signs = np.where(np.eye(3)[labels] > 0, 1, -1).astype(np.int8)
-    sample = Sample(words_of(ArrayTable(presence)), signs, labels=labels, answers=("a", "b", "c"))
-
-    def rules(threads: int) -> list[Any]:
-        with using(threads):
-            run = Run(sample, learner, Logit(0.3, l2=1.0, prior=True), seed=1)
-            done = list(islice(run, 12))
-        return [(d.hypothesis.values.tolist(), replace(d.entry, seconds=0)) for d in done]
-
-    expected = rules(1)
-    for threads in (2, 3, 7, 16):
-        assert rules(threads) == expected
-
-
 class Closed(WordTable):
     """A table that must not be opened up."""
 
@@ -190,12 +168,12 @@ def test_a_team_chooses_the_same_words(
     signs = np.where(np.eye(17)[labels] > 0, np.int8(1), np.int8(-1))
     sample = Sample(ArrayTable(presence.astype(float)), signs, labels=labels)
     chosen = np.flatnonzero(generator.random(80) < 0.5) if some else None
-    search = Words(12, 6, abstain).on(sample)
-    for k in range(3):
+    for k, learner in enumerate([Words(12, 6, abstain)] * 2 + [Words(2, None, abstain)]):
+        search = learner.on(sample)
         request = coarse_request(generator, 80, penalty)
         with pytest.MonkeyPatch.context() as patch, using(3):
             patch.setattr(team, "cores", lambda: 32)
-            patch.setattr(team, "CELLS_WORTH_A_MEMBER", 20)  # else a team would have one member
+            patch.setattr(team, "MIN_CELLS_PER_MEMBER", 20)  # else a team would have one member
             ours, cells = search.partition(request, seed + k, chosen)
         with using(1):
             theirs, other_cells = search.partition(request, seed + k, chosen)

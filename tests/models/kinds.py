@@ -136,7 +136,7 @@ def mixed() -> Any:
         random_state=0,
         **PLAIN,
     )
-    with pytest.warns(InputWarning, match="equal rows it learned from"):
+    with pytest.warns(InputWarning, match="equal rows"):
         return model.fit(told(), y)
 
 

@@ -105,7 +105,7 @@ def test_a_model_of_ours(model: Any, tmp_path: Path) -> None:
     other = pacboost.AdaBoostClassifier(n_estimators=3).fit(X, y)
     with pytest.raises(FileError, match="watches another model"):
         Monitor.load(tmp_path / "m.json", other)
-    with pytest.raises(ParameterError, match="give error="):
+    with pytest.raises(ParameterError, match="give it"):
         Monitor(other)
 
 

@@ -23,8 +23,9 @@ def test_probabilities_pass(value: float) -> None:
 
 @pytest.mark.parametrize("value", [0, 1, -0.1, 1.1, math.nan, math.inf, True, "0.1", None])
 def test_other_things_are_no_probabilities(value: float) -> None:
-    with pytest.raises(ParameterError, match=r"delta is .*strictly between 0 and 1"):
+    with pytest.raises(ParameterError) as caught:
         probability("delta", value)
+    assert caught.value.parameter == "delta"
 
 
 @pytest.mark.parametrize("value", [1, 10**30, np.int32(7)])
@@ -36,8 +37,9 @@ def test_whole_numbers_pass(value: int) -> None:
 
 @pytest.mark.parametrize("value", [0, -3, 2.0, 1.5, True, "3", None])
 def test_other_things_are_no_positive_whole_numbers(value: int) -> None:
-    with pytest.raises(ParameterError, match=r"n is .*whole number, 1 or more"):
+    with pytest.raises(ParameterError) as caught:
         positive_whole("n", value)
+    assert caught.value.parameter == "n"
 
 
 def test_counts() -> None:
@@ -45,7 +47,7 @@ def test_counts() -> None:
     counts(1, 1)
     counts(np.int64(3), 10)
     for k in (-1, 11, 1.0, True):
-        with pytest.raises(ParameterError, match=r"k is .*whole number, 0 to 10"):
+        with pytest.raises(ParameterError, match=r"k is .* 0 to 10"):
             counts(k, 10)
     with pytest.raises(ParameterError, match="n is 0"):
         counts(0, 0)

@@ -147,12 +147,6 @@ def test_an_explicit_number_is_larger_than_what_openmp_may_have(
         assert team.largest_team() == 1
 
 
-def test_no_team_is_larger_than_the_quota(machine: pytest.MonkeyPatch) -> None:
-    machine.setattr(cores, "_quota", lambda: 2)
-    with using(8):
-        assert team.largest_team() == 2
-
-
 IN_DASK = """
 import os
 from pacboost import AdaBoostClassifier
@@ -333,16 +327,3 @@ def test_what_nobody_wants_any_more_is_told_to_end() -> None:
     assert not unwanted.is_set()
     results.close()
     assert unwanted.is_set()
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
-def test_a_forked_process_has_threads_of_its_own() -> None:
-    program = (
-        "import os, warnings; warnings.simplefilter('ignore')\n"
-        "from pacboost.parallel.cores import in_order\n"
-        "assert list(in_order(abs, range(9), 2)) == list(range(9))\n"
-        "child = os.fork()\n"
-        "assert list(in_order(abs, range(9), 2)) == list(range(9))\n"
-        "if child: assert os.waitpid(child, 0)[1] == 0\n"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=600)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from typing import Any
 
 import numpy as np
@@ -114,7 +115,7 @@ def test_no_ride_of_the_elevator_collects_more_than_its_bound() -> None:
 def test_a_duel_counts_wins_and_gives_the_sign_test() -> None:
     errors = dict.fromkeys("abcdefg", (0.3, 0.2)) | {"h": (0.1, 0.2), "i": (0.1, 0.1)}
     axes = pictures.duel(errors, "trees", "stumps")
-    assert "stumps better on 7, trees on 1 of 9 sets" in axes.get_title()
+    assert re.findall(r"\d+", axes.get_title())[:3] == ["7", "1", "9"]
     assert f"p = {18 / 256:.3g}" in axes.get_title()  # 2·(1 + 8)/2⁸
     assert len(axes.collections[0].get_offsets()) == 9
     with pytest.raises(DataError, match="errors is empty"):

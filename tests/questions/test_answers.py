@@ -10,10 +10,19 @@ import polars as pl
 import pytest
 
 import pacboost
-from pacboost import Monitor, certify, certify_all, choose_threshold, compare_models, verify
+from pacboost import (
+    Monitor,
+    answers,
+    certify,
+    certify_all,
+    choose_threshold,
+    compare_models,
+    measures,
+    shift,
+    verify,
+)
 from pacboost.bounds.wording import IF_NEW
 from pacboost.errors import DataError, InputWarning, ParameterError
-from pacboost.questions.answers import Answers
 from tests.bounds.coverage import check_coverage, check_rejected
 
 GENERATOR = np.random.default_rng(0)
@@ -47,50 +56,50 @@ class Judge:
     "options",
     [
         {}, {"models": 7, "delta": 0.01}, {"groups": WHO}, {"ordered": True},
-        {"of": "balanced_error"}, {"of": "recall", "positive": "bad"},
-        {"of": "f1", "positive": "ok", "end": "upper"},
-        {"of": {("bad", "ok"): 5, ("ok", "bad"): 1}}, {"of": "error", "end": "lower"},
+        {"of": "balanced_error"}, {"of": measures.recall("bad")},
+        {"of": measures.f1("ok"), "end": "upper"}, {"of": "error", "end": "lower"},
+        {"of": measures.cost({("bad", "ok"): 5, ("ok", "bad"): 1})},
     ],
 )  # fmt: skip
 def test_answers_are_certified_as_those_of_a_model_are(options: dict[str, Any]) -> None:
-    found = certify(said=SAID.tolist(), y=TRUTH, **options)
+    found = certify(answers(SAID.tolist()), y=TRUTH, **options)
     assert found == certify(Judge(), np.empty((ROWS, 0)), TRUTH, **options)
     assert found.claim.lower().startswith(IF_NEW)
     assert verify(found)[0].holds
 
 
 def test_scores_are_those_of_a_model_that_gives_probabilities() -> None:
-    options: dict[str, Any] = {"of": ["auc", "brier", "log_loss"], "positive": "bad", "by": WHERE}
-    found = certify_all(said=SAID, y=TRUTH, scores=SCORES, **options)
+    options: dict[str, Any] = {"of": [measures.auc("bad"), "brier", "log_loss"], "by": WHERE}
+    found = certify_all(answers(SAID, SCORES, positive="bad"), y=TRUTH, **options)
     assert found == certify_all(Judge(), np.empty((ROWS, 0)), TRUTH, **options)
-    ranked = certify(said=SAID, y=TRUTH, scores=10 * SCORES, of="auc", positive="bad")
-    assert ranked == certify(Judge(), np.empty((ROWS, 0)), TRUTH, of="auc", positive="bad")
-    judge = Answers(SAID, 10 * SCORES, positive="bad")
+    ranked = certify(answers(SAID, 10 * SCORES, positive="bad"), y=TRUTH, of=measures.auc("bad"))
+    assert ranked == certify(Judge(), np.empty((ROWS, 0)), TRUTH, of=measures.auc("bad"))
+    judge = answers(SAID, 10 * SCORES, positive="bad")
     promise: Any = {"recall": 0.9, "positive": "bad"}
     threshold = choose_threshold(judge, judge.rows, TRUTH, **promise).threshold_
     plain = choose_threshold(Judge(), judge.rows, TRUTH, **promise).threshold_
     assert threshold == pytest.approx(10 * plain)
-    sure = Answers(SAID, SCORES, positive="bad")
+    sure = answers(SAID, SCORES, positive="bad")
     given = pacboost.sets(sure, sure.rows, TRUTH, coverage=0.8).certificate_
     assert given == pacboost.sets(Judge(), sure.rows, TRUTH, coverage=0.8).certificate_
 
 
 def test_scores_of_one_class_of_three() -> None:
     truth = np.where(np.arange(ROWS) % 5 == 0, "odd", TRUTH)
-    found = certify(said=truth, y=truth, scores=SCORES, of="auc", positive="odd")
+    found = certify(answers(truth, SCORES, positive="odd"), y=truth, of=measures.auc("odd"))
     assert found.details["class"] == "odd"
     with pytest.raises(ParameterError, match="positive="):
-        certify(said=truth, y=truth, scores=SCORES, of="auc")
+        certify(answers(truth, SCORES), y=truth, of="auc")
 
 
 @pytest.mark.parametrize("none", [None, "", " ", np.nan, pd.NA])
 def test_an_answer_may_be_missing(none: Any) -> None:
     said = [none if gone else own for gone, own in zip(GONE, SAID.tolist(), strict=True)]
     given, share = ~GONE, float(GONE.mean())
-    abstaining = certify(said=said, y=TRUTH)
-    assert abstaining.value == certify(said=SAID[given], y=TRUTH[given]).value
+    abstaining = certify(answers(said), y=TRUTH)
+    assert abstaining.value == certify(answers(SAID[given]), y=TRUTH[given]).value
     assert dict(abstaining.details) == {"missing_abstain": share}
-    wrong = certify(said=said, y=TRUTH, missing="wrong")
+    wrong = certify(answers(said, missing="wrong"), y=TRUTH)
     assert wrong.inputs["k"] == int((GONE | (SAID != TRUTH)).sum())
     assert wrong.size == ROWS
     for found in (abstaining, wrong):
@@ -100,24 +109,24 @@ def test_an_answer_may_be_missing(none: Any) -> None:
 
 def test_missing_answers_of_every_measure_and_group() -> None:
     costs = {("bad", "ok"): 5, ("ok", "bad"): 1}
-    of = ["error", "recall", "precision", "f1", "balanced_error", costs]
-    options: dict[str, Any] = {"of": of, "positive": "bad"}
+    of_class = [measures.recall("bad"), measures.precision("bad"), measures.f1("bad")]
+    options: dict[str, Any] = {"of": ["error", *of_class, "balanced_error", measures.cost(costs)]}
     given = ~GONE
-    found = certify_all(said=PARTLY, y=TRUTH, by=WHERE, **options)
-    whole = certify_all(said=SAID[given], y=TRUTH[given], by=WHERE[given], **options)
+    found = certify_all(answers(PARTLY), y=TRUTH, by=WHERE, **options)
+    whole = certify_all(answers(SAID[given]), y=TRUTH[given], by=WHERE[given], **options)
     assert [own.value for own in found] == [own.value for own in whole]
     assert "Counting answers only" in str(found)
-    wrong = certify_all(said=PARTLY, y=TRUTH, missing="wrong", **options)
+    wrong = certify_all(answers(PARTLY, missing="wrong"), y=TRUTH, **options)
     own, right = TRUTH == "bad", (SAID == TRUTH) & given
     assert wrong["recall"].details["seen"] == right[own].sum() / own.sum()
     loss = np.where(GONE, 5, np.where(SAID == TRUTH, 0, np.where(own, 5, 1)))
     assert wrong["cost"].details["seen"] == pytest.approx(loss.mean())
     assert all(check.holds for check in verify(found) + verify(wrong))
-    both = certify_all(said=PARTLY, y=TRUTH, by=WHERE, end="both")
+    both = certify_all(answers(PARTLY), y=TRUTH, by=WHERE, end="both")
     assert "of these rows have none" in both.gap.claim
-    alone = certify(said=PARTLY, y=TRUTH, groups=pd.Series(WHO, index=WHO[::-1]))
-    assert alone.value == certify(said=SAID[given], y=TRUTH[given], groups=WHO[given]).value
-    judge = Answers(PARTLY, SCORES, positive="bad")
+    alone = certify(answers(PARTLY), y=TRUTH, groups=pd.Series(WHO, index=WHO[::-1]))
+    assert alone.value == certify(answers(SAID[given]), y=TRUTH[given], groups=WHO[given]).value
+    judge = answers(PARTLY, SCORES, positive="bad")
     answering = choose_threshold(judge, judge.rows, TRUTH, abstain_below=0.01).curve_
     assert answering.point.answered == int(given.sum())  # no answer is never a confident one
 
@@ -126,22 +135,23 @@ def test_missing_answers_of_every_measure_and_group() -> None:
 def test_columns_of_a_frame(library: Any) -> None:
     frame = library({"who": WHO, "verdict": PARTLY.tolist(), "label": TRUTH, "where": WHERE,
                      "risk": SCORES, "id": np.arange(ROWS)})  # fmt: skip
-    named: Any = {"X": frame, "said": "verdict", "target": "label"}
-    found = certify_all(**named, by="where", scores="risk", positive="bad", of=["auc", "error"])
-    plain = certify_all(said=PARTLY, y=TRUTH, by=WHERE, scores=SCORES, positive="bad",
-                        of=["auc", "error"])  # fmt: skip
+    of: list[Any] = [measures.auc("bad"), "error"]
+    found = certify_all(
+        answers("verdict", "risk", positive="bad"), frame, "label", by="where", of=of
+    )
+    plain = certify_all(answers(PARTLY, SCORES, positive="bad"), y=TRUTH, by=WHERE, of=of)
     assert [own.value for own in found] == [own.value for own in plain]
     with pytest.raises(ParameterError, match="did you mean 'verdict'"):
-        certify(X=frame, said="verdic", target="label")
+        certify(answers("verdic"), frame, "label")
 
 
 def test_numbers_as_answers() -> None:
     truth, said = [1, 0, 1, 0] * 50, pd.Series([1, 0, None, 1] * 50, dtype="Int64")
-    found = certify(said=said, y=truth, of="recall")
+    found = certify(answers(said), y=truth, of="recall")
     assert (found.details["class"], found.inputs["n"]) == ("1", 50)
-    assert certify(said=said.astype(float), y=np.array(truth, float), of="recall") == found
+    assert certify(answers(said.astype(float)), y=np.array(truth, float), of="recall") == found
     prices = np.linspace(1, 2, 200)
-    off = certify(said=prices + 0.1, y=prices, of="absolute_error", clip=1.0)
+    off = certify(answers(prices + 0.1), y=prices, of=measures.absolute_error(clip=1.0))
     assert off.details["seen"] == pytest.approx(0.1)
 
 
@@ -151,14 +161,14 @@ def test_copies_count_once() -> None:
     )
     twice = pd.concat([frame, frame[:300]]).sample(frac=1, random_state=0)
     with pytest.warns(InputWarning, match="300 of 900 rows are not counted"):
-        found = certify(X=twice, said="said", target="y", copies="distinct")
+        found = certify(answers("said"), twice, "y", copies="distinct")
     assert found.size == ROWS
-    assert certify(X=twice, said="said", target="y").size == ROWS + 300
+    assert certify(answers("said"), twice, "y").size == ROWS + 300
 
 
 def test_other_spelling_is_noted() -> None:
     with pytest.warns(InputWarning, match="'Bad' is not a label"):
-        certify(said=["Bad", "ok"] * 30, y=["bad", "ok"] * 30)
+        certify(answers(["Bad", "ok"] * 30), y=["bad", "ok"] * 30)
 
 
 @pytest.mark.parametrize(
@@ -166,24 +176,23 @@ def test_other_spelling_is_noted() -> None:
     [
         ({"said": SAID[1:]}, "599 answers for 600 labels"),
         ({"said": [None] * ROWS}, "no row has an answer"),
-        ({"said": "verdict"}, "X is no data frame"),
-        ({"said": ["bad", 1] * 300}, "partly text and partly numbers"),
+        ({"said": "verdict"}, "no data frame"),
+        ({"said": ["bad", 1] * 300}, "partly text"),
         ({"said": np.ones(ROWS)}, "another type"),
         ({"said": SAID, "missing": "skip"}, "missing is 'skip'"),
-        ({"said": SAID, "model": Judge()}, "take the model's place"),
-        ({"said": SAID, "scores": SCORES[1:]}, "600 labels, and 599 rows, scores"),
-        ({"said": SAID, "scores": np.full(ROWS, np.nan)}, "a finite number for each"),
-        ({"model": None, "X": np.empty((ROWS, 0))}, "None came"),
+        ({"said": SAID, "scores": SCORES[1:]}, "a finite number"),
+        ({"said": SAID, "scores": np.full(ROWS, np.nan)}, "a finite number"),
+        ({"said": SAID, "classes": ["bad", "good"]}, "y holds 'ok'"),
     ],
 )
 def test_refusals(options: dict[str, Any], words: str) -> None:
     with pytest.raises((DataError, ParameterError), match=words):
-        certify(y=TRUTH, **options)
+        certify(answers(**options), y=TRUTH)
 
 
 def test_columns_of_answers_are_compared_in_pairs() -> None:
-    other, rows = np.where(GENERATOR.random(ROWS) < 0.7, TRUTH, "ok"), np.empty((ROWS, 0))
-    found = compare_models(Answers(SAID), Answers(other), rows, TRUTH, models=4)
+    other = np.where(GENERATOR.random(ROWS) < 0.7, TRUTH, "ok")
+    found = compare_models(answers(SAID), answers(other), None, TRUTH, models=4)
     assert found.pairs == 6
     assert found.only_one_wrong == int(((SAID != TRUTH) & (other == TRUTH)).sum())
 
@@ -197,10 +206,10 @@ def test_a_stream_of_answers_is_watched() -> None:
 
 
 def test_the_page_has_claims_confusion_and_groups() -> None:
-    judge = Answers(PARTLY, SCORES, positive="bad")
-    groups = certify_all(said=PARTLY, y=TRUTH, by=WHERE)
-    recall = certify(said=PARTLY, y=TRUTH, of="recall", positive="bad")
-    for certified in ([certify(said=PARTLY, y=TRUTH), groups], groups, recall):
+    judge = answers(PARTLY, SCORES, positive="bad")
+    groups = certify_all(answers(PARTLY), y=TRUTH, by=WHERE)
+    recall = certify(answers(PARTLY), y=TRUTH, of=measures.recall("bad"))
+    for certified in ([certify(answers(PARTLY), y=TRUTH), groups], groups, recall):
         text = judge.report(y=TRUTH, certified=certified, title="Our judge").text
         assert "Our judge" in text
         assert 'id="confusion"' in text
@@ -216,7 +225,7 @@ def best_of_prompts(models: int, runs: int = 300, prompts: int = 20, rows: int =
     for _ in range(runs):
         said = (generator.random((prompts, rows)) < 0.2).astype(np.int64)
         best = said[said.sum(axis=1).argmin()]
-        broken += certify(said=best, y=truth, models=models).value < 0.2
+        broken += certify(answers(best), y=truth, models=models).value < 0.2
     return broken
 
 
@@ -232,20 +241,23 @@ def test_abstentions_speak_of_answers_only() -> None:
         truth = generator.integers(2, size=150)
         said = np.where(generator.random(150) < 0.1, 1 - truth, truth).astype(np.float64)
         said[generator.random(150) < 0.3] = np.nan
-        answers = certify(said=said, y=truth).value
-        every = certify(said=said, y=truth, missing="wrong").value
-        counts += answers < 0.1, every < 0.37, answers < 0.37
+        some = certify(answers(said), y=truth).value
+        every = certify(answers(said, missing="wrong"), y=truth).value
+        counts += some < 0.1, every < 0.37, some < 0.37
     check_coverage("certify(said=…), abstentions left out", counts[0], 300, 0.05)
     check_coverage("certify(said=…), no answer is wrong", counts[1], 300, 0.05)
     check_rejected("twin: abstentions left out, said of all rows", counts[2], 300, 0.05)
 
 
 def test_missing_answers_are_said_when_the_world_moves() -> None:
-    plain, shares = certify(said=PARTLY, y=TRUTH), {"bad": 0.5, "ok": 0.5}
-    moved = certify(said=PARTLY, y=TRUTH, shares=shares)
+    plain = certify(answers(PARTLY), y=TRUTH)
+    moved = certify(answers(PARTLY), y=TRUTH, shift=shift.shares("any"))
     for found in (moved, plain.under(contamination=0.1)):
         assert found.claim.lower().startswith(IF_NEW)
         assert "of these rows have none" in found.claim
         assert verify(found)[0].holds
     given = ~GONE
-    assert moved.value == certify(said=SAID[given], y=TRUTH[given], shares=shares).value
+    assert (
+        moved.value
+        == certify(answers(SAID[given]), y=TRUTH[given], shift=shift.shares("any")).value
+    )

@@ -32,7 +32,7 @@ from pacboost.bounds.holdout import (
     ordered_mixture,
 )
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
-from pacboost.questions.certify import UNCHECKED
+from pacboost.questions.new_rows import UNCHECKED
 from pacboost.theory.confidence import ConfidenceBoost
 from pacboost.theory.single_rules import RectangleClassifier, VersionSpaceClassifier
 from pacboost.theory.worlds import Boxes, LabelNoise

@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import pacboost
-from pacboost import certify, certify_all
+from pacboost import certify, certify_all, measures, shift
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.questions.moved import LearnedRatio
@@ -64,7 +64,7 @@ def test_a_known_ratio_certifies_the_moved_world(name: str) -> None:
     ratio, bound = RATIOS[name]
     known = truth(ratio)
     found = [
-        certify(Zeros(), *draw(seed), ratio=ratio, ratio_bound=bound, delta=DELTA).value
+        certify(Zeros(), *draw(seed), shift=shift.ratio(ratio, bound=bound), delta=DELTA).value
         for seed in range(RUNS)
     ]
     check_coverage(f"known ratio, {name}", sum(own < known for own in found), RUNS, DELTA)
@@ -74,10 +74,10 @@ def test_a_known_ratio_certifies_the_moved_world(name: str) -> None:
 def test_a_factor_of_the_ratio_changes_nothing() -> None:
     X, y = draw(1)
     one, other = (
-        certify(Zeros(), X, y, ratio=c * 2 * X[:, 0], ratio_bound=c * 2.0) for c in (1, 1024)
+        certify(Zeros(), X, y, shift=shift.ratio(c * 2 * X[:, 0], bound=c * 2.0)) for c in (1, 1024)
     )
     assert one.value == pytest.approx(other.value, abs=0.05)  # other coins, the same world
-    every = certify(Zeros(), X, y, ratio=np.full(ROWS, 3.0), ratio_bound=3)
+    every = certify(Zeros(), X, y, shift=shift.ratio(np.full(ROWS, 3.0), bound=3))
     assert every.inputs == certify(Zeros(), X, y).inputs  # a constant ratio keeps all rows
 
 
@@ -89,7 +89,7 @@ def test_rows_of_few_values_have_coins_of_their_own() -> None:
         generator = np.random.default_rng(seed)
         x = generator.integers(4, size=ROWS)
         y = (generator.random(ROWS) < error_at(x / 4)).astype(np.int64)
-        found = certify(Zeros(), x[:, None], y, ratio=x / 3, ratio_bound=1, delta=DELTA)
+        found = certify(Zeros(), x[:, None], y, shift=shift.ratio(x / 3, bound=1), delta=DELTA)
         violations += found.value < known
         kept.append(found.size)
     check_coverage("known ratio, rows of four values", violations, RUNS, DELTA)
@@ -103,16 +103,19 @@ def test_the_order_of_rows_has_no_part_in_coins() -> None:
     )
     y, w = generator.integers(2, size=300), generator.choice([0.3, 1.2, 2.0], 300)
     order = generator.permutation(300)
-    options: dict[str, Any] = {"of": ["error", "recall"], "ratio_bound": 2, "seed": 5}
-    one = certify_all(Zeros(), frame, y, ratio=w, **options)
-    other = certify_all(Zeros(), frame.iloc[order], y[order], ratio=w[order], **options)
-    assert one.to_dict() == other.to_dict()
-    assert one != certify_all(Zeros(), frame, y, ratio=w, **{**options, "seed": 6})
+
+    def family(rows: pd.DataFrame, labels: Any, weights: Any, seed: int = 5) -> Any:
+        moved = shift.ratio(weights, bound=2, seed=seed)
+        return certify_all(Zeros(), rows, labels, of=["error", "recall"], shift=moved)
+
+    one = family(frame, y, w)
+    assert one.to_dict() == family(frame.iloc[order], y[order], w[order]).to_dict()
+    assert one != family(frame, y, w, seed=6)
 
 
 def test_the_record_says_what_was_kept_and_verify_computes_it_again() -> None:
     X, y = draw(2)
-    found = certify(Zeros(), X, y, ratio=lambda rows: 2 * rows[:, 0], ratio_bound=2, seed=7)
+    found = certify(Zeros(), X, y, shift=shift.ratio(lambda rows: 2 * rows[:, 0], bound=2, seed=7))
     assert dict(found.details) == {"ratio_bound": 2.0, "offered": ROWS, "seed": 7}
     assert 0 < found.inputs["n"] == found.size < ROWS
     assert found.value == clopper_pearson(found.inputs["k"], found.size, 0.05)
@@ -128,7 +131,7 @@ def test_the_record_says_what_was_kept_and_verify_computes_it_again() -> None:
     content["details"] = {**content["details"], "offered": found.size - 1}
     assert not pacboost.verify(type(found).from_dict(content))[0].holds
     family = certify_all(
-        Zeros(), X, y, ratio=2 * X[:, 0], ratio_bound=2, by=X[:, 0] > 0.5, end="both"
+        Zeros(), X, y, shift=shift.ratio(2 * X[:, 0], bound=2), by=X[:, 0] > 0.5, end="both"
     )
     assert all(check.holds for check in [*pacboost.verify(family), *pacboost.verify(family.gap)])
     assert "ratio describes" in family.gap.claim
@@ -139,37 +142,38 @@ def test_copies_have_one_coin() -> None:
     """Wrong rows come once and right ones five times: each is one example, kept by one coin."""
     X, y = draw(4)
     times = np.where(y == 1, 1, 5)
-    options: dict[str, Any] = {"ratio_bound": 2, "copies": "distinct"}
-    found = certify(
-        Zeros(), X.repeat(times, 0), y.repeat(times), ratio=2 * X[:, 0].repeat(times), **options
-    )
-    assert found.inputs == certify(Zeros(), X, y, ratio=2 * X[:, 0], **options).inputs
+    moved = [shift.ratio(2 * X[:, 0].repeat(n), bound=2) for n in (times, 1)]
+    found = certify(Zeros(), X.repeat(times, 0), y.repeat(times), shift=moved[0], copies="distinct")
+    assert found.inputs == certify(Zeros(), X, y, shift=moved[1], copies="distinct").inputs
     assert found.details["offered"] == ROWS
     assert found.sample.startswith("distinct ")
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "words"),
+    ("moved", "error", "words"),
     [
-        ({"ratio": np.ones(ROWS)}, ParameterError, "clip the ratio"),
-        ({"ratio": np.full(ROWS, 3.0), "ratio_bound": 2}, ParameterError, "may not be raised"),
-        ({"ratio": np.full(ROWS, -1.0), "ratio_bound": 2}, DataError, "negative"),
-        ({"ratio": np.full(ROWS, np.nan), "ratio_bound": 2}, DataError, "missing"),
-        ({"ratio": np.ones(3), "ratio_bound": 2}, DataError, "shape"),
-        ({"ratio": np.zeros(ROWS), "ratio_bound": 2}, NotCertified, "none of 400"),
-        ({"ratio": np.ones(ROWS), "ratio_bound": 0}, ParameterError, "above 0"),
-        ({"ratio": np.ones(ROWS), "ratio_bound": 2, "seed": -1}, ParameterError, "seed"),
-        ({"ratio": np.ones(ROWS), "ratio_bound": 2, "ordered": True}, ParameterError, "depend"),
-        ({"ratio_bound": 2}, ParameterError, "without ratio"),
-        ({"new_rows": np.ones((9, 1)), "shares": "any"}, ParameterError, "one of these"),
-        ({"new_rows": np.ones((9, 1)), "ratio": np.ones(ROWS)}, ParameterError, "both"),
-        ({"new_rows": np.ones((9, 1))}, DataError, "60 of each"),
-        ({"new_rows": np.ones((900, 2))}, DataError, "columns"),
+        (shift.ratio(np.full(ROWS, 3.0), bound=2), ParameterError, "may not be raised"),
+        (shift.ratio(np.full(ROWS, -1.0), bound=2), DataError, "negative"),
+        (shift.ratio(np.full(ROWS, np.nan), bound=2), DataError, "missing"),
+        (shift.ratio(np.ones(3), bound=2), DataError, "shape"),
+        (shift.ratio(np.zeros(ROWS), bound=2), NotCertified, "none of 400"),
+        (shift.new_rows(np.ones((9, 1))), DataError, "60 of each"),
+        (shift.new_rows(np.ones((900, 2))), DataError, "columns"),
     ],
 )
-def test_what_no_theorem_covers_is_refused(options: dict[str, Any], error: Any, words: str) -> None:
+def test_what_no_theorem_covers_is_refused(moved: Any, error: Any, words: str) -> None:
     with pytest.raises(error, match=words):
-        certify(Zeros(), *draw(0), **options)
+        certify(Zeros(), *draw(0), shift=moved)
+
+
+def test_options_of_a_shift_are_checked() -> None:
+    with pytest.raises(ParameterError, match="bound is 0"):
+        shift.ratio(np.ones(ROWS), bound=0)
+    with pytest.raises(ParameterError, match="seed is -1"):
+        shift.new_rows(np.ones(ROWS), seed=-1)
+    with pytest.raises(ParameterError, match="ordered") as problem:
+        certify(Zeros(), *draw(0), shift=shift.ratio(np.ones(ROWS), bound=2), ordered=True)
+    assert problem.value.parameter == "shift"
 
 
 # Broken twins: each gives a false certificate far more often than delta.
@@ -190,9 +194,13 @@ def test_twin_that_takes_the_bound_from_the_sample() -> None:
         X, y, w = rare_and_heavy(seed)
         # With the true bound most samples are too small to keep any row: then nothing is claimed.
         with contextlib.suppress(NotCertified):
-            good += certify(Zeros(), X, y, ratio=w, ratio_bound=100, delta=DELTA).value < known
+            good += (
+                certify(Zeros(), X, y, shift=shift.ratio(w, bound=100), delta=DELTA).value < known
+            )
         largest = float(w.max())
-        broken += certify(Zeros(), X, y, ratio=w, ratio_bound=largest, delta=DELTA).value < known
+        broken += (
+            certify(Zeros(), X, y, shift=shift.ratio(w, bound=largest), delta=DELTA).value < known
+        )
     check_coverage("known ratio, rare and heavy rows", good, RUNS, DELTA)
     check_rejected("known ratio, bound from the sample", broken, RUNS, DELTA)
 
@@ -207,7 +215,7 @@ def test_twin_that_normalises_weights_by_their_mean() -> None:
         w = ratio(X)
         k = int(np.ceil(np.sum(w * y) / np.mean(w)))
         broken += clopper_pearson(min(k, ROWS), ROWS, DELTA) < known
-        good += certify(Zeros(), X, y, ratio=w, ratio_bound=10, delta=DELTA).value < known
+        good += certify(Zeros(), X, y, shift=shift.ratio(w, bound=10), delta=DELTA).value < known
     check_coverage("known ratio, a tenth of the rows", good, RUNS, DELTA)
     check_rejected("weights divided by their mean", broken, RUNS, DELTA)
 
@@ -236,8 +244,8 @@ def test_twin_that_learns_the_ratio_on_the_rows_that_certify() -> None:
         for apart in (False, True):
             w = counted_ratio(other if apart else X, new)
             known = np.sum(shares * w * errors) / np.sum(shares * w)
-            options: dict[str, Any] = {"ratio_bound": 3, "delta": DELTA, "copies": "draws"}
-            found = certify(Zeros(), X, y, ratio=w[X[:, 0].astype(int)], **options)
+            moved = shift.ratio(w[X[:, 0].astype(int)], bound=3)
+            found = certify(Zeros(), X, y, shift=moved, delta=DELTA)
             good, broken = (
                 good + (apart and found.value < known),
                 broken + (not apart and found.value < known),
@@ -267,7 +275,9 @@ def test_a_learned_ratio_certifies_what_its_weights_describe(
     monkeypatch.setattr(LearnedRatio, "of", recorded)
     violations, errors = 0, []
     for seed in range(RUNS):
-        found = certify(Zeros(), *draw(seed, 900), new_rows=target(seed, 900), delta=DELTA)
+        found = certify(
+            Zeros(), *draw(seed, 900), shift=shift.new_rows(target(seed, 900)), delta=DELTA
+        )
         ratio = learned[-1]
         assert ratio.found == ("learned" in found.details)
         errors.append(truth(ratio) if ratio.found else error_at(GRID).mean())
@@ -278,7 +288,10 @@ def test_a_learned_ratio_certifies_what_its_weights_describe(
 
 
 def test_no_shift_is_said_and_changes_no_weights() -> None:
-    found = [certify(Zeros(), *draw(seed), new_rows=draw(seed + 999)[0]) for seed in range(200)]
+    found = [
+        certify(Zeros(), *draw(seed), shift=shift.new_rows(draw(seed + 999)[0]))
+        for seed in range(200)
+    ]
     false = [own for own in found if "learned" in own.details]
     check_coverage("no shift, but found", len(false), 200, 0.05)
     still = next(own for own in found if "learned" not in own.details)
@@ -295,14 +308,16 @@ def test_columns_that_moved_are_named() -> None:
     frames = [pd.DataFrame(own, columns=["one", "two", "three"]) for own in (rows, new)]
     frames[1]["two"] **= 0.5
     y = generator.integers(2, size=1500)
-    found = certify(Zeros(), frames[0], y, new_rows=frames[1])
+    found = certify(Zeros(), frames[0], y, shift=shift.new_rows(frames[1]))
     assert "by two (" in found.sample
     assert "examples that the learned weights describe" in found.claim
     assert pacboost.verify(found)[0].holds
     order = generator.permutation(1500)
-    again = certify(Zeros(), frames[0].iloc[order], y[order], new_rows=frames[1].iloc[order])
+    again = certify(
+        Zeros(), frames[0].iloc[order], y[order], shift=shift.new_rows(frames[1].iloc[order])
+    )
     assert again == found
-    one = certify_all(Zeros(), frames[0], y, of="recall", positive=0, new_rows=frames[1])
+    one = certify_all(Zeros(), frames[0], y, of=measures.recall(0), shift=shift.new_rows(frames[1]))
     assert one.certificates[0].size < found.size
 
 
@@ -345,10 +360,10 @@ def beside(
     model = pacboost.BoostClassifier(n_estimators=60, random_state=0).fit(
         rows.iloc[train], y[train]
     )
-    options = [{}, {"new_rows": rows[new]}]
-    options += [] if ratio is None else [{"ratio": ratio[held], "ratio_bound": 1}]
-    found = [certify(model, rows.iloc[held], y[held], **own).value for own in options]
-    return [*found, float((model.predict(rows[new]) != y[new]).mean())]
+    moves: list[Any] = [None, shift.new_rows(rows[new])]
+    moves += [] if ratio is None else [shift.ratio(ratio[held], bound=1)]
+    bounds = [certify(model, rows.iloc[held], y[held], shift=move).value for move in moves]
+    return [*bounds, float((model.predict(rows[new]) != y[new]).mean())]
 
 
 def test_adult_by_age() -> None:

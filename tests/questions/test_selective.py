@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from pacboost import AdaBoostClassifier, RandomForestClassifier
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.errors import DataError, NotCertified, ParameterError
-from pacboost.questions.certify import certify_answers
+from pacboost.questions.answering import certify_answers
 from pacboost.questions.verify import recompute
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.worlds import noisy

@@ -93,16 +93,17 @@ def test_scales_keep_the_order_and_stay_inside(values: list[float], kind: str) -
 
 def test_the_sentence_says_what_is_certified() -> None:
     said = sentence(subject(CERTIFICATE))
-    assert str(said) == (
-        "At most 4.1 % wrong on future examples like these (95 % confidence; 1,000 held-out rows, "
-        "30 wrong)."
-    )
     assert said.strong == "4.1 %"
     assert confidence(0.001) == "99.9 %"
 
 
 def test_the_sentence_claims_nothing_without_a_certificate() -> None:
-    assert "Nothing is certified" in str(sentence(subject()))
+    trained = replace(CERTIFICATE, delta=0.0, value=0.5, bound="training.product_bound")
+    for known in (subject(), subject(trained)):
+        said = sentence(known)
+        assert "pacboost.certify(" in said.strong
+        assert "%" not in str(said)
+        assert line(known, None) is None
     vacuous = holdout.certificate(5, 5, 0.05)
     assert "No error below 100 %" in str(sentence(subject(vacuous)))
     numbers = Numbers(np.array([1.0, 2.0]), np.array([1.5, 2.5]))
@@ -112,10 +113,9 @@ def test_the_sentence_claims_nothing_without_a_certificate() -> None:
 def test_the_line_has_a_mark_for_all_that_is_known() -> None:
     rows = judged()
     drawn = str(line(subject(CERTIFICATE), rows))
-    assert "30 of 1,000 held-out rows are wrong" in drawn
+    assert "30 of 1,000" in drawn
     assert percent(rows.error) in drawn
-    assert f"if “{('no', 'yes')[rows.commonest[0]]}” were always predicted" in drawn
-    assert line(subject(), None) is None
+    assert f"“{('no', 'yes')[rows.commonest[0]]}”" in drawn
 
 
 def test_bars_of_margins_count_every_row_once() -> None:
@@ -191,10 +191,10 @@ def test_held_out_rows_are_shown_without_data() -> None:
     said = np.where(np.arange(200) % 10 == 0, "yes", labels)
     held_out = HeldOut.of(labels, said, np.array(["no", "yes"]))
     shown = page(replace(subject(CERTIFICATE), held_out=held_out))
-    assert "185 of 200 rows are predicted correctly" in shown
-    assert "These are the held-out rows that certify; the shares are estimates." in shown
-    assert "were always predicted, on held-out rows" in shown
-    assert "held-out rows that certify" not in page(subject(CERTIFICATE))
+    assert "185 of 200" in shown
+    assert "always predicted" in shown
+    assert '<section id="confusion"' in shown
+    assert '<section id="confusion"' not in page(subject(CERTIFICATE))
 
 
 def test_the_bound_on_the_training_error_is_in_the_details() -> None:
@@ -202,8 +202,8 @@ def test_the_bound_on_the_training_error_is_in_the_details() -> None:
         CERTIFICATE, delta=0.0, of_what="training rows", bound="training.product_bound"
     )
     both = page(subject(CERTIFICATE, trained))
-    assert "<summary>The bound on the training error</summary>" in both
-    assert "<summary>The bound on the training error</summary>" not in page(subject(trained))
+    for shown in (both, page(subject(trained))):
+        assert "<summary>The bound on" in shown
 
 
 GENERATOR = np.random.default_rng(0)
@@ -225,7 +225,7 @@ def test_everything_certified_is_listed_with_its_rows(tmp_path: Path) -> None:
     )
     groups = np.where(ROWS[2500:, 1] > 0, "north", "south")
     found = pacboost.certify_all(
-        careful, ROWS[2500:], Y[2500:], of="false_negative_rate", positive="sick", by=groups
+        careful, ROWS[2500:], Y[2500:], of=pacboost.measures.false_negative_rate("sick"), by=groups
     )
     said = panel(careful.report(tmp_path / "page.html", ROWS[2500:], Y[2500:], certified=found))
     claims = [careful.certificate_, *careful.others_, sets.rule.certificate, *found]
@@ -234,10 +234,10 @@ def test_everything_certified_is_listed_with_its_rows(tmp_path: Path) -> None:
         assert f">{own.size:,}<" in said
     assert said.count("95 %") >= len(claims)
     assert f"Worst group: {found.worst_group}" in said
-    assert "guaranteed, for all thresholds at once" in said
+    assert "for all thresholds" in said
     assert "At most" not in (tmp_path / "page.html").read_text("utf-8").split("</h1>")[0][-400:]
     plain = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "Nothing is proved about new examples" not in plain
+    assert "Nothing is proved" not in plain
     errors = np.mean(careful.predict(ROWS[2500:]) != Y[2500:])
     assert f"{100 * errors:.1f} %" in plain  # of the threshold, not of the plain vote
 
@@ -246,15 +246,14 @@ def test_answers_and_intervals_have_their_panels(tmp_path: Path) -> None:
     modest = pacboost.choose_threshold(MODEL, ROWS[1000:], Y[1000:], target_error=0.05)
     said = panel(modest.report(tmp_path / "page.html"))
     assert "Answers that are given" in said
-    assert "Answering less, and being right more often" in said
     numbers = pacboost.BoostRegressor(n_estimators=5, random_state=0).fit(
         ROWS[:1000], ROWS[:1000, 0]
     )
     assert panel(numbers.report(tmp_path / "page.html")) == ""
     numbers = pacboost.intervals(numbers, ROWS[1000:], ROWS[1000:, 0]).estimator_
     said = panel(numbers.report(tmp_path / "page.html"))
-    assert "The prediction interval holds the true number for at least" in said
-    assert "wide on average (an estimate)" in said
+    assert "Prediction intervals" in said
+    assert "wide on average" in said
 
 
 RNG = np.random.default_rng(0)
@@ -286,7 +285,7 @@ def test_held_out_rows_give_curves_and_a_file_keeps_them(kind: str, tmp_path: Pa
     assert text == model.report(tmp_path / "fresh.html").read_text(encoding="utf-8")
     section = text[text.index('<section id="ranking"') :].partition("</section>")[0]
     rows = loaded.model_.held_out.rows
-    assert f"The {rows:,} held-out rows are sorted by the score" in section
+    assert f"{rows:,} held-out rows" in section
     assert "ROC curve" in section
     assert "Precision and recall" in section
     assert min(own.auc for own in loaded.model_.held_out.ranks.values()) > 0.5
@@ -299,7 +298,7 @@ def test_given_rows_give_the_curves_and_rows_of_the_fit_are_marked(tmp_path: Pat
     for rows, seen in ((slice(0, 300), True), (slice(300, 600), False)):
         text = model.report(tmp_path / "m.html", X[rows], TWO[rows]).read_text(encoding="utf-8")
         section = text[text.index('<section id="ranking"') :].partition("</section>")[0]
-        assert "The 300 rows given for this report are sorted by the score" in section
+        assert "300 rows given" in section
         assert (TRAINED in section) == seen
 
 

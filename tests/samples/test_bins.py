@@ -105,7 +105,7 @@ def test_a_value_with_most_of_the_rows_has_a_bin_and_leaves_room_for_others() ->
 
 @pytest.mark.parametrize("max_bins", [-1, 0, 1, MAX_BINS + 1])
 def test_numbers_of_bins_outside_the_limits_are_refused(max_bins: int) -> None:
-    with pytest.raises(ParameterError, match=f"max_bins is {max_bins}; it may be 2 to 65535"):
+    with pytest.raises(ParameterError, match=f"max_bins is {max_bins}.*65535"):
         fit_bins(table_of([1.0, 2.0]), max_bins)
 
 

@@ -28,6 +28,17 @@ def test_whole_or_not_at_all(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_writers_of_one_path_have_files_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.touch(mode=0o600)
+    with atomic_write(path) as part, atomic_write(path) as other:
+        assert part != other
+        part.write_text("first")
+        other.write_text("second")
+    assert path.read_text() == "first"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     target, link = tmp_path / "real.txt", tmp_path / "link.txt"
     target.write_text("old")
@@ -56,7 +67,7 @@ def test_what_a_killed_process_left_is_removed(tmp_path: Path, folder: str) -> N
     ended = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False)
     assert ended.returncode == -signal.SIGKILL
     (left,) = path.parent.iterdir()
-    living = left.with_name(left.name.replace(left.name.split(".")[-2], str(os.getppid())))
+    living = left.with_name(left.name.replace(left.name.split(".")[-2], f"{os.getppid()}-0"))
     living.touch()
     with atomic_write(path) as part:
         part.write_text("whole")

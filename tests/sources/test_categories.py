@@ -24,7 +24,7 @@ from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import find_levels
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.frame_table import FrameTable
-from pacboost.sources.levels import MAX_CELLS_FOR_PYTHON, Levels
+from pacboost.sources.levels import MAX_CELLS_FOR_PYTHON, Levels, refuse_unsaved_labels
 from pacboost.sources.sparse import SparseTable
 from pacboost.sources.table import RecodedTable, SomeRows, Table
 
@@ -210,7 +210,7 @@ def test_columns_are_chosen_by_name_number_or_mask(choice: Any) -> None:
 def test_impossible_choices_are_explained(choice: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         find_levels(pd.DataFrame({"a": [1], "b": [2]}), choice)
-    with pytest.raises(ParameterError, match="have no names; give column numbers, 0 to 1"):
+    with pytest.raises(ParameterError, match="have no names; give"):
         find_levels(np.zeros((2, 2)), ["a"])
 
 
@@ -220,7 +220,7 @@ def test_the_most_frequent_of_too_many_levels_are_kept_with_a_warning() -> None:
         with pytest.warns(InputWarning, match=f"column {name} has 70,000 levels, more than 254"):
             levels = find_levels(data)
         assert levels == Levels({0: ("level 5", "level 77", "level 9")})
-    with pytest.warns(InputWarning, match="the 2 most frequent are kept"):
+    with pytest.warns(InputWarning, match="the 2 most frequent are"):
         assert find_levels(objects(cells)[:, None], max_levels=2) == Levels(
             {0: ("level 5", "level 77")}
         )
@@ -245,7 +245,7 @@ def test_a_level_in_every_row_teaches_nothing() -> None:
     ids=["array", "pandas object", "pandas category", "late"],
 )
 def test_text_and_numbers_in_one_column_are_refused(data: Any) -> None:
-    with pytest.raises(DataError, match="mixes text and numbers, such as 'a' and 1; make"):
+    with pytest.raises(DataError, match="mixes text and numbers"):
         find_levels(data)
 
 
@@ -267,7 +267,7 @@ def test_what_is_no_category_is_refused(cells: list[Any], message: str) -> None:
     with pytest.raises(DataError, match=f"column 0 .*{message}|column 0 {message}"):
         find_levels(array, [0])
     if isinstance(cells[0], list):
-        with pytest.raises(DataError, match="column 0 contains lists, which cannot be categories"):
+        with pytest.raises(DataError, match="column 0 contains lists, which"):
             numbers(array, Levels({0: ("a",)}))
 
 
@@ -293,9 +293,9 @@ def test_other_text_is_refused_and_categories_are_spoken_of(data: Any) -> None:
 
 
 def test_other_columns_of_an_object_array_have_to_be_finite_numbers() -> None:
-    with pytest.raises(DataError, match="column 1 holds inf in row 0"):
+    with pytest.raises(DataError, match="column 1 holds inf in"):
         CategorisedArray(objects([["a", math.inf]]), Levels({0: ("a",)}))
-    with pytest.raises(DataError, match="column 'b' holds a value that is not a number"):
+    with pytest.raises(DataError, match="column 'b' holds a value that"):
         CategorisedArray(objects([["a", {}]]), Levels({0: ("a",)}), ("a", "b"))
 
 
@@ -355,7 +355,7 @@ def test_many_rows_are_numbered_piece_by_piece() -> None:
 
 
 def test_damaged_levels_are_refused() -> None:
-    with pytest.raises(ValueError, match="column 0 are not in order"):
+    with pytest.raises(ValueError, match="column 0 are not in"):
         Levels.from_dict({"0": ["b", "a"]})
     with pytest.raises(ValueError, match="column -1"):
         Levels.from_dict({"-1": ["a"]})
@@ -406,3 +406,10 @@ def test_objects_that_pandas_can_convert_come_with_advice(cell: Any, advice: str
     frame = pd.DataFrame({"when": pd.Series([cell, cell], dtype=object)})
     with pytest.raises(DataError, match=advice):
         find_levels(frame, "from_dtype")
+
+
+@pytest.mark.parametrize("label", [2**63, "a\0", b"a\0"])
+def test_labels_that_no_model_file_holds_are_refused(label: object) -> None:
+    for labels in (np.array([1, 2**63], dtype=np.uint64), np.array([label, label], dtype=object)):
+        with pytest.raises(DataError, match="y holds"):
+            refuse_unsaved_labels(labels)

@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.oracles.held import hold
 from pacboost.sources.sparse import SparseTable, WordTable, words_of
 from tests.sparse_samples import twins
 from tests.word_samples import some_presence
@@ -82,6 +83,21 @@ def test_rows_are_taken_in_any_order_and_more_than_once(seed: int) -> None:
         assert (np.diff(taken.entries.columns * 30 + taken.entries.rows) > 0).all()
 
 
+@pytest.mark.parametrize("number", [-(10**7), 10**8])
+@pytest.mark.parametrize(
+    ("form", "indices"),
+    [("csr", "indices"), ("csr", "indptr"), ("csc", "indices"), ("bsr", "indptr"), ("coo", "row")],
+)
+def test_indices_outside_the_matrix_are_refused(form: str, indices: str, number: int) -> None:
+    """SciPy would read or write outside its arrays."""
+    matrix = sp.csr_array(DENSE).asformat(form)  # type: ignore[call-overload]
+    getattr(matrix, indices)[1] = number
+    with pytest.raises(DataError, match="damaged"):
+        SparseTable(matrix)
+    with pytest.raises(DataError, match="damaged"):
+        hold(matrix, np.arange(len(DENSE)))
+
+
 def test_only_blocks_that_are_asked_for_are_opened() -> None:
     table = SparseTable(sp.csr_array(DENSE))
     found = list(table.blocks_of([2, 0]))
@@ -92,7 +108,7 @@ def test_only_blocks_that_are_asked_for_are_opened() -> None:
 def test_infinite_values_are_refused_by_row_and_column() -> None:
     matrix = sp.csr_array(DENSE)
     matrix.data[matrix.data == 4.0] = -np.inf
-    with pytest.raises(DataError, match="column 0 holds -inf in row 3"):
+    with pytest.raises(DataError, match="column 0 holds -inf in"):
         SparseTable(matrix).entries.refuse_infinite()
 
 

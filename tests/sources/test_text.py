@@ -157,7 +157,7 @@ def test_what_is_no_text_is_named(texts: Any, message: str) -> None:
 )
 def test_bad_options(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        TextFeatures(**options)
+        TextFeatures.checked(**options)
 
 
 # Conditions on single words: how often and where they occur, and how they begin.
@@ -237,4 +237,4 @@ def test_rules_name_the_column() -> None:
 )
 def test_bad_conditions(options: dict[str, Any], match: str) -> None:
     with pytest.raises(ParameterError, match=match):
-        TextFeatures(**options)
+        TextFeatures.checked(**options)

@@ -11,9 +11,9 @@ from pacboost.theory import needs, plan
 from pacboost.theory.sample_sizes import examples_for_sharp
 
 
-@pytest.mark.parametrize("least", [1, 2, 3, 7, 8, 9, 100, 1023])
-def test_smallest(least: int) -> None:
-    assert needs.smallest(lambda m: m >= least, 10**6) == least
+@pytest.mark.parametrize("threshold", [1, 2, 3, 7, 8, 9, 100, 1023])
+def test_smallest(threshold: int) -> None:
+    assert needs.smallest(lambda m: m >= threshold, 10**6) == threshold
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 0.05), (0.05, 0.1), (0.3, 0.01)])

@@ -90,7 +90,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(ParameterError, match="world is int"):
         theory.pac(Stump(), 3, 10)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="not a class"):
-        theory.pac(RectangleClassifier, SQUARE, 10)
+        theory.pac(RectangleClassifier, SQUARE, 10)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="m is"):
         theory.pac(Stump(), SQUARE, 0)
     with pytest.raises(ParameterError, match="trials is"):

@@ -21,10 +21,10 @@ from pacboost.bounds.measures import rate_lower
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.growth import log_cover, log_sauer
 from pacboost.theory import needs, plan
-from pacboost.theory import vc as vc_bound
 from pacboost.theory.finite import consistent
 from pacboost.theory.plan_learning import Plan
 from pacboost.theory.sample_sizes import selection_size, sharp
+from pacboost.theory.vc import realizable
 from pacboost.training.filtering.plan import share_of
 from tests.bounds.coverage import check_coverage
 from tests.cli.running import answer
@@ -236,8 +236,8 @@ def test_more_is_needed_for_less_error_and_less_doubt(name: str, parameter: str)
         numbers = [getattr(answer, field) for answer in answers]
         if (name, parameter) == ("confidence", "epsilon"):
             continue  # a gap of the same width is harder to see near 1/2
-        for fewer, more in pairwise(numbers):
-            assert (fewer is None and more is None) or fewer <= more
+        for smaller, larger in pairwise(numbers):
+            assert (smaller is None and larger is None) or smaller <= larger
 
 
 @pytest.mark.usefixtures("only_proofs")
@@ -250,7 +250,7 @@ def test_weak_implies_strong(edge: float, dimension: int) -> None:
         per_round = -0.5 * math.log1p(-(edge**2))
         needed = math.floor(math.log(m) / per_round) + 1
         growth = needed * log_sauer(dimension, 2 * m) + log_cover(2 * m, needed)
-        return vc_bound.realizable(m, 0.05 / 2, growth)
+        return realizable(m, 0.05 / 2, growth)
 
     answer = plan.strong(epsilon=0.1, delta=0.05, edge=edge, dimension=dimension)
     assert answer.examples is not None

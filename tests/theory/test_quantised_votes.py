@@ -20,7 +20,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.theory import certify_by_training_rows
 from pacboost.theory.quantised_votes import merged
 from tests.bounds.coverage import check_coverage, check_rejected
-from tests.estimators.boosting.noisy_box import NOISY_BOX, coins, risk_of_stumps
+from tests.estimators.boosting.worlds import NOISY_BOX, coins, risk_of_stumps
 from tests.runs import several_runs
 from tests.worlds import noisy
 
@@ -112,10 +112,10 @@ def test_refuses_shares(share: Any) -> None:
         certify_by_training_rows(X, Y, share_for_bins=share)
 
 
-@pytest.mark.parametrize("more", [{"n_estimators": 0}, {"max_bins": 1}, {"delta": 1.0}])
-def test_refuses_impossible_numbers(more: dict[str, Any]) -> None:
-    with pytest.raises(ParameterError, match=next(iter(more))):
-        certify_by_training_rows(X, Y, **more)
+@pytest.mark.parametrize("options", [{"n_estimators": 0}, {"max_bins": 1}, {"delta": 1.0}])
+def test_refuses_impossible_numbers(options: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError, match=next(iter(options))):
+        certify_by_training_rows(X, Y, **options)
 
 
 def test_refuses_classes_that_the_rows_of_the_bins_do_not_have() -> None:

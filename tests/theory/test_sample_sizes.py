@@ -18,7 +18,6 @@ from pacboost.numerics.growth import log_sauer
 from pacboost.numerics.kl import kl
 from pacboost.theory.finite import examples_for_consistent
 from pacboost.theory.sample_sizes import (
-    agnostic_lower,
     blumer,
     blumer_upper,
     ehkv,
@@ -128,9 +127,6 @@ def test_refuses_where_not_proved() -> None:
         ehkv(0.2, 0.01, 10)
     with pytest.raises(NotCertified, match="dimensions of 2"):
         ehkv(0.05, 0.01, 1)
-    for epsilon, delta in ((0.1, 0.01), (0.01, 0.1), (1 / 64, 0.01)):
-        with pytest.raises(NotCertified, match="below 1/64"):
-            agnostic_lower(epsilon, delta, 10)
 
 
 def test_vectors_of_confidence() -> None:

@@ -259,7 +259,8 @@ def numbers_for(booster: Booster[Any], targets: Floats | None) -> Floats:
     if targets is None:
         raise ParameterError(
             f"{booster.name} is for regression and needs numbers to predict; for classes use "
-            "another booster, such as logit"
+            "another booster, such as logit",
+            parameter="booster",
         )
     return targets
 
@@ -276,13 +277,15 @@ MAX_RATE = 1e9
 def check_rate(name: str, value: float) -> None:
     """Raise ParameterError unless a number is above 0 and at most ``MAX_RATE``."""
     if not 0 < float(value) <= MAX_RATE:
-        raise ParameterError(f"{name} is {value}; it must be above 0 and at most {MAX_RATE:g}")
+        raise ParameterError(
+            f"{name} is {value}; it must be above 0 and at most {MAX_RATE:g}", parameter=name
+        )
 
 
 def check_not_negative(name: str, value: float) -> None:
     """Raise ParameterError unless a number is finite and not negative."""
     if not (math.isfinite(value) and value >= 0):
-        raise ParameterError(f"{name} is {value}; it must be 0 or more")
+        raise ParameterError(f"{name} is {value}; it must be 0 or more", parameter=name)
 
 
 def check_shrinkage(name: str, value: float) -> None:
@@ -290,7 +293,8 @@ def check_shrinkage(name: str, value: float) -> None:
     if not 0 < value <= 1:
         raise ParameterError(
             f"{name} is {value}; it must lie in (0, 1]: a step longer than the best one can raise "
-            "the loss"
+            "the loss",
+            parameter=name,
         )
 
 

@@ -32,12 +32,12 @@ from pacboost.boosters.booster import (
     whole_values,
 )
 from pacboost.errors import ParameterError
-from pacboost.hypotheses.hypothesis import Cells, CellValues
+from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis
 from pacboost.kernels import update
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.numerics.same_bits import exp, log
-from pacboost.samples.sample import Request, Signs, Sums
+from pacboost.samples.sample import Request, Sample, Signs, Sums
 
 
 class FilteringBooster(Booster[S]):
@@ -88,6 +88,21 @@ class FilteringBooster(Booster[S]):
         after that round, which the ledger holds.
         """
         raise ParameterError(f"{self.name} weighs rows by their margins: call chances")
+
+    def path(
+        self,
+        sample: Sample,
+        rules: Sequence[Hypothesis],
+        memories: Sequence[Sequence[float]],
+        *,
+        cells: bool,
+    ) -> Floats:
+        """Return the log weights of rows after some rounds; ``cells``: values include the vote."""
+        path = self.start(sample.signs.shape)
+        for rule, memory in zip(rules, memories, strict=True):
+            agree = rule.said(sample) * sample.signs / (self.rate if cells else 1.0)
+            path = self.follow(path, agree, memory)
+        return path
 
     def continue_on_other_rows(
         self, state: S, margins: Floats, votes: Sequence[float], log_weights: Floats | None = None

@@ -26,14 +26,15 @@ def as_loss(choice: Any) -> Booster[Any]:
     if callable(choice) and not isinstance(choice, type):
         return CustomLoss(choice)
     if choice == CustomLoss.name:
-        raise ParameterError(MISSING_FUNCTION.format("loss"))
+        raise ParameterError(MISSING_FUNCTION.format("loss"), parameter="loss")
     name = LOSS_NAMES.get(choice, choice) if isinstance(choice, str) else ""
     if name in LOSSES:
         return LOSSES[name]()
     raise ParameterError(
         f"loss is {choice!r}{meant(choice, loss_names())}; it may be "
         f"{', '.join(map(repr, loss_names()))}, or a "
-        "function of (y, score) that returns gradient and curvature"
+        "function of (y, score) that returns gradient and curvature",
+        parameter="loss",
     )
 
 
@@ -50,7 +51,7 @@ def as_booster(choice: Any) -> Booster[Any]:
     if callable(choice) and not isinstance(choice, type):
         return CustomObjective(choice)
     if choice == CustomObjective.name:
-        raise ParameterError(MISSING_FUNCTION.format("booster"))
+        raise ParameterError(MISSING_FUNCTION.format("booster"), parameter="booster")
     if isinstance(choice, str) and ":" in choice:
         return _imported(choice)()
     if isinstance(choice, str) and choice in BOOSTERS:
@@ -59,7 +60,8 @@ def as_booster(choice: Any) -> Booster[Any]:
         f"booster is {choice!r}{meant(choice, BOOSTERS)}; it may be "
         f"{', '.join(map(repr, BOOSTERS))}, 'module:Class' "
         "for your class, a booster (an object, not a class), or a function of "
-        "(y, score) that returns gradient and curvature"
+        "(y, score) that returns gradient and curvature",
+        parameter="booster",
     )
 
 
@@ -70,8 +72,12 @@ def _imported(path: str) -> type[Booster[Any]]:
     except (ImportError, AttributeError, ValueError) as problem:
         raise ParameterError(
             f"booster is {path!r}, which cannot be imported: {problem}. It must be 'module:Class', "
-            "and Python must find the module: install it, or name its folder in PYTHONPATH"
+            "and Python must find the module: install it, or name its folder in PYTHONPATH",
+            parameter="booster",
         ) from problem
     if not (isinstance(kind, type) and issubclass(kind, Booster)):
-        raise ParameterError(f"booster is {path!r}, which is not a subclass of pacboost's Booster")
+        raise ParameterError(
+            f"booster is {path!r}, which is not a subclass of pacboost's Booster",
+            parameter="booster",
+        )
     return kind

@@ -139,11 +139,14 @@ class Measure(Promised):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.share <= 1:
-            raise ParameterError(f"share is {self.share}; it must be above 0 and at most 1")
+            raise ParameterError(
+                f"share is {self.share}; it must be above 0 and at most 1", parameter="share"
+            )
         if self.slope == 0:
             raise ParameterError(
                 f"share·epsilon·edge is {self.share * self.epsilon * self.edge:g}, less than the "
-                "smallest vote; set a larger epsilon or edge"
+                "smallest vote; set a larger epsilon or edge",
+                parameter="epsilon",
             )
 
     @property

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pacboost.boosters.booster import Floats, check_not_negative, check_rate, check_shrinkage
 from pacboost.boosters.newton import Newton, NewtonState
@@ -159,7 +160,7 @@ def takes_weights(function: Objective) -> bool:
     return len(asked) > 2
 
 
-def checked(returned: Any, rows: int) -> tuple[Floats, Floats]:
+def checked(returned: object, rows: int) -> tuple[Floats, Floats]:
     """Return gradient and curvature as arrays; raise ParameterError for anything else."""
     if not (isinstance(returned, tuple | list) and len(returned) == 2):
         shape = getattr(returned, "shape", None)
@@ -182,7 +183,7 @@ def checked(returned: Any, rows: int) -> tuple[Floats, Floats]:
     return gradient, curvature
 
 
-def _numbers(name: str, values: Any, rows: int) -> Floats:
+def _numbers(name: str, values: ArrayLike, rows: int) -> Floats:
     try:
         numbers = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as problem:

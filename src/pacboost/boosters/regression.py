@@ -142,8 +142,8 @@ class Gamma(LogLink):
         """Raise DataError for targets that are not above 0."""
         if (targets <= 0).any():
             raise DataError(
-                f"{name} holds {targets.min():g}, but loss='gamma' predicts numbers above 0. Use "
-                "another loss, such as 'poisson' (0 or more) or 'squared_error', or drop such "
+                f"{name} holds {targets.min():g}, but the loss 'gamma' predicts numbers above 0. "
+                "Use another loss, such as 'poisson' (0 or more) or 'squared_error', or drop such "
                 "rows"
             )
 
@@ -174,7 +174,8 @@ class Huber(Residual):
         if not 0 < self.alpha < 1:
             raise ParameterError(
                 f"alpha is {self.alpha}; it must lie between 0 and 1: the share of rows that are "
-                "not outliers"
+                "not outliers",
+                parameter="alpha",
             )
 
     def prepared(self, state: ResidualState) -> ResidualState:
@@ -223,13 +224,13 @@ class Poisson(LogLink):
         """Raise DataError for negative targets, and for targets that are all 0."""
         if (targets < 0).any():
             raise DataError(
-                f"{name} holds {targets.min():g}, but loss='poisson' predicts counts: numbers of 0 "
-                "or more. Use another loss, such as 'squared_error', or drop such rows"
+                f"{name} holds {targets.min():g}, but the loss 'poisson' predicts counts: numbers "
+                "of 0 or more. Use another loss, such as 'squared_error', or drop such rows"
             )
         if name == "y" and not targets.any():
             raise DataError(
-                "all targets are 0, but loss='poisson' needs the logarithm of their mean; add rows "
-                "with larger targets, or use another loss"
+                "all targets are 0, but the loss 'poisson' needs the logarithm of their mean; add "
+                "rows with larger targets, or use another loss"
             )
 
 
@@ -258,7 +259,8 @@ class Quantile(Residual):
         if not 0 < self.quantile < 1:
             raise ParameterError(
                 f"quantile is {self.quantile}; it must lie between 0 and 1: 0.5 predicts medians, "
-                "0.9 numbers that nine of ten targets lie below"
+                "0.9 numbers that nine of ten targets lie below",
+                parameter="quantile",
             )
 
     def best(self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool) -> Floats:

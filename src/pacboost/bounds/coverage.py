@@ -102,11 +102,19 @@ class LabelScore:
     def __post_init__(self) -> None:
         if self.method not in SET_METHODS:
             allowed = ", ".join(map(repr, SET_METHODS))
-            raise ParameterError(f"method is {self.method!r}; it may be {allowed}")
+            raise ParameterError(
+                f"method is {self.method!r}; it may be {allowed}", parameter="method"
+            )
         if not isinstance(self.penalty, int | float) or not 0 <= self.penalty < np.inf:
-            raise ParameterError(f"penalty is {self.penalty!r}; it is a finite number, 0 or more")
+            raise ParameterError(
+                f"penalty is {self.penalty!r}; it is a finite number, 0 or more",
+                parameter="penalty",
+            )
         if isinstance(self.free_labels, bool) or not isinstance(self.free_labels, int | np.integer):
-            raise ParameterError(f"free_labels is {self.free_labels!r}; it is a whole number")
+            raise ParameterError(
+                f"free_labels is {self.free_labels!r}; it is a whole number",
+                parameter="free_labels",
+            )
 
     @property
     def by_row(self) -> bool:

@@ -82,16 +82,18 @@ class ThresholdDecision:
     @property
     def sentence(self) -> str:
         """The guarantee and its threshold, with the price on the other side."""
-        guarantee = (
-            f"{wording.sentence(self.certificate)} The threshold is {self.threshold:.4g} for class "
-            f"'{self.positive}'."
-        )
+        return f"{wording.sentence(self.certificate)} {self.details}"
+
+    @property
+    def details(self) -> str:
+        """The threshold, and the certificates of the other rates."""
+        threshold = f"The threshold is {self.threshold:.4g} for class '{self.positive}'."
         if not len(self.others):
-            return guarantee
+            return threshold
         others = "; ".join(str(wording.clause(certificate)) for certificate in self.others)
         same = self.others.delta == self.certificate.delta
         sure = "the same" if same else confidence(self.others.delta)
-        return f"{guarantee} With {sure} confidence, {others}."
+        return f"{threshold} With {sure} confidence, {others}."
 
     @property
     def claims(self) -> Family:

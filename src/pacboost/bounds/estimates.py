@@ -119,7 +119,7 @@ TRAINED_ONLY = (
 )
 ONE_ANSWER = (
     "It never says anything else on these rows, so it is worth no more than that. Next: fit with "
-    'class_weight="balanced", or choose a threshold by what mistakes cost (choose_threshold).'
+    "balanced class weights, or choose a threshold by what mistakes cost."
 )
 ANSWER_MORE = (
     "Next: to answer more examples, allow a larger target error, or certify on more new rows."

@@ -43,8 +43,8 @@ class Bound:
     """The subject of the claim: the classifier whose error is bounded."""
     end: str = ""
     """The last words of a claim about new examples."""
-    condition: Callable[[Mapping[str, Any]], str] | None = None
-    """A function of the inputs that states a further condition on new examples."""
+    condition: Callable[[Mapping[str, Any], str], str] | None = None
+    """A function of the inputs, and of who moves, that states a condition on new examples."""
     held_out: bool = False
     """True if the inputs k and n are mistakes and rows of a hold-out."""
     loose: bool = False

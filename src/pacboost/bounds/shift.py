@@ -89,7 +89,7 @@ def largest_error(error: float, move: str, by: float) -> float:
     low, high = way.none, way.upper_end
     if isinstance(by, bool) or not isinstance(by, int | float) or not low <= by <= high:
         limits = f"from {low:g} to {high:g}" if high < math.inf else f"≥ {low:g}"
-        raise ParameterError(f"{move} is {by!r}; it is a number {limits}")
+        raise ParameterError(f"{move} is {by!r}; it is a number {limits}", parameter=move)
     return outward(way.largest(min(1.0, error), by)) if by > way.none else error
 
 
@@ -110,7 +110,7 @@ def farthest(error: float, goal: float, move: str) -> float:
     return way.none + turning_point(beyond, MIN_MOVE, MAX_MOVE) * (1 - 1e-15)
 
 
-def _condition(inputs: Mapping[str, Any], who: str = "them") -> str:
+def _condition(inputs: Mapping[str, Any], who: str) -> str:
     return f"as long as {_move_words(inputs['move'], float(inputs['by']), who)}"
 
 
@@ -126,6 +126,8 @@ def _again(stored: Certificate, ledger: Ledger) -> Certificate:
     inputs = dict(stored.inputs)
     name, move, by = (inputs.pop(key) for key in ("bound", "move", "by"))
     before = makers(*KINDS)[name](replace(stored, bound=name, inputs=inputs), ledger)
+    names = [name for name in wording.UNANSWERED if name in stored.details]
+    before = before.detailed({name: stored.details[name] for name in names})  # name who moves
     return under(before.filtered(stored.details), **{move: by})
 
 
@@ -174,14 +176,9 @@ def under(certificate: Certificate, **moves: float) -> Certificate:
         inputs=inputs,
         theorem=f"{certificate.theorem}; after the move {MOVES[move].theorem}",
         reference=f"{certificate.reference}; {PROOF}",
-        assumptions=(*assumed, _condition(inputs, _who(certificate))),
+        assumptions=(*assumed, _condition(inputs, wording.affected(certificate))),
         model_digest="",
     )
-
-
-def _who(certificate: Certificate) -> str:
-    new = certificate.of_what in (wording.NEW_EXAMPLES, "error")
-    return "new examples" if new else "these examples"
 
 
 def _refuse(certificate: Certificate) -> None:
@@ -242,7 +239,7 @@ def holds_until(certificate: Certificate, goal: float) -> HoldsUntil:
         raise NotCertified(f"{value:.6g} is certified, which is {side} {goal:g} before any move")
     ends = (1 - value, 1 - goal - 2 * SLACK) if lower else (value, goal)
     sizes = {move: farthest(*ends, move) for move in MOVES}
-    return HoldsUntil(goal, lower, _who(certificate), **sizes)
+    return HoldsUntil(goal, lower, wording.affected(certificate), **sizes)
 
 
 def stays(certificate: Certificate, goal: float | None) -> str:
@@ -259,17 +256,17 @@ def stays(certificate: Certificate, goal: float | None) -> str:
     return ""
 
 
-MAX_CLASSES_NAMED = 6
-"""A claim lists the shares of at most this many classes."""
 SUM_SLACK = 1e-9
 """Largest allowed distance of the sum of all shares from 1."""
 
 
-def _shares_in_words(inputs: Mapping[str, Any]) -> str:
+def _shares_in_words(inputs: Mapping[str, Any], who: str) -> str:
     boxes = _read_boxes(inputs["shares"])
     if all(box == (0, 1) for box in boxes.values()):
-        return "whatever the shares of the classes are"
-    if len(boxes) > MAX_CLASSES_NAMED:
+        classes = wording.listed(json.dumps(list(boxes)), "classes")
+        of_answers = f" among {wording.ANSWERED}" if wording.ANSWERED in who else ""
+        return f"whatever the shares of {classes} are{of_answers}, if there are no others"
+    if len(boxes) > wording.MAX_NAMES_LISTED:
         return f"if the shares of the {len(boxes)} classes are those that were given"
     shares = [
         " to ".join(percent_digits(end, 12) for end in dict.fromkeys(b)) for b in boxes.values()
@@ -298,7 +295,9 @@ def shares_upper(parts: str, shares: str, delta: float, claims: int = 1) -> floa
     """
     counted, boxes = measures.read_parts(parts), list(_read_boxes(shares).values())
     if len(counted) != len(boxes):
-        raise ParameterError(f"{len(boxes)} classes have shares, and {len(counted)} have rows")
+        raise ParameterError(
+            f"{len(boxes)} classes have shares, and {len(counted)} have rows", parameter="shares"
+        )
     errors = [measures.rate_upper(k, n, delta, claims * len(counted)) for k, n in counted]
     value, rest = 0.0, max(0.0, 1 - sum(low for low, _ in boxes))
     for error, (low, high) in sorted(zip(errors, boxes, strict=True), reverse=True):
@@ -314,17 +313,21 @@ def _read_boxes(shares: str) -> dict[str, tuple[float, float]]:
         boxes = {name: (float(low), float(high)) for name, (low, high) in pairs}
     except (AttributeError, TypeError, ValueError) as problem:
         raise ParameterError(
-            f"shares is {shares!r:.80}; each class needs one number, or two ({problem})"
+            f"shares is {shares!r:.80}; each class needs one number, or two ({problem})",
+            parameter="shares",
         ) from problem
     for name, (low, high) in boxes.items():
         if not 0 <= low <= high <= 1:
             raise ParameterError(
-                f"the share of {name!r} is {low:g} to {high:g}; it is within 0 to 1"
+                f"the share of {name!r} is {low:g} to {high:g}; it is within 0 to 1",
+                parameter="shares",
             )
     smallest, largest = (sum(box[end] for box in boxes.values()) for end in (0, 1))
     if smallest > 1 + SUM_SLACK or largest < 1 - SUM_SLACK:
         between = f"{smallest:.6g}" + (f" to {largest:.6g}" if smallest != largest else "")
-        raise ParameterError(f"the shares of all classes sum to {between}; together they are 1")
+        raise ParameterError(
+            f"the shares of all classes sum to {between}; together they are 1", parameter="shares"
+        )
     return boxes
 
 
@@ -338,11 +341,18 @@ def shares_certificate(
     rows = {str(certificate.details["group"]): certificate for certificate in family}
     labels = {label: str(label) for label in classes}
     names = dict.fromkeys([*rows, *labels.values()])
+    first = family.certificates[0]
     if isinstance(shares, str) and shares == "any":
         shares = dict.fromkeys(names, (0.0, 1.0))
+    elif "missing_abstain" in first.details:
+        raise NotCertified(
+            "some rows have no answer, and the shares of the classes among answered examples are "
+            "not those among all: give missing='wrong', or shares 'any'"
+        )
     if not isinstance(shares, Mapping):
         raise ParameterError(
-            f"shares is {shares!r}; it is 'any', or a mapping of classes to shares"
+            f"shares is {shares!r}; it is 'any', or a mapping of classes to shares",
+            parameter="shares",
         )
     share_ends = {
         labels.get(name, str(name)): box if isinstance(box, tuple | list) else (box, box)
@@ -351,12 +361,12 @@ def shares_certificate(
     if share_ends.keys() != names.keys():
         raise ParameterError(
             f"shares names {', '.join(map(repr, share_ends))}; the classes are "
-            f"{', '.join(map(repr, names))}, and each has to be named, with 0 if there is none"
+            f"{', '.join(map(repr, names))}, and each has to be named, with 0 if there is none",
+            parameter="shares",
         )
     boxes = _read_boxes(json.dumps(share_ends, ensure_ascii=False, default=float))
     if missing := [name for name, (_, high) in boxes.items() if name not in rows and high > 0]:
         raise NotCertified(f"there are no rows of class {missing[0]!r}, whose share is above 0")
-    first = family.certificates[0]
     parts = [(int(part.inputs["k"]), int(part.inputs["n"])) for part in rows.values()]
     text = json.dumps({name: boxes[name] for name in rows}, ensure_ascii=False)
     certificate = measures.certificate(

@@ -167,7 +167,7 @@ def _refuse(ledger: Ledger) -> None:
     if ledger.potential == "none":
         raise NotCertified(
             f"{ledger.booster!r} is a vote of members that were not boosted together, and no "
-            "theorem bounds its training error; set certify='holdout'"
+            "theorem bounds its training error; set certify to 'holdout'"
         )
     if ledger.regression:
         raise NotCertified(
@@ -178,7 +178,7 @@ def _refuse(ledger: Ledger) -> None:
         raise NotCertified(
             "SAMME has no training-error bound for more than two classes: its stage factors bound "
             "how often the true class scores 0 or less, but a row can be wrong although it scores "
-            "more. Set multiclass='mh' or 'm1' for a certificate, or certify='holdout'"
+            "more. Set multiclass='mh' or 'm1' for a certificate, or certify by held-out rows"
         )
 
 

@@ -7,6 +7,7 @@ and from the details, so no other code has to read English.
 
 from __future__ import annotations
 
+import json
 import math
 from collections import defaultdict
 from collections.abc import Mapping
@@ -60,9 +61,7 @@ MEASURES: dict[str, MeasureKind] = {
     "jaccard": MeasureKind(
         "the Jaccard index of class {c} on {new} is {at} ", "", True, True, False
     ),
-    "balanced_error": MeasureKind(
-        "the mean of the error rates of all classes is {at} ", " on {new}"
-    ),
+    "balanced_error": MeasureKind("the mean of the error rates of {classes} is {at} ", " on {new}"),
     "top_k_error": MeasureKind(
         "the true class is not among the {top_k} most probable ones for {at} ",
         " of {new}",
@@ -140,8 +139,9 @@ def measure_claim(certificate: Certificate) -> Statement:
         measure = str(details.get("of", "rate")).replace("_", " ")
         of_class = f" of class {label}" if "class" in details else ""
         number = f"{math.ceil(1e4 * certificate.value - 1e-7) / 100:.2f} percentage points"
+        groups = listed(details.get("groups"), "groups")
         return Statement(
-            f"the {measure}{of_class} differs by at most ", number, " between any two groups"
+            f"the {measure}{of_class} differs by at most ", number, f" between any two of {groups}"
         )
     # Only these fixed texts are formats: a class or group named "{x}" is inserted, never expanded.
     words = defaultdict(
@@ -149,6 +149,7 @@ def measure_claim(certificate: Certificate) -> Statement:
         {
             "new": _examples(certificate),
             "c": label,
+            "classes": listed(details.get("classes"), "classes"),
             "at": "at least" if is_lower(certificate) else "at most",
             "scale": f"{_scale(certificate):g}",
             **{name: f"{value:g}" for name, value in details.items() if not isinstance(value, str)},
@@ -160,6 +161,24 @@ def measure_claim(certificate: Certificate) -> Statement:
         number_of(certificate, kind.rate),
         kind.after.format_map(words),
     )
+
+
+MAX_NAMES_LISTED = 6
+"""A claim lists at most this many classes or groups."""
+
+
+def listed(names: object, what: str) -> str:
+    """Name classes or groups, which a certificate holds as JSON; only count very many.
+
+    >>> listed('["a", "b"]', "classes"), listed(None, "groups")
+    ("the classes 'a' and 'b'", 'the groups that occur here')
+    """
+    values = [f"'{name}'" for name in json.loads(names)] if isinstance(names, str) else []
+    if not values:
+        return f"the {what} that occur here"
+    if len(values) > MAX_NAMES_LISTED:
+        return f"the {len(values)} {what} that occur here"
+    return f"the {what} " + " and ".join(filter(None, [", ".join(values[:-1]), values[-1]]))
 
 
 def number_of(certificate: Certificate, rate: bool) -> str:
@@ -222,6 +241,8 @@ DISTINCT_ROWS = "distinct_rows"
 """Detail: equal rows were counted once, so the claim is about distinct rows."""
 SHARE_LEARNED = "share_learned"
 """Detail: the share of rows that equal training rows, and may be copies of them."""
+UNMOVED_PAIRS = "unmoved_pairs"
+"""Detail: this many pairs of a new and an old row were compared, and no shift was found."""
 IF_NEW = "if these rows are new: "
 """Opening of a claim if the rows could not be compared with those of the fit."""
 DRAWN = "rows are drawn independently from the distribution of new examples"
@@ -235,7 +256,7 @@ BY_RATIO = ("ratio_bound", "offered", "seed", "learned")
 """Details of a certificate by rows that were accepted at random: the bound of their weights, the
 number of rows offered, the seed, and whether the weights were learned."""
 
-TIGHTER = 'usually larger than a bound by rows held out (certify="holdout")'
+TIGHTER = "usually larger than a bound by rows held out"
 
 
 class Statement(NamedTuple):
@@ -305,12 +326,12 @@ def equal_to_learned(share: float) -> str:
     """State the share of rows that equal training rows, and what to do if they are copies.
 
     >>> print(equal_to_learned(0.085))
-    8.5 % of these rows equal rows it learned from; if they are copies, pass copies='distinct' or \
-groups=
+    8.5 % of these rows equal rows it learned from; if they are copies, count \
+distinct rows or name their groups
     """
     return (
-        f"{percent(share)} of these rows equal rows it learned from; if they are copies, pass "
-        "copies='distinct' or groups="
+        f"{percent(share)} of these rows equal rows it learned from; if they are copies, count "
+        "distinct rows or name their groups"
     )
 
 
@@ -321,6 +342,9 @@ def _on_condition(certificate: Certificate, statement: Statement, grounds: str) 
     if "ratio_bound" in details:
         weights = "the learned weights describe" if "learned" in details else "the ratio describes"
         statement = statement.opening(f"among the examples that {weights}, ")
+    if UNMOVED_PAIRS in details:
+        pairs = f"{details[UNMOVED_PAIRS]:,} pairs show nothing"
+        statement = statement.opening(f"if the world has not moved ({pairs}): ")
     if not certificate.rows_checked:
         statement = statement.opening(IF_NEW)
     share = details.get(SHARE_LEARNED)
@@ -334,7 +358,19 @@ def _move(certificate: Certificate) -> str:
     bound = bound_of(certificate.bound)
     if bound is None or bound.condition is None:
         return ""
-    return f", {bound.condition(certificate.inputs)}"
+    who = affected(certificate)
+    return f", {bound.condition(certificate.inputs, 'them' if who == NEW_EXAMPLES else who)}"
+
+
+def affected(certificate: Certificate) -> str:
+    """Name the examples, or groups, whose distribution a claim after a move speaks of."""
+    details, of_what = certificate.details, certificate.of_what
+    if of_what == NEW_GROUPS or details.get("unit") == "groups":
+        return NEW_GROUPS
+    if of_what not in (NEW_EXAMPLES, ANSWERED, "error"):
+        return "these examples"
+    answered = of_what == ANSWERED or "missing_abstain" in details
+    return f"{ANSWERED if answered else NEW_EXAMPLES}{' of this group' * ('group' in details)}"
 
 
 def _bound_before(certificate: Certificate) -> Bound | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -38,36 +37,21 @@ MAX_SENTENCE_LETTERS = 1_000
 """Maximum length of a sentence in a list of commands; click's default cuts it to one line."""
 DEBUG = "PACBOOST_DEBUG"
 """The environment variable that makes errors show their tracebacks."""
+OPTION_OF_PARAMETER = {
+    "n_estimators": "rounds", "max_leaves": "leaves", "n_jobs": "jobs", "random_state": "seed",
+    "monotone_constraints": "monotone", "interaction_constraints": "interact",
+    "text_columns": "text", "time": "time_column", "validation_fraction": "validation",
+}  # fmt: skip
+"""Parameters of Python whose options have other names."""
 
 
-OPTIONS = (
-    "abstain_below|alpha|booster|by|certify|class_weight|clip|copies|cost|coverage|delta|device|"
-    "edge|end|epsilon|error|false_positive_rate|groups|larger_than|learner|loss|of|ordered|p_min|ratio_bound|new_rows|"
-    "positive|precision|quantile|recall|reference|target_error|top_k"
-)
-"""Parameters that are also options of the command line, under the same names."""
-IN_COMMANDS = (
-    (r"pacboost\.theory\.plan\.([a-z]+)(\([^)]*\))?", r"pacboost plan \1"),
-    (r"(?:pacboost\.)?choose_threshold(\([^)]*\))?", "pacboost threshold"),
-    (r"pacboost\.(certify|sets|intervals|verify|diagnose|compare)(\([^)]*\))?", r"pacboost \1"),
-    (rf"(?<![\w-])({OPTIONS})=['\"]([^'\"]*)['\"]", r"--\1 \2"),
-    (rf"(?<![\w-])({OPTIONS})=(?=[\d\s,;.)]|$)", r"--\1 "),
-)
-"""Regular expressions of Python calls and parameters, and the commands and options for them."""
-
-
-def in_commands(text: str) -> str:
-    """Replace Python calls and parameters in a sentence by commands and options.
-
-    >>> in_commands("set certify='holdout', or ask pacboost.certify(model, X, y)")
-    'set --certify holdout, or ask pacboost certify'
-    >>> in_commands("give clip=, or recall=0.9, as pacboost.theory.plan.recall says")
-    'give --clip, or --recall 0.9, as pacboost plan recall says'
-    """
-    for python, command in IN_COMMANDS:
-        text = re.sub(python, command, text)
-    text = re.sub(r"--[a-z_]+", lambda option: option[0].replace("_", "-"), text)
-    return re.sub(r"(--[a-z-]+) (?=[,;.)]|$)", r"\1", text)
+def option_of(command: click.Command | None, parameter: str) -> str:
+    """Return the option of a command that sets a parameter; empty if there is none."""
+    if isinstance(command, click.Group):  # a question of plan has an option for each parameter
+        return f"--{parameter.replace('_', '-')}"
+    name = OPTION_OF_PARAMETER.get(parameter, parameter)
+    options = (option for option in command.params if option.name == name) if command else ()
+    return next((max(option.opts, key=len) for option in options if "-" in option.opts[0]), "")
 
 
 class WholeSentences(click.Group):
@@ -121,13 +105,21 @@ class Commands(WholeSentences):
         try:
             with _notes():
                 return super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
+        except click.ClickException as problem:
+            problem.message = visible(problem.message)  # type: ignore[misc]
+            raise
+        except (click.exceptions.Exit, click.Abort):
             raise
         except KeyboardInterrupt:
             click.echo("Interrupted; nothing else was written.", err=True)
             raise click.exceptions.Exit(INTERRUPTED) from None
         except (errors.NotCertified, errors.OutOfTime) as refusal:
             raise CommandError(str(refusal), THE_ANSWER_IS_NO) from refusal
+        except errors.ParameterError as problem:
+            command = self.get_command(ctx, ctx.invoked_subcommand or "")
+            option = option_of(command, problem.parameter) if problem.parameter else ""
+            note = f" (option {option})" if option else ""
+            raise CommandError(f"{problem}{note}", BAD_INPUT) from problem
         except errors.PacboostError as problem:
             raise CommandError(str(problem), BAD_INPUT) from problem
         except MemoryError as problem:
@@ -150,7 +142,7 @@ class CommandError(click.ClickException):
     """An error in one sentence."""
 
     def __init__(self, message: str, exit_code: int) -> None:
-        super().__init__(visible(in_commands(message)))
+        super().__init__(visible(message))
         self.exit_code = exit_code  # type: ignore[misc]
 
 
@@ -165,7 +157,7 @@ def _notes() -> Iterator[None]:
         shown: set[str] = set()
 
         def show(message: Warning | str, *_: object) -> None:
-            note = in_commands(f"Note: {str(message).rstrip('.')}.")
+            note = f"Note: {str(message).rstrip('.')}."
             if note not in shown:
                 click.echo(visible(note), err=True)
             shown.add(note)

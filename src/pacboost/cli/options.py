@@ -76,7 +76,6 @@ seed = click.option(
 jobs = click.option(
     "--jobs", default=-1, show_default=True, help="Number of threads; -1 means all cores."
 )
-model_file = click.argument("model_path", metavar="MODEL", type=FILE)
 data_file = click.argument("data", type=FILE)
 
 
@@ -143,6 +142,19 @@ def together(*options: Decorator[Any]) -> Decorator[Any]:
         return command
 
     return add
+
+
+MODEL_MEMORY = "pacboost.model_memory"
+"""Where the context holds --memory, until a model is read (cli/inputs/files.py)."""
+model_memory = click.option(
+    "--memory",
+    "model_memory",
+    expose_value=False,
+    callback=lambda context, _, size: context.meta.update({MODEL_MEMORY: size}),
+    help='The memory that reading the model may take, such as "2GB".  [default: 16 times the '
+    "size of the file, and 50 MB]",
+)
+model_file = together(click.argument("model_path", metavar="MODEL", type=FILE), model_memory)
 
 
 def example(*lines: str) -> str:

@@ -8,35 +8,50 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from pacboost.cli.group import in_commands
 from pacboost.errors import NotCertified
 from pacboost.numerics.percent import visible
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from numpy.typing import NDArray
+    from rich.console import Console, ConsoleOptions, RenderableType
     from rich.text import Text
 
     from pacboost.bounds.certificate import Certificate
+    from pacboost.ledgers.ledger import Ledger
+
+    class Fitted(Protocol):
+        """What is shown and saved of a fitted classifier."""
+
+        @property
+        def classes_(self) -> NDArray[Any]: ...  # noqa: D102
+        @property
+        def ledger_(self) -> Ledger: ...  # noqa: D102
+        @property
+        def certificate_(self) -> Certificate | None: ...  # noqa: D102
+        @property
+        def model_(self) -> Any: ...  # noqa: D102
+        def save(self, path: Path) -> object: ...  # noqa: D102
+        def forget_rows(self) -> object: ...  # noqa: D102
 
 
-def print_json(content: Any) -> None:
+def print_json(content: object) -> None:
     """Write one JSON document; nothing else goes to the standard output."""
     click.echo(json.dumps(plain(content), ensure_ascii=False, allow_nan=False))
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """Convert a value to JSON types; NaN and infinities become null.
 
     >>> import numpy as np
     >>> plain({"a": (np.int64(1), float("nan")), 2: Path("m.pacb")})
     {'a': [1, None], '2': 'm.pacb'}
     """
-    if hasattr(value, "tolist"):  # an array or a number of NumPy
-        value = value.tolist()
+    if (tolist := getattr(value, "tolist", None)) is not None:  # an array or a number of NumPy
+        value = tolist()
     if isinstance(value, Mapping):
         return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -52,7 +67,7 @@ def bold(words: str) -> Text:
     """Make text bold."""
     from rich.text import Text
 
-    return Text(in_commands(words), style="bold")
+    return Text(words, style="bold")
 
 
 def certificate_facts(certificate: Certificate, *, details: bool) -> list[tuple[str, str]]:
@@ -79,7 +94,7 @@ def certificate_facts(certificate: Certificate, *, details: bool) -> list[tuple[
 
 def echo(text: str, *, err: bool = False) -> None:
     """Print a sentence with control characters escaped."""
-    click.echo(visible(in_commands(text)), err=err)
+    click.echo(visible(text), err=err)
 
 
 def make_console(**options: Any) -> Console:
@@ -88,7 +103,9 @@ def make_console(**options: Any) -> Console:
     from rich.segment import Segment
 
     class VisibleConsole(Console):
-        def render(self, renderable: Any, options: Any = None) -> Iterator[Segment]:
+        def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None
+        ) -> Iterator[Segment]:
             for part in super().render(renderable, options):
                 yield part if part.control else Segment(visible(part.text), part.style)
 
@@ -101,10 +118,10 @@ def print_parts(*parts: Any) -> None:
 
     console = make_console(highlight=False)
     for part in parts:
-        console.print(Text(in_commands(part)) if isinstance(part, str) else part)
+        console.print(Text(part) if isinstance(part, str) else part)
 
 
-def answer(as_json: bool, content: Any, *parts: Any) -> None:
+def answer(as_json: bool, content: object, *parts: Any) -> None:
     """Print the content as JSON, or the tables and sentences."""
     if as_json:
         print_json(content)
@@ -124,7 +141,7 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
         yield status.update
 
 
-def save_model(model: Any, output: Path | None, *, forget_rows: bool = False) -> None:
+def save_model(model: Fitted, output: Path | None, *, forget_rows: bool = False) -> None:
     """Write the model to the output; call it before printing, which fails on a closed pipe."""
     if forget_rows:
         model.forget_rows()
@@ -133,7 +150,7 @@ def save_model(model: Any, output: Path | None, *, forget_rows: bool = False) ->
 
 
 def report_model(
-    model: Any, about: str, output: Path | None, *, as_json: bool, **details: Any
+    model: Fitted, about: str, output: Path | None, *, as_json: bool, **details: Any
 ) -> None:
     """Print where the model was saved, or all facts about it as JSON."""
     if not as_json:
@@ -163,7 +180,7 @@ def report_saved(output: Path | None) -> None:
         echo(f"The model is in {output}. For a report on it: pacboost report {output}")
 
 
-def sentence_of(model: Any) -> str | None:
+def sentence_of(model: Fitted) -> str | None:
     """Return the sentence of a fitted model, if any theorem applies to it."""
     from pacboost.bounds import estimates
 
@@ -173,7 +190,7 @@ def sentence_of(model: Any) -> str | None:
     return estimates.in_words(certificate, model.model_.held_out, model.classes_.tolist())
 
 
-def certificate_of(model: Any) -> Certificate | None:
+def certificate_of(model: Fitted) -> Certificate | None:
     """Return the certificate of a fitted model, if any theorem applies to it."""
     with suppress(NotCertified):
         certificate: Certificate | None = model.certificate_

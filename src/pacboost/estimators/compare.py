@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from copy import copy
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
 
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_booster
@@ -45,25 +45,28 @@ from pacboost.samples.same_example import Examples, check_copies
 from pacboost.sources.explained_errors import explains_input
 
 Measured = tuple[Compared, NDArray[np.bool_] | None]
-"""What was measured of a booster, and on which test rows it is wrong."""
-
-WARM_ROWS = 200
-"""So few rows suffice to load the compiled code."""
+"""The measures of a booster, and the test rows that it predicts wrongly."""
+Choice: TypeAlias = str | Booster[Any] | BaseEstimator
+"""The name of a booster, a booster, or a classifier of scikit-learn's kind."""
+Choices: TypeAlias = Choice | Iterable[Choice] | Mapping[str, Choice]
+TestRows = float | Sequence[Any] | None
+"""The share of rows to test on, or rows and labels."""
+ROWS_TO_COMPILE = 200  # enough to load the compiled code
 
 
 @explains_input
 def compare(
-    X: Any,
-    y: Any,
-    boosters: Any = "all",
-    learner: Any = "tree",
+    X: object,
+    y: ArrayLike,
+    boosters: Choices = "all",
+    learner: object = "tree",
     *,
     n_estimators: int = 100,
-    test: Any = 0.25,
+    test: TestRows = 0.25,
     delta: float = 0.05,
     share: float = 0.05,
     copies: str = "draws",
-    random_state: Any = 0,
+    random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
     verbose: bool | int | str = "auto",
     **parameters: Any,
@@ -81,18 +84,18 @@ def compare(
         Each a name, a booster such as ``AdaBoost(max_vote=2)``, or any scikit-learn classifier,
         which brings its own learner. Text holds names with commas between them, or "all".
     learner : str, learner, scikit-learn classifier or function, default="tree"
-        What is boosted, as in BoostClassifier.
+        The learner to boost, as in BoostClassifier.
     n_estimators : int, default=100
-        The most rounds each may run. All rows are learned from: none is held back to stop early.
+        The maximum number of rounds. No rows are held back to stop early.
     test : float, pair (X, y) or None, default=0.25
-        The share of examples, drawn by chance, that no booster sees; or rows of your own; or none.
+        The share of examples, drawn at random, that no booster sees; or other rows; or none.
     delta : float, default=0.05
         The probability with which any of the intervals may fail.
     share : float, default=0.05
-        The soft margin is the mean margin of the worst rows, so large a share of all.
+        The soft margin is the mean margin of this share of the rows, the worst ones.
     copies : "draws" or "distinct", default="draws"
-        What equal rows are. Copies of one example are all learned from, or one is tested on; test
-        rows of your own that are copies of rows learned from are left out.
+        What equal rows are. Copies of one example are all learned from, or one is tested on; given
+        test rows that are copies of training rows are left out.
     random_state, n_jobs, verbose : as in BoostClassifier
     parameters : others of BoostClassifier, such as ``max_bins`` or ``learning_rate``
 
@@ -125,16 +128,16 @@ class Contest:
 
     def __init__(
         self,
-        X: Any,
-        y: Any,
-        boosters: Any,
-        learner: Any,
+        X: object,
+        y: ArrayLike,
+        boosters: Choices,
+        learner: object,
         *,
         n_estimators: int,
-        test: Any,
+        test: TestRows,
         delta: float,
         share: float,
-        random_state: Any,
+        random_state: int | np.random.RandomState | None,
         copies: str = "draws",
         verbose: bool | int | str = "auto",
         **parameters: Any,
@@ -143,7 +146,7 @@ class Contest:
         self._wrong: dict[str, NDArray[np.bool_]] = {}
         self._choices = _named(boosters)
         self._learner = learner
-        self._words = as_learner(learner, "learner").name
+        self._learner_name = as_learner(learner, "learner").name
         self._rounds = positive_whole("n_estimators", n_estimators)
         self._delta, self._share = probability("delta", delta), probability("share", share)
         self._verbose = verbose
@@ -164,8 +167,8 @@ class Contest:
             elsewhere._verbose = False
             work = send(cluster, elsewhere, "the rows and the boosters")
             measured = in_batches(cluster, Contest.numbered, work, ((k,) for k in numbers))
-        with closing(measured) as found:
-            for entry, wrong in found:
+        with closing(measured) as entries:
+            for entry, wrong in entries:
                 self.entries.append(entry)
                 if wrong is not None:
                     self._wrong[entry.name] = wrong
@@ -178,7 +181,7 @@ class Contest:
         worse = surely_worse(self._wrong, self._delta)
         return Comparison(
             tuple(replace(entry, worse=worse.get(entry.name)) for entry in self.entries),
-            learner=self._words,
+            learner=self._learner_name,
             train_rows=len(self._training.y),
             test_rows=0 if self._test is None else len(self._test.y),
             delta=self._delta,
@@ -187,47 +190,46 @@ class Contest:
             assumptions=self._assumptions,
         )
 
-    def _split(self, X: Any, y: Any, test: Any, copies: str, seed: int) -> tuple[Rows, Rows | None]:
+    def _split(
+        self, X: object, y: ArrayLike, test: TestRows, copies: str, seed: int
+    ) -> tuple[Rows, Rows | None]:
         labels = np.asarray(y)
         if test is None:
             return Rows(X, labels), None
         if isinstance(test, tuple | list):
             if len(test) != 2:
                 raise ParameterError(
-                    f"test holds {len(test)} things; it may be a pair of rows and labels, a share "
-                    "of the rows, or None"
+                    f"test holds {len(test)} things; it may be a pair of rows and labels, a share, "
+                    "or None",
+                    parameter="test",
                 )
             new = NewRows.beside(plain_rows(X), plain_rows(test[0]), test[0], test[1], copies)
             self._assumptions = new.assumptions
-            kept = taking.taken(test[0], new.kept)
-            return Rows(X, labels), Rows(kept, np.asarray(test[1])[new.kept])
+            return Rows(X, labels), _rows(test[0], np.asarray(test[1]), new.kept)
         share = probability("test", test)
         examples = Examples.from_rows(X, labels.shape[0], copies)
         self._assumptions = examples.assumptions
-        learned, held = map(examples.rows_of, draw(examples.count, "test", share, seed))
-        tested = examples.once(held)
-        return Rows(taking.taken(X, learned), labels[learned]), Rows(
-            taking.taken(X, tested), labels[tested]
-        )
+        learned, tested = map(examples.rows_of, draw(examples.count, "test", share, seed))
+        return _rows(X, labels, learned), _rows(X, labels, examples.once(tested))
 
     def numbered(self, number: int) -> Measured:
         """Fit and measure the booster of this number."""
         return self._one(*list(self._choices.items())[number])
 
-    def _one(self, name: str, choice: Any) -> Measured:
+    def _one(self, name: str, choice: Choice) -> Measured:
         """Fit and measure one booster; record an error instead of raising it."""
         wrong = None
-        with warnings.catch_warnings(record=True) as heard:
+        with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             try:
                 entry, wrong = self._fitted(name, choice)
-            except Exception as problem:  # a learner of the user's may raise anything
+            except Exception as problem:  # a learner of the user may raise anything
                 kind = "" if isinstance(problem, PacboostError) else f"{type(problem).__name__}: "
                 entry = Compared(name, stopped=f"{kind}{problem}", failed=True)
-        said = dict.fromkeys(str(warning.message) for warning in heard)
-        return replace(entry, notes=(*entry.notes, *said)), wrong
+        messages = dict.fromkeys(str(warning.message) for warning in warned)
+        return replace(entry, notes=(*entry.notes, *messages)), wrong
 
-    def _fitted(self, name: str, choice: Any) -> Measured:
+    def _fitted(self, name: str, choice: Choice) -> Measured:
         if isinstance(choice, str | Booster):
             model = BoostClassifier(choice, self._learner, self._rounds, **self._parameters)
             seconds = self._boost(name, model)
@@ -246,15 +248,14 @@ class Contest:
         return replace(entry, seconds=seconds), wrong
 
     def _boost(self, name: str, model: BoostClassifier) -> float:
-        """Fit with a progress bar if wanted; compiled code is loaded before the clock runs."""
+        """Fit with a progress bar if verbose; compiled code is loaded before the clock runs."""
         labels = self._training.y
         first = np.unique(labels.astype(str), axis=0, return_index=True)[1]
-        rows = np.unique(np.concatenate([first, np.arange(min(WARM_ROWS, len(labels)))]))
-        with warnings.catch_warnings(), suppress(Exception):  # the fit that counts says it again
+        rows = np.unique(np.concatenate([first, np.arange(min(ROWS_TO_COMPILE, len(labels)))]))
+        first_rows = _rows(self._training.X, labels, rows)
+        with warnings.catch_warnings(), suppress(Exception):  # the next fit raises it again
             warnings.simplefilter("ignore")
-            clone(model).set_params(n_estimators=2, callbacks=None).fit(
-                taking.taken(self._training.X, rows), labels[rows]
-            )
+            clone(model).set_params(n_estimators=2, callbacks=None).fit(first_rows.X, first_rows.y)
         after = progress_after(self._verbose)
         if after is None:
             return self._timed(model)
@@ -265,40 +266,46 @@ class Contest:
         model.callbacks = before
         return seconds
 
-    def _timed(self, model: Any) -> float:
+    def _timed(self, model: BaseEstimator) -> float:
         started = time.perf_counter()
         model.fit(self._training.X, self._training.y)
         return time.perf_counter() - started
 
 
-def _named(boosters: Any) -> dict[str, Any]:
-    """Return every booster a distinct name; raise if something is not a booster."""
+def _rows(X: object, labels: NDArray[Any], numbers: NDArray[np.intp]) -> Rows:
+    return Rows(taking.taken(X, numbers), labels[numbers])
+
+
+def _named(boosters: Choices) -> dict[str, Choice]:
+    """Give every booster a distinct name; raise if something is not a booster."""
     if isinstance(boosters, str):
         names = BOOSTERS if boosters == "all" else boosters.split(",")
         boosters = [name.strip() for name in names]
     if isinstance(boosters, Mapping):
         pairs = [(str(name), choice) for name, choice in boosters.items()]
     elif isinstance(boosters, Iterable):
-        pairs = [(_words(choice), choice) for choice in boosters]
+        pairs = [(_description(choice), choice) for choice in boosters]
     else:
-        pairs = [(_words(boosters), boosters)]
+        pairs = [(_description(boosters), boosters)]
     if not pairs:
-        raise ParameterError("there are no boosters to compare; name at least one")
-    found: dict[str, Any] = {}
+        raise ParameterError(
+            "there are no boosters to compare; name at least one", parameter="boosters"
+        )
+    choices: dict[str, Choice] = {}
     for name, choice in pairs:
         if isinstance(choice, type) or not (hasattr(choice, "fit") and hasattr(choice, "predict")):
             as_booster(choice)
-        number = sum(known.partition(" #")[0] == name for known in found) + 1
-        found[name if number == 1 else f"{name} #{number}"] = choice
-    return found
+        number = sum(earlier.partition(" #")[0] == name for earlier in choices) + 1
+        choices[name if number == 1 else f"{name} #{number}"] = choice
+    return choices
 
 
-def _words(choice: Any) -> str:
+def _description(choice: Choice) -> str:
     """Describe a booster in one line, with those of its parameters that were changed."""
     if isinstance(choice, Booster):
         record: Any = choice
         values = ((f.name, getattr(record, f.name), f.default) for f in fields(record))
-        changed = [f"{name}={value!r}" for name, value, usual in values if value != usual]
+        changed = [f"{name}={value!r}" for name, value, default in values if value != default]
         return f"{type(choice).__name__}({', '.join(changed)})"
     if isinstance(choice, str):
         return choice

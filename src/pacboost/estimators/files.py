@@ -16,7 +16,7 @@ from pacboost.estimators.boosting.regressor import BoostRegressor
 from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.forests import forests
-from pacboost.models.file import format as model_file
+from pacboost.models.file.format import load as read_model
 from pacboost.models.model import Model
 
 MEMBERS = {
@@ -36,11 +36,11 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
     it was for texts, forests and majorities of members, and a BoostClassifier for all others. Of a
     file with a chosen threshold it is a ThresholdClassifier.
 
-    A file may be from anybody: it is data, and whatever no fit could have written is refused. So is
-    what would take more memory than twice the file and 50 MB, or ``memory`` bytes if that is more;
-    a model of a hundred thousand rounds may need that.
+    A file may be from anybody: it is data, and whatever no fit could have written is refused.
+    Reading takes at most 16 times the size of the file and 50 MB of memory, or ``memory`` bytes if
+    that is more.
     """
-    model = model_file.load(path, memory)
+    model = read_model(path, memory)
     estimator = _estimator(model)
     schema = replace(model.schema, owner=type(estimator).__name__)
     estimator.model_ = replace(model, schema=schema, seen=(), decision=None)
@@ -69,8 +69,8 @@ def _estimator(model: Model) -> Any:
     if model.classes.size == 0:
         setting = {"quantile": "quantile", "huber": "alpha"}.get(ledger.booster)
         memory = ledger.rounds[-1].memory if ledger.rounds and setting else []
-        more: dict[str, Any] = {str(setting): float(memory[0])} if memory else {}
-        return BoostRegressor(ledger.booster, n_estimators=rounds, **more)
+        parameters: dict[str, Any] = {str(setting): float(memory[0])} if memory else {}
+        return BoostRegressor(ledger.booster, n_estimators=rounds, **parameters)
     if ledger.booster == "adaboost" and ledger.learner != "Tree":
         return AdaBoostClassifier(n_estimators=rounds)
     return BoostClassifier(ledger.booster, ledger.learner.lower(), n_estimators=rounds)

@@ -24,8 +24,8 @@ from pacboost.fit.recipe import OF_TREES, Recipe
 from pacboost.fit.rows import validation_sample
 from pacboost.hypotheses.majority import rules_behind
 from pacboost.hypotheses.tree import TreeRule
+from pacboost.samples.fingerprint import Fingerprint
 from pacboost.samples.row_hashes import row_hashes
-from pacboost.samples.sample import fingerprint
 from pacboost.training.run.loop import Run
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class RunRecord:
 def go_on(run: Run, recipe: Recipe, earlier: Earlier, rows: FitRows) -> None:
     """Continue after the rounds of the last fit, if this is the same run; raise if it is not."""
     model, record = earlier.model, earlier.record
-    ledger, of_rows = model.ledger, (fingerprint(run.sample), rows_digest(run, rows, looks=True))
+    ledger, of_rows = model.ledger, (run.fingerprint.digest(), rows_digest(run, rows, looks=True))
     same_rows = of_rows == (model.fingerprint, record.rows)
     refuse([] if same_rows else ["rows, or what was chosen by them,"])
     refuse([] if ledger.vote_digest == record.vote else ["the votes"])
@@ -80,7 +80,7 @@ def rows_digest(run: Run, rows: FitRows, *, looks: bool) -> str:
         rows.classes.tolist(), sample.table.levels, rows.schema.text,
         run.booster.name, numbers, run.learner.name, trees,
     ]  # fmt: skip
-    parts = [repr(words), *map(fingerprint, others)]
+    parts = [repr(words), *(Fingerprint(rows_of).digest() for rows_of in others)]
     if rows.certify is not None and looks:
         certify = rows.certify
         labels = repr(certify.y.tolist())
@@ -93,7 +93,8 @@ def refuse(changed: list[str]) -> None:
     if changed:
         raise ParameterError(
             "warm_start continues the last fit with the same rows and parameters, but "
-            f"{', '.join(changed)} changed; set warm_start=False to start afresh"
+            f"{', '.join(changed)} changed; set warm_start=False to start afresh",
+            parameter="warm_start",
         )
 
 
@@ -102,7 +103,8 @@ def refuse_fewer(asked: int, done: int, what: str) -> None:
     if asked < done:
         raise ParameterError(
             f"n_estimators is {asked}, but the last fit has {done} {what} already; give at least "
-            "as many, or set warm_start=False"
+            "as many, or set warm_start=False",
+            parameter="n_estimators",
         )
 
 

@@ -149,7 +149,10 @@ def held_out(
     """
     way = asked.way
     if way not in (None, *ways):
-        raise ParameterError(f"certify is {way!r}; it may be {', '.join(map(repr, ways))} or None")
+        raise ParameterError(
+            f"certify is {way!r}; it may be {', '.join(map(repr, ways))} or None",
+            parameter="certify",
+        )
     probability("delta", asked.delta)
     if way != "holdout":
         return undivided(X, y, asked.copies, once=once)

@@ -77,7 +77,8 @@ def class_weights(class_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64
     except ValueError as problem:
         raise ParameterError(
             f"class_weight is {class_weight!r}; it may be 'balanced', None, or a mapping from "
-            f"classes to weights ({problem})"
+            f"classes to weights ({problem})",
+            parameter="class_weight",
         ) from problem
 
 

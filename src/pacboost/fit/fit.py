@@ -33,7 +33,6 @@ from pacboost.models.model import NO_CLASSES, Model
 from pacboost.models.schema import Schema
 from pacboost.numerics.checks import real_number
 from pacboost.samples.row_memory import RowMemory
-from pacboost.samples.sample import fingerprint
 from pacboost.sources.table import Table
 from pacboost.training.run.loop import Run
 from pacboost.training.run.stop_reason import Stop, StopReason
@@ -138,7 +137,8 @@ def refuse(booster: Booster[Any], rows: FitRows) -> None:
         raise ParameterError(
             f"y holds several labels a row, and {booster.name} with multiclass="
             f"{booster.multiclass!r} takes one; use booster='adaboost' with "
-            "multiclass='mh'"
+            "multiclass='mh'",
+            parameter="y",
         )
     validation = [] if rows.validate is None else [rows.validate]
     for part in (rows.learn, *validation, *(part for _, part in rows.measured)):
@@ -151,7 +151,9 @@ def hold_for_calibration(rows: FitRows, ask: Ask) -> FitRows:
     if ask.calibrate in (None, AUTO):
         return rows
     if rows.has_several_labels:
-        raise ParameterError("calibrate is for one label a row; set calibrate=None")
+        raise ParameterError(
+            "calibrate is for one label a row; set calibrate=None", parameter="calibrate"
+        )
     share = real_number("validation_fraction", ask.validation_fraction)
     learn, held = split_by_class(rows.learn, "validation_fraction", share, ask.seed + CALIBRATE)
     return replace(rows, learn=learn, calibrate=held)
@@ -204,7 +206,7 @@ def model_of(rows: FitRows, recipe: Recipe, run: Run) -> Model:
         ledger=replace(run.ledger(), vote_digest=vote_digest(vote)),
         bins=sample.bins,
         counts=counts,
-        fingerprint=fingerprint(sample),
+        fingerprint=run.fingerprint.digest(),
     )
 
 

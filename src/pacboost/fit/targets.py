@@ -13,7 +13,7 @@ from pacboost.errors import DataError, OneClassWarning, warn
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, each_rows
 from pacboost.numerics.same_bits import mean
 from pacboost.sources.explained_errors import checked_by_scikit_learn, odd_value, refuse_text, shown
-from pacboost.sources.levels import is_unicode
+from pacboost.sources.levels import is_unicode, refuse_unsaved_labels
 
 # Labels that are whole numbers close to each other: many of them are numbered by counting.
 #
@@ -127,6 +127,7 @@ def read_labels(y: Any, rows: int, *, several: bool = False) -> NDArray[Any]:
         raise DataError("y holds missing labels (None or NaN); drop those rows")
     if labels.dtype.kind in "OU":
         _refuse_broken(labels)
+    refuse_unsaved_labels(labels)
     if labels.dtype.kind in "MmV":
         raise DataError(
             f"y holds {labels.dtype}; labels are text, whole numbers or booleans. Make them text"

@@ -38,7 +38,6 @@ from pacboost.learners.learner import FunctionLearner
 from pacboost.models import calibration
 from pacboost.models.calibration import TEMPERATURE, Calibration
 from pacboost.samples.sample import Sample
-from pacboost.samples.sample import begin as begin_fingerprint
 from pacboost.training.metrics import metric, metric_of
 from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.loop import Run
@@ -287,7 +286,7 @@ def _lead(trial: Trial, recipe: Recipe, run: Run, watcher: Watcher, *, last: boo
     """Tell the watcher which run would be kept; the last one may go on from an earlier fit."""
     if last:
         # hashed on another thread meanwhile: the model holds the fingerprint of its rows
-        begin_fingerprint(run.sample)
+        run.fingerprint.begin()
         if trial.earlier is not None and trial.rows is not None:
             go_on(run, recipe, trial.earlier, trial.rows)
     watcher.leader = (recipe, run)

@@ -47,7 +47,6 @@ def little_use(run: Run, classes: NDArray[Any]) -> tuple[Warning, ...]:
         RareClassWarning(
             f"the model never says {classes.tolist()[never[0]]!r}, a rare class, not "
             "even for a training row, so it will find hardly any of its rows. Fit with "
-            'class_weight="balanced", or choose a threshold by what mistakes cost '
-            "(pacboost.choose_threshold)"
+            "balanced class weights, or choose a threshold by what mistakes cost"
         ),
     )

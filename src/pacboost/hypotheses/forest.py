@@ -128,14 +128,12 @@ class Forest:
     def sums_of_codes(self, codes: NDArray[np.unsignedinteger]) -> Sums:
         """Add up the answers of all trees for encoded rows, (features, rows)."""
         features, rows = codes.shape
-        sums, rows_per_tile = (
-            np.zeros((rows, self.classes if self.many else 1)),
-            CELLS_PER_TILE // features,
-        )
+        sums = np.zeros((rows, self.classes if self.many else 1))
+        rows_per_tile = max(1, CELLS_PER_TILE // features)
 
         def task(start: int, stop: int) -> None:
-            for first in range(start, stop, max(1, rows_per_tile)):
-                tile_rows = slice(first, min(stop, first + max(1, rows_per_tile)))
+            for first in range(start, stop, rows_per_tile):
+                tile_rows = slice(first, min(stop, first + rows_per_tile))
                 self._add(np.ascontiguousarray(codes[:, tile_rows].T), sums[tile_rows])
 
         each_rows(task, rows, width=ROWS_PER_SPAN // MIN_ROWS_PER_THREAD)

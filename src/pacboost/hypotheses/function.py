@@ -59,7 +59,7 @@ class Function(BlackBox, Rule):
         return self.description if self.sign > 0 else f"not ({self.description})"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ClassFunction(BlackBox, Hypothesis):
     """A rule that calls ``function`` on raw rows for the number of a class: one cell per class."""
 
@@ -72,7 +72,7 @@ class ClassFunction(BlackBox, Hypothesis):
     values: CellValues = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", np.eye(self.classes))  # 1 for the predicted class
+        self.values = np.eye(self.classes)  # 1 for the predicted class
 
     def cells(self, sample: Sample) -> Cells:
         what = f"the number of a class, 0 to {self.classes - 1}"

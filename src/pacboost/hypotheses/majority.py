@@ -46,7 +46,7 @@ def decided(scores: Scores) -> Cells:
     return np.asarray(numbers, dtype=np.uint32)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Decision(Hypothesis):
     """The decision of a vote, without its margin: one class for each row, or none for a tie."""
 
@@ -56,7 +56,7 @@ class Decision(Hypothesis):
     values: CellValues = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", class_values(self.vote.outputs))
+        self.values = class_values(self.vote.outputs)
 
     def cells(self, sample: Sample) -> Cells:
         return decided(self.vote.scores(sample.table))
@@ -72,7 +72,7 @@ class Decision(Hypothesis):
         return f"vote of {count} rule{'s' if count != 1 else ''}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Three(Hypothesis):
     """The majority of three rules: the answer of the first two if they agree, else of the third.
 
@@ -88,7 +88,7 @@ class Three(Hypothesis):
     values: CellValues = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", class_values(self.first.values.shape[1]))
+        self.values = class_values(self.first.values.shape[1])
 
     def cells(self, sample: Sample) -> Cells:
         cells = named(self.first, sample)
@@ -102,13 +102,18 @@ class Three(Hypothesis):
         return self.first, self.second, self.third
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
-        return sum(
-            (rule.importances(vote, n_features) for rule in self.rules), np.zeros(n_features)
-        )
+        return _importances_of(self.rules, vote, n_features)
 
     def words(self, names: Names) -> str:
         texts = "; ".join(rule.words(names) for rule in self.rules)
         return f"majority of ({texts})"
+
+
+def _importances_of(
+    rules: Sequence[Hypothesis], vote: float, n_features: int
+) -> NDArray[np.float64]:
+    """Return the sum of the importances of rules that all have the same vote."""
+    return sum((rule.importances(vote, n_features) for rule in rules), np.zeros(n_features))
 
 
 def named(rule: Hypothesis, sample: Sample) -> Cells:
@@ -212,10 +217,7 @@ class Pattern(Hypothesis):
         return places
 
     def importances(self, vote: float, n_features: int) -> Floats:
-        """Return the sum of the importances of the rules, which all have the same vote."""
-        return sum(
-            (rule.importances(vote, n_features) for rule in self.rules), np.zeros(n_features)
-        )
+        return _importances_of(self.rules, vote, n_features)
 
     def words(self, names: Names) -> str:
         rules = "; ".join(rule.words(names) for rule in self.rules)

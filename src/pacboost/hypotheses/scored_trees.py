@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from pacboost.samples.blocks import places_of
 from pacboost.samples.gpu_codes import gpu_codes, layout_of
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
+
+if TYPE_CHECKING:
+    from pacboost.kernels.cuda.device import Array
 
 Masks = NDArray[np.uint32]
 Scores = NDArray[np.float64]
@@ -157,7 +160,7 @@ class ScoredTrees:
             jobs.append((predict.score, arrays))
         add_rules(jobs, codes, scores, len(self._pairs))
 
-    def add_on_gpu(self, scores: Any, table: Table) -> bool:
+    def add_on_gpu(self, scores: Array, table: Table) -> bool:
         """Add the scores on the GPU in use, if possible; return whether it was."""
         rows = table.in_place() if gpu_in_use() else None
         if rows is None or self._on_gpu is None:

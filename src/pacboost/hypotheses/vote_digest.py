@@ -57,7 +57,7 @@ class _Fingerprints(dict[int, bytes]):
     asked: list[int] | None = None
 
 
-def _sha256(value: Any, fingerprints: _Fingerprints) -> bytes:
+def _sha256(value: object, fingerprints: _Fingerprints) -> bytes:
     parts: list[bytes] = []
     _collect(value, fingerprints, parts)
     return hashlib.sha256(b"".join(parts)).digest()
@@ -81,7 +81,7 @@ def _written(array: NDArray[Any]) -> tuple[bytes, bytes]:
     return _shape(array.shape), converted.tobytes()
 
 
-def _collect(value: Any, fingerprints: _Fingerprints, parts: list[bytes]) -> None:
+def _collect(value: object, fingerprints: _Fingerprints, parts: list[bytes]) -> None:
     """Append the bytes of a value; bins, which trees share, are replaced by their fingerprint."""
     if isinstance(value, np.ndarray):
         parts += _written(value)

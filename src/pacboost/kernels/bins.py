@@ -9,15 +9,18 @@ branch, and a look-up takes 9 ns where an ordinary binary search takes 74 (one c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.cuda import encode as on_gpu
+from pacboost.kernels.cuda.encode import quantiles
 from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.runtime import Cells, Floats, Wholes
 from pacboost.kernels.runtime.jit import kernel, part_of_kernels, uncounted
+
+if TYPE_CHECKING:
+    from pacboost.kernels.cuda.device import Array
 
 ROWS_PER_TILE = 256  # a tile of a C-ordered matrix stays in the second-level cache
 HALF = np.uint64(128)  # of 256 cuts, the width of most features
@@ -38,11 +41,11 @@ def pack(cuts: Sequence[Floats]) -> tuple[Floats, Wholes]:
     return packed, offsets
 
 
-def quantiles(
-    values: Any, chosen: NDArray[np.intp] | None, max_bins: int, tie: float
+def quantiles_on_gpu(
+    values: Array, chosen: NDArray[np.intp] | None, max_bins: int, tie: float
 ) -> tuple[NDArray[Any], ...] | None:
     """Find the values next to the cuts of all columns on a GPU; None if none is in use."""
-    return on_gpu.quantiles(values, chosen, max_bins, tie) if gpu_in_use() else None
+    return quantiles(values, chosen, max_bins, tie) if gpu_in_use() else None
 
 
 @part_of_kernels
@@ -56,6 +59,17 @@ def rank(cuts: Floats, value: float, step: np.uint64) -> np.uint64:
         low += step * np.uint64(cuts[low + step - np.uint64(1)] < value)
         step >>= np.uint64(1)
     return low
+
+
+@part_of_kernels
+def write_ranks(cuts: Floats, column: NDArray[np.floating], out: Cells) -> None:
+    """Write how many cuts lie below each value; the most common number of cuts is a constant."""
+    if cuts.size == 256:
+        for i in range(column.size):
+            out[i] = rank(cuts, column[i], HALF)
+    else:
+        for i in range(column.size):
+            out[i] = rank(cuts, column[i], np.uint64(cuts.size >> 1))
 
 
 @uncounted
@@ -81,12 +95,8 @@ def encode(
             if feature_cuts.size == 2:
                 for i in range(column.size):
                     out[i] = feature_cuts[0] < column[i]
-            elif feature_cuts.size == 256:
-                for i in range(column.size):
-                    out[i] = rank(feature_cuts, column[i], HALF)
             else:
-                for i in range(column.size):
-                    out[i] = rank(feature_cuts, column[i], np.uint64(feature_cuts.size >> 1))
+                write_ranks(feature_cuts, column, out)
             for i in range(column.size):  # separate, so that the loops above have no branches
                 if np.isnan(column[i]):
                     out[i] = missing
@@ -111,13 +121,7 @@ def encode_rows(
                 copied[i, j] = values[tile_rows[i], j]
         for j in range(codes.shape[0]):
             out = codes[j, tile : tile + ROWS_PER_TILE]
-            feature_cuts = cuts[offsets[j] : offsets[j + 1]]
-            if feature_cuts.size == 256:
-                for i in range(tile_rows.size):
-                    out[i] = rank(feature_cuts, copied[i, j], HALF)
-            else:
-                for i in range(tile_rows.size):
-                    out[i] = rank(feature_cuts, copied[i, j], np.uint64(feature_cuts.size >> 1))
+            write_ranks(cuts[offsets[j] : offsets[j + 1]], copied[: tile_rows.size, j], out)
             for i in range(tile_rows.size):
                 if not np.isfinite(copied[i, j]):
                     out[i] = missing

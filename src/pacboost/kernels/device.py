@@ -53,7 +53,7 @@ def describe() -> str:
     return f"{properties['name'].decode()}, {properties['totalGlobalMem'] / 2**30:.0f} GiB"
 
 
-def use_gpu(device: Any, cells: int) -> bool:
+def use_gpu(device: object, cells: int) -> bool:
     """Check whether a fit on ``cells`` rows times columns runs on the GPU.
 
     >>> use_gpu("cpu", 10**9), use_gpu("auto", 1_000)
@@ -61,19 +61,20 @@ def use_gpu(device: Any, cells: int) -> bool:
     """
     if device not in DEVICES:
         allowed = ", ".join(map(repr, DEVICES))
-        raise ParameterError(f"device is {device!r}; it may be {allowed}")
+        raise ParameterError(f"device is {device!r}; it may be {allowed}", parameter="device")
     if device == "cpu" or (device == "auto" and cells < MIN_CELLS_TO_FIT):
         return False
     missing = what_is_missing()
     if missing and device in GPU:
         raise ParameterError(
-            f"device is {device!r}, but {missing}. Set device='cpu', or 'auto' to use a GPU only "
-            "if one is available"
+            f"device is {device!r}, but {missing}. Set device to 'cpu', or 'auto' to use a GPU "
+            "only if one is available",
+            parameter="device",
         )
     return not missing
 
 
-def predict_on_gpu(device: Any, X: Any) -> bool:
+def predict_on_gpu(device: object, X: object) -> bool:
     """Check whether rows are scored on the GPU: if it is available and the table is large.
 
     A model that was fitted on a GPU also predicts without one.
@@ -113,7 +114,9 @@ def limited_memory(bytes_a_row: int, columns: int, advice: str) -> Iterator[None
         yield
     except Exception as error:
         if type(error).__name__ == "OutOfMemoryError":
-            raise ParameterError(_too_large(bytes_a_row, columns, advice)) from error
+            raise ParameterError(
+                _too_large(bytes_a_row, columns, advice), parameter="device"
+            ) from error
         raise
 
 
@@ -127,7 +130,7 @@ def _too_large(bytes_a_row: int, columns: int, advice: str) -> str:
     return (
         f"the memory of the GPU does not suffice: {free / 2**30:.1f} of {total / 2**30:.1f} GiB "
         f"are free, enough for about {fits:,} rows of {columns} columns. Give fewer rows, "
-        f"{advice}, or set device='cpu'"
+        f"{advice}, or set device to 'cpu'"
     )
 
 

@@ -21,11 +21,18 @@ from numpy.typing import NDArray
 
 from pacboost.kernels.forest_split import (
     CLASS,
+    CLASSES,
     CODES,
+    DEEPEST,
     HEADS,
+    LEAST,
     LOW,
+    MISSING,
     NODE,
+    RANDOM,
+    SMALLEST,
     TOTALS,
+    TRIES,
     Desk,
     Whole,
     below,
@@ -38,11 +45,6 @@ from pacboost.kernels.runtime import Bytes, Floats, Wholes, Words
 from pacboost.kernels.runtime.jit import inline, kernel, uncounted
 
 LEAF = np.uint64(2**23 - 1)
-
-CLASSES, MISSING, TRIES, LEAST, SMALLEST, DEEPEST, RANDOM = range(7)
-"""Places in ``plan``: the number of classes, the code of missing values, the number of features to
-draw, the minimum rows of a leaf and of a node to split, the maximum depth, and whether cuts are
-random. kernels/cuda/forest.cuh has the same order."""
 
 ROWS_PER_ROW_READ = 32
 """Nodes that hold less than one in this many rows read codes by row."""
@@ -92,16 +94,14 @@ def fetch(
 
 
 @inline
-def sort_rows(
-    room: Desk, line: Whole, size: Whole, start: Whole, cut: Whole, missing_right: Whole
-) -> Whole:
+def sort_rows(room: Desk, line: Whole, size: Whole, start: Whole, cut: Whole, side: Whole) -> Whole:
     """Move the rows that go left to the front, keeping their order; return their number.
 
     Every row is written to both sides, and only one side moves on: no branch to mispredict.
     """
     codes, rows, parcels, weights = room.codes, room.rows, room.parcels, room.weights
     spare_rows, spare = room.spare_rows, room.spare
-    first, span = right_of(cut, missing_right)
+    first, span = right_of(room, cut, side)
     base = np.uint64(start)
     l = base  # noqa: E741
     for i in range(size):
@@ -125,10 +125,10 @@ def sort_rows(
 
 @inline
 def random_cut(
-    room: Desk, line: Whole, size: Whole, low: Whole, high: Whole, missing: Whole
+    room: Desk, line: Whole, size: Whole, low: Whole, high: Whole
 ) -> tuple[Whole, Whole]:
     """Draw a cut between the smallest and the largest code, and a side for missing values."""
-    codes, state = room.codes, room.state
+    codes, state, missing = room.codes, room.state, room.plan[MISSING]
     side = low - low
     if high == missing:
         high = low
@@ -204,22 +204,16 @@ def write_leaf(room: Desk, unit: float, lines: Whole, table: NDArray[np.float32]
 
 @inline
 def search(
-    room: Desk,
-    columns: Bytes,
-    lines: Bytes,
-    start: Whole,
-    size: Whole,
-    n_constant: Whole,
+    room: Desk, columns: Bytes, lines: Bytes, start: Whole, size: Whole, n_constant: Whole,
     lightest: float,
-    plan: Wholes,
-) -> tuple[float, Whole, Whole, Whole, Whole, Whole]:
+) -> tuple[float, Whole, Whole, Whole, Whole, Whole]:  # fmt: skip
     """Draw features and find their cuts; the first ``n_constant`` of the list are constant here.
 
     Return the best score, its feature (-1 if there is none), cut and side of missing values (-1 if
     nothing is missing), the line of ``codes`` with its codes, and the new ``n_constant``.
     """
-    features, state = room.features, room.state
-    missing, min_rows = plan[MISSING], plan[LEAST]
+    features, state, plan = room.features, room.state, room.plan
+    missing = plan[MISSING]
     zero = start - start
     best, feature, cut, side, line = -1.0, zero - 1, zero, zero, zero
     drawn, passed, tried = 0, 0, 0
@@ -246,18 +240,12 @@ def search(
         c, s = low, zero
         if plan[RANDOM] or (high == low + 1 and high < missing):
             if plan[RANDOM]:
-                c, s = random_cut(room, line, size, low, high, missing)
-            score = score_of_cut(
-                room, line, size, start, c, missing if s else missing + CODES, min_rows, lightest
-            )
+                c, s = random_cut(room, line, size, low, high)
+            score = score_of_cut(room, line, size, start, c, s, lightest)
         elif room.by_class.shape[1] > 0:
-            score, c, s = best_of_classes(
-                room, line, size, start, low, high, missing, min_rows, lightest
-            )
+            score, c, s = best_of_classes(room, line, size, start, low, high, lightest)
         else:
-            score, c, s = best_of_numbers(
-                room, line, size, start, low, high, missing, min_rows, lightest
-            )
+            score, c, s = best_of_numbers(room, line, size, start, low, high, lightest)
         if score > best:
             best, feature, cut = score, j, c
             side = s if high == missing else zero - 1
@@ -278,7 +266,7 @@ def desk(size: int, features: int, plan: Wholes, seed: int, *, weighted: bool) -
         np.empty(size if classes else 0, np.int32), np.arange(features),
         np.array([seed], np.uint64), each.view(np.uint64), each, sums,
         np.zeros((CODES + 2, classes)), np.zeros(5), number, number.view(np.uint32),
-        np.empty((min(size, int(plan[DEEPEST])) + 1, 5), np.int64),
+        np.empty((min(size, int(plan[DEEPEST])) + 1, 5), np.int64), plan,
     )  # fmt: skip
 
 
@@ -292,7 +280,6 @@ def grow(
     unit: float,
     lightest: float,
     medians: Wholes,
-    plan: Wholes,
     room: Desk,
     nodes: Words,
     table: NDArray[np.float32],
@@ -306,12 +293,11 @@ def grow(
     code in ``medians`` goes. The gain of a split is added to ``gains`` of its feature. Return the
     number of nodes, and of distributions.
     """
-    stack = room.stack
+    stack, plan = room.stack, room.plan
     classes, size = plan[CLASSES], room.rows.size
     take_bag(room, all_parcels, all_weights, counts, classes)
-    zero: Whole = np.int64(
-        0
-    )  # a literal 0 has another type, for which calls would be compiled twice
+    # a literal 0 has another type, for which calls would be compiled twice
+    zero: Whole = np.int64(0)
     written, waiting, lines_written = 0, 0, zero
     start, stop, depth, n_constant = zero, zero + size, zero, zero
     while True:
@@ -322,7 +308,7 @@ def grow(
         best, feature, cut, side, line = -1.0, zero - 1, zero, zero, zero
         if not (pure or m < plan[SMALLEST] or m < 2 * plan[LEAST] or depth >= plan[DEEPEST]):
             best, feature, cut, side, line, n_constant = search(
-                room, columns, lines, start, m, n_constant, lightest, plan
+                room, columns, lines, start, m, n_constant, lightest
             )
         if feature < 0:
             value = write_leaf(room, unit, lines_written, table)
@@ -337,9 +323,7 @@ def grow(
             nodes[stack[waiting, 4]] |= np.uint64(written)
             continue
         gains[feature] += best - unsplit
-        middle = sort_rows(
-            room, line, m, start, cut, plan[MISSING] if side == 1 else plan[MISSING] + CODES
-        )
+        middle = sort_rows(room, line, m, start, cut, side)
         if side < 0:
             side = zero + (medians[feature] <= cut)  # nothing is missing: where the median goes
         nodes[written] = (

@@ -35,6 +35,11 @@ def below(state: Words, limit: Whole) -> np.int64:
     return np.int64(((mixed(state[0]) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
 
 
+CLASSES, MISSING, TRIES, LEAST, SMALLEST, DEEPEST, RANDOM = range(7)
+"""Places in ``plan``: the number of classes, the code of missing values, the number of features to
+draw, the minimum rows of a leaf and of a node to split, the maximum depth, and whether cuts are
+random. kernels/cuda/forest.cuh has the same order."""
+
 CODES = 256
 LOW = np.int64(0xFFFFFFFF)  # two classes: weight·target << 32 | weight
 CLASS = np.int64(0xFFFF)  # many classes: weight << 16 | class
@@ -73,6 +78,7 @@ class Desk(NamedTuple):
     bits: Rows
     """The bits of ``number``."""
     stack: Wholes
+    plan: Wholes
 
 
 @inline
@@ -122,22 +128,14 @@ def heap_up(room: Desk, line: Whole, size: Whole, start: Whole, min_rows: Whole)
 
 @inline
 def best_of_numbers(
-    room: Desk,
-    line: Whole,
-    size: Whole,
-    start: Whole,
-    low: Whole,
-    high: Whole,
-    missing: Whole,
-    min_rows: Whole,
-    lightest: float,
+    room: Desk, line: Whole, size: Whole, start: Whole, low: Whole, high: Whole, lightest: float
 ) -> tuple[float, Whole, Whole]:
     """Return the score of the best cut, its code, and 1 if missing values go left.
 
-    Each side has at least ``min_rows`` rows and the weight ``lightest``. The sums of codes are zero
-    before and after.
+    Each side has at least ``LEAST`` rows of the plan and the weight ``lightest``. The sums of codes
+    are zero before and after.
     """
-    weights, sums = room.weights, room.sums
+    weights, sums, missing, min_rows = room.weights, room.sums, room.plan[MISSING], room.plan[LEAST]
     heap_up(room, line, size, start, min_rows)
     count = marked(room, low, high)
     if weights.size == 0:
@@ -157,11 +155,8 @@ def best_of_numbers(
             n += sums[ROWS, code]
             if min_rows > 1 and (n < min_rows or size - n < min_rows):
                 continue
-            left_weight, right_weight, right_pull = (
-                float(w),
-                float(sums[NODE, 0] - w),
-                float(sums[NODE, 1] - t),
-            )
+            left_weight, right_weight = float(w), float(sums[NODE, 0] - w)
+            right_pull = float(sums[NODE, 1] - t)
             if min(left_weight, right_weight) < lightest:
                 continue
             score = float(t) * float(t) / left_weight + right_pull * right_pull / right_weight
@@ -231,15 +226,7 @@ def move_left(room: Desk, code: Whole, start: Whole, chained: bool) -> Whole:
 
 @inline
 def best_of_classes(
-    room: Desk,
-    line: Whole,
-    size: Whole,
-    start: Whole,
-    low: Whole,
-    high: Whole,
-    missing: Whole,
-    min_rows: Whole,
-    lightest: float,
+    room: Desk, line: Whole, size: Whole, start: Whole, low: Whole, high: Whole, lightest: float
 ) -> tuple[float, Whole, Whole]:
     """Find the best cut for many classes, as ``best_of_numbers`` does for a number.
 
@@ -248,6 +235,7 @@ def best_of_classes(
     after; heads of chains are -1. ``squares`` ends with the node's weight and its square.
     """
     sums, by_class, squares = room.sums, room.by_class, room.squares
+    missing, min_rows = room.plan[MISSING], room.plan[LEAST]
     chained = bool(3 * size < by_class.shape[1] * min(size, high - low + 1))  # measured
     hang_up(room, line, size, start, chained)
     count = marked(room, low, high)
@@ -276,39 +264,29 @@ def best_of_classes(
 
 
 @inline
-def right_of(cut: Whole, missing_right: Whole) -> tuple[np.uint8, np.uint8]:
+def right_of(room: Desk, cut: Whole, side: Whole) -> tuple[np.uint8, np.uint8]:
     """Return the first code that goes right, and how many do.
 
-    Codes above ``cut`` go right, but not those from ``missing_right`` on. A code goes right if its
-    difference to the first one, as a byte, is below that number.
+    Codes above ``cut`` go right; missing values, the last code, go left if ``side`` is 1. A code
+    goes right if its difference to the first one, as a byte, is below that number.
     """
-    return np.uint8(cut + 1), np.uint8(min(missing_right, np.int64(CODES)) - cut - 1)
+    end = min(room.plan[MISSING], np.int64(CODES)) if side == 1 else np.int64(CODES)
+    return np.uint8(cut + 1), np.uint8(end - cut - 1)
 
 
 @inline
 def score_of_cut(
-    room: Desk,
-    line: Whole,
-    size: Whole,
-    start: Whole,
-    cut: Whole,
-    missing_right: Whole,
-    min_rows: Whole,
-    lightest: float,
+    room: Desk, line: Whole, size: Whole, start: Whole, cut: Whole, side: Whole, lightest: float
 ) -> float:
     """Return the score of a drawn cut; below 0 if a side has too few rows or too little weight.
 
-    Codes above ``cut`` go right, but not those from ``missing_right`` on.
+    Codes above ``cut`` go right; missing values go left if ``side`` is 1.
     """
     codes, parcels, weights = room.codes, room.parcels, room.weights
-    sums, by_class = room.sums, room.by_class
-    n_right, right_weight, right_pull, base = (
-        np.int64(0),
-        np.int64(0),
-        np.int64(0),
-        np.uint64(start),
-    )
-    first, span = right_of(cut, missing_right)
+    sums, by_class, min_rows = room.sums, room.by_class, room.plan[LEAST]
+    n_right = right_weight = right_pull = np.int64(0)
+    base = np.uint64(start)
+    first, span = right_of(room, cut, side)
     if min_rows > 1:
         for i in range(size):
             n_right += np.uint8(codes[line, i] - first) < span

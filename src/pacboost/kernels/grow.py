@@ -9,12 +9,21 @@ one load serves eight histograms.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from pacboost.kernels.hashing import STEP, mixed
-from pacboost.kernels.layout import CATEGORY, FEATURE, LEFT, RIGHT
+from pacboost.kernels.layout import (
+    BINS,
+    CATEGORY,
+    CUT,
+    FEATURE,
+    LEFT,
+    MONOTONE,
+    RIGHT,
+    Interactions,
+    Leaves,
+    Splits,
+)
 from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
 from pacboost.kernels.runtime.jit import kernel, on_stack, prefetch
 from pacboost.kernels.split import LOW
@@ -77,11 +86,14 @@ def count(
 
 @kernel
 def narrow(
-    histogram: Wholes, slope: int, slots: Wholes, spans: Floats, leaf: int, new: int
+    histogram: Wholes, features: Wholes, leaves: Leaves, spans: Floats, leaf: int, new: int
 ) -> None:
     """Pass the span of a leaf on to its parts; a monotone split divides it between their means."""
     spans[new, 0], spans[new, 1] = spans[leaf, 0], spans[leaf, 1]
-    if slope == 0:
+    best, slots = leaves.best[leaf], leaves.slots
+    feature = features[best[FEATURE]]
+    slope = feature[MONOTONE]
+    if slope == 0 or best[CUT] == feature[BINS] - 1:  # the last cut is for missing values
         return
     middle = 0.0
     for side in range(2):
@@ -98,33 +110,18 @@ def narrow(
 
 
 @kernel
-def record(
-    features: Wholes,
-    best: Wholes,
-    members: Bytes,
-    gains: Floats,
-    leaf: int,
-    new: int,
-    splits: Wholes,
-    split_members: Bytes,
-    split_gains: Floats,
-    hangs: Wholes,
-    depths: Wholes,
-) -> None:
-    """Record the split of a leaf: its left part keeps the number, its right part is ``new``.
-
-    ``hangs`` holds the parent split of each leaf, and the column of its side there.
-    """
-    split = new - 1
+def record(features: Wholes, leaves: Leaves, splits: Splits, leaf: int, new: int) -> None:
+    """Record the split of a leaf: its left part keeps the number, its right part is ``new``."""
+    split, best, hangs, depths = new - 1, leaves.best[leaf], leaves.hangs, leaves.depths
     for k in range(3):
-        splits[split, k] = best[leaf, k]
-    splits[split, LEFT], splits[split, RIGHT] = ~leaf, ~new
-    split_gains[split] = gains[leaf]
-    if features[best[leaf, FEATURE], CATEGORY]:
-        for k in range(members.shape[1]):
-            split_members[split, k] = members[leaf, k]
+        splits.columns[split, k] = best[k]
+    splits.columns[split, LEFT], splits.columns[split, RIGHT] = ~leaf, ~new
+    splits.gains[split] = leaves.gains[leaf]
+    if features[best[FEATURE], CATEGORY]:
+        for k in range(leaves.members.shape[1]):
+            splits.members[split, k] = leaves.members[leaf, k]
     if split > 0:
-        splits[hangs[leaf, 0], hangs[leaf, 1]] = split
+        splits.columns[hangs[leaf, 0], hangs[leaf, 1]] = split
     hangs[leaf, 0], hangs[leaf, 1] = split, LEFT
     hangs[new, 0], hangs[new, 1] = split, RIGHT
     depths[leaf] += 1
@@ -159,27 +156,6 @@ def next_leaf(gains: Floats, leaves: int) -> int:
         if gains[k] > largest_gain:
             leaf, largest_gain = k, gains[k]
     return leaf
-
-
-class Interactions(NamedTuple):
-    """Which features may interact, and the state of each leaf, one line for each.
-
-    The features on the path from the root to a leaf must all be in one of the sets, or there may be
-    at most ``max_features`` different ones.
-    """
-
-    sets: Bytes
-    """(sets, features): the members of each set; without sets, ``max_features`` is the rule."""
-    max_features: int
-    """Maximum number of different features on a path."""
-    share: float
-    """The share of the features open to a leaf that are drawn for each split."""
-    reach: Bytes
-    """(leaves, sets): the sets that hold all features on the path to the leaf."""
-    asked: Bytes
-    """(leaves, features): the features on the path to the leaf."""
-    open: Bytes
-    """(leaves, features): the features that may split the leaf."""
 
 
 @kernel

@@ -11,96 +11,17 @@ subtracted from the histograms of a larger leaf beside them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from pacboost.kernels import split, split_general
-from pacboost.kernels.grow import (
-    Interactions,
-    draw_features,
-    draw_open,
-    hand_down,
-    narrow,
-    next_leaf,
-    record,
-)
-from pacboost.kernels.layout import (
-    ALL_ROWS,
-    BINS,
-    CUT,
-    DEEPEST,
-    DRAWN,
-    FEATURE,
-    KEY,
-    LANE,
-    LEAF,
-    LEAVES,
-    LEFT_COUNTED,
-    LISTED,
-    MONOTONE,
-    NEW,
-    SEARCH,
-)
+from pacboost.kernels import grow, layout, split, split_general
+from pacboost.kernels.layout import Interactions, Leaves, TeamFindings, TreeArrays
 from pacboost.kernels.routing import count_rows, label, part, sides, subtract_rows
-from pacboost.kernels.runtime import Bytes, Cells, Floats, Rows, Wholes, Words
-from pacboost.kernels.runtime.board import (
-    STOP,
-    TICKET,
-    last_to_arrive,
-    meet,
-    own_share,
-    release,
-    share,
-)
+from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words, board
+from pacboost.kernels.runtime.board import last_to_arrive, meet, own_share, release, share
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import kernel, part_of_kernels, team_kernel
 
 MIN_ROWS_TO_SORT = 4_096  # per member: about 10 µs of work
-
-
-class Codes(NamedTuple):
-    """The rows of a sample (samples/blocks.py), and the orders of levels at the root."""
-
-    words: Words
-    features: Wholes
-    lanes: int
-    missing: int
-    orders: Bytes
-    evidence: Floats
-
-
-class Leaves(NamedTuple):
-    """The state of each leaf, one line for each."""
-
-    starts: Wholes
-    sizes: Wholes
-    slots: Wholes
-    best: Wholes
-    members: Bytes
-    gains: Floats
-    hangs: Wholes
-    depths: Wholes
-
-
-class Splits(NamedTuple):
-    """The splits of the tree, one line for each."""
-
-    columns: Wholes
-    members: Bytes
-    gains: Floats
-
-
-class TeamFindings(NamedTuple):
-    """The results of the members of a team, one line for each."""
-
-    lefts: Wholes
-    worth: Floats
-    best: Wholes
-    members: Bytes
-    sides: Bytes
-    allowed: Bytes
-    decks: Wholes
 
 
 @kernel
@@ -140,153 +61,167 @@ def sort_rows(
 
 
 @kernel
-def take_best(
-    team: int,
-    findings: TeamFindings,
-    best: Wholes,
-    members: Bytes,
-    gains: Floats,
-    leaf: int,
-    side: int,
-) -> None:
+def take_best(team: int, findings: TeamFindings, leaves: Leaves, leaf: int, side: int) -> None:
     """Set the best split of a leaf that a member has found, the first of equals."""
     chosen, best_worth = -1, -np.inf
     for member in range(team):
         after, before = findings.worth[member, 2 * side], findings.worth[member, 2 * side + 1]
         if after > before and after > best_worth:
             chosen, best_worth = member, after
-    gains[leaf] = 0.0
+    leaves.gains[leaf] = 0.0
     if chosen >= 0:
-        gains[leaf] = best_worth - findings.worth[chosen, 2 * side + 1]
-        for k in range(best.shape[1]):
-            best[leaf, k] = findings.best[chosen, side, k]
-        for k in range(members.shape[1]):
-            members[leaf, k] = findings.members[chosen, side, k]
+        leaves.gains[leaf] = best_worth - findings.worth[chosen, 2 * side + 1]
+        for k in range(leaves.best.shape[1]):
+            leaves.best[leaf, k] = findings.best[chosen, side, k]
+        for k in range(leaves.members.shape[1]):
+            leaves.members[leaf, k] = findings.members[chosen, side, k]
+
+
+@part_of_kernels
+def begin(member: Member, tree: TreeArrays) -> None:
+    """List all rows, if all take part, and plan the search of the root."""
+    plan = tree.plan
+    if tree.limits[layout.ALL_ROWS]:
+        first, last = own_share(tree.rows.size, member)
+        for k in range(first, last):
+            tree.rows[k] = k
+    if last_to_arrive(member):
+        plan[layout.LEAF], plan[layout.NEW], plan[layout.LEAVES] = 0, 0, 1
+        plan[layout.SEARCH], plan[layout.LEFT_COUNTED] = 1, 1
+        member.board[board.TICKET] = 0
+        release(member)
+
+
+@part_of_kernels
+def part_leaf(member: Member, tree: TreeArrays, leaf: int, new: int) -> None:
+    """Sort the rows of a leaf by the sides of its split, and decide how to search the parts."""
+    codes, leaves, findings, plan = tree.codes, tree.leaves, tree.findings, tree.plan
+    best, goes_left = leaves.best[leaf], findings.sides[member.number]
+    feature, start, size = (
+        codes.features[best[layout.FEATURE]],
+        leaves.starts[leaf],
+        leaves.sizes[leaf],
+    )
+    lane = feature[layout.LANE]
+    sides(feature, best, leaves.members[leaf], codes.missing, goes_left)
+    sort_rows(
+        member, codes.words[lane >> 3], np.uint64(8 * (lane & 7)), goes_left,
+        tree.rows[start : start + size], tree.spare[start : start + size], findings.lefts,
+    )  # fmt: skip
+    if last_to_arrive(member):
+        n_left = np.int64(0)
+        for piece in range(sorting_pieces(member.team, size)):
+            n_left += findings.lefts[piece, 0]
+        leaves.starts[new], leaves.sizes[new] = start + n_left, size - n_left
+        leaves.sizes[leaf] = n_left
+        is_deepest = leaves.depths[leaf] >= tree.limits[layout.DEEPEST]
+        plan[layout.SEARCH] = plan[layout.LEAVES] < leaves.gains.size and not is_deepest
+        plan[layout.LEFT_COUNTED] = 2 * n_left <= size
+        member.board[board.TICKET] = 0
+        release(member)
+
+
+@part_of_kernels
+def count_parts(member: Member, tree: TreeArrays, leaf: int, new: int) -> tuple[int, int]:
+    """Count one part of a leaf and subtract it from the other; return this member's lanes.
+
+    At the root, there is only one part to count.
+    """
+    leaves, listed = tree.leaves, tree.limits[layout.LISTED]
+    counted, other = (leaf, new) if tree.plan[layout.LEFT_COUNTED] else (new, leaf)
+    start, slot = leaves.starts[counted], leaves.slots[leaf]
+    rows = tree.rows[start : start + leaves.sizes[counted]]
+    if rows.size > listed:
+        return count_rows(member, tree, rows, new, slot)
+    if new > 0 and leaves.sizes[other] > listed:
+        return subtract_rows(member, tree, rows, slot)
+    return own_share(tree.codes.lanes, member)
+
+
+@part_of_kernels
+def search_part(
+    member: Member, tree: TreeArrays, spans: Floats | None, interactions: Interactions | None,
+    side: int, slot: int, first: int, last: int,
+) -> None:  # fmt: skip
+    """Search the features from ``first`` to before ``last`` for the best split of one part."""
+    leaves, findings, limits, plan = tree.leaves, tree.findings, tree.limits, tree.plan
+    allowed, deck = findings.allowed[member.number], findings.decks[member.number]
+    leaf = plan[layout.LEAF] if side == 0 else plan[layout.NEW]
+    key = np.uint64(limits[layout.KEY] + 2 * plan[layout.NEW] + side)
+    if interactions is None:
+        grow.draw_features(allowed, deck, limits[layout.DRAWN], key)
+    else:
+        grow.draw_open(allowed, deck, limits[layout.DRAWN], key, interactions, leaf)
+    start, size = leaves.starts[leaf], leaves.sizes[leaf]
+    rows = tree.rows[start : start + (size if size <= limits[layout.LISTED] else 0)]
+    search = split.SplitSearch(tree.codes, allowed, first, last, tree.rules)
+    best = findings.best[member.number, side]
+    if spans is None:
+        after, before = split.scan(search, tree.histogram[slot, 0], rows, tree.pairs[0], size, best)
+    else:
+        after, before = split_general.scan(
+            search, tree.histogram[slot], rows, tree.pairs, size, spans[leaf],
+            plan[layout.NEW] == 0, best, findings.members[member.number, side],
+        )  # fmt: skip
+    findings.worth[member.number, 2 * side] = after
+    findings.worth[member.number, 2 * side + 1] = before
+
+
+@part_of_kernels
+def choose_leaf(member: Member, tree: TreeArrays, interactions: Interactions | None) -> None:
+    """Choose the next leaf to split, and record its split; the plan says -1 if there is none."""
+    leaves, new = tree.leaves, tree.plan[layout.LEAVES]
+    leaf = grow.next_leaf(leaves.gains, new)
+    if new == leaves.gains.size or member.board[board.STOP] != 0:
+        leaf = -1
+    if leaf >= 0:
+        grow.record(tree.codes.features, leaves, tree.splits, leaf, new)
+        if interactions is not None:
+            grow.hand_down(interactions, leaves.best[leaf, layout.FEATURE], leaf, new)
+        tree.plan[layout.LEAVES] = new + 1
+    tree.plan[layout.LEAF], tree.plan[layout.NEW] = leaf, new
 
 
 @team_kernel(allocates=False)
-def grow_tree(  # noqa: PLR0912, PLR0915 (one state, handed through all phases)
-    member: Member,
-    codes: Codes,
-    order: Rows,
-    spare: Rows,
-    pairs: Wholes,
-    histogram: Wholes,
-    partial: Wholes,
-    rules: Floats,
-    leaves: Leaves,
-    spans: Floats | None,
-    splits: Splits,
-    findings: TeamFindings,
-    plan: Wholes,
-    limits: Wholes,
-    cells: Cells,
-    interactions: Interactions | None,
+def grow_tree(
+    member: Member, tree: TreeArrays, spans: Floats | None, interactions: Interactions | None
 ) -> None:
-    """Grow a tree on the rows of ``order``, and write the leaf of each to ``cells``.
+    """Grow a tree on the rows of ``tree``, and write the leaf of each to its cells.
 
     ``spans`` is None in the common case of kernels/split.py, and ``interactions`` if all features
     may interact: numba then drops the other branches before it compiles them.
     """
-    words, features, lanes, missing, orders, evidence = codes
-    starts, sizes, slots, best, members, gains, hangs, depths = leaves
-    goes_left, allowed, deck = (
-        findings.sides[member.number],
-        findings.allowed[member.number],
-        findings.decks[member.number],
-    )
-    listed = limits[LISTED]
-    if limits[ALL_ROWS]:
-        first, last = own_share(order.size, member)
-        for k in range(first, last):
-            order[k] = k
-    if last_to_arrive(member):
-        plan[LEAF], plan[NEW], plan[LEAVES], plan[SEARCH], plan[LEFT_COUNTED] = 0, 0, 1, 1, 1
-        member.board[TICKET] = 0
-        release(member)
-    while plan[LEAF] >= 0:
-        leaf, new = plan[LEAF], plan[NEW]
-        left_slot = right_slot = np.int64(0)
-        feature, start, size = features[best[leaf, FEATURE]], starts[leaf], sizes[leaf]
+    codes, leaves, plan = tree.codes, tree.leaves, tree.plan
+    begin(member, tree)
+    while plan[layout.LEAF] >= 0:
+        leaf, new = plan[layout.LEAF], plan[layout.NEW]
+        parts = 2 if new > 0 else 1
         if new > 0:  # the rows of the root are only counted and searched
-            sides(feature, best[leaf], members[leaf], missing, goes_left)
-            sort_rows(member, words[feature[LANE] >> 3],
-                      np.uint64(8 * (feature[LANE] & 7)), goes_left, order[start : start + size],
-                      spare[start : start + size], findings.lefts)  # fmt: skip
-            if last_to_arrive(member):
-                n_left = np.int64(0)
-                for piece in range(sorting_pieces(member.team, size)):
-                    n_left += findings.lefts[piece, 0]
-                starts[new], sizes[new], sizes[leaf] = start + n_left, size - n_left, n_left
-                plan[SEARCH] = plan[LEAVES] < gains.size and depths[leaf] < limits[DEEPEST]
-                plan[LEFT_COUNTED] = 2 * n_left <= size
-                member.board[TICKET] = 0
-                release(member)
-        if plan[SEARCH]:
-            counted, other = (leaf, new) if plan[LEFT_COUNTED] else (new, leaf)
-            start, slot = starts[counted], slots[leaf]
-            left_slot, right_slot = (new, slot) if plan[LEFT_COUNTED] else (slot, new)
-            rows = order[start : start + sizes[counted]]
-            if rows.size > listed:
-                first, last = count_rows(
-                    member, words, lanes, rows, pairs, histogram, partial, new, slot
-                )
-            elif new > 0 and sizes[other] > listed:
-                first, last = subtract_rows(member, words, lanes, rows, pairs, histogram[slot])
-            else:
-                first, last = own_share(lanes, member)
-            if spans is not None or features.shape[0] != lanes:  # else lane j is that of feature j
+            part_leaf(member, tree, leaf, new)
+        slot = leaves.slots[leaf]
+        left_slot, right_slot = (new, slot) if plan[layout.LEFT_COUNTED] else (slot, new)
+        if plan[layout.SEARCH]:
+            first, last = count_parts(member, tree, leaf, new)
+            if spans is not None or codes.features.shape[0] != codes.lanes:
                 if last_to_arrive(member):
-                    slots[leaf], slots[new] = left_slot, right_slot
+                    leaves.slots[leaf], leaves.slots[new] = left_slot, right_slot
                     if spans is not None and new > 0:
-                        slope = feature[MONOTONE] if best[leaf, CUT] < feature[BINS] - 1 else 0
-                        narrow(histogram, slope, slots, spans, leaf, new)
+                        grow.narrow(tree.histogram, codes.features, leaves, spans, leaf, new)
                     release(member)
-                first, last = own_share(features.shape[0], member)
-            for side in range(2 if new > 0 else 1):
-                k = leaf if side == 0 else new
-                key = np.uint64(limits[KEY] + 2 * new + side)
-                if interactions is None:
-                    draw_features(allowed, deck, limits[DRAWN], key)
-                else:
-                    draw_open(allowed, deck, limits[DRAWN], key, interactions, k)
-                split_found = findings.best[member.number, side]
+                first, last = own_share(codes.features.shape[0], member)
+            # else lane j is that of feature j, and this member counted it
+            for side in range(parts):
                 at = left_slot if side == 0 else right_slot
-                listed_rows = order[starts[k] : starts[k] + (sizes[k] if sizes[k] <= listed else 0)]
-                if spans is None:
-                    after, before = split.scan(
-                        histogram[at, 0], features[first:last], allowed[first:last],
-                        missing, sizes[k], rules, split_found, words, listed_rows, pairs[0],
-                    )  # fmt: skip
-                else:
-                    after, before = split_general.scan(
-                        histogram[at], features[first:last], allowed[first:last],
-                        missing, sizes[k], rules, spans[k], split_found,
-                        findings.members[member.number, side], new == 0, orders[first:last],
-                        evidence[first:last], words, listed_rows, pairs,
-                    )  # fmt: skip
-                split_found[FEATURE] += first
-                findings.worth[member.number, 2 * side] = after
-                findings.worth[member.number, 2 * side + 1] = before
+                search_part(member, tree, spans, interactions, side, at, first, last)
         if last_to_arrive(member):
-            for side in range(2 if new > 0 else 1):
+            for side in range(parts):
                 k = leaf if side == 0 else new
-                if plan[SEARCH]:
-                    slots[k] = left_slot if side == 0 else right_slot
-                    take_best(member.team, findings, best, members, gains, k, side)
-                else:
-                    gains[k] = 0.0
-            new = plan[LEAVES]
-            leaf = next_leaf(gains, new)
-            if new == gains.size or member.board[STOP] != 0:
-                leaf = -1
-            if leaf >= 0:
-                record(features, best, members, gains, leaf, new, splits.columns, splits.members,
-                       splits.gains, hangs, depths)  # fmt: skip
-                if interactions is not None:
-                    hand_down(interactions, best[leaf, FEATURE], leaf, new)
-                plan[LEAVES] = new + 1
-            plan[LEAF], plan[NEW] = leaf, new
+                leaves.gains[k] = 0.0
+                if plan[layout.SEARCH]:
+                    leaves.slots[k] = left_slot if side == 0 else right_slot
+                    take_best(member.team, tree.findings, leaves, k, side)
+            choose_leaf(member, tree, interactions)
             release(member)
-    first, last = own_share(cells.size, member)
-    label(order, starts[: plan[LEAVES]], sizes[: plan[LEAVES]], first, last, cells)
+    first, last = own_share(tree.cells.size, member)
+    count = plan[layout.LEAVES]
+    label(tree.rows, leaves.starts[:count], leaves.sizes[:count], first, last, tree.cells)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from pacboost.kernels.cuda.device import on_gpu
 from pacboost.kernels.runtime import Bytes, Floats, Wholes, Words
 from pacboost.kernels.runtime.jit import inline, kernel, part_of_kernels
 from pacboost.kernels.runtime.threads import each_rows
+
+if TYPE_CHECKING:
+    from pacboost.kernels.cuda.device import GpuArray
 
 STEP = MISSING = np.uint64(0x9E3779B97F4A7C15)
 """The increment of splitmix64, and the cell of missing values."""
@@ -68,7 +71,7 @@ def below_limit(
 
 
 def rows_below(
-    values: Any, chosen: NDArray[np.intp] | None, columns: Wholes, factors: Words, salt: int,
+    values: GpuArray, chosen: NDArray[np.intp] | None, columns: Wholes, factors: Words, salt: int,
     limit: int,
 ) -> NDArray[np.intp]:  # fmt: skip
     """Return the rows whose hash of some columns is below a limit; on a GPU, of those chosen."""

@@ -1,8 +1,14 @@
-"""Numbered columns and places of the arrays that kernels and learners of trees share.
+"""The arrays that kernels and learners of trees share, and their numbered columns and places.
 
 Arrays of integers pass through numba, CUDA and NumPy unchanged, and records would not; kernels read
 these constants at compile time. kernels/cuda/tree.cuh repeats those that the GPU needs.
 """
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pacboost.kernels.runtime import Bytes, Cells, Floats, Rows, Wholes, Words
 
 LANE, BASE, BINS, DEFAULT, CATEGORY, MONOTONE = range(6)
 """Columns of ``features``, a line for each feature: its lane, its first code there, the number of
@@ -24,3 +30,87 @@ whether to search the parts, and whether the left part is the one that is counte
 DRAWN, DEEPEST, ALL_ROWS, KEY, LISTED = range(5)
 """Places in ``limits``: the number of features drawn for a split, the maximum depth, whether all
 rows take part, the random key, and the maximum number of rows of a leaf without histograms."""
+
+
+class Codes(NamedTuple):
+    """The rows of a sample (samples/blocks.py), and the orders of levels at the root."""
+
+    words: Words
+    features: Wholes
+    lanes: int
+    missing: int
+    orders: Bytes
+    evidence: Floats
+
+
+class Leaves(NamedTuple):
+    """The state of each leaf, one line for each."""
+
+    starts: Wholes
+    sizes: Wholes
+    slots: Wholes
+    best: Wholes
+    members: Bytes
+    gains: Floats
+    hangs: Wholes
+    """The parent split, and the column of the leaf's side there."""
+    depths: Wholes
+
+
+class Splits(NamedTuple):
+    """The splits of the tree, one line for each."""
+
+    columns: Wholes
+    members: Bytes
+    gains: Floats
+
+
+class TeamFindings(NamedTuple):
+    """The results of the members of a team, one line for each."""
+
+    lefts: Wholes
+    worth: Floats
+    best: Wholes
+    members: Bytes
+    sides: Bytes
+    allowed: Bytes
+    decks: Wholes
+
+
+class TreeArrays(NamedTuple):
+    """All that a tree is grown on and in; pairs are (lines, rows)."""
+
+    codes: Codes
+    rows: Rows
+    spare: Rows
+    pairs: Wholes
+    histogram: Wholes
+    partial: Wholes
+    rules: Floats
+    leaves: Leaves
+    splits: Splits
+    findings: TeamFindings
+    plan: Wholes
+    limits: Wholes
+    cells: Cells
+
+
+class Interactions(NamedTuple):
+    """Which features may interact, and the state of each leaf, one line for each.
+
+    The features on the path from the root to a leaf must all be in one of the sets, or there may be
+    at most ``max_features`` different ones.
+    """
+
+    sets: Bytes
+    """(sets, features): the members of each set; without sets, ``max_features`` is the rule."""
+    max_features: int
+    """Maximum number of different features on a path."""
+    share: float
+    """The share of the features open to a leaf that are drawn for each split."""
+    reach: Bytes
+    """(leaves, sets): the sets that hold all features on the path to the leaf."""
+    asked: Bytes
+    """(leaves, features): the features on the path to the leaf."""
+    open: Bytes
+    """(leaves, features): the features that may split the leaf."""

@@ -9,7 +9,7 @@ from pacboost.kernels.row_exponentials import ROWS_PER_TILE
 from pacboost.kernels.runtime import Cells, Floats, Signs, Wholes
 from pacboost.kernels.runtime.board import own_share, share_of_spans
 from pacboost.kernels.runtime.entry import Member
-from pacboost.kernels.runtime.jit import on_stack, team_kernel
+from pacboost.kernels.runtime.jit import inline, on_stack, team_kernel
 from pacboost.kernels.tile_sums import PARTS, add_tile, sum_of_parts
 
 
@@ -64,19 +64,24 @@ def masses(
 def mistakes(member: Member, margins: Floats, first_weights: Wholes, totals: Wholes) -> None:
     """Sum the first weights (one for all, or one each) of rows that are wrong or tied."""
     first, last = own_share(margins.size, member)
-    share_margins, weights = (
-        margins[first:last],
-        first_weights[first:last],
-    )  # loops from 0 are vectorized
-    count = np.int64(0)
-    if first_weights.size == 1:
-        for i in range(share_margins.size):
-            count += 1 if share_margins[i] <= 0 else 0
-        count *= first_weights[0]
-    else:
-        for i in range(share_margins.size):
-            count += weights[i] if share_margins[i] <= 0 else 0
+    share_margins, weights = margins[first:last], first_weights[first:last]
+    count, one_weight = np.int64(0), first_weights.size == 1
+    for i in range(share_margins.size):  # loops from 0 are vectorized
+        weight = first_weights[0] if one_weight else weights[i]
+        count += weight if share_margins[i] <= 0 else 0
     totals[member.number, 0] = count
+
+
+@inline
+def own_and_best_other(margin: Floats, side: Signs) -> tuple[float, float]:
+    """Return the score of a row's class, and the largest of the others."""
+    own_margin = best_other = -np.inf
+    for k in range(margin.size):
+        if side[k] > 0:
+            own_margin = margin[k]
+        else:
+            best_other = max(best_other, -margin[k])
+    return own_margin, best_other
 
 
 @team_kernel()
@@ -87,13 +92,7 @@ def wrong_classes(
     first, last = own_share(margins.shape[0], member)
     count = np.int64(0)
     for i in range(first, last):
-        own_margin = -np.inf
-        best_other = -np.inf
-        for k in range(margins.shape[1]):
-            if signs[i, k] > 0:
-                own_margin = margins[i, k]
-            else:
-                best_other = max(best_other, -margins[i, k])
+        own_margin, best_other = own_and_best_other(margins[i], signs[i])
         if not own_margin > best_other:
             count += first_weights[i] if first_weights.size > 1 else first_weights[0]
     totals[member.number, 0] = count

@@ -12,9 +12,17 @@ import numpy as np
 
 from pacboost.kernels.layout import CUT, FEATURE, LEFT, MEMBER, MISSING_LEFT, RIGHT
 from pacboost.kernels.runtime import Bytes, Cells, Floats, Numbers, Rows, Wholes
-from pacboost.kernels.runtime.jit import kernel, on_stack, part_of_kernels, uncounted
+from pacboost.kernels.runtime.jit import inline, kernel, on_stack, part_of_kernels, uncounted
 
 ROWS_PER_TILE = 512  # their codes and the nodes of a tree fit into the first-level cache
+
+
+@inline
+def is_left(node: Numbers, members: Bytes, code: int, missing: int) -> bool:
+    """Check whether a code goes left at a split."""
+    if node[MEMBER] >= 0:
+        return bool(members[node[MEMBER], code] != 0)
+    return bool(node[MISSING_LEFT] != 0 if code == missing else code <= node[CUT])
 
 
 @part_of_kernels
@@ -26,12 +34,7 @@ def leaf_of(
     while at >= 0:
         node = nodes[first + at]
         code = codes[node[FEATURE], row]
-        if node[MEMBER] >= 0:
-            goes_left = members[node[MEMBER], code] != 0
-        elif code == missing:
-            goes_left = node[MISSING_LEFT] != 0
-        else:
-            goes_left = code <= node[CUT]
+        goes_left = is_left(node, members, code, missing)
         at = np.int64(node[LEFT] if goes_left else node[RIGHT])
     return ~at
 
@@ -141,12 +144,7 @@ def leaf_masks(nodes: Numbers, lines: Wholes, members: Bytes, missing: int, mask
         below[t] = left_leaves | right_leaves
         mask = masks[lines[t]]
         for code in range(256):
-            if node[MEMBER] >= 0:
-                goes_left = members[node[MEMBER], code] != 0
-            elif code == missing:
-                goes_left = node[MISSING_LEFT] != 0
-            else:
-                goes_left = code <= node[CUT]
+            goes_left = is_left(node, members, code, missing)
             mask[code] &= ~(right_leaves if goes_left else left_leaves)
     for line in range(masks.shape[0]):
         for code in range(256):

@@ -13,31 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pacboost.kernels.layout import (
-    BASE,
-    BINS,
-    CATEGORY,
-    CHANCE,
-    CUT,
-    DEFAULT,
-    FEATURE,
-    KEY,
-    LANE,
-    LEAVES,
-    LEFT,
-    LEVEL_PENALTY,
-    MISSING_LEFT,
-    PENALTY,
-    RIGHT,
-)
+from pacboost.kernels import layout
+from pacboost.kernels.layout import TreeArrays
 from pacboost.kernels.pairs import pairs_of_one
-from pacboost.kernels.runtime import Bytes, Cells, Floats, Numbers, Rows, Signs, Wholes, Words
+from pacboost.kernels.routing import bin_of, is_left
+from pacboost.kernels.runtime import Bytes, Cells, Floats, Numbers, Rows, Signs, Wholes
 from pacboost.kernels.runtime.board import own_share
 from pacboost.kernels.runtime.entry import Member
-from pacboost.kernels.runtime.jit import (
-    kernel,
-    team_kernel,
-)
+from pacboost.kernels.runtime.jit import team_kernel
 from pacboost.kernels.split import LOW
 
 GOES_ON, ROUND, ROUNDS, VALIDATED, BEST_ROUND, PATIENCE, MIN_ROUNDS, NO_EDGE = range(8)
@@ -51,26 +34,6 @@ N_LEAVES, WEIGHT, PULL, WRONG = range(4)
 """Columns of ``Records.wholes``."""
 EDGE, VALIDATION_COST = range(2)
 """Columns of ``Records.floats``."""
-
-
-class TreeWork(NamedTuple):
-    """The arrays that a tree is grown in, see learners/growing.py."""
-
-    rows: Rows
-    pairs: Wholes
-    rules: Floats
-    starts: Wholes
-    sizes: Wholes
-    slots: Wholes
-    depths: Wholes
-    splits: Wholes
-    members: Bytes
-    gains: Floats
-    plan: Wholes
-    limits: Wholes
-    features: Wholes
-    words: Words
-    missing: int
 
 
 class DrawnRows(NamedTuple):
@@ -118,71 +81,61 @@ def begin(
     drawn: DrawnRows,
     weights: Wholes,
     pulls: Wholes,
-    tree: TreeWork,
+    tree: TreeArrays,
     sums: RoundSums,
 ) -> None:
     """Pair pulls and weights, and prepare the tree of a round."""
     weight_scale = settings[MAX_SUM] / float(max(np.int64(1), sums.now[0]))
     pull_scale = settings[MAX_SUM] / float(max(np.int64(1), sums.now[1]))
     a, b = own_share(weights.size, member)
-    pairs_of_one(weights[a:b], pulls[a:b], False, pull_scale, weight_scale, tree.pairs[a:b])
+    pairs_of_one(weights[a:b], pulls[a:b], False, pull_scale, weight_scale, tree.pairs[0, a:b])
     if member.number > 0:
         return
     chosen = drawn.chosen[course[ROUND]]
     for k in range(chosen.size):
         tree.rows[k] = chosen[k]
-    tree.limits[KEY] = drawn.keys[course[ROUND]]
-    tree.rules[PENALTY] = settings[L2] * weight_scale
-    tree.starts[0], tree.slots[0], tree.depths[0] = 0, 0, 0
-    tree.sizes[0] = tree.rows.size
+    tree.limits[layout.KEY] = drawn.keys[course[ROUND]]
+    tree.rules[layout.PENALTY] = settings[L2] * weight_scale
+    leaves = tree.leaves
+    leaves.starts[0], leaves.slots[0], leaves.depths[0] = 0, 0, 0
+    leaves.sizes[0] = tree.rows.size
     for k in range(sums.parts.shape[0]):
         for leaf in range(sums.parts.shape[2]):
             sums.parts[k, 0, leaf] = sums.parts[k, 1, leaf] = 0
 
 
 @team_kernel(allocates=False)
-def weigh_levels(member: Member, penalty: float, tree: TreeWork) -> None:
+def weigh_levels(member: Member, penalty: float, tree: TreeArrays) -> None:
     """Set the gain of a level by chance: see ``_gain_by_chance`` of learners/growing.py."""
     if member.number > 0:
         return
     squares = weight = np.int64(0)
-    for k in range(tree.pairs.size):
-        pull = tree.pairs[k] >> 32
+    pairs = tree.pairs[0]
+    for k in range(pairs.size):
+        pull = pairs[k] >> 32
         squares += pull * pull
-        weight += tree.pairs[k] & LOW
-    tree.rules[CHANCE] = float(squares) / max(float(weight), 1.0)
-    tree.rules[LEVEL_PENALTY] = penalty * tree.rules[CHANCE]
-
-
-@kernel
-def goes_left(b: np.int64, feature: Wholes, split: Wholes, members: Bytes, missing: int) -> bool:
-    """Return the side of a row by its code: see ``sides`` of kernels/routing.py."""
-    if feature[CATEGORY]:
-        return bool(members[b] != 0)
-    return bool(split[MISSING_LEFT] != 0 if b == missing else b <= split[CUT])
+        weight += pairs[k] & LOW
+    tree.rules[layout.CHANCE] = float(squares) / max(float(weight), 1.0)
+    tree.rules[layout.LEVEL_PENALTY] = penalty * tree.rules[layout.CHANCE]
 
 
 @team_kernel(allocates=False)
-def settle(member: Member, course: Wholes, drawn: DrawnRows, tree: TreeWork, cells: Cells) -> None:
+def settle(
+    member: Member, course: Wholes, drawn: DrawnRows, tree: TreeArrays, cells: Cells
+) -> None:
     """Set the leaves of the rows that were not chosen."""
     aside = drawn.aside[course[ROUND]]
     first, last = own_share(aside.size, member)
     for k in range(first, last):
-        row, at = aside[k], np.int64(-1 if tree.plan[LEAVES] == 1 else 0)
+        row, at = aside[k], np.int64(-1 if tree.plan[layout.LEAVES] == 1 else 0)
         while at >= 0:
-            split = tree.splits[at]
-            feature = tree.features[split[FEATURE]]
-            shift = np.uint64(8 * (feature[LANE] & 7))
-            b = np.int64((tree.words[feature[LANE] >> 3, row] >> shift) & np.uint64(255))
-            default = feature[DEFAULT]
-            if default >= 0:  # codes of other features mean that this one has its default
-                b -= feature[BASE]
-                if b < 0 or b >= feature[BINS] - 1:
-                    b = default
-                elif b >= default:
-                    b += 1
-            is_left = goes_left(b, feature, split, tree.members[at], tree.missing)
-            at = split[LEFT] if is_left else split[RIGHT]
+            split = tree.splits.columns[at]
+            feature = tree.codes.features[split[layout.FEATURE]]
+            lane = feature[layout.LANE]
+            word = tree.codes.words[lane >> 3, row]
+            b = bin_of(np.int64((word >> np.uint64(8 * (lane & 7))) & np.uint64(255)), feature)
+            goes_left = is_left(b, feature, split, tree.splits.members[at], tree.codes.missing)
+            at = split[layout.LEFT] if goes_left else split[layout.RIGHT]
         cells[row] = ~at
 
 
@@ -191,7 +144,7 @@ def give_values(
     member: Member,
     course: Wholes,
     settings: Floats,
-    tree: TreeWork,
+    tree: TreeArrays,
     sums: RoundSums,
     values: Floats,
     records: Records,
@@ -202,7 +155,7 @@ def give_values(
     """
     if member.number > 0:
         return
-    t, leaves = course[ROUND], tree.plan[LEAVES]
+    t, leaves = course[ROUND], tree.plan[layout.LEAVES]
     edge, is_moved = np.int64(0), False
     cover, splits = records.cover[t], leaves - 1
     for leaf in range(leaves):
@@ -221,11 +174,11 @@ def give_values(
         is_moved = is_moved or value != 0
     for split in range(splits - 1, -1, -1):
         for column in range(5):
-            records.splits[t, column, split] = tree.splits[split, column]
-        records.gains[t, split] = tree.gains[split]
+            records.splits[t, column, split] = tree.splits.columns[split, column]
+        records.gains[t, split] = tree.splits.gains[split]
         for code in range(256 if records.members.shape[1] > 0 else 0):
-            records.members[t, split, code] = tree.members[split, code]
-        a, b = tree.splits[split, LEFT], tree.splits[split, RIGHT]
+            records.members[t, split, code] = tree.splits.members[split, code]
+        a, b = tree.splits.columns[split, layout.LEFT], tree.splits.columns[split, layout.RIGHT]
         cover[split] = cover[a if a >= 0 else splits + ~a] + cover[b if b >= 0 else splits + ~b]
     total = max(np.int64(1), sums.now[1])
     records.floats[t, EDGE] = float(edge) / float(total)
@@ -244,7 +197,7 @@ def validate(
     member: Member,
     codes: Bytes,
     signs: Signs,
-    tree: TreeWork,
+    tree: TreeArrays,
     values: Floats,
     scores: Floats,
     margins: Floats,
@@ -252,13 +205,13 @@ def validate(
     """Add the tree to the scores of validation rows, whose codes are (features, rows)."""
     first, last = own_share(scores.size, member)
     for row in range(first, last):
-        at = np.int64(-1 if tree.plan[LEAVES] == 1 else 0)
+        at = np.int64(-1 if tree.plan[layout.LEAVES] == 1 else 0)
         while at >= 0:
-            split = tree.splits[at]
-            code = np.int64(codes[split[FEATURE], row])
-            feature = tree.features[split[FEATURE]]
-            is_left = goes_left(code, feature, split, tree.members[at], tree.missing)
-            at = split[LEFT] if is_left else split[RIGHT]
+            split = tree.splits.columns[at]
+            code = np.int64(codes[split[layout.FEATURE], row])
+            feature = tree.codes.features[split[layout.FEATURE]]
+            goes_left = is_left(code, feature, split, tree.splits.members[at], tree.codes.missing)
+            at = split[layout.LEFT] if goes_left else split[layout.RIGHT]
         scores[row] += values[~at]
         margins[row] = signs[row] * scores[row]
 

@@ -9,12 +9,22 @@ from __future__ import annotations
 import numpy as np
 
 from pacboost.kernels.grow import count
-from pacboost.kernels.layout import BASE, BINS, CATEGORY, CUT, DEFAULT, LANE, MISSING_LEFT
+from pacboost.kernels.layout import (
+    BASE,
+    BINS,
+    CATEGORY,
+    CUT,
+    DEFAULT,
+    LANE,
+    MISSING_LEFT,
+    TreeArrays,
+)
 from pacboost.kernels.runtime import Bytes, Cells, Numbers, Rows, Wholes, Words
 from pacboost.kernels.runtime.board import TICKET, meet, own_share, share
 from pacboost.kernels.runtime.entry import Member
-from pacboost.kernels.runtime.jit import add, kernel, part_of_kernels, prefetch, uncounted
+from pacboost.kernels.runtime.jit import add, inline, kernel, part_of_kernels, prefetch, uncounted
 
+Whole = int | np.int64
 NO_PLACE = np.uint8(255)  # the code of values that cannot share a lane
 ROWS_TO_PREFETCH = 32
 
@@ -62,30 +72,37 @@ def part(block: Words, shift: np.uint64, goes_left: Bytes, rows: Rows, out: Rows
     return np.int64(l)
 
 
+@inline
+def bin_of(code: Whole, feature: Wholes) -> np.int64:
+    """Return the bin of a feature for a code of its lane."""
+    default, b = feature[DEFAULT], np.int64(code)
+    if default < 0:
+        return b
+    b -= feature[BASE]
+    if b < 0 or b >= feature[BINS] - 1:
+        return np.int64(default)  # the code of another feature: this one has its default
+    return np.int64(b + np.int64(b >= default))
+
+
+@inline
+def is_left(b: Whole, feature: Wholes, split: Wholes, members: Bytes, missing: int) -> bool:
+    """Check whether the rows in a bin go left at a split."""
+    if feature[CATEGORY]:
+        return bool(members[b] != 0)
+    return bool(split[MISSING_LEFT] != 0 if b == missing else b <= split[CUT])
+
+
 @kernel
 def sides(feature: Wholes, best: Wholes, members: Bytes, missing: int, goes_left: Bytes) -> None:
     """Write, for every code of the lane, whether it goes left."""
-    bins, default, cut = feature[BINS], feature[DEFAULT], best[CUT]
-    if default < 0 and not feature[CATEGORY]:  # the common case, in a vectorized loop
+    cut = best[CUT]
+    if feature[DEFAULT] < 0 and not feature[CATEGORY]:  # the common case, in a vectorized loop
         for code in range(256):
             goes_left[code] = code <= cut
         goes_left[missing] = np.uint8(best[MISSING_LEFT])
         return
     for code in range(256):
-        if default < 0:
-            b = code
-        else:  # codes of other features mean that this one has its default
-            b = code - feature[BASE]
-            if b < 0 or b >= bins - 1:
-                b = default
-            elif b >= default:
-                b += 1
-        if feature[CATEGORY]:
-            goes_left[code] = members[b]
-        elif b == missing:
-            goes_left[code] = np.uint8(best[MISSING_LEFT])
-        else:
-            goes_left[code] = np.uint8(b <= cut)
+        goes_left[code] = is_left(bin_of(code, feature), feature, best, members, missing)
 
 
 @kernel
@@ -136,15 +153,7 @@ TICKETS_PER_MEMBER = 6
 
 @part_of_kernels
 def count_rows(
-    member: Member,
-    words: Words,
-    lanes: int,
-    rows: Rows,
-    pairs: Wholes,
-    histogram: Wholes,
-    partial: Wholes,
-    new: int,
-    slot: int,
+    member: Member, tree: TreeArrays, rows: Rows, new: int, slot: int
 ) -> tuple[int, int]:
     """Count rows into histogram ``new``, and subtract the counts from the one in ``slot``.
 
@@ -152,6 +161,8 @@ def count_rows(
     these also divide the blocks; otherwise a member that is ready takes the next part, because
     cores are not equally fast. Return the first and last of the lanes that this member updated.
     """
+    words, lanes = tree.codes.words, tree.codes.lanes
+    histogram, partial = tree.histogram, tree.partial
     blocks, lines, width = words.shape[0], histogram.shape[1], histogram.shape[3]
     max_parts = min(member.team, partial.shape[0] + 1)
     parts = min(max_parts, max(1, rows.size // MIN_ROWS_TO_COUNT))
@@ -169,7 +180,7 @@ def count_rows(
         ticket = part_number if tickets == parts else add(member.board, TICKET, 1)
         while ticket < tickets:
             start, stop = share(rows.size, ticket, tickets)
-            count(words, lanes, rows[start:stop], pairs, into, first, last)
+            count(words, lanes, rows[start:stop], tree.pairs, into, first, last)
             ticket = tickets if tickets == parts else add(member.board, TICKET, 1)
     first, last = min(lanes, 8 * first), min(lanes, 8 * last)
     if parts > 1:
@@ -189,13 +200,12 @@ def count_rows(
 
 
 @part_of_kernels
-def subtract_rows(
-    member: Member, words: Words, lanes: int, rows: Rows, pairs: Wholes, histogram: Wholes
-) -> tuple[int, int]:
+def subtract_rows(member: Member, tree: TreeArrays, rows: Rows, slot: int) -> tuple[int, int]:
     """Subtract a few rows from the histograms (outputs, lanes, codes) of their former leaf.
 
     Members divide the blocks of lanes. Return the first and last of this member's lanes.
     """
+    words, pairs, histogram = tree.codes.words, tree.pairs, tree.histogram[slot]
     first, last = own_share(words.shape[0], member)
     byte = np.uint64(255)
     for s in range(pairs.shape[0]):
@@ -205,4 +215,4 @@ def subtract_rows(
                 w, d = block[rows[k]], line[rows[k]]
                 for j in range(8):
                     block_histograms[j, (w >> np.uint64(8 * j)) & byte] -= d
-    return min(lanes, 8 * first), min(lanes, 8 * last)
+    return min(tree.codes.lanes, 8 * first), min(tree.codes.lanes, 8 * last)

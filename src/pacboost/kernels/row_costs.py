@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.measure import own_and_best_other
 from pacboost.kernels.row_exponentials import ROWS_PER_TILE, TOP, TOTAL, raise_margins, raise_rows
 from pacboost.kernels.runtime import Floats, Signs, Wholes
 from pacboost.kernels.runtime.board import own_share, share_of_spans
@@ -49,14 +50,9 @@ def class_rows(
             raise_rows(raised[: tile.size * outputs], tile_sums[: tile.size])
         for j in range(tile.size):
             i = tile[j]
-            margin, side, pull = margins[i], signs[i], pulls[i]
-            own_margin = best_other = -np.inf
-            square = 0.0
+            pull, square = pulls[i], 0.0
+            own_margin, best_other = own_and_best_other(margins[i], signs[i])
             for k in range(outputs):
-                if side[k] > 0:
-                    own_margin = margin[k]
-                else:
-                    best_other = max(best_other, -margin[k])
                 square += float(pull[k]) * float(pull[k])
             sums = raised_sums[i] if raised_sums.shape[0] else tile_sums[j]
             costs[i] = natural_log(sums[TOTAL]) + (sums[TOP] - own_margin)

@@ -7,9 +7,11 @@ may wait for it each time if other threads do the same. These loops are entered 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pacboost.kernels.runtime import Bytes, Floats
 from pacboost.kernels.runtime.jit import inline, kernel
@@ -132,27 +134,27 @@ MIN_NORMAL = 2.0**-1022
 SUBNORMAL_SCALE = 2.0**54
 
 
-def exp(values: Any) -> Any:
+def exp(values: ArrayLike) -> Any:
     """Return the exponential of an array of any shape."""
     return _elementwise(exponentials, same_bits.exp, values)
 
 
-def log(values: Any) -> Any:
+def log(values: ArrayLike) -> Any:
     """Return the logarithm of an array of any shape."""
     return _elementwise(logarithms, same_bits.log, values)
 
 
-def sigmoid(values: Any) -> Any:
+def sigmoid(values: ArrayLike) -> Any:
     """Return 1/(1 + exp(-x)) of an array of any shape."""
     return _elementwise(sigmoids, same_bits.sigmoid, values)
 
 
-def log_sigmoid(values: Any) -> Any:
+def log_sigmoid(values: Floats) -> Any:
     """Return the logarithm of ``sigmoid``, finite even if that is 0."""
     return 0.0 - same_bits.softplus(-values, exp, log)
 
 
-def softmax(rows: Any) -> Any:
+def softmax(rows: Floats) -> Any:
     """Return exp(x)/Σ exp(x) of every row."""
     if _is_small(rows):
         return same_bits.softmax(rows)
@@ -160,7 +162,7 @@ def softmax(rows: Any) -> Any:
     return np.divide(raised, sums[:, None], out=less)
 
 
-def log_softmax(rows: Any) -> Any:
+def log_softmax(rows: Floats) -> Any:
     """Return the logarithm of ``softmax``."""
     if _is_small(rows):
         return same_bits.log_softmax(rows)
@@ -178,11 +180,13 @@ def _raised(rows: Floats) -> tuple[Floats, Floats, Floats]:
     return less, raised, sums
 
 
-def _is_small(values: Any) -> bool:
+def _is_small(values: object) -> bool:
     return not isinstance(values, np.ndarray) or values.size < MIN_ROWS_TO_COMPILE
 
 
-def _elementwise(by_kernel: Any, by_numpy: Any, values: Any) -> Any:
+def _elementwise(
+    by_kernel: Callable[[Floats, Floats], None], by_numpy: Callable[[Any], Any], values: ArrayLike
+) -> Any:
     if _is_small(values):
         return by_numpy(values)
     numbers = np.ascontiguousarray(values, dtype=np.float64)

@@ -7,15 +7,62 @@ its rows cannot split it. kernels/split_general.py chooses the split.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from pacboost.kernels.layout import BINS, CUT, FEATURE, MISSING_LEFT, MONOTONE, PENALTY
+from pacboost.kernels import layout
 from pacboost.kernels.runtime import Bytes, Floats, Numbers, Rows, Wholes
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import kernel, on_stack, team_kernel
 from pacboost.kernels.sparse import count, share_of_lists
-from pacboost.kernels.split import LOW, Leaf, scan_quickly
-from pacboost.kernels.split_general import scan_feature, scan_numbers
+from pacboost.kernels.split import LOW, NEWTON, Leaf, scan_quickly
+from pacboost.kernels.split_general import Node, scan_feature
+
+
+class Runs(NamedTuple):
+    """The listed rows of a leaf and their codes, column by column, for some of the columns."""
+
+    columns: Wholes
+    begins: Wholes
+    ends: Wholes
+    rows: Numbers
+    """Column ``columns[k]`` has those from ``begins[k]`` to ``ends[k]``."""
+    codes: Bytes
+
+    def within(self, begins: Wholes, ends: Wholes, min_rows: int) -> Runs:
+        """Return parts of the runs, without the columns that list fewer than ``min_rows`` rows."""
+        some = ends >= begins + min_rows
+        return Runs(self.columns[some], begins[some], ends[some], self.rows, self.codes)
+
+    def starts(self) -> Wholes:
+        """Return the starts of the runs if they were concatenated, and the end of the last one."""
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.ends - self.begins)])
+
+
+class SparseColumns(NamedTuple):
+    """What does not change from leaf to leaf: the features, and the pairs (lines, rows) of rows."""
+
+    features: Wholes
+    defaults: Bytes
+    """The code of rows that a column does not list."""
+    missing: int
+    pairs: Wholes
+    rules: Floats
+
+
+class SparseLeaf(NamedTuple):
+    """A leaf whose split is searched."""
+
+    totals: Wholes
+    """The sum of the pairs of its rows, for each line."""
+    heaviest: int
+    """The largest weight of a row."""
+    min_weight: float
+    """The minimum weight of a side, so that short runs need not be read."""
+    min_worth: float
+    """What the sides of a split have to be worth."""
+    allowed: Bytes
 
 
 @kernel
@@ -44,21 +91,13 @@ def part(goes_left: Bytes, rows: Rows, pairs: Wholes, totals: Wholes, heaviest: 
 
 
 @team_kernel()
-def divide(
-    member: Member,
-    starts: Wholes,
-    begins: Wholes,
-    ends: Wholes,
-    rows: Numbers,
-    codes: Bytes,
-    goes_left: Bytes,
-    middles: Wholes,
-) -> None:
+def divide(member: Member, starts: Wholes, runs: Runs, goes_left: Bytes, middles: Wholes) -> None:
     """Sort every run by side, keeping the order; write where its right part begins.
 
     ``starts`` are those of the concatenated runs; the members of a team divide them.
     Every row is written to both sides, and only one side moves on: no branch to mispredict.
     """
+    _, begins, ends, rows, codes = runs
     first, last = share_of_lists(starts, member)
     longest = np.int64(0)
     for k in range(first, last):
@@ -84,76 +123,50 @@ def divide(
 def look(
     member: Member,
     starts: Wholes,
-    columns: Wholes,
-    begins: Wholes,
-    ends: Wholes,
-    rows: Numbers,
-    codes: Bytes,
-    defaults: Bytes,
-    features: Wholes,
-    allowed: Bytes,
-    missing: int,
-    pairs: Wholes,
-    totals: Wholes,
-    rules: Floats,
-    heaviest: int,
-    min_weight: float,
-    min_worth: float,
+    runs: Runs,
+    columns: SparseColumns,
+    leaf: SparseLeaf,
     span: Floats | None,
     after: Floats,
     best: Wholes,
 ) -> None:
-    """Find the best split of a leaf that is worth over ``min_worth``; write the worth of its sides.
+    """Find the best split of a leaf; write the worth of its sides, or ``min_worth`` of the leaf.
 
-    If there is none, that is ``min_worth``. Each member of a team searches some of the columns, and
-    writes to its lines of ``after`` and ``best``. ``heaviest`` is the largest weight of a row,
-    ``min_weight`` the minimum weight of a side, so short runs need not be read. ``span`` is None in
-    the common case of kernels/split.py; the other branches are then not compiled.
+    Each member of a team searches some of the columns, and writes to its lines of ``after`` and
+    ``best``. ``span`` is None in the common case of kernels/split.py; the other branches are then
+    not compiled.
     """
-    lines = totals.size
+    features, defaults, missing, pairs, rules = columns
+    totals, min_weight, min_worth = leaf.totals, leaf.min_weight, leaf.min_worth
+    lines, best_of_member = totals.size, best[member.number]
+    is_quick = lines == 1 and int(rules[layout.CRITERION]) == NEWTON
+    worth, cut, missing_left = min_worth, -1, False
     histogram = on_stack((lines, 256), np.int64)
     sums, worth_of_cuts = on_stack((256,), np.int64), on_stack((256,), np.float64)
-    leaf = Leaf(totals[0], rules[PENALTY], min_weight, sums, worth_of_cuts)
+    quick_leaf = Leaf(totals[0], rules[layout.PENALTY], min_weight, sums, worth_of_cuts)
     order = on_stack((1,), np.int64)  # of categories, which are never sparse
     first, last = share_of_lists(starts, member)
     for k in range(first, last):
-        j = columns[k]
+        j, begin, end = runs.columns[k], runs.begins[k], runs.ends[k]
         # one side of any split holds no row with the default, so only listed rows
-        if not allowed[j] or float((ends[k] - begins[k]) * heaviest) < min_weight:
+        if not leaf.allowed[j] or float((end - begin) * leaf.heaviest) < min_weight:
             continue
         feature, default = features[j], defaults[j]
-        bins = feature[BINS]
-        run_rows, run_codes = rows[begins[k] : ends[k]], codes[begins[k] : ends[k]]
-        count(run_rows, run_codes, pairs[0], totals[0], default, bins, missing, histogram[0])
+        bins, rows, codes = feature[layout.BINS], runs.rows[begin:end], runs.codes[begin:end]
+        count(rows, codes, pairs[0], totals[0], default, bins, missing, histogram[0])
         if float((totals[0] - histogram[0, default]) & LOW) < min_weight:
             continue
-        if span is None:
+        if is_quick and feature[layout.MONOTONE] == 0:
             worth, cut, missing_left = scan_quickly(
-                histogram[0, :bins], histogram[0, bins], leaf, min_worth
+                histogram[0, :bins], histogram[0, bins], quick_leaf, min_worth
             )
-        elif lines == 1:
-            worth, cut, missing_left = scan_numbers(
-                histogram[0, :bins],
-                histogram[0, bins],
-                leaf,
-                rules,
-                span,
-                feature[MONOTONE],
-                min_worth,
-            )
-        else:
+        elif span is not None:
             for s in range(1, lines):
-                count(
-                    run_rows, run_codes, pairs[s], totals[s], default, bins, missing, histogram[s]
-                )
-            worth, cut, missing_left = scan_feature(
-                histogram, feature, totals, order, rules, min_weight, min_worth, 0.0
-            )
+                count(rows, codes, pairs[s], totals[s], default, bins, missing, histogram[s])
+            node = Node(totals, rules, span, min_weight, 0.0)
+            worth, cut, missing_left = scan_feature(node, histogram, feature, order, min_worth, 0.0)
         if cut >= 0:
             min_worth = worth
-            (
-                best[member.number, FEATURE],
-                best[member.number, CUT],
-                best[member.number, MISSING_LEFT],
-            ) = j, cut, missing_left
+            best_of_member[layout.FEATURE], best_of_member[layout.CUT] = j, cut
+            best_of_member[layout.MISSING_LEFT] = missing_left
     after[member.number] = min_worth

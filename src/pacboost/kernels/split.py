@@ -10,18 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pacboost.kernels.layout import (
-    BASE,
-    BINS,
-    CUT,
-    DEFAULT,
-    FEATURE,
-    LANE,
-    LEAST_ROWS,
-    LEAST_WEIGHT,
-    MISSING_LEFT,
-    PENALTY,
-)
+from pacboost.kernels import layout
 from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
 from pacboost.kernels.runtime.jit import (
     inline,
@@ -69,13 +58,13 @@ def open_feature(lane: Wholes, feature: Wholes, missing: int, total: np.int64, o
 
     If features share the lane, the sum of the default is the total minus all other codes.
     """
-    bins, default = feature[BINS], feature[DEFAULT]
+    bins, default = feature[layout.BINS], feature[layout.DEFAULT]
     if default < 0:
         for b in range(bins):
             out[b] = lane[b]
         out[bins] = lane[missing]
         return
-    code = feature[BASE]
+    code = feature[layout.BASE]
     for b in range(bins):
         if b != default:
             out[b] = lane[code]
@@ -83,6 +72,13 @@ def open_feature(lane: Wholes, feature: Wholes, missing: int, total: np.int64, o
             code += 1
     out[default] = total
     out[bins] = 0
+
+
+@inline
+def min_weight_of(rules: Floats, weight: float, size: int) -> float:
+    """Return the minimum weight of a side of a split, in a leaf of ``size`` rows."""
+    min_weight_of_rows = rules[layout.LEAST_ROWS] * weight / size
+    return float(max(rules[layout.LEAST_WEIGHT], min_weight_of_rows, 1.0))
 
 
 @inline
@@ -183,37 +179,25 @@ MAX_LISTED_ROWS = 128
 """Leaves of up to this many rows have no histograms: most bins would be empty."""
 
 
-@part_of_kernels
-def take_pairs(rows: Rows, pairs: Wholes, row_pairs: Wholes, histogram: Wholes) -> np.int64:
-    """Copy the pairs of the rows to ``row_pairs``, clear ``histogram``, and return their sum."""
-    total = np.int64(0)
-    for k in range(rows.size):
-        row_pairs[k] = pairs[rows[k]]
-        total += row_pairs[k]
-    for b in range(histogram.size):
-        histogram[b] = 0
-    return total
+class ListedRows(NamedTuple):
+    """The rows of a leaf without histograms, and space for the search of one feature."""
+
+    rows: Rows
+    pairs: Wholes
+    histogram: Wholes
+    """A place for every code, which is 0 before and after."""
+    places: Wholes
+    filled: Words
+    """A bit for every code."""
 
 
 @part_of_kernels
 def scan_rows(
-    block: Words,
-    lane: int,
-    rows: Rows,
-    row_pairs: Wholes,
-    bins: int,
-    missing: int,
-    leaf: Leaf,
+    listed: ListedRows, block: Words, lane: int, bins: int, missing: int, leaf: Leaf,
     min_worth: float,
-    histogram: Wholes,
-    places: Wholes,
-    filled: Words,
-) -> tuple[float, int, bool]:
-    """Find the best cut as ``scan_quickly`` does, from the rows of a leaf and their pairs.
-
-    ``histogram`` has a place for every code, which is 0 before and after. ``filled`` has a bit for
-    every code.
-    """
+) -> tuple[float, int, bool]:  # fmt: skip
+    """Find the best cut as ``scan_quickly`` does, from the rows of a leaf and their pairs."""
+    rows, row_pairs, histogram, places, filled = listed
     shift, byte = np.uint64(8 * (lane & 7)), np.uint64(255)
     for w in range(4):
         filled[w] = 0
@@ -255,10 +239,10 @@ def scan_lane(
     lane: Wholes, feature: Wholes, missing: int, leaf: Leaf, min_worth: float, counts: Wholes
 ) -> tuple[float, int, bool]:
     """Find the best cut of a feature as ``scan_quickly`` does, from the histogram of its lane."""
-    bins, default, line = feature[BINS], feature[DEFAULT], lane
+    bins, default, line = feature[layout.BINS], feature[layout.DEFAULT], lane
     absent = line[missing] if default < 0 else np.int64(0)  # none in shared lanes
     if bins == 2 and absent == 0:
-        below = line[0] if default < 0 else line[feature[BASE]]
+        below = line[0] if default < 0 else line[feature[layout.BASE]]
         below = leaf.total - below if default == 0 else below
         return scan_only(below, leaf, min_worth)
     if default >= 0:
@@ -267,68 +251,66 @@ def scan_lane(
     return scan_quickly(line[:bins], absent, leaf, min_worth)
 
 
+class SplitSearch(NamedTuple):
+    """The features that a member of a team searches for splits, and the rules of the search."""
+
+    codes: layout.Codes
+    allowed: Bytes
+    first: int
+    last: int
+    """The features from ``first`` to before ``last``."""
+    rules: Floats
+
+
 @uncounted
 def scan(
-    histogram: Wholes,
-    features: Wholes,
-    allowed: Bytes,
-    missing: int,
-    size: int,
-    rules: Floats,
-    best: Wholes,
-    words: Words,
-    rows: Rows,
-    pairs: Wholes,
+    search: SplitSearch, histogram: Wholes, rows: Rows, pairs: Wholes, size: int, best: Wholes
 ) -> tuple[float, float]:
-    """Find the best split over all features; return the worth of its sides and of the leaf.
+    """Find the best split over some features; return the worth of its sides and of the leaf.
 
     If no split gains anything, both are equal. The histogram is (lanes, codes). The first of equal
-    splits is chosen. If ``rows`` is not empty (at most ``MAX_LISTED_ROWS``), their ``words`` and
+    splits is chosen. If ``rows`` is not empty (at most ``MAX_LISTED_ROWS``), their words and
     ``pairs`` are used in place of the histogram; each lane then holds one feature.
     """
+    features, missing, rules = search.codes.features, search.codes.missing, search.rules
     counts, sums = on_stack((256,), np.int64), on_stack((256,), np.int64)
     worth_of_cuts = on_stack((256,), np.float64)
-    if features.shape[0] == 0:
+    if search.first == search.last:
         return 0.0, 0.0
     row_pairs = on_stack((MAX_LISTED_ROWS,), np.int64)
     places = on_stack((MAX_LISTED_ROWS,), np.int64)
     filled = on_stack((4,), np.uint64)
     total = np.int64(0)
     if rows.size > 0:
-        total = take_pairs(rows, pairs, row_pairs, counts)
+        for k in range(rows.size):
+            row_pairs[k] = pairs[rows[k]]
+            total += row_pairs[k]
+        for b in range(counts.size):
+            counts[b] = 0
     else:  # every lane counts all rows: use one that is read anyway
         for b in range(histogram.shape[1]):
-            total += histogram[features[0, LANE], b]
-    weight, pull, penalty = float(total & LOW), float(total >> 32), rules[PENALTY]
-    min_weight = max(rules[LEAST_WEIGHT], rules[LEAST_ROWS] * weight / size, 1.0)
+            total += histogram[features[search.first, layout.LANE], b]
+    weight, pull, penalty = float(total & LOW), float(total >> 32), rules[layout.PENALTY]
+    min_weight = min_weight_of(rules, weight, size)
     if weight < 2 * min_weight:
         return 0.0, 0.0
     before = pull * pull / (weight + penalty)
     after = min_worth = before + NOISE * before
     leaf = Leaf(total, penalty, min_weight, sums, worth_of_cuts)
-    for j in range(features.shape[0]):
-        if not allowed[j]:
+    listed = ListedRows(rows, row_pairs, counts, places, filled)
+    for j in range(search.first, search.last):
+        if not search.allowed[j]:
             continue
         feature = features[j]
-        bins, lane = feature[BINS], feature[LANE]
+        bins, lane = feature[layout.BINS], feature[layout.LANE]
         if rows.size > 0:
-            after, cut, missing_left = scan_rows(
-                words[lane >> 3],
-                lane,
-                rows,
-                row_pairs,
-                bins,
-                missing,
-                leaf,
-                after,
-                counts,
-                places,
-                filled,
-            )
+            block = search.codes.words[lane >> 3]
+            after, cut, missing_left = scan_rows(listed, block, lane, bins, missing, leaf, after)
         else:
             after, cut, missing_left = scan_lane(
                 histogram[lane], feature, missing, leaf, after, counts
             )
         if cut >= 0:
-            best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, missing_left
+            best[layout.FEATURE], best[layout.CUT] = j, cut
+            best[layout.MISSING_LEFT] = missing_left
     return (after, before) if after > min_worth else (before, before)

@@ -5,40 +5,20 @@ A pair is ``pull·2³² + weight``, see kernels/grow.py; a histogram is (outputs
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from pacboost.kernels.category_levels import (
-    chance_of,
-    choose_members,
-    evidence_of,
-    order_of,
-    pool_rare,
-)
-from pacboost.kernels.layout import (
-    BINS,
-    CATEGORY,
-    CHANCE,
-    CRITERION,
-    CUT,
-    DEFAULT,
-    FEATURE,
-    LANE,
-    LEAST_ROWS,
-    LEAST_WEIGHT,
-    LEVEL_PENALTY,
-    LEVEL_ROWS,
-    MISSING_LEFT,
-    MONOTONE,
-    PENALTY,
-    SMOOTH,
-)
-from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
+from pacboost.kernels import category_levels, layout
+from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes
 from pacboost.kernels.runtime.jit import on_stack, part_of_kernels, uncounted
 from pacboost.kernels.split import (
     LOW,
     NEWTON,
     NOISE,
     Leaf,
+    SplitSearch,
+    min_weight_of,
     open_feature,
     scan_quickly,
     worth,
@@ -46,106 +26,71 @@ from pacboost.kernels.split import (
 )
 
 
-@part_of_kernels
-def scan_numbers(
-    histogram: Wholes,
-    absent: np.int64,
-    leaf: Leaf,
-    rules: Floats,
-    span: Floats,
-    slope: int,
-    min_worth: float,
-) -> tuple[float, int, bool]:
-    """Find the best cut as ``scan_feature`` does, but faster: of a number, with one output.
+class Node(NamedTuple):
+    """The sums of a node, by output, and the rules for its splits."""
 
-    ``histogram`` holds the pairs of the feature's bins, ``absent`` that of missing values.
-    """
-    criterion, penalty = int(rules[CRITERION]), rules[PENALTY]
-    if criterion == NEWTON and slope == 0:
-        return scan_quickly(histogram, absent, leaf, min_worth)
-    total, min_weight = leaf.total, leaf.min_weight
-    weight = float(total & LOW)
-    best, cut, missing_left = min_worth, -1, False
-    for way in range(2 if absent != 0 else 1):  # missing values right, then left
-        below = absent if way == 1 else np.int64(0)
-        last = histogram.size - (0 if absent != 0 and way == 0 else 1)
-        for b in range(last):
-            pair = histogram[b]
-            if pair == 0:
-                continue  # the same sides as with the cut before
-            below += pair
-            left_weight = float(below & LOW)
-            right_weight = weight - left_weight
-            if left_weight < min_weight:
-                continue
-            if right_weight < min_weight:
-                break
-            low, high = float(below >> 32), float((total - below) >> 32)
-            sides = worth_of_one(criterion, low, left_weight, penalty) + worth_of_one(
+    total: Wholes
+    rules: Floats
+    span: Floats
+    """The smallest and the largest mean pull that monotone splits above allow here."""
+    min_weight: float
+    """Minimum weight of a side."""
+    min_level_weight: float
+    """Minimum weight of a level of a category."""
+
+
+@part_of_kernels
+def judge(node: Node, sums: Wholes, count: int, worth_of_cuts: Floats) -> None:
+    """Write the worth of both sides of cuts, given the sums below them, in vectorized loops."""
+    above, total = on_stack((256,), np.float64), node.total
+    criterion, penalty = int(node.rules[layout.CRITERION]), node.rules[layout.PENALTY]
+    weight, line = float(total[0] & LOW), sums[0]
+    if criterion == NEWTON:
+        for k in range(count):
+            worth_of_cuts[k] = above[k] = 0.0
+        for s in range(sums.shape[0]):
+            line_sums, line_total = sums[s], total[s]
+            for k in range(count):
+                low, high = float(line_sums[k] >> 32), float((line_total - line_sums[k]) >> 32)
+                worth_of_cuts[k] += low * low
+                above[k] += high * high
+        for k in range(count):
+            left_weight = float(line[k] & LOW) + penalty
+            right_weight = weight - float(line[k] & LOW) + penalty
+            worth_of_cuts[k] = worth_of_cuts[k] / left_weight + above[k] / right_weight
+    else:  # there is one output
+        for k in range(count):
+            left_weight, low = float(line[k] & LOW), float(line[k] >> 32)
+            right_weight, high = weight - left_weight, float((total[0] - line[k]) >> 32)
+            worth_of_cuts[k] = worth_of_one(criterion, low, left_weight, penalty) + worth_of_one(
                 criterion, high, right_weight, penalty
             )
-            if sides <= best:
-                continue
-            if slope != 0 and b < histogram.size - 1:  # the last cut is for missing values
-                a = min(max(low / left_weight, span[0]), span[1])
-                c = min(max(high / right_weight, span[0]), span[1])
-                if (c - a) * slope < 0:
-                    continue
-            best, cut = sides, b
-            missing_left = way == 1 if absent != 0 else left_weight >= right_weight
-    return best, cut, missing_left
+    for k in range(count):
+        left_weight = float(line[k] & LOW)
+        is_heavy = left_weight >= node.min_weight and weight - left_weight >= node.min_weight
+        worth_of_cuts[k] = worth_of_cuts[k] if is_heavy else -np.inf
 
 
 @part_of_kernels
-def judge(
-    sums: Wholes, count: int, total: Wholes, rules: Floats, min_weight: float, worth_of_cuts: Floats
-) -> None:
-    """Write the worth of both sides of cuts, given the sums below them, in vectorized loops."""
-    above = on_stack((256,), np.float64)
-    criterion, penalty, weight = int(rules[CRITERION]), rules[PENALTY], float(total[0] & LOW)
-    for k in range(count):
-        worth_of_cuts[k] = above[k] = 0.0
-    for s in range(sums.shape[0]):
-        line, line_total = sums[s], total[s]
-        for k in range(count):
-            low, high = float(line[k] >> 32), float((line_total - line[k]) >> 32)
-            worth_of_cuts[k] += low * low
-            above[k] += high * high
-    line = sums[0]
-    for k in range(count):
-        left_weight = float(line[k] & LOW)
-        right_weight = weight - left_weight
-        sides = worth_of_cuts[k] / (left_weight + penalty) + above[k] / (right_weight + penalty)
-        worth_of_cuts[k] = (
-            sides if left_weight >= min_weight and right_weight >= min_weight else -np.inf
-        )
-    if criterion != NEWTON:  # there is one output
-        for k in range(count):
-            if worth_of_cuts[k] > -np.inf:
-                left_weight, low = float(line[k] & LOW), float(line[k] >> 32)
-                high = float((total[0] - line[k]) >> 32)
-                worth_of_cuts[k] = worth_of_one(
-                    criterion, low, left_weight, penalty
-                ) + worth_of_one(criterion, high, weight - left_weight, penalty)
+def follows_slope(node: Node, below: np.int64, slope: int) -> bool:
+    """Check whether the means of both sides of a cut, within the span, rise or fall as allowed."""
+    span, above = node.span, node.total[0] - below
+    low = min(max(float(below >> 32) / float(below & LOW), span[0]), span[1])
+    high = min(max(float(above >> 32) / float(above & LOW), span[0]), span[1])
+    return bool((high - low) * slope >= 0)
 
 
 @part_of_kernels
 def scan_feature(
-    histogram: Wholes,
-    feature: Wholes,
-    total: Wholes,
-    order: Wholes,
-    rules: Floats,
-    min_weight: float,
-    min_worth: float,
-    chance: float,
+    node: Node, histogram: Wholes, feature: Wholes, order: Wholes, min_worth: float, chance: float
 ) -> tuple[float, int, bool]:
-    """Find a cut of one feature, a category or with several outputs, worth over ``min_worth``.
+    """Find the cut of one feature that is worth most, and over ``min_worth``.
 
     Return the worth of its sides minus ``chance``, the cut (-1 if there is none) and whether
     missing values go left. Empty bins are skipped, as in ``scan_quickly``.
     """
-    outputs, bins, category = histogram.shape[0], feature[BINS], feature[CATEGORY]
+    outputs, bins = histogram.shape[0], feature[layout.BINS]
+    category, slope = feature[layout.CATEGORY], feature[layout.MONOTONE]
     sums, filled = on_stack((outputs, 256), np.int64), on_stack((256,), np.int64)
     cuts, codes = on_stack((256,), np.int64), on_stack((256,), np.int64)
     worth_of_cuts = on_stack((256,), np.float64)
@@ -155,7 +100,7 @@ def scan_feature(
         line = histogram[s]
         for b in range(bins + 1):
             filled[b] |= line[b]
-    weight = float(total[0] & LOW)
+    weight = float(node.total[0] & LOW)
     absent = category == 0 and histogram[0, bins] != 0
     places = bins + category  # missing values of a category have a place in its order
     best, cut, missing_left = min_worth, -1, False
@@ -172,9 +117,12 @@ def scan_feature(
             for k in range(count):
                 below += line[codes[k]]
                 line_sums[k] = below
-        judge(sums, count, total, rules, min_weight, worth_of_cuts)
+        judge(node, sums, count, worth_of_cuts)
         for k in range(count):
-            if worth_of_cuts[k] - chance > best:
+            if worth_of_cuts[k] - chance <= best:
+                continue
+            is_ordered = slope != 0 and cuts[k] < bins - 1  # the last cut is for missing values
+            if not is_ordered or follows_slope(node, sums[0, k], slope):
                 best, cut = worth_of_cuts[k] - chance, cuts[k]
                 left_weight = float(sums[0, k] & LOW)
                 missing_left = way == 1 if absent else left_weight >= weight - left_weight
@@ -183,16 +131,16 @@ def scan_feature(
 
 @part_of_kernels
 def read_feature(
-    histogram: Wholes, feature: Wholes, missing: int, total: Wholes, words: Words, rows: Rows,
-    pairs: Wholes, out: Wholes,
+    search: SplitSearch, feature: Wholes, histogram: Wholes, rows: Rows, pairs: Wholes,
+    total: Wholes, out: Wholes,
 ) -> None:  # fmt: skip
     """Write the histogram of a feature, ``missing`` last, from that of its lane or from rows."""
-    bins, lane = feature[BINS], feature[LANE]
-    block, shift = words[lane >> 3], np.uint64(8 * (lane & 7))
+    bins, lane = feature[layout.BINS], feature[layout.LANE]
+    block, shift = search.codes.words[lane >> 3], np.uint64(8 * (lane & 7))
     for s in range(out.shape[0]):
         line, line_pairs = out[s], pairs[s]
         if rows.size == 0:
-            open_feature(histogram[s, lane], feature, missing, total[s], line)
+            open_feature(histogram[s, lane], feature, search.codes.missing, total[s], line)
             continue
         for b in range(bins + 1):
             line[b] = 0
@@ -202,35 +150,14 @@ def read_feature(
 
 
 @part_of_kernels
-def order_levels_at_root(
-    histogram: Wholes, features: Wholes, missing: int,
-    total: Wholes, rules: Floats, counts: Wholes,
-    order: Wholes, orders: Bytes, evidence: Floats, words: Words, rows: Rows, pairs: Wholes,
-) -> None:  # fmt: skip
-    """Write the order of every category's levels at the root, and how much they differ."""
-    for j in range(features.shape[0]):
-        feature = features[j]
-        if not feature[CATEGORY]:
-            continue
-        read_feature(histogram, feature, missing, total, words, rows, pairs, counts)
-        order_of(counts, feature[BINS], rules[SMOOTH], order)
-        for b in range(feature[BINS] + 1):
-            orders[j, b] = order[b]
-        evidence[j] = evidence_of(counts, feature[BINS], total, rules[CHANCE])
-
-
-@part_of_kernels
 def scan_category(
+    node: Node,
     histogram: Wholes,
     feature: Wholes,
-    total: Wholes,
-    rules: Floats,
-    lightest: float,
-    min_level_weight: float,
-    min_worth: float,
     root_order: Bytes,
     evidence: float,
     missing: int,
+    min_worth: float,
     members: Bytes,
 ) -> tuple[float, int, bool]:
     """Find the best cut as ``scan_feature`` does, with the levels in each of three orders.
@@ -239,7 +166,7 @@ def scan_category(
     comes from more rows than this node has; it is used if levels differ there by ``evidence``. The
     order by mean pulls in this node fits its rows best, partly by chance.
     """
-    bins, order = feature[BINS], on_stack((256,), np.int64)
+    bins, order, rules = feature[layout.BINS], on_stack((256,), np.int64), node.rules
     best, cut, missing_left = min_worth, -1, False
     for kind in range(3):
         chance = 0.0
@@ -248,99 +175,107 @@ def scan_category(
         if kind == 1:
             if evidence == 0:
                 continue
-            chance = chance_of(histogram, bins, rules[LEVEL_PENALTY]) / evidence
+            chance = (
+                category_levels.chance_of(histogram, bins, rules[layout.LEVEL_PENALTY]) / evidence
+            )
         elif kind == 2:
-            pool_rare(histogram, bins, min_level_weight)
-            order_of(histogram, bins, rules[SMOOTH], order)
-            chance = chance_of(histogram, bins, rules[LEVEL_PENALTY])
-        sides, place, heavier_left = scan_feature(
-            histogram, feature, total, order, rules, lightest, best, chance
-        )
+            category_levels.pool_rare(histogram, bins, node.min_level_weight)
+            category_levels.order_of(histogram, bins, rules[layout.SMOOTH], order)
+            chance = category_levels.chance_of(histogram, bins, rules[layout.LEVEL_PENALTY])
+        sides, place, heavier_left = scan_feature(node, histogram, feature, order, best, chance)
         if place >= 0:
             best, cut = sides, place
-            missing_left = choose_members(
+            missing_left = category_levels.choose_members(
                 histogram, bins, order, place, heavier_left, missing, members
             )
     return best, cut, missing_left
 
 
+@part_of_kernels
+def sum_pairs(lane: Wholes, rows: Rows, pairs: Wholes) -> np.int64:
+    """Return the sum of the pairs of a leaf: of its rows, if any are listed, or of a lane."""
+    total = np.int64(0)
+    for k in range(rows.size):
+        total += pairs[rows[k]]
+    for b in range(0 if rows.size > 0 else lane.size):
+        total += lane[b]
+    return total
+
+
+@part_of_kernels
+def order_levels(node: Node, histogram: Wholes, bins: int, order: Wholes, out: Bytes) -> float:
+    """Write the order of a category's levels at the root; return how much they differ."""
+    category_levels.order_of(histogram, bins, node.rules[layout.SMOOTH], order)
+    for b in range(bins + 1):
+        out[b] = order[b]
+    return float(
+        category_levels.evidence_of(histogram, bins, node.total, node.rules[layout.CHANCE])
+    )
+
+
 @uncounted
 def scan(
+    search: SplitSearch,
     histogram: Wholes,
-    features: Wholes,
-    allowed: Bytes,
-    missing: int,
-    size: int,
-    rules: Floats,
-    span: Floats,
-    best: Wholes,
-    members: Bytes,
-    at_root: int,
-    orders: Bytes,
-    evidence: Floats,
-    words: Words,
     rows: Rows,
     pairs: Wholes,
+    size: int,
+    span: Floats,
+    at_root: bool,
+    best: Wholes,
+    members: Bytes,
 ) -> tuple[float, float]:
-    """Find the best split over all features; return the worth of its sides and of the leaf.
+    """Find the best split over some features; return the worth of its sides and of the leaf.
 
     If no split gains anything, both are equal. The root writes the order of the levels of
-    categories to ``orders`` and ``evidence``, and other nodes read them.
+    categories to ``orders`` and ``evidence`` of the codes, and other nodes read them.
 
-    ``span`` holds the smallest and the largest mean pull that monotone splits above allow here. The
-    first of equal splits is chosen. If ``rows`` is not empty, their ``words`` and ``pairs`` are
+    The first of equal splits is chosen. If ``rows`` is not empty, their words and ``pairs`` are
     used in place of a histogram; each lane then holds one feature.
     """
-    outputs = histogram.shape[0]
+    codes, rules, outputs = search.codes, search.rules, histogram.shape[0]
     total, counts = on_stack((outputs,), np.int64), on_stack((outputs, 256), np.int64)
     order, sums = on_stack((256,), np.int64), on_stack((256,), np.int64)
     worth_of_cuts, pulls = on_stack((256,), np.float64), on_stack((outputs,), np.float64)
     for s in range(outputs):
-        total[s] = 0
-        for k in range(rows.size):
-            total[s] += pairs[s, rows[k]]
-        for b in range(0 if rows.size > 0 else histogram.shape[2]):
-            total[s] += histogram[s, 0, b]
+        total[s] = sum_pairs(histogram[s, 0], rows, pairs[s])
         pulls[s] = float(total[s] >> 32)
-    weight = float(total[0] & LOW)
-    min_weight = max(rules[LEAST_WEIGHT], rules[LEAST_ROWS] * weight / size, 1.0)
+    weight, criterion = float(total[0] & LOW), int(rules[layout.CRITERION])
+    min_weight = min_weight_of(rules, weight, size)
     if weight < 2 * min_weight:
         return 0.0, 0.0
-    before = worth(int(rules[CRITERION]), pulls, weight, rules[PENALTY])
-    after = before + NOISE * abs(before)
-    min_worth = after
-    if at_root:
-        order_levels_at_root(
-            histogram, features, missing, total, rules, counts, order, orders, evidence, words,
-            rows, pairs,
-        )  # fmt: skip
-    leaf = Leaf(total[0], rules[PENALTY], min_weight, sums, worth_of_cuts)
-    for j in range(features.shape[0]):
-        if not allowed[j]:
+    before = worth(criterion, pulls, weight, rules[layout.PENALTY])
+    after = min_worth = before + NOISE * abs(before)
+    leaf = Leaf(total[0], rules[layout.PENALTY], min_weight, sums, worth_of_cuts)
+    node = Node(total, rules, span, min_weight, rules[layout.LEVEL_ROWS] * weight / size)
+    for j in range(search.first, search.last):
+        feature = codes.features[j]
+        category, bins = feature[layout.CATEGORY], feature[layout.BINS]
+        if not search.allowed[j] and not (at_root and category):
             continue
-        feature = features[j]
-        bins, slope, category = feature[BINS], feature[MONOTONE], feature[CATEGORY]
-        is_simple = outputs == 1 and category == 0
-        line = histogram[0, feature[LANE]]
-        absent = line[missing]
-        if not is_simple or feature[DEFAULT] >= 0 or rows.size > 0:
-            read_feature(histogram, feature, missing, total, words, rows, pairs, counts)
-            line = counts[0]
-            absent = line[bins]
-        if is_simple:
-            sides, cut, missing_left = scan_numbers(
-                line[:bins], absent, leaf, rules, span, slope, after
-            )
-        elif category:
-            sides, cut, missing_left = scan_category(
-                counts, feature, total, rules, min_weight, rules[LEVEL_ROWS] * weight / size, after,
-                orders[j], 0.0 if at_root else evidence[j], missing, members,
-            )  # fmt: skip
+        is_quick = outputs == 1 and category == 0 and criterion == NEWTON
+        is_quick = is_quick and feature[layout.MONOTONE] == 0
+        line, absent = histogram[0, feature[layout.LANE]], np.int64(0)
+        if is_quick and feature[layout.DEFAULT] < 0 and rows.size == 0:
+            absent = line[codes.missing]
         else:
-            sides, cut, missing_left = scan_feature(
-                counts, feature, total, order, rules, min_weight, after, 0.0
+            read_feature(search, feature, histogram, rows, pairs, total, counts)
+            line, absent = counts[0], counts[0, bins]
+        if category and at_root:
+            codes.evidence[j] = order_levels(node, counts, bins, order, codes.orders[j])
+            if not search.allowed[j]:
+                continue
+        if is_quick:
+            sides, cut, missing_left = scan_quickly(line[:bins], absent, leaf, after)
+        elif category:
+            evidence = 0.0 if at_root else codes.evidence[j]
+            sides, cut, missing_left = scan_category(
+                node, counts, feature, codes.orders[j], evidence, codes.missing, after, members
             )
+        else:
+            sides, cut, missing_left = scan_feature(node, counts, feature, order, after, 0.0)
         if cut >= 0:
             after = sides
-            best[FEATURE], best[CUT], best[MISSING_LEFT] = j, cut, missing_left
+            best[layout.FEATURE], best[layout.CUT] = j, cut
+            best[layout.MISSING_LEFT] = missing_left
     return (after, before) if after > min_worth else (before, before)

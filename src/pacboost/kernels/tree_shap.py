@@ -20,6 +20,8 @@ it. The root has no edge: it stands for "no earlier edge of this feature".
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -63,31 +65,32 @@ def edges(
             reach[node] = reach[i] * share_of_edge
 
 
-@kernel
-def add(
-    codes: Bytes,
-    start: int,
-    stop: int,
-    out: Floats,
-    missing: int,
-    feature: Numbers,
-    cut: Numbers,
-    missing_left: NDArray[np.bool_],
-    left: Numbers,
-    right: Numbers,
-    member: Numbers,
-    members: Bytes,
-    values: Floats,
-    before: Numbers,
-    factor: Floats,
-    inverse: Floats,
-    pull: Floats,
-) -> None:
-    """Add one tree's shares to ``out`` (rows, features, outputs), for rows ``start`` to ``stop``.
+class ShapTree(NamedTuple):
+    """A tree and its tables for descents."""
 
-    ``factor``, ``inverse`` and ``pull`` are (2, nodes, points): with o = 0 and with o = 1, the
-    factor o·y + share·(1 - y), one over it, and (o - share) · weight of the point / factor.
-    """
+    missing: int
+    feature: Numbers
+    cut: Numbers
+    missing_left: NDArray[np.bool_]
+    left: Numbers
+    right: Numbers
+    member: Numbers
+    members: Bytes
+    values: Floats
+    before: Numbers
+    factor: Floats
+    """(2, nodes, points): with o = 0 and with o = 1, o·y + share·(1 - y)."""
+    inverse: Floats
+    """One over the factor."""
+    pull: Floats
+    """(o - share) · weight of the point / factor."""
+
+
+@kernel
+def add(codes: Bytes, start: int, stop: int, out: Floats, tree: ShapTree) -> None:
+    """Add one tree's shares to ``out`` (rows, features, outputs), from ``start`` to ``stop``."""
+    feature, left, right, values = tree.feature, tree.left, tree.right, tree.values
+    before, factor, inverse, pull = tree.before, tree.factor, tree.inverse, tree.pull
     splits, nodes = feature.size, before.size
     points, outputs = factor.shape[2], values.shape[1]
     on = np.ones(nodes, dtype=np.int8)  # o of the edge's feature
@@ -96,11 +99,11 @@ def add(
     for row in range(start, stop):
         for i in range(splits):
             code = codes[feature[i], row]
-            subset = member[i]
+            subset = tree.member[i]
             if subset >= 0:
-                goes_left = members[subset, code] != 0
+                goes_left = tree.members[subset, code] != 0
             else:
-                goes_left = missing_left[i] if code == missing else code <= cut[i]
+                goes_left = tree.missing_left[i] if code == tree.missing else code <= tree.cut[i]
             for child in (left[i], right[i]):
                 node = child if child >= 0 else splits - 1 - child
                 first = before[node]

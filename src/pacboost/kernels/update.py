@@ -35,22 +35,14 @@ def exponential(
     a, b = own_share(weights.size, member)
     agree, margins, weights = agree[a:b], margins[a:b], weights[a:b]
     total = np.int64(0)
-    if log_base.size == 1:
-        shift = log_base[0] + log_scale
-        for i in range(agree.size):
-            margin = margins[i] + vote * agree[i]
-            margins[i] = margin
-            weight = whole_exp(total_vote - margin + shift)
-            weights[i] = weight
-            total += weight
-    else:
-        base = log_base[a:b]
-        for i in range(agree.size):
-            margin = margins[i] + vote * agree[i]
-            margins[i] = margin
-            weight = whole_exp(total_vote - margin + (base[i] + log_scale))
-            weights[i] = weight
-            total += weight
+    one_base = log_base.size == 1  # the compiler makes a loop for each case
+    base = log_base if one_base else log_base[a:b]
+    for i in range(agree.size):
+        margin = margins[i] + vote * agree[i]
+        margins[i] = margin
+        weight = whole_exp(total_vote - margin + (base[0 if one_base else i] + log_scale))
+        weights[i] = weight
+        total += weight
     totals[member.number, 0] = total
 
 
@@ -86,13 +78,10 @@ def exponential_cells(
         weight = flat_weights[first:last]
         for i in range(margin.size):
             margin[i] += added[i] * side[i]
-        if log_base.size == 1:
-            for i in range(margin.size):
-                weight[i] = whole_exp(log_scale - margin[i] + log_base[0])
-        else:
-            base = log_base[a * outputs + first : a * outputs + last]
-            for i in range(margin.size):
-                weight[i] = whole_exp(log_scale - margin[i] + base[i])
+        one_base = log_base.size == 1
+        base = log_base if one_base else log_base[a * outputs + first : a * outputs + last]
+        for i in range(margin.size):
+            weight[i] = whole_exp(log_scale - margin[i] + base[0 if one_base else i])
         for i in range(margin.size):
             total += weight[i]
     totals[member.number, 0] = total
@@ -147,12 +136,8 @@ def logistic(
         for i in range(margin.size):
             margin[i] += added[i] * side[i]
         raise_margins(margin, raised)
-        if base.size == 1:
-            for i in range(margin.size):
-                added[i] = base[0]
-        else:
-            for i in range(margin.size):
-                added[i] = scale[i]
+        for i in range(margin.size):
+            added[i] = base[0] if base.size == 1 else scale[i]
         for i in range(margin.size):
             right = added[i] / (1.0 + raised[i])  # the larger of q and 1 - q, in units
             wrong = raised[i] * right
@@ -207,11 +192,8 @@ def softmax(
         raise_rows(raised[: tile.size * outputs], tops_and_totals[: tile.size])
         for j in range(tile.size):
             i = tile[j]
-            raised_sums[i, TOP], raised_sums[i, TOTAL] = (
-                tops_and_totals[j, TOP],
-                tops_and_totals[j, TOTAL],
-            )
-            total = tops_and_totals[j, TOTAL]
+            top, total = tops_and_totals[j, TOP], tops_and_totals[j, TOTAL]
+            raised_sums[i, TOP], raised_sums[i, TOTAL] = top, total
             scale = (base[i] if base.size > 1 else base[0]) / total
             side, weight, pull = signs[i], weights[i], pulls[i]
             line = raised[j * outputs : (j + 1) * outputs]

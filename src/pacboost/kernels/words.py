@@ -15,7 +15,7 @@ from pacboost.kernels.runtime import Bytes, Cells, Floats, Numbers, Wholes
 from pacboost.kernels.runtime.board import TICKET, last_to_arrive, own_share, release
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import add, kernel, part_of_kernels, team_kernel
-from pacboost.kernels.split import ERROR, NEWTON
+from pacboost.kernels.split import Z, worth_of_one
 
 NO_ROWS = -1.0
 """The gain of a word that no free row holds: smaller than any other."""
@@ -28,13 +28,10 @@ def spoken(criterion: int, pull: float, weight: float, penalty: float) -> float:
     NEWTON: pull²/(weight + penalty). ERROR: |pull|. Z: W - 2√(W₊W₋) = W - √(W² - pull²), the
     decrease of the sum of weights (Schapire and Singer 2000, for rules that may abstain).
     """
-    if criterion == NEWTON:
-        below = weight + penalty
-        return pull * pull / below if below > 0 else 0.0
-    if criterion == ERROR:
-        return abs(pull)
-    # both factors are integers: weight² - pull² would lose digits if a cell is nearly pure
-    return float(weight - np.sqrt(max((weight - pull) * (weight + pull), 0.0)))
+    if weight + penalty <= 0:
+        return 0.0
+    worth = worth_of_one(criterion, pull, weight, penalty)
+    return weight + worth if criterion == Z else worth
 
 
 class WordRows(NamedTuple):
@@ -70,28 +67,18 @@ def gain_of(word: int, word_rows: WordRows, sums: Wholes) -> float:
 @part_of_kernels
 def add_up(word: int, word_rows: WordRows, sums: Wholes) -> bool:
     """Sum the pulls and weights of a word's rows not taken; return whether there are any."""
-    taken, weights, pulls, times_weight = (
-        word_rows.taken,
-        word_rows.weights,
-        word_rows.pulls,
-        word_rows.times_weight,
-    )
+    weights, pulls = word_rows.weights, word_rows.pulls
     pull_sums, weight_sums = sums[0], sums[1]
     sums[:] = 0
     has_rows = False
     for i in word_rows.rows[word_rows.starts[word] : word_rows.starts[word + 1]]:
-        if taken[i]:
+        if word_rows.taken[i]:
             continue
         has_rows = True
         weight, pull = weights[i], pulls[i]
-        if times_weight:
-            for k in range(weight.size):
-                weight_sums[k] += weight[k]
-                pull_sums[k] += weight[k] * pull[k]
-        else:
-            for k in range(weight.size):
-                weight_sums[k] += weight[k]
-                pull_sums[k] += pull[k]
+        for k in range(weight.size):
+            weight_sums[k] += weight[k]
+            pull_sums[k] += weight[k] * pull[k] if word_rows.times_weight else pull[k]
     return has_rows
 
 

@@ -227,7 +227,7 @@ def weigh(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     return {"allowed": True, "why": "", "round": shown, "run": spec.plain()}
 
 
-def with_rule(spec: RunSpec, number: int, rule: Any) -> RunSpec:
+def with_rule(spec: RunSpec, number: int, rule: object) -> RunSpec:
     """Return the run with a rule set by hand in a round, and none in later rounds."""
     content = spec.plain()
     content["rules"] = [entry for entry in content["rules"] if entry["round"] < number]

@@ -8,18 +8,17 @@ into a cookie.
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import hmac
 import json
 import secrets
-import sys
+import socket
 import threading
-import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
-from importlib import import_module
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -28,13 +27,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pacboost.errors import DataError, FileError, PacboostError, ParameterError
 from pacboost.lab.files import MAX_BYTES, Shelf, read_file, too_large
 from pacboost.lab.server import asset, html_page
 from pacboost.lab.spec import LimitError, LinkError
+from pacboost.lab.stopping import STOP, Ended
 
 if TYPE_CHECKING:
     from pacboost.lab.session import LabSession
@@ -54,6 +54,13 @@ NO_TOKEN = (
     "this browser has no token for the server: open the address that the terminal shows, which "
     "includes the token"
 )
+
+REDIRECT = """<!doctype html>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0;url=%s">
+<title>pacboost lab</title>
+"""
 
 
 def failure(kind: str, message: str, status: int) -> JSONResponse:
@@ -78,7 +85,7 @@ class Guard:
         why = self._why_not(Request(scope))
         app = failure("access", why, 403) if why else self._app
 
-        async def with_headers(message: Any) -> None:
+        async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message["headers"], *HEADERS]
             await send(message)
@@ -113,52 +120,38 @@ NAMES = (
 """Names of the routes; routes.py is loaded with the first request, so the page need not wait."""
 
 
-class Ended(BaseException):
-    """Nobody waits for the answer."""
-
-
 class AnswerThread(threading.Thread):
-    """A request on its own thread, which can be ended as if by Ctrl-C."""
+    """A request on its own thread, which stops at its next check once nobody waits for it."""
 
     def __init__(self, answer: Callable[[], Response]) -> None:
         super().__init__(daemon=True)
         self.answer, self.result = answer, Future[Response]()
+        self._stop_event = threading.Event()
         self.start()
 
     def run(self) -> None:
         """Answer, and set the result if it is still needed."""
-        try:
+        STOP.set(self._stop_event)
+        with suppress(Ended):
             response = self.answer()
             if self.result.set_running_or_notify_cancel():
                 self.result.set_result(response)
-            else:
-                time.sleep(1)  # the end is under way
-        except Ended:
-            pass
 
     def end(self) -> None:
-        """End the thread unless it has answered; its waiters continue at once."""
-        if self.result.cancel() and self.ident is not None:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                ctypes.c_ulong(self.ident), ctypes.py_object(Ended)
-            )
-
-
-def _quiet(problem: Any) -> None:
-    """Report an exception that cannot be raised, unless it ended a request."""
-    if problem.exc_type is not Ended:
-        sys.__unraisablehook__(problem)
+        """Ask the thread to stop unless it has answered; its waiters continue at once."""
+        if self.result.cancel():
+            self._stop_event.set()
 
 
 class Connection(H11Protocol):
     """A connection that closes if the header of a request takes too long."""
 
-    def connection_made(self, transport: Any) -> None:
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the timeout."""
         super().connection_made(transport)
         self._look(self)
 
-    def _look(self, earlier: Any) -> None:
+    def _look(self, earlier: object) -> None:
         """Close unless a request has begun since the last check."""
         idle = self.cycle is None or self.cycle.response_complete
         if idle and earlier is self.cycle:
@@ -178,14 +171,14 @@ class Server(uvicorn.Server):
     """The server of a lab; its shutdown ends open requests."""
 
     def __init__(self, lab: Lab) -> None:
-        self.lab, sys.unraisablehook = lab, _quiet
+        self.lab = lab
         config = uvicorn.Config(
             lab.app(), http=Connection, ws="none", log_level="critical", access_log=False,
             lifespan="off", server_header=False, timeout_graceful_shutdown=2,
         )  # fmt: skip
         super().__init__(config)
 
-    async def shutdown(self, sockets: Any = None) -> None:
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End open requests first."""
         for job in list(self.lab.jobs):
             job.end()
@@ -195,15 +188,17 @@ class Server(uvicorn.Server):
 class Lab:
     """The state of a server: its token, and caches of runs, each for one request at a time."""
 
-    def __init__(self, port: int, files: Shelf | None = None, boot: Any = None) -> None:
+    def __init__(
+        self, port: int, files: Shelf | None = None, boot: dict[str, Any] | None = None
+    ) -> None:
         self.port, self.token = port, secrets.token_urlsafe(24)
         self.files = files or Shelf()
-        self.boot: Any = boot
+        self.boot = boot
         self.jobs: set[AnswerThread] = set()
         self._caches: asyncio.LifoQueue[list[LabSession]] = asyncio.LifoQueue()
         self._caches.put_nowait([])
         self._more_caches = MAX_SESSIONS - 1
-        self._once: set[str] = set()
+        self._single_use_token = ""
         asked = [Route(f"/api/{name}", self._asking(name), methods=["POST"]) for name in NAMES]
         self.routes = [
             Route("/", self._page),
@@ -228,25 +223,32 @@ class Lab:
         """Return the application behind its guard."""
         return Guard(Starlette(routes=self.routes), self.port)
 
-    def address_for_once(self) -> str:
-        """Return an address that works once; other users may see the browser's arguments."""
-        key = secrets.token_urlsafe(24)
-        self._once = {key}
-        return f"{self.origin}/?token={key}"
+    @contextmanager
+    def redirect_file(self) -> Iterator[Path]:
+        """Write a page that leads to the lab, which only this user can read.
+
+        Other users see the arguments of a browser, so it opens this file. The token in it works
+        once.
+        """
+        self._single_use_token = secrets.token_urlsafe(24)
+        address = f"{self.origin}/?token={self._single_use_token}"
+        with TemporaryDirectory(prefix="pacboost-lab-") as folder:  # of mode 0700
+            path = Path(folder) / "lab.html"
+            path.write_text(REDIRECT % address, encoding="utf-8")
+            yield path
 
     def _opens(self, token: str) -> bool:
-        if token in self._once:
-            self._once.discard(token)
+        if _equal(token, self._single_use_token):
+            self._single_use_token = ""
             return True
-        return hmac.compare_digest(token.encode(), self.token.encode())
+        return _equal(token, self.token)
 
     @property
     def _cookie(self) -> str:
         return f"pacboost_lab_{self.port}"  # cookies do not depend on the port
 
     def _has_token(self, request: Request) -> bool:
-        cookie = request.cookies.get(self._cookie, "")
-        return hmac.compare_digest(cookie.encode(), self.token.encode())
+        return _equal(request.cookies.get(self._cookie, ""), self.token)
 
     async def _page(self, request: Request) -> Response:
         """Return the page; with the token, set the cookie and redirect without the token."""
@@ -277,7 +279,7 @@ class Lab:
 
     def _asking(self, name: str) -> Any:
         async def endpoint(request: Request) -> Response:
-            def answered(session: LabSession, asked: Any) -> Response:
+            def answered(session: LabSession, asked: dict[str, Any]) -> Response:
                 from pacboost.lab.routes import ROUTES
 
                 return JSONResponse(ROUTES[name](session, asked))
@@ -287,7 +289,7 @@ class Lab:
         return endpoint
 
     async def _offline(self, request: Request) -> Response:
-        def written(session: LabSession, asked: Any) -> Response:
+        def written(session: LabSession, asked: dict[str, Any]) -> Response:
             from pacboost.lab.routes import recorded
             from pacboost.lab.server import whole_page
 
@@ -314,7 +316,7 @@ class Lab:
         return await self._done(request, shelved)
 
     async def _answered(
-        self, request: Request, answer: Callable[[LabSession, Any], Response]
+        self, request: Request, answer: Callable[[LabSession, dict[str, Any]], Response]
     ) -> Response:
         """Read a request, answer it on another thread, and turn errors into responses."""
         if not self._has_token(request):
@@ -334,9 +336,6 @@ class Lab:
         if not isinstance(asked, dict):
             return failure("link", "the request is not a JSON object; the link may be broken", 400)
         cache = await self._cache()
-        await asyncio.to_thread(
-            import_module, "pacboost.lab.routes"
-        )  # on a thread that is never ended
 
         def answered() -> Response:
             from pacboost.lab.session import LabSession
@@ -378,6 +377,11 @@ class Lab:
         if job.result.cancelled():
             return failure("access", "The lab or the page was closed.", 503)
         return job.result.result()
+
+
+def _equal(text: str, secret: str) -> bool:
+    """Compare in a time that does not depend on the text; an empty secret equals nothing."""
+    return bool(secret) and hmac.compare_digest(text.encode(), secret.encode())
 
 
 def _safely(answer: Callable[[], Response]) -> Response:

@@ -187,7 +187,6 @@ class Kind:
 KINDS: dict[str, Kind] = {
     "lecture": Kind("Ten points", "The lecture's example: three stumps suffice, in the order of "
                     "its slides."),
-    "toy": Kind("Ten other points", "The textbook's example: three stumps suffice here as well."),
     "xor": Kind("XOR", "No single feature separates the classes: each stump alone is useless.",
                 _plane("xor")),
     "moons": Kind("Two moons", "Two half circles that reach into each other.", _plane("moons")),

@@ -14,7 +14,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.lab.choices import KINDS, knob_values, world_of
 from pacboost.lab.files import Shelf, read_file
 from pacboost.lab.spec import MAX_POINTS, LimitError, mapping, number, sequence, text, whole
-from pacboost.sources.toy import lecture_points, ten_points
+from pacboost.sources.toy import lecture_points
 from pacboost.theory.pictures.learning import SHARED_BITS, long_servedio_points
 from pacboost.theory.sampling import Plane
 
@@ -95,8 +95,8 @@ def make_points(spec: Mapping[str, Any], files: Shelf) -> Points:
         points = _csv(spec, files)
     elif kind == "points":
         points = _plain(np.empty((0, 2)), np.empty(0, dtype=np.int64))
-    elif kind in ("lecture", "toy"):
-        points = _plain(*(lecture_points() if kind == "lecture" else ten_points()))
+    elif kind == "lecture":
+        points = _plain(*lecture_points())
     else:
         points = _long_servedio(spec) if kind == "long_servedio" else _drawn(spec)
     return _edited(points, mapping("edits", spec.get("edits", {})))
@@ -227,21 +227,21 @@ def _edited(points: Points, edits: Mapping[str, Any]) -> Points:
     )
 
 
-def _row(where: Mapping[int, int], point_id: Any) -> int:
+def _row(where: Mapping[int, int], point_id: object) -> int:
     try:
-        return where[int(point_id)]
-    except (KeyError, TypeError, ValueError) as problem:
+        return where[int(str(point_id))]
+    except (KeyError, ValueError) as problem:
         raise ParameterError(f"there is no point with the id {point_id!r}") from problem
 
 
-def _place(content: Any) -> tuple[float, float]:
+def _place(content: object) -> tuple[float, float]:
     pair = sequence("a place", content)
     if len(pair) != 2:
         raise ParameterError(f"a place is {pair!r}; it has two numbers")
     return number("x", pair[0], -1e6, 1e6), number("y", pair[1], -1e6, 1e6)
 
 
-def _point(content: Any) -> tuple[tuple[float, float], int]:
+def _point(content: object) -> tuple[tuple[float, float], int]:
     parts = sequence("a point", content)
     if len(parts) != 3 or parts[2] not in (-1, 1):
         raise ParameterError(f"a point is {parts!r}; it has x, y and a label of -1 or 1")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pacboost.boosters.booster import Booster
 from pacboost.errors import ParameterError
@@ -26,6 +26,7 @@ from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names, Rule
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
+from pacboost.lab import stopping
 from pacboost.lab.choices import make_booster, make_learner
 from pacboost.lab.data import Points
 from pacboost.lab.spec import MAX_ROUNDS, RunSpec
@@ -66,12 +67,12 @@ class RoundFrame:
     wrong_test: int | None
 
 
-def f32(values: Any) -> str:
+def f32(values: ArrayLike) -> str:
     """Write numbers as base64 of 32-bit floats, little-endian."""
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode()
 
 
-def i8(values: Any) -> str:
+def i8(values: ArrayLike) -> str:
     """Encode small whole numbers as base64 of bytes."""
     return base64.b64encode(np.ascontiguousarray(values, dtype=np.int8).tobytes()).decode()
 
@@ -154,7 +155,7 @@ class LabRun(ABC):
     def advance(self, rounds: int) -> None:
         """Run rounds up to this number, or until none can follow."""
         while len(self.frames) < min(rounds, MAX_ROUNDS) and not self.stopped and self._step():
-            pass
+            stopping.check()
 
     def weights_after(self, rounds: int) -> Doubles | None:
         """Return D of round ``rounds + 1``."""

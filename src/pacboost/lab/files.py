@@ -111,7 +111,7 @@ def read_file(name: str, content: bytes) -> LabFile:
     spelling, rows = Spelling(), 0
     try:
         for block in csv_blocks(
-            DataFile(Path("upload.csv"), content=content), max_columns=MAX_COLUMNS
+            DataFile(Path("upload.csv"), content=content, origin=name), max_columns=MAX_COLUMNS
         ):
             rows += block.n_rows
             if rows > MAX_ROWS:
@@ -123,7 +123,7 @@ def read_file(name: str, content: bytes) -> LabFile:
             for column in block.columns:
                 cells.setdefault(column, []).extend(block.of(column))
     except FileError as problem:
-        raise DataError(str(problem).replace("standard input", name)) from problem
+        raise DataError(str(problem)) from problem
     if rows == 0:
         raise DataError(f"{name} has 0 rows; the lab needs a header and rows of cells")
     numbers = {}
@@ -161,7 +161,7 @@ class Shelf:
                 self.files.popitem(last=False)
         return file
 
-    def get(self, digest: Any, name: str = "") -> LabFile:
+    def get(self, digest: object, name: str = "") -> LabFile:
         """Return a file by its digest."""
         with self._lock:
             if isinstance(digest, str) and digest in self.files:

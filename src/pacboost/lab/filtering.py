@@ -9,11 +9,13 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.boosters.bounded_weights import FilteringBooster
 from pacboost.boosters.choose import as_booster
 from pacboost.errors import PacboostError, ParameterError
 from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
+from pacboost.lab import stopping
 from pacboost.lab.answers import interval
 from pacboost.lab.choices import knob_values, make_learner, read_knobs, world_of
 from pacboost.lab.data import TRUTH_ROWS, TRUTH_SEED
@@ -153,6 +155,14 @@ REFILL_FIELDS = (
 )  # fmt: skip
 
 
+class StoppableOracle(WorldOracle):
+    """Draws from a world until nobody waits for the answer."""
+
+    def _drawn_block(self, block: int) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+        stopping.check()
+        return super()._drawn_block(block)
+
+
 def filtering(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Boost by filtering from a world without end."""
     data = mapping("data", asked.get("data"))
@@ -161,7 +171,7 @@ def filtering(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     model = _model(asked, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the ledger has the same information
-        model.fit_source(WorldOracle(world, int(knob_values(data)["seed"]) + seed))
+        model.fit_source(StoppableOracle(world, int(knob_values(data)["seed"]) + seed))
     ledger = model.ledger_
     X, y = world.draw(TRUTH_ROWS, seed + TRUTH_SEED)
     scores = model.decision_function(X)
@@ -226,7 +236,12 @@ def _certificate(model: FilterBoostClassifier) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
-def _kept(model: FilterBoostClassifier, X: Any, y: Any, scores: Any) -> list[list[float]]:
+def _kept(
+    model: FilterBoostClassifier,
+    X: NDArray[np.float64],
+    y: NDArray[np.int8],
+    scores: NDArray[np.float64],
+) -> list[list[float]]:
     """Filter fresh draws by the final vote, with the chances of the booster."""
     booster = as_booster(model.booster)
     if not isinstance(booster, FilteringBooster):

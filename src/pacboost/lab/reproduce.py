@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pacboost.lab import stopping
 from pacboost.lab.choices import code_of, knob_values
 from pacboost.lab.data import TEST_ROWS, TEST_SEED
 from pacboost.lab.engine import LabRun
@@ -21,7 +22,10 @@ ROUNDS = [
 
 def fitted(run: LabRun, rounds: int) -> Any:
     """Fit the classifier of the code with this number of rounds."""
-    model = type(run.model)(**run.model.get_params(deep=False) | {"n_estimators": rounds})
+    parameters = run.model.get_params(deep=False) | {"n_estimators": rounds}
+    if "callbacks" in parameters:
+        parameters["callbacks"] = [lambda entry: stopping.check()]
+    model = type(run.model)(**parameters)
     return model.fit(run.points.X, run.points.y)
 
 
@@ -41,9 +45,8 @@ def code(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
 def _data(session: LabSession, spec: RunSpec) -> tuple[tuple[Lines, Lines], Lines]:
     """Return the imports, the lines that define the rows, and the files they need."""
     kind, needs = spec.data["kind"], []
-    if kind in ("lecture", "toy"):
-        name = "lecture_points" if kind == "lecture" else "ten_points"
-        parts = [f"from pacboost.sources.toy import {name}"], [f"X, y = {name}()"]
+    if kind == "lecture":
+        parts = ["from pacboost.sources.toy import lecture_points"], ["X, y = lecture_points()"]
     elif kind == "points":
         parts = ["import numpy as np"], ["X, y = np.empty((0, 2)), np.empty(0, dtype=int)"]
     elif kind == "csv":

@@ -9,7 +9,7 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -42,9 +42,10 @@ def serve(
         lab = Lab(listener.getsockname()[1], files, boot)
         say(lab.address)
         threading.Thread(target=warm_up, daemon=True).start()
-        if browser:
-            webbrowser.open(lab.address_for_once())
-        with suppress(KeyboardInterrupt):  # the server has shut down by then
+        with ExitStack() as stack:
+            if browser:
+                webbrowser.open(stack.enter_context(lab.redirect_file()).as_uri())
+            stack.enter_context(suppress(KeyboardInterrupt))  # the server has shut down by then
             Server(lab).run(sockets=[listener])
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from pacboost.errors import DataError
 from pacboost.hypotheses.hypothesis import Cells
+from pacboost.lab import stopping
 from pacboost.lab.data import Points, make_points
 from pacboost.lab.engine import BagRun, BoostRun, Doubles, LabRun, RoundFrame, forced_rules
 from pacboost.lab.files import Shelf
@@ -47,6 +48,7 @@ class Surface:
         if self._cells and (not frames or self._cells[0][0] is not frames[0]):  # the run restarted
             self._cells, self._sums = [], {0: self._sums[0]}
         for frame in frames[len(self._cells) : rounds]:
+            stopping.check()
             cells = frame.rule.cells(self._sample)
             small = cells.astype(np.uint8) if len(frame.rule.values) <= 256 else cells.copy()
             self._cells.append((frame, small))
@@ -84,7 +86,7 @@ def why_flat(run: LabRun) -> str:
     return "" if run.answers_elsewhere else ADVERSARY
 
 
-def read_size(value: Any) -> int:
+def read_size(value: object) -> int:
     """Read the size of a grid; 0 for none."""
     return whole("surface", value, MIN_SURFACE_SIZE, MAX_SURFACE_SIZE) if value else 0
 

@@ -124,13 +124,13 @@ class RunSpec:
         }
 
 
-def digest(content: Any) -> str:
+def digest(content: object) -> str:
     """Return a digest of a JSON value."""
     text = json.dumps(content, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
-def read_run(value: Any) -> RunSpec:
+def read_run(value: object) -> RunSpec:
     """Read and check a run.
 
     >>> spec = read_run({"data": {"kind": "xor"}, "booster": {"name": "adaboost"},
@@ -166,7 +166,7 @@ def read_run(value: Any) -> RunSpec:
     )
 
 
-def read_rule(value: Any) -> OwnRule:
+def read_rule(value: object) -> OwnRule:
     """Read a stump set by hand."""
     rule = mapping("rule", value)
     above = rule.get("above")
@@ -176,14 +176,14 @@ def read_rule(value: Any) -> OwnRule:
     return OwnRule(whole("feature", rule.get("feature"), 0, 10_000), threshold, int(above))
 
 
-def _read_round_rule(value: Any) -> tuple[int, tuple[int, float, int]]:
+def _read_round_rule(value: object) -> tuple[int, tuple[int, float, int]]:
     entry = mapping("an entry of rules", value)
     rule = read_rule(entry.get("rule"))
     round_number = whole("round", entry.get("round"), 1, MAX_ROUNDS)
     return round_number, (rule.feature, rule.threshold, rule.above)
 
 
-def _change(value: Any) -> Change:
+def _change(value: object) -> Change:
     entry = mapping("an entry of changes", value)
     after = whole("after", entry.get("after"), 0, MAX_ROUNDS)
     booster, learner = (
@@ -197,7 +197,7 @@ def _change(value: Any) -> Change:
     return Change(after, booster, learner)
 
 
-def choice(name: str, value: Any) -> MethodChoice:
+def choice(name: str, value: object) -> MethodChoice:
     """Read the name of a booster or a learner, and its parameters."""
     content = {"name": value} if isinstance(value, str) else mapping(name, value)
     method_name = content.get("name")
@@ -206,29 +206,28 @@ def choice(name: str, value: Any) -> MethodChoice:
     return MethodChoice(method_name, dict(mapping("parameters", content.get("parameters", {}))))
 
 
-def mapping(name: str, value: Any) -> Mapping[str, Any]:
+def mapping(name: str, value: object) -> Mapping[str, Any]:
     """Check that a value is a JSON object."""
     if not isinstance(value, dict):
         raise LinkError(f"{name} is {_short(value)}; it must be an object")
     return value
 
 
-def sequence(name: str, value: Any) -> Sequence[Any]:
+def sequence(name: str, value: object) -> Sequence[Any]:
     """Check that a value is a JSON list."""
     if not isinstance(value, list):
         raise LinkError(f"{name} is {_short(value)}; it must be a list")
     return value
 
 
-def number(name: str, value: Any, low: float, high: float) -> float:
+def number(name: str, value: object, low: float, high: float) -> float:
     """Check that a value is a number within its range."""
-    real = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (real and low <= value <= high):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         raise ParameterError(f"{name} is {_short(value)}; it must be a number, {low:g} to {high:g}")
     return float(value)
 
 
-def whole(name: str, value: Any, low: int, high: int) -> int:
+def whole(name: str, value: object, low: int, high: int) -> int:
     """Check that a value is a whole number within its range."""
     result = number(name, value, low, high)
     if result != int(result):
@@ -236,14 +235,14 @@ def whole(name: str, value: Any, low: int, high: int) -> int:
     return int(result)
 
 
-def text(name: str, value: Any) -> str:
+def text(name: str, value: object) -> str:
     """Check that a value is a text."""
     if not isinstance(value, str):
         raise LinkError(f"{name} is {_short(value)}; it must be a text")
     return value
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     words = repr(value)
     return words if len(words) <= 60 else f"{words[:57]}…"
 
@@ -280,7 +279,7 @@ class Knob:
         }
         return description if self.step is None else {**description, "step": self.step}
 
-    def read(self, value: Any) -> Any:
+    def read(self, value: object) -> Any:
         """Check a value."""
         if self.choices:
             if value not in self.choices:

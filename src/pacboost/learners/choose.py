@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
 
 from pacboost.errors import ParameterError
 from pacboost.learners.learner import FunctionLearner, Learner
@@ -16,7 +15,7 @@ LEARNERS: dict[str, type[Learner]] = {"stump": Stump, "tree": Tree, "words": Wor
 """The learners by the names that users pass."""
 
 
-def as_learner(choice: Any, parameter: str = "estimator") -> Learner:
+def as_learner(choice: object, parameter: str = "estimator") -> Learner:
     """Return the learner for None (stumps), a name, a learner, a classifier or a function."""
     if choice is None:
         return Stump()
@@ -32,5 +31,6 @@ def as_learner(choice: Any, parameter: str = "estimator") -> Learner:
     raise ParameterError(
         f"{parameter} is {choice!r}; it may be {', '.join(map(repr, LEARNERS))}, None for stumps, "
         "a learner of pacboost, a scikit-learn classifier (an object, not a class) or a function "
-        "(X, y, weights)"
+        "(X, y, weights)",
+        parameter=parameter,
     )

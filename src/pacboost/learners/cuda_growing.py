@@ -6,7 +6,7 @@ Rows stay on the GPU from round to round. Only a tree and the sums over its leav
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,11 @@ from pacboost.kernels.cuda.device import on_gpu, to_gpu
 from pacboost.kernels.device import gpu_in_use
 from pacboost.learners.growing import TreeSearch, key_of
 from pacboost.learners.learner import Rows
-from pacboost.samples import sample
 from pacboost.samples.gpu_codes import gpu_codes
 from pacboost.samples.sample import Request
+
+if TYPE_CHECKING:
+    from pacboost.kernels.cuda.device import GpuArray
 
 
 class Ahead(NamedTuple):
@@ -54,7 +56,7 @@ class CudaTreeSearch(TreeSearch):
         """Copy the codes to the GPU; return ``Blocks.features`` of samples/blocks.py."""
         codes = gpu_codes(self.sample.table, self._bins)
         self._codes, self._lanes, features = codes
-        sample.take_codes_from(self.sample, codes.columns, begins=True)
+        self.stored_codes = codes
         return features.copy()  # monotone slopes are written into it
 
     def _make_room(self) -> None:
@@ -67,7 +69,7 @@ class CudaTreeSearch(TreeSearch):
     def _growing(self) -> launches.GrowingTree:
         """The GPU's arrays of the tree that is grown; monotone slopes must be set before."""
         return launches.GrowingTree(
-            self._codes, self._lanes, self._features, self._pairs, self._cells, self._leaves,
+            self._codes, self._lanes, self._features, self._pairs, self._cells, self._max_leaves,
             self._bins.missing, self._drawn, self._deepest, self._interactions,
         )  # fmt: skip
 
@@ -85,7 +87,7 @@ class CudaTreeSearch(TreeSearch):
         if weighing.known(weighing.ORIGIN, request.weights) is not None:
             weighing.let_follow(partial(self._begin_after, request, seed))
 
-    def _begin_after(self, request: Request, seed: int, totals: Any) -> None:
+    def _begin_after(self, request: Request, seed: int, totals: GpuArray) -> None:
         """Start to grow a tree with totals that are on the GPU."""
         rules = self._rules.copy()
         rules[layout.PENALTY] = request.penalty
@@ -125,7 +127,7 @@ class CudaTreeSearch(TreeSearch):
         chosen: Rows | None,
         key: np.uint64,
         rules: NDArray[np.float64],
-        totals: Any = weighing.NOTHING,
+        totals: GpuArray | np.uintp = weighing.NOTHING,
     ) -> None:
         """Let the GPU grow a tree, and sum the rows of its leaves if that is requested next.
 
@@ -144,8 +146,8 @@ class CudaTreeSearch(TreeSearch):
         """Wait for the tree, and return the number of its leaves."""
         grown = self._growing.end()
         splits = grown.leaves - 1
-        self._splits[:splits], self._split_gains[:splits] = grown.splits, grown.gains
-        self._split_members[:splits] = grown.members
+        self._splits.columns[:splits], self._splits.gains[:splits] = grown.splits, grown.gains
+        self._splits.members[:splits] = grown.members
         return grown.leaves
 
     def _grow(self, chosen: Rows | None, key: np.uint64) -> int:

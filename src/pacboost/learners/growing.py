@@ -57,22 +57,27 @@ class TreeSearch(Search):
         self._plain = False
         rows, outputs = sample.signs.shape
         self._lines = min(outputs, tree.sketch)
-        leaves = min(tree.max_leaves, max(2, rows))
+        leaves = self._max_leaves = min(tree.max_leaves, max(2, rows))
         self._order = np.empty(rows, dtype=np.uint32)
         self._pairs = np.empty((self._lines, rows), dtype=np.int64)
         self._cells: Cells = np.empty(rows, dtype=np.uint8 if leaves <= 256 else np.uint16)
-        self._starts, self._sizes, self._slots = np.zeros((3, leaves), dtype=np.int64)
         self._spans = np.zeros((leaves, 2))
-        self._best = np.zeros((leaves, 3), dtype=np.int64)
-        self._members = np.zeros((leaves, 256), dtype=np.uint8)
-        self._gains = np.zeros(leaves)
-        self._splits = np.zeros((leaves, 5), dtype=np.int64)
-        self._split_members = np.zeros((leaves, 256), dtype=np.uint8)
-        self._split_gains = np.zeros(leaves)
-        self._hangs = np.zeros((leaves, 2), dtype=np.int64)
-        self._depths = np.zeros(leaves, dtype=np.int64)
+        self._leaves = layout.Leaves(
+            np.zeros(leaves, dtype=np.int64),
+            np.zeros(leaves, dtype=np.int64),
+            np.zeros(leaves, dtype=np.int64),
+            best=np.zeros((leaves, 3), dtype=np.int64),
+            members=np.zeros((leaves, 256), dtype=np.uint8),
+            gains=np.zeros(leaves),
+            hangs=np.zeros((leaves, 2), dtype=np.int64),
+            depths=np.zeros(leaves, dtype=np.int64),
+        )
+        self._splits = layout.Splits(
+            np.zeros((leaves, 5), dtype=np.int64),
+            np.zeros((leaves, 256), dtype=np.uint8),
+            np.zeros(leaves),
+        )
         self._rules = np.zeros(layout.RULES)
-        self._leaves = leaves
         self._interactions = interaction_rules(tree, len(self._features), leaves)
         self._make_room()
 
@@ -134,8 +139,9 @@ class TreeSearch(Search):
 
     def partition(self, request: Request, seed: int, chosen: Rows | None) -> tuple[TreeRule, Cells]:
         unit = self._prepare(request, seed, chosen)
-        self._starts[0], self._slots[0], self._depths[0] = 0, 0, 0
-        self._sizes[0] = self.sample.n_rows if chosen is None else chosen.size
+        state = self._leaves
+        state.starts[0], state.slots[0], state.depths[0] = 0, 0, 0
+        state.sizes[0] = self.sample.n_rows if chosen is None else chosen.size
         self._spans[0] = -np.inf, np.inf
         rules = self._interactions
         if rules is not None:  # the root may use every feature, and has used none
@@ -233,15 +239,15 @@ class TreeSearch(Search):
         return sum(squares) / max(weight, 1.0)
 
     def _rule(self, leaves: int, unit: float) -> TreeRule:
-        splits = self._splits[: leaves - 1]
+        splits = self._splits.columns[: leaves - 1]
         feature, cut, missing_left, left_child, right_child = np.ascontiguousarray(
             splits.T, dtype=np.int32
         )
-        member, members = np.full(feature.size, -1, dtype=np.int32), self._split_members[:0]
+        member, members = np.full(feature.size, -1, dtype=np.int32), self._splits.members[:0]
         if not self._numbers_only:
             category = self._features[feature, layout.CATEGORY] != 0
             member[category] = np.arange(np.count_nonzero(category))
-            members = self._split_members[: leaves - 1][category]
+            members = self._splits.members[: leaves - 1][category]
         slope = None
         if self._tree.monotone:
             orders = cut < self._features[feature, layout.BINS] - 1
@@ -256,7 +262,7 @@ class TreeSearch(Search):
             right_child,
             member,
             members.copy(),
-            self._split_gains[: leaves - 1] * unit,
+            self._splits.gains[: leaves - 1] * unit,
             np.zeros(2 * leaves - 1),
             np.zeros((leaves, self.sample.signs.shape[1])),
             slope,

@@ -14,6 +14,7 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.function import ClassFunction, Function
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis, Valued
 from pacboost.hypotheses.stump import StumpRule
+from pacboost.samples.fingerprint import StoredCodes
 from pacboost.samples.sample import Request, Sample
 
 Weights = NDArray[np.int64]
@@ -35,6 +36,8 @@ class Search(ABC):
     sample: Sample
     expects: ClassVar[bool] = False
     """Whether ``expect`` prepares anything."""
+    stored_codes: StoredCodes | None = None
+    """All codes of the sample, if the search has laid them out."""
 
     @abstractmethod
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:

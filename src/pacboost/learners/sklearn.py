@@ -35,10 +35,7 @@ class SklearnLearner(Learner):
         """Whether the classifier says that it takes sparse rows."""
         try:
             return bool(get_tags(self.estimator).input_tags.sparse)
-        except (
-            AttributeError,
-            TypeError,
-        ):  # it only has fit and predict
+        except (AttributeError, TypeError):  # it only has fit and predict
             return False
 
     def on(self, sample: Sample) -> SklearnSearch:

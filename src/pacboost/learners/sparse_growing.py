@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import grow, layout, routing, sparse, sparse_grow, split, stumps
-from pacboost.kernels.grow import draw_open, hand_down
 from pacboost.kernels.runtime.team import team_for, together
+from pacboost.kernels.sparse_grow import Runs, SparseColumns, SparseLeaf
 from pacboost.kernels.split import LOW
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Rows
@@ -60,29 +59,6 @@ class SparseStumps:
         return edges
 
 
-@dataclass(frozen=True, eq=False)
-class Runs:
-    """The listed rows of a leaf and their codes, column by column, for some of the columns."""
-
-    columns: Wholes
-    begins: Wholes
-    ends: Wholes
-    rows: NDArray[np.int32]
-    """Column ``columns[k]`` has those from ``begins[k]`` to ``ends[k]``."""
-    codes: NDArray[np.uint8]
-
-    def within(self, begins: Wholes, ends: Wholes, min_rows: int) -> Runs:
-        """Return parts of the runs, without the columns that list fewer than ``min_rows`` rows."""
-        some = ends >= begins + min_rows
-        columns = self.columns[some]
-        return Runs(columns, begins[some], ends[some], self.rows, self.codes)
-
-    @property
-    def starts(self) -> Wholes:
-        """The starts of the runs if they were concatenated, and the end of the last one."""
-        return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.ends - self.begins)])
-
-
 class SparseTreeSearch(TreeSearch):
     """Runs and row order of one sparse sample.
 
@@ -102,29 +78,32 @@ class SparseTreeSearch(TreeSearch):
         assert self.sample.sparse is not None
         self._codes = self.sample.sparse
         self._defaults = self._codes.defaults.astype(np.uint8)
+        self._columns = SparseColumns(
+            self._features, self._defaults, self._bins.missing, self._pairs, self._rules
+        )
         self._goes_left = np.zeros(self._order.size, dtype=np.uint8)
         self._allowed = np.ones(len(self._features), dtype=np.uint8)
         self._deck = np.zeros(len(self._features), dtype=np.int64)
-        self._totals = np.zeros((self._leaves, self._lines), dtype=np.int64)
-        self._heaviest = np.zeros(self._leaves, dtype=np.int64)
-        self._shortest = np.zeros(self._leaves, dtype=np.int64)
+        self._totals = np.zeros((self._max_leaves, self._lines), dtype=np.int64)
+        self._heaviest = np.zeros(self._max_leaves, dtype=np.int64)
+        self._shortest = np.zeros(self._max_leaves, dtype=np.int64)
         """The length from which on runs of each leaf are not dropped."""
-        self._slots[:] = np.arange(self._leaves)  # a leaf's totals stay where they are
+        self._leaves.slots[:] = np.arange(self._max_leaves)  # a leaf's totals stay where they are
         self._runs: dict[int, Runs] = {}
 
     def _grow(self, chosen: Rows | None, key: np.uint64) -> int:
-        rows = self._order[: self._sizes[0]]
+        rows = self._order[: self._leaves.sizes[0]]
         rows[:] = np.arange(rows.size) if chosen is None else chosen
         self._begin(rows)
         self._look(0, key)
         leaves = 1
-        while leaves < self._leaves:
-            leaf = grow.next_leaf(self._gains, leaves)
+        while leaves < self._max_leaves:
+            leaf = grow.next_leaf(self._leaves.gains, leaves)
             if leaf < 0:
                 break
             self._split(leaf, leaves, key)
             leaves += 1
-        starts, sizes = self._starts[:leaves], self._sizes[:leaves]
+        starts, sizes = self._leaves.starts[:leaves], self._leaves.sizes[:leaves]
         routing.label(self._order, starts, sizes, 0, self._order.size, self._cells)
         return leaves
 
@@ -144,7 +123,7 @@ class SparseTreeSearch(TreeSearch):
     def _list(self, leaf: int, shortest: int) -> None:
         """List the rows of a leaf for all columns that have at least ``shortest`` of them."""
         starts, rows, codes = self._codes.starts, self._codes.rows, self._codes.codes
-        begin, size = self._starts[leaf], self._sizes[leaf]
+        begin, size = self._leaves.starts[leaf], self._leaves.sizes[leaf]
         if size < self.sample.n_rows:
             self._goes_left[:] = 0
             self._goes_left[self._order[begin : begin + size]] = 1
@@ -157,10 +136,10 @@ class SparseTreeSearch(TreeSearch):
         self._shortest[leaf] = shortest
 
     def _look(self, leaf: int, key: np.uint64) -> None:
-        self._gains[leaf] = 0.0
+        self._leaves.gains[leaf] = 0.0
         rules, totals, heaviest = self._rules, self._totals[leaf], int(self._heaviest[leaf])
         weight = float(totals[0] & LOW)
-        weight_of_rows = rules[layout.LEAST_ROWS] * weight / self._sizes[leaf]
+        weight_of_rows = rules[layout.LEAST_ROWS] * weight / self._leaves.sizes[leaf]
         min_weight = float(max(rules[layout.LEAST_WEIGHT], weight_of_rows, 1.0))
         if weight < 2 * min_weight:
             return
@@ -169,7 +148,7 @@ class SparseTreeSearch(TreeSearch):
             self._list(leaf, max(1, min_rows // 2))
         runs = self._runs[leaf]
         if self._interactions is not None:
-            draw_open(self._allowed, self._deck, self._drawn, key, self._interactions, leaf)
+            grow.draw_open(self._allowed, self._deck, self._drawn, key, self._interactions, leaf)
         elif self._drawn < len(self._features):
             grow.draw_features(self._allowed, self._deck, self._drawn, key)
         pulls = (totals >> 32).astype(np.float64)
@@ -177,50 +156,39 @@ class SparseTreeSearch(TreeSearch):
         before = split.worth(kind, pulls, weight, penalty)
         min_worth = before + split.NOISE * abs(before)
         span = None if self._plain else self._spans[leaf]
-        starts = runs.starts
+        starts = runs.starts()
         after = np.full(team_for(int(starts[-1])), min_worth)
         best = np.zeros((after.size, 3), dtype=np.int64)
-        together(
-            sparse_grow.look, starts, runs.columns, runs.begins, runs.ends, runs.rows, runs.codes,
-            self._defaults, self._features, self._allowed, self._bins.missing, self._pairs, totals,
-            rules, heaviest, min_weight, min_worth, span, after, best, at_most=after.size,
-        )  # fmt: skip
+        sparse_leaf = SparseLeaf(totals, heaviest, min_weight, min_worth, self._allowed)
+        arguments = starts, runs, self._columns, sparse_leaf, span, after, best
+        together(sparse_grow.look, *arguments, at_most=after.size)
         first = int(after.argmax())  # the first one of equal splits
         if after[first] > min_worth:
-            self._gains[leaf], self._best[leaf] = after[first] - before, best[first]
+            self._leaves.gains[leaf], self._leaves.best[leaf] = after[first] - before, best[first]
 
     def _split(self, leaf: int, new: int, key: np.uint64) -> None:
-        grow.record(
-            self._features, self._best, self._members, self._gains, leaf, new, self._splits,
-            self._split_members, self._split_gains, self._hangs, self._depths,
-        )  # fmt: skip
-        number = self._best[leaf, layout.FEATURE]
+        grow.record(self._features, self._leaves, self._splits, leaf, new)
         if self._interactions is not None:
-            hand_down(self._interactions, number, leaf, new)
-        start, size = self._starts[leaf], self._sizes[leaf]
+            feature = self._leaves.best[leaf, layout.FEATURE]
+            grow.hand_down(self._interactions, feature, leaf, new)
+        start, size = self._leaves.starts[leaf], self._leaves.sizes[leaf]
         rows = self._order[start : start + size]
         self._choose_sides(leaf, rows)
         n_left = self._part(rows, leaf, new)
-        self._starts[new], self._sizes[new], self._sizes[leaf] = (
-            start + n_left,
-            size - n_left,
-            n_left,
-        )
-        if new + 1 == self._leaves or self._depths[leaf] >= self._deepest:
-            self._gains[leaf] = self._gains[new] = 0.0
+        self._leaves.starts[new], self._leaves.sizes[new] = start + n_left, size - n_left
+        self._leaves.sizes[leaf] = n_left
+        if new + 1 == self._max_leaves or self._leaves.depths[leaf] >= self._deepest:
+            self._leaves.gains[leaf] = self._leaves.gains[new] = 0.0
             return
         self._divide(leaf, new)
         if not self._plain:
-            feature = self._features[number]
-            orders = self._best[leaf, layout.CUT] < feature[layout.BINS] - 1
-            slope = int(feature[layout.MONOTONE]) if orders else 0
             totals = self._totals[:, :, None, None]
-            grow.narrow(totals, slope, self._slots, self._spans, leaf, new)
+            grow.narrow(totals, self._features, self._leaves, self._spans, leaf, new)
         for k, part in enumerate((leaf, new)):
             self._look(part, key + np.uint64(2 * new + k))
 
     def _choose_sides(self, leaf: int, rows: NDArray[np.uint32]) -> None:
-        feature, cut, missing_left = self._best[leaf]
+        feature, cut, missing_left = self._leaves.best[leaf]
         self._goes_left[rows] = self._defaults[feature] <= cut
         runs = self._runs[leaf]
         place = np.searchsorted(runs.columns, feature)
@@ -231,11 +199,9 @@ class SparseTreeSearch(TreeSearch):
 
     def _divide(self, leaf: int, new: int) -> None:
         runs, shortest = self._runs[leaf], int(self._shortest[leaf])
-        starts, middles = runs.starts, np.empty_like(runs.begins)
-        together(
-            sparse_grow.divide, starts, runs.begins, runs.ends, runs.rows, runs.codes,
-            self._goes_left, middles, at_most=team_for(int(starts[-1])),
-        )  # fmt: skip
+        starts, middles = runs.starts(), np.empty_like(runs.begins)
+        arguments = starts, runs, self._goes_left, middles
+        together(sparse_grow.divide, *arguments, at_most=team_for(int(starts[-1])))
         self._runs[leaf] = runs.within(runs.begins, middles, shortest)
         self._runs[new] = runs.within(middles, runs.ends, shortest)
         self._shortest[new] = shortest

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import grow_team, layout, quick_rounds, routing, split
+from pacboost.kernels import grow_team, layout, routing, split
 from pacboost.kernels.runtime.entry import Bundle
 from pacboost.kernels.runtime.team import largest_team, together
 from pacboost.kernels.runtime.threads import each_rows
@@ -20,7 +20,7 @@ from pacboost.learners.learner import Learner, Rows
 from pacboost.learners.sparse_growing import SparseTreeSearch
 from pacboost.learners.tree_parameters import TreeParameters
 from pacboost.samples.blocks import lay_out
-from pacboost.samples.sample import Request, Sample, take_codes_from
+from pacboost.samples.sample import Request, Sample
 
 MIN_CELLS_PER_THREAD = 15_000
 """Rows times lanes; below, synchronizing takes longer than the work (measured at 2,000 × 28)."""
@@ -43,7 +43,7 @@ class ManyTrees:
     team: int
     arguments: tuple[Any, ...]
     """The arguments of ``grow_team.grow_tree``."""
-    work: quick_rounds.TreeWork
+    work: layout.TreeArrays
     cells: Cells
     leaves: int
     """Maximum number of leaves of a tree."""
@@ -56,11 +56,15 @@ class ManyTrees:
 class DenseTreeSearch(TreeSearch):
     """Words of codes, and histograms of every leaf."""
 
+    _arrays: Bundle | None = None
+    """The arrays of the last tree, for a tree on as many rows."""
+    _arrays_rows = 0
+
     def _lay_out(self) -> NDArray[np.int64]:
         """Write the codes into words; return ``Blocks.features`` of samples/blocks.py."""
         self._blocks = lay_out(self.sample.table, self._bins)
         if self._blocks.lanes == len(self._blocks.features):
-            take_codes_from(self.sample, self._blocks.columns)
+            self.stored_codes = self._blocks
         return self._blocks.features
 
     def _make_room(self) -> None:
@@ -70,19 +74,13 @@ class DenseTreeSearch(TreeSearch):
         width = self._bins.missing + 9
         if blocks.lanes < len(self._features):
             width = MAX_HISTOGRAM_WIDTH  # shared lanes have codes of several features
-        self._histogram = np.zeros((self._leaves, self._lines, lanes, width), dtype=np.int64)
+        self._histogram = np.zeros((self._max_leaves, self._lines, lanes, width), dtype=np.int64)
         self._spare = np.empty(self._order.size, dtype=np.uint32)
         count = len(self._features) if self._features[:, layout.CATEGORY].any() else 0
-        codes = grow_team.Codes(
+        self._codes = layout.Codes(
             blocks.words, self._features, blocks.lanes, self._bins.missing,
             np.zeros((count, 256), dtype=np.uint8), np.zeros(count),
         )  # fmt: skip
-        leaves = grow_team.Leaves(
-            self._starts, self._sizes, self._slots, self._best, self._members, self._gains,
-            self._hangs, self._depths,
-        )  # fmt: skip
-        splits = grow_team.Splits(self._splits, self._split_members, self._split_gains)
-        self._codes, self._all_leaves, self._all_splits = map(Bundle, (codes, leaves, splits))
         self._plan = np.zeros(5, dtype=np.int64)
         self._limits = np.zeros(5, dtype=np.int64)
         if blocks.lanes == len(self._features) and not self._tree.monotone:
@@ -94,7 +92,7 @@ class DenseTreeSearch(TreeSearch):
         histogram = self._histogram[0]
         counting = min(team, 1 + (team - 1) * MAX_BYTES_PER_THREAD // histogram.nbytes)
         self._partial = np.empty((counting - 1, *histogram.shape), dtype=np.int64)
-        findings = grow_team.TeamFindings(
+        self._findings = layout.TeamFindings(
             np.zeros((team, 16), dtype=np.int64),
             np.zeros((team, 16)),
             np.zeros((team, 2, 3), dtype=np.int64),
@@ -103,35 +101,39 @@ class DenseTreeSearch(TreeSearch):
             np.ones((team, len(self._features)), dtype=np.uint8),
             np.zeros((team, len(self._features)), dtype=np.int64),
         )
-        self._found, self._largest_team = Bundle(findings), team
+        self._largest_team, self._arrays = team, None
 
     def _grow(self, chosen: Rows | None, key: np.uint64) -> int:
-        rows = self._order[: self._sizes[0]]
+        size = int(self._leaves.sizes[0])
         if chosen is not None:
-            rows[:] = chosen
-        team, arguments = self._growing(rows, chosen is None)
+            self._order[:size] = chosen
+        team, arguments = self._growing(size, chosen is None)
         self._limits[layout.KEY] = key
-        together(grow_team.grow_tree, *arguments, at_most=team, stoppable=self._takes_long(rows))
+        together(grow_team.grow_tree, *arguments, at_most=team, stoppable=self._takes_long(size))
         return int(self._plan[layout.LEAVES])
 
-    def _takes_long(self, rows: NDArray[np.uint32]) -> bool:
-        return rows.size * self._blocks.lanes > MIN_CELLS_OF_LONG_TREE
+    def _takes_long(self, rows: int) -> bool:
+        return rows * self._blocks.lanes > MIN_CELLS_OF_LONG_TREE
 
-    def _growing(self, rows: NDArray[np.uint32], all_rows: bool) -> tuple[int, tuple[Any, ...]]:
-        """Return the number of threads for a tree on these rows, and the kernel's arguments."""
-        cells = rows.size * self._blocks.lanes
+    def _growing(self, rows: int, all_rows: bool) -> tuple[int, tuple[Any, ...]]:
+        """Return the number of threads for a tree on this many rows, and the kernel's arguments."""
+        cells = rows * self._blocks.lanes
         max_team = largest_team()
         if cells < MIN_CELLS_FOR_LARGE_TEAM:
             max_team = min(max_team, MAX_SMALL_TEAM)
         team = max(1, min(max_team, cells // MIN_CELLS_PER_THREAD))
         if self._largest_team < team:
             self._room_for(team)
+        if self._arrays is None or self._arrays_rows != rows:
+            self._arrays_rows, self._arrays = rows, Bundle(
+                layout.TreeArrays(
+                    self._codes, self._order[:rows], self._spare, self._pairs, self._histogram,
+                    self._partial, self._rules, self._leaves, self._splits, self._findings,
+                    self._plan, self._limits, self._cells,
+                )
+            )  # fmt: skip
         self._limits[:3] = self._drawn, self._deepest, all_rows
-        return team, (
-            self._codes, rows, self._spare, self._pairs, self._histogram, self._partial,
-            self._rules, self._all_leaves, None if self._plain else self._spans, self._all_splits,
-            self._found, self._plan, self._limits, self._cells, self._interactions,
-        )  # fmt: skip
+        return team, (self._arrays, None if self._plain else self._spans, self._interactions)
 
     def many_trees(self, request: Request, chosen: Rows | None) -> ManyTrees | None:
         """Prepare to grow trees in a row; None if the criterion or a constraint forbids it."""
@@ -140,16 +142,11 @@ class DenseTreeSearch(TreeSearch):
         if not simple or self._tree.monotone or self._interactions is not None:
             return None
         self._spans[0] = -np.inf, np.inf  # no split narrows it
-        rows = self._order if chosen is None else self._order[: chosen.size]
+        rows = self._order.size if chosen is None else chosen.size
         team, arguments = self._growing(rows, chosen is None)
-        work = quick_rounds.TreeWork(
-            rows, self._pairs[0], self._rules, self._starts, self._sizes, self._slots,
-            self._depths, self._splits, self._split_members, self._split_gains, self._plan,
-            self._limits, self._features, self._blocks.words, self._bins.missing,
-        )  # fmt: skip
         penalty = None if self._plain else float(self._tree.cat_penalty)
-        long = self._takes_long(rows)
-        return ManyTrees(team, arguments, work, self._cells, self._leaves, penalty, long)
+        long, work = self._takes_long(rows), arguments[0].values
+        return ManyTrees(team, arguments, work, self._cells, self._max_leaves, penalty, long)
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
         not_chosen = np.ones(self._order.size, dtype=np.bool_)

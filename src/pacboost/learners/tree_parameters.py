@@ -11,7 +11,7 @@ import numpy as np
 
 from pacboost.errors import ParameterError
 from pacboost.kernels import split
-from pacboost.kernels.grow import Interactions
+from pacboost.kernels.layout import Interactions
 
 CRITERIA = {
     "newton": split.NEWTON,
@@ -65,20 +65,27 @@ class TreeParameters:
     def __post_init__(self) -> None:
         for name in NUMERIC_PARAMETERS:
             if isinstance(getattr(self, name), bool):
-                raise ParameterError(f"{name} is {getattr(self, name)}; it must be a number")
+                raise ParameterError(
+                    f"{name} is {getattr(self, name)}; it must be a number", parameter=name
+                )
         if not 2 <= self.max_leaves <= MAX_LEAVES:
-            raise ParameterError(f"max_leaves is {self.max_leaves}; it may be 2 to {MAX_LEAVES:,}")
+            raise ParameterError(
+                f"max_leaves is {self.max_leaves}; it may be 2 to {MAX_LEAVES:,}",
+                parameter="max_leaves",
+            )
         if self.max_depth is not None and self.max_depth < 1:
             raise ParameterError(
-                f"max_depth is {self.max_depth}; it must be 1 or more, or None for no limit"
+                f"max_depth is {self.max_depth}; it must be 1 or more, or None for no limit",
+                parameter="max_depth",
             )
         for name in NONNEGATIVE_PARAMETERS:
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
-                raise ParameterError(f"{name} is {value}; it must be 0 or more")
+                raise ParameterError(f"{name} is {value}; it must be 0 or more", parameter=name)
         if self.criterion is not None and self.criterion not in CRITERIA:
             raise ParameterError(
-                f"criterion is {self.criterion!r}; it may be {', '.join(CRITERIA)} or None"
+                f"criterion is {self.criterion!r}; it may be {', '.join(CRITERIA)} or None",
+                parameter="criterion",
             )
         features = self.max_features
         if features is not None and not (
@@ -86,14 +93,18 @@ class TreeParameters:
         ):
             raise ParameterError(
                 f"max_features is {features!r}; it may be a whole number of features, 1 or more, "
-                "a share of them as a float in (0, 1], or None for all"
+                "a share of them as a float in (0, 1], or None for all",
+                parameter="max_features",
             )
         if self.sketch < 1:
-            raise ParameterError(f"sketch is {self.sketch}; it must be 1 or more")
+            raise ParameterError(
+                f"sketch is {self.sketch}; it must be 1 or more", parameter="sketch"
+            )
         if isinstance(self.interactions, str) and self.interactions not in NAMED_INTERACTIONS:
             raise ParameterError(
                 f"interactions is {self.interactions!r}; it may be {', '.join(NAMED_INTERACTIONS)},"
-                " sets of features, or None"
+                " sets of features, or None",
+                parameter="interactions",
             )
 
     @property
@@ -151,7 +162,8 @@ def interaction_rules(tree: TreeParameters, features: int, leaves: int) -> Inter
             for j in names:
                 if not 0 <= j < features:
                     raise ParameterError(
-                        f"interactions names feature {j!r}; the features are 0 to {features - 1}"
+                        f"interactions names feature {j!r}; the features are 0 to {features - 1}",
+                        parameter="interactions",
                     )
                 line[j] = 1
         unnamed = sets.max(axis=0, initial=0) == 0

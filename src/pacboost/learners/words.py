@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis
 from pacboost.hypotheses.word_list import WordList, no_cells
-from pacboost.kernels import words as kernels
 from pacboost.kernels.runtime.team import team_for, together
+from pacboost.kernels.words import WORDS, WordRows, extend, gains_of_all
 from pacboost.learners.learner import Learner, Rows, Search, Weights
 from pacboost.learners.tree_parameters import CRITERIA
 from pacboost.samples.sample import Request, Sample
@@ -89,19 +89,30 @@ class WordSearch(Search):
         if chosen is not None:
             taken[:] = 1
             taken[chosen] = 0
-        rest = self._rest(request, taken)
         cells = no_cells(self.sample.n_rows, learner.length)
         asked = np.empty(learner.length, dtype=np.int32)
         progress = np.array([0, taken.size - int(taken.sum())])
+        word_rows = WordRows(
+            self._starts, self._rows, taken, request.weights, request.pulls, request.signed,
+            self._rest(request, taken), CRITERIA[request.criterion], float(request.penalty),
+        )  # fmt: skip
+
+        def append_best(drawn: NDArray[np.int64]) -> None:
+            """Append the best of each line of drawn words to the list."""
+            words = drawn.shape[1]
+            team = min(team_for(words * self._work), words)
+            together(
+                extend, drawn, word_rows, np.empty(words), asked, cells, progress, at_most=team
+            )
+
         size = learner.length if n_words else 0
-        work = request, taken, rest, asked, cells, progress
         if learner.candidates is not None:
-            drawn = self._drawn(np.random.default_rng(seed), (size, learner.candidates))
-            self._extend(drawn, *work)
+            append_best(self._drawn(np.random.default_rng(seed), (size, learner.candidates)))
         for _ in range(size if learner.candidates is None else 0):
-            best = int(self._gains(request, taken, rest).argmax())
-            self._extend(np.array([[best]]), *work)
-        count = int(progress[kernels.WORDS])
+            words, gains = np.arange(n_words), np.empty(n_words)
+            together(gains_of_all, words, word_rows, gains, at_most=team_for(n_words * self._work))
+            append_best(np.array([[int(gains.argmax())]]))
+        count = int(progress[WORDS])
         cells = np.minimum(cells, cells.dtype.type(count))
         values = np.zeros((count + 1, request.weights.shape[1]))
         return WordList(asked[:count].copy(), values, learner.abstain), cells
@@ -133,36 +144,3 @@ class WordSearch(Search):
         weights, pulls = request.weights[rows], request.pulls[rows]
         signed_pulls = weights * pulls if request.signed else pulls
         return np.stack([signed_pulls.sum(axis=0, dtype=np.int64), weights.sum(axis=0)])
-
-    def _extend(
-        self,
-        drawn: NDArray[np.int64],
-        request: Request,
-        taken: NDArray[np.uint8],
-        rest: NDArray[np.int64],
-        asked: NDArray[np.int32],
-        cells: Cells,
-        progress: NDArray[np.int64],
-    ) -> None:
-        """Append the best of each line of drawn words to the list."""
-        words = drawn.shape[1]
-        word_rows, team = self._word_rows(request, taken, rest), team_for(words * self._work)
-        scratch = np.empty(words), asked, cells, progress
-        together(kernels.extend, drawn, word_rows, *scratch, at_most=min(team, words))
-
-    def _gains(
-        self, request: Request, taken: NDArray[np.uint8], rest: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        words = np.arange(self._starts.size - 1)
-        out = np.empty(words.size)
-        word_rows, team = self._word_rows(request, taken, rest), team_for(words.size * self._work)
-        together(kernels.gains_of_all, words, word_rows, out, at_most=team)
-        return out
-
-    def _word_rows(
-        self, request: Request, taken: NDArray[np.uint8], rest: NDArray[np.int64]
-    ) -> kernels.WordRows:
-        criterion, penalty = CRITERIA[request.criterion], float(request.penalty)
-        weights, pulls, signed = request.weights, request.pulls, request.signed
-        by_word = self._starts, self._rows
-        return kernels.WordRows(*by_word, taken, weights, pulls, signed, rest, criterion, penalty)

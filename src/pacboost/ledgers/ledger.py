@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -211,7 +211,7 @@ class Ledger:
         table["bound_edges"] = self._form(lambda e: -0.5 * e.edge**2)
         return table
 
-    def _form(self, log_factor: Any) -> list[float | None]:
+    def _form(self, log_factor: Callable[[Round], float]) -> list[float | None]:
         if not self.plain_votes:
             return [None] * len(self.rounds)
         total, form = 0.0, []

@@ -83,7 +83,7 @@ class AnswerList(list[Answer]):
         return paragraph(words) + table(["row", "label", "confidence", "guess"], rows)
 
 
-def asked(model: Any, X: Any, method: str = "predict") -> NDArray[Any]:
+def asked(model: object, X: object, method: str = "predict") -> NDArray[Any]:
     """Return the predictions of a model for rows, in host memory."""
     if isinstance(model, type) or not hasattr(model, "predict"):
         raise DataTypeError(
@@ -119,7 +119,9 @@ def confidence(decided: NDArray[Any], probabilities: Doubles, classes: NDArray[A
     return np.where(absent, 0.0, np.minimum(probabilities[np.arange(decided.size), named], 1.0))
 
 
-def answers(decided: NDArray[Any], sure: Doubles, threshold: float, otherwise: Any) -> AnswerList:
+def answers(
+    decided: NDArray[Any], sure: Doubles, threshold: float, otherwise: object
+) -> AnswerList:
     """Answer the rows whose confidence reaches the threshold, and the others with ``otherwise``."""
     return AnswerList(
         Answer(guess if confidence >= threshold else otherwise, confidence, guess)

@@ -72,7 +72,7 @@ class Model:
     counts: Counts | None = None
     """Counts of training rows along the columns of pairs, which centre the maps of pairs at 0."""
     fingerprint: str = ""
-    """The SHA-256 of the training rows (samples/sample.py), if they were available."""
+    """The SHA-256 of the training rows (samples/fingerprint.py), if they were available."""
 
     def __repr__(self) -> str:
         """Return the size only: arrays of all rules would fill megabytes.

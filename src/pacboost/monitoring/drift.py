@@ -23,9 +23,10 @@ from pacboost.kernels.monitoring import boost_rules, pay
 from pacboost.monitoring.mistakes import History, curve, numbers, texts, whole
 from pacboost.numerics.percent import percent
 from pacboost.numerics.same_bits import log_of, row_totals, total
-from pacboost.questions.moved import CLIP, LearnedRatio, columns_that_moved, largest_weight
+from pacboost.questions.moved import LearnedRatio, columns_that_moved, largest_weight
 from pacboost.samples.plain_rows import HASHED, MAX_COLUMNS, Binning, Codes, read_rows
 from pacboost.samples.sketch import Sketch
+from pacboost.shift import DEFAULT_BOUND
 from pacboost.sources.arrays import ArrayTable
 
 
@@ -71,20 +72,21 @@ class RowStream:
         self._old: Codes = self._window
 
     @classmethod
-    def of(cls, reference: Any, delta: float) -> RowStream:
+    def of(cls, reference: object, delta: float) -> RowStream:
         """Start with these reference rows."""
         values, names = read_rows(reference)
         stream = cls(delta, fingerprint(values), names)
         stream._take_reference(values)
         return stream
 
-    def give_reference(self, reference: Any) -> None:
+    def give_reference(self, reference: object) -> None:
         """Set the reference rows again, after reading a file."""
         values, _ = read_rows(reference)
         if fingerprint(values) != self.reference:
             raise ParameterError(
                 "the reference rows are not those that this monitor began with; give the same "
-                "rows in the same order, or begin a new monitor"
+                "rows in the same order, or begin a new monitor",
+                parameter="reference",
             )
         self._take_reference(values)
 
@@ -104,10 +106,10 @@ class RowStream:
         """Number of unused reference rows; None if they have to be passed again."""
         return None if self._binning is None else len(self._old) - self.pairs
 
-    def add(self, X: Any) -> None:
+    def add(self, X: object) -> None:
         """Compare further rows."""
         if self._binning is None:
-            raise ParameterError(NO_REFERENCE)
+            raise ParameterError(NO_REFERENCE, parameter="reference")
         values, names = read_rows(X)
         if names != self.names:
             raise DataError(
@@ -188,10 +190,10 @@ class RowStream:
         order = np.argsort(-won, kind="stable")
         return {self.names[j]: float(won[j] / won_in_all) for j in order if won[j] > 0}
 
-    def ratio(self, X: Any) -> LearnedRatio:
+    def ratio(self, X: object) -> LearnedRatio:
         """Return the weights of rows by the last rules; no rule may have been fitted on X."""
         if self._binning is None:
-            raise ParameterError(NO_REFERENCE)
+            raise ParameterError(NO_REFERENCE, parameter="reference")
         codes = self._binning.codes(read_rows(X)[0]).astype(np.float64)
         for learned in (self._old, self._window):
             if not len(learned):
@@ -204,12 +206,14 @@ class RowStream:
                     "from before as reference, and keep others, with labels, for this"
                 )
         drifted = self.drifted_at is not None
-        bound = largest_weight(self._window, self.rules, self.values, CLIP) if drifted else 1.0
+        bound = 1.0
+        if drifted:
+            bound = largest_weight(self._window, self.rules, self.values, DEFAULT_BOUND)
         result = f"drift was found among {self.pairs:,} pairs of a new and an old row"
         moved = f"; weights: {result}, by {columns_that_moved(self.names, self.won)}"
         words = moved if drifted else f"; no {result}"
         return LearnedRatio(
-            self.names, self._binning, self.rules, self.values, bound, drifted, words
+            self.names, self._binning, self.rules, self.values, bound, drifted, words, self.pairs
         )
 
     def stored(self) -> dict[str, Any]:

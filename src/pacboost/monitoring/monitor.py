@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from pacboost.bounds import wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import FileError, ParameterError
@@ -14,10 +16,10 @@ from pacboost.monitoring.drift import RowStream
 from pacboost.monitoring.mistakes import MistakeStream, read_mistakes
 from pacboost.monitoring.status import DriftStatus, MonitorStatus
 from pacboost.numerics.checks import positive_whole, probability
-from pacboost.questions.answers import as_models
+from pacboost.questions.answers import answers, joined
 from pacboost.questions.certify import certify
+from pacboost.questions.inner_models import snapshot
 from pacboost.questions.mistakes import mistakes as mistakes_of
-from pacboost.questions.new_rows import snapshot
 from pacboost.sources.optional import atomic_write, collected
 
 FORMAT = "pacboost monitor"
@@ -112,12 +114,12 @@ class Monitor:
 
     def __init__(
         self,
-        model: Any = None,
+        model: object = None,
         *,
         delta: float = 0.05,
         error: float | None = None,
         run_length: int = 100_000,
-        reference: Any = None,
+        reference: object = None,
     ) -> None:
         self.model = model
         self.delta = probability("delta", delta)
@@ -125,7 +127,8 @@ class Monitor:
         self.run_length = positive_whole("run_length", run_length)
         if self.run_length > MAX_RUN_LENGTH:
             raise ParameterError(
-                "run_length is above 10^15, more rows than any model sees; give a smaller number"
+                "run_length is above 10^15, more rows than any model sees; give a smaller number",
+                parameter="run_length",
             )
         self._record = getattr(model, "ledger_", None)
         # Other models may be fitted in place, so a copy is compared with.
@@ -133,10 +136,12 @@ class Monitor:
         self._mistakes = MistakeStream(self.error, self.delta, self.run_length)
         self._rows = None if reference is None else RowStream.of(reference, self.delta)
 
-    def update(self, X: Any, y: Any) -> Monitor:
+    def update(self, X: object, y: ArrayLike) -> Monitor:
         """Count the mistakes of the model on labelled rows."""
         if self.model is None:
-            raise ParameterError("this monitor has no model; use update_mistakes")
+            raise ParameterError(
+                "this monitor has no model; use update_mistakes", parameter="model"
+            )
         X = collected(X)
         wrong = mistakes_of(self.model, X, y)
         same = getattr(self.model, "ledger_", None) is self._record
@@ -145,16 +150,17 @@ class Monitor:
         if not same:
             raise ParameterError(
                 "the model was fitted again since this monitor began, so its mistakes are those "
-                "of another model; begin a new monitor"
+                "of another model; begin a new monitor",
+                parameter="model",
             )
         return self.update_mistakes(wrong)
 
-    def update_answers(self, said: Any, y: Any, missing: str = "abstain") -> Monitor:
+    def update_answers(self, said: ArrayLike, y: ArrayLike, missing: str = "abstain") -> Monitor:
         """Count the mistakes of answers from any source, given the true labels.
 
         A missing answer is skipped, or counts as a mistake with ``missing="wrong"``.
         """
-        (model,), X, labels = as_models([said], None, y, missing=missing)
+        (model,), X, labels = joined([answers(said, missing=missing)], None, y)
         return self.update_mistakes(mistakes_of(model, X, labels))
 
     def update_mistakes(self, mistakes: Any) -> Monitor:
@@ -162,27 +168,31 @@ class Monitor:
         self._mistakes.add(read_mistakes(mistakes))
         return self
 
-    def update_rows(self, X: Any) -> Monitor:
+    def update_rows(self, X: object) -> Monitor:
         """Compare new rows, without labels, with the reference rows."""
         if self._rows is None:
             raise ParameterError(
-                "this monitor has no reference rows to compare new ones with; give reference= "
-                "when you make it"
+                "this monitor has no reference rows to compare new ones with; give them "
+                "when you make it",
+                parameter="reference",
             )
         self._rows.add(X)
         return self
 
-    def now(self, X: Any, y: Any) -> Certificate:
+    def now(self, X: object, y: ArrayLike) -> Certificate:
         """Certify the error on new rows by labelled rows from before the drift.
 
         The rules that distinguish new rows from the reference weigh the rows X, y, which must be
         neither training rows, nor reference rows, nor rows passed to ``update_rows``. The claim is
-        about the examples that these weights describe; without drift it is that of ``certify``.
+        about the examples that these weights describe; if no drift was found, it begins with "If
+        the world has not moved".
         Every call makes a separate claim.
         """
         if self.model is None or self._rows is None:
-            raise ParameterError("a monitor needs a model and reference rows to certify")
-        return certify(self.model, X, y, ratio=self._rows.ratio(X), delta=self.delta)
+            raise ParameterError(
+                "a monitor needs a model and reference rows to certify", parameter="reference"
+            )
+        return certify(self.model, X, y, shift=self._rows.ratio(X), delta=self.delta)
 
     @property
     def alarm(self) -> bool:
@@ -254,8 +264,9 @@ class Monitor:
 
         status, stream = self.status(), self._rows
         drift = status.drift
+        alarms = [text for text, is_alarm in status.statements() if is_alarm]
         watched = Watched(
-            status.sentences, status.alarm, self.error, self.delta, self.run_length,
+            status.sentences, alarms, self.error, self.delta, self.run_length,
             self._mistakes.curves(), None if stream is None else stream.history.points,
             {} if drift is None else drift.columns, () if drift is None else drift.rules,
         )  # fmt: skip
@@ -276,7 +287,7 @@ class Monitor:
         }
 
     @classmethod
-    def load(cls, path: str | Path, model: Any = None, *, reference: Any = None) -> Monitor:
+    def load(cls, path: str | Path, model: object = None, *, reference: object = None) -> Monitor:
         """Continue from a file; the model and the reference rows are not in it.
 
         To compare further rows, pass the same reference rows again.
@@ -300,33 +311,35 @@ class Monitor:
             raise FileError(f"{path}: is not the file of a monitor ({problem})") from problem
         if reference is not None and monitor._rows is None:
             raise ParameterError(
-                f"{path}: this monitor was begun without reference rows; begin a new one"
+                f"{path}: this monitor was begun without reference rows; begin a new one",
+                parameter="reference",
             )
         if reference is not None and monitor._rows is not None:
             monitor._rows.give_reference(reference)
         return monitor
 
 
-def _number(value: Any) -> float:
+def _number(value: object) -> float:
     """Read a number from a file; None would mean the error that the model certifies."""
     if not isinstance(value, float):
         raise ValueError(f"delta or error is {value!r:.40}, and no number")
     return value
 
 
-def _certified(model: Any) -> float:
+def _certified(model: object) -> float:
     certificate = getattr(model, "certificate_", None)
     of_what = getattr(certificate, "of_what", None)
     if certificate is None or of_what != wording.NEW_EXAMPLES or certificate.value >= 1:
         has = "has no certificate" if certificate is None else f"certifies {certificate.claim!r}"
         raise ParameterError(
-            f"the model {has}, so the error to hold it to is not known; give error=, such as the "
-            "value of pacboost.certify(model, X, y)"
+            f"the model {has}, so the error to hold it to is not known; give it, such as the "
+            "error that certify computes by new rows",
+            parameter="error",
         )
     return float(certificate.value)
 
 
-def _fingerprint(model: Any) -> str:
+def _fingerprint(model: object) -> str:
     """Return a digest of the record of a pacboost model; empty for others."""
     ledger: Any = getattr(model, "ledger_", None)
     return str(ledger.digest()) if hasattr(ledger, "digest") else ""

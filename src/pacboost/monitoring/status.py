@@ -65,10 +65,13 @@ class MonitorStatus:
 
     @property
     def sentences(self) -> list[str]:
-        """The status in sentences."""
-        return [sentence for sentence, _ in self._sentences()]
+        """The status in sentences; those that report an alarm begin with ALARM."""
+        return [
+            f"ALARM: {text[:1].lower()}{text[1:]}" if alarm else text
+            for text, alarm in self.statements()
+        ]
 
-    def _sentences(self) -> list[tuple[str, bool]]:
+    def statements(self) -> list[tuple[str, bool]]:
         """Return all sentences, each with True if it reports an alarm."""
         sentences = [(self._error(), False)]
         if self.rows:
@@ -100,7 +103,7 @@ class MonitorStatus:
                 f"certificate: {capital:.2g} (alarm at {1 / self.delta:.4g})."
             )
         return (
-            f"ALARM: the certificate ({claim}) was refuted at labelled row {self.refuted_at:,}. "
+            f"The certificate ({claim}) was refuted at labelled row {self.refuted_at:,}. "
             f"While it holds, this ever happens with probability {self.delta:g} at most."
         )
 
@@ -114,7 +117,7 @@ class MonitorStatus:
         times = "once" if self.sounded == 1 else f"{self.sounded:,} times"
         last = "" if self.sounded == 1 else f", and last at row {self.sounded_last:,}"
         return (
-            f"ALARM: the change detector has sounded {times}, first at labelled row "
+            f"The change detector has sounded {times}, first at labelled row "
             f"{self.sounded_at:,}{last} ({rate})."
         )
 
@@ -122,9 +125,11 @@ class MonitorStatus:
         return "\n".join(self.sentences)
 
     def _repr_html_(self) -> str:
-        (first, _), *others = self._sentences()
-        shown = ((bold if alarm else paragraph)(sentence) for sentence, alarm in others)
-        return bold(first) + "".join(shown)
+        is_bold = [True, *(alarm for _, alarm in self.statements()[1:])]
+        return "".join(
+            (bold if strong else paragraph)(sentence)
+            for sentence, strong in zip(self.sentences, is_bold, strict=True)
+        )
 
 
 def _drift(drift: DriftStatus, delta: float) -> list[str]:
@@ -138,7 +143,7 @@ def _drift(drift: DriftStatus, delta: float) -> list[str]:
         ahead = list(drift.columns.items())[:3]
         named = ", ".join(f"{name} ({percent(share, 0)})" for name, share in ahead)
         sentences += [
-            f"ALARM: the rows have drifted, as row {drift.drifted_at:,} showed. If they had not, "
+            f"The rows have drifted, as row {drift.drifted_at:,} showed. If they had not, "
             f"this would ever happen with probability {delta:g} at most.",
             f"Columns that differ, with their shares of what the bets have won lately: {named}.",
             *(f"  {rule}" for rule in drift.rules[:3]),

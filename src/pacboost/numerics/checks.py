@@ -82,14 +82,14 @@ def positive_whole(name: str, value: object) -> int:
     return whole(name, value, 1)
 
 
-def integer(name: str, value: Any) -> int:
+def integer(name: str, value: object) -> int:
     """Check a whole number of any sign."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise ParameterError(f"{name} is {value!r}; it must be a whole number", parameter=name)
     return int(value)
 
 
-def real_number(name: str, value: Any) -> Any:
+def real_number(name: str, value: object) -> Any:
     """Check a number of any kind."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ParameterError(f"{name} is {value!r}; it must be a number", parameter=name)

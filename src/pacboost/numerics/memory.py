@@ -14,7 +14,7 @@ CUDA_IN_DLPACK = 2
 """The device type of CUDA in DLPack."""
 
 
-def lies_on_gpu(array: Any) -> bool:
+def lies_on_gpu(array: object) -> bool:
     """Check whether an array, tensor or column of any library lies in the memory of a GPU.
 
     >>> lies_on_gpu(np.ones(3)), lies_on_gpu([1.0, 2.0])
@@ -31,7 +31,7 @@ def lies_on_gpu(array: Any) -> bool:
         return False
 
 
-def as_cupy(array: Any) -> Any:
+def as_cupy(array: object) -> Any:
     """Return a CuPy array that shares the memory of another one."""
     import cupy
 
@@ -45,7 +45,7 @@ def in_host_memory(array: Any) -> Any:
     return as_cupy(array).get() if not is_numpy and lies_on_gpu(array) else array
 
 
-def of_the_library_of(example: Any, array: Any) -> Any:
+def of_the_library_of(example: object, array: Any) -> Any:
     """Return ``array`` as a PyTorch tensor if ``example`` is one, and unchanged otherwise.
 
     >>> of_the_library_of([1.0], np.ones(1))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pacboost.numerics.memory import in_host_memory
 
@@ -119,7 +119,7 @@ def product(matrix: NDArray[Any], other: NDArray[Any]) -> Floats:
     return row_totals(matrix * other)
 
 
-def exp(values: Any) -> Any:
+def exp(values: ArrayLike) -> Any:
     """Return the exponential, as 2^k times a polynomial.
 
     >>> exp(np.array([0.0, 1.0, -800.0, 1000.0])).round(9).tolist()
@@ -137,7 +137,7 @@ def exp(values: Any) -> Any:
         return np.ldexp(p, k.astype(np.int32))
 
 
-def expm1(values: Any) -> Any:
+def expm1(values: ArrayLike) -> Any:
     """Return exp(x) - 1, without losing small results.
 
     >>> expm1(np.array([1e-20, -800.0])).tolist()
@@ -151,7 +151,7 @@ def expm1(values: Any) -> Any:
     return np.where(is_limit, np.where(raised == 1.0, x, raised - 1.0), exact)
 
 
-def log(values: Any) -> Any:
+def log(values: ArrayLike) -> Any:
     """Return the logarithm of numbers that are 0 or more: -inf of 0.
 
     >>> log(np.array([1.0, 2.718281828459045, 0.0])).tolist()
@@ -161,7 +161,7 @@ def log(values: Any) -> Any:
     return _outside(values, k * LN2_HIGH + (high - (low - k * LN2_LOW)))
 
 
-def log1p(values: Any) -> Any:
+def log1p(values: ArrayLike) -> Any:
     """Return ln(1 + x), without losing small results.
 
     >>> log1p(np.array([1e-20, -1.0])).tolist()
@@ -170,13 +170,13 @@ def log1p(values: Any) -> Any:
     return _log1p(_doubles(values), log)
 
 
-def _log1p(x: Any, log: Function) -> Any:
+def _log1p(x: Floats, log: Function) -> Any:
     shifted = 1.0 + x
     rounding = (x - (shifted - 1.0)) / np.where(shifted > 0, shifted, 1.0)
     return log(shifted) + rounding
 
 
-def log2(values: Any) -> Any:
+def log2(values: ArrayLike) -> Any:
     """Return the logarithm to base 2, whole for powers of 2.
 
     >>> log2(np.array([0.25, 1024.0])).tolist()
@@ -186,7 +186,7 @@ def log2(values: Any) -> Any:
     return _outside(values, k + (high - low) * LOG2_E)
 
 
-def _powers(values: Any) -> tuple[Any, Any, Any]:
+def _powers(values: ArrayLike) -> tuple[Any, Any, Any]:
     """Write numbers as 2^k·(1 + f), with 1 + f between √½ and √2; return k, and ln(1 + f) in parts.
 
     With s = f/(2 + f), ln(1 + f) is ln((1 + s)/(1 - s)) = f - s·(f - R), where R is the rest of a
@@ -204,7 +204,7 @@ def _powers(values: Any) -> tuple[Any, Any, Any]:
         return (power - low).astype(np.float64), f, s * (f - rest * z)
 
 
-def _outside(values: Any, logarithms: Any) -> Any:
+def _outside(values: ArrayLike, logarithms: Floats) -> Any:
     """Set the logarithms of 0, of infinity and of negative numbers."""
     x = _doubles(values)
     logarithms = np.where(x == np.inf, np.inf, logarithms)
@@ -226,7 +226,7 @@ def log_of(number: float) -> float:
     return float(log(np.array([number]))[0])
 
 
-def sigmoid(values: Any) -> Any:
+def sigmoid(values: Floats) -> Any:
     """Return 1/(1 + exp(-x)).
 
     >>> sigmoid(np.array([0.0, -800.0, 800.0])).tolist()
@@ -236,7 +236,7 @@ def sigmoid(values: Any) -> Any:
     return np.where(values >= 0, 1.0, small) / (1.0 + small)
 
 
-def softplus(values: Any, exp: Function = exp, log: Function = log) -> Any:
+def softplus(values: Floats, exp: Function = exp, log: Function = log) -> Any:
     """Return ln(1 + exp(x)), without losing small results.
 
     >>> softplus(np.array([-800.0, 800.0])).tolist()
@@ -245,7 +245,7 @@ def softplus(values: Any, exp: Function = exp, log: Function = log) -> Any:
     return np.maximum(values, 0.0) + _log1p(exp(-np.abs(values)), log)
 
 
-def log_sum_exp(rows: Any) -> Any:
+def log_sum_exp(rows: Floats) -> Any:
     """Return ln Σ exp(x) of every row.
 
     >>> log_sum_exp(np.array([[0.0, 0.0], [1000.0, -1000.0]])).round(6).tolist()
@@ -255,7 +255,7 @@ def log_sum_exp(rows: Any) -> Any:
     return top + log(row_totals(exp(rows - top[:, None])))
 
 
-def softmax(rows: Any) -> Any:
+def softmax(rows: Floats) -> Any:
     """Return exp(x)/Σ exp(x) of every row.
 
     >>> softmax(np.array([[0.0, 0.0]])).tolist()
@@ -265,7 +265,7 @@ def softmax(rows: Any) -> Any:
     return raised / row_totals(raised)[:, None]
 
 
-def log_softmax(rows: Any) -> Any:
+def log_softmax(rows: Floats) -> Any:
     """Return the logarithm of ``softmax``.
 
     >>> log_softmax(np.array([[0.0, 0.0]])).round(3).tolist()

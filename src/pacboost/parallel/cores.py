@@ -50,7 +50,10 @@ def thread_count(n_jobs: Any) -> int:
     """Return the number of threads; None and -1 mean all cores, -2 all but one, and so on."""
     count = -1 if n_jobs is None else integer("n_jobs", n_jobs)
     if count == 0:
-        raise ParameterError("n_jobs is 0; pass a positive number of threads, or -1 for all cores")
+        raise ParameterError(
+            "n_jobs is 0; pass a positive number of threads, or -1 for all cores",
+            parameter="n_jobs",
+        )
     usable_cores.cache_clear()
     return count if count > 0 else max(1, cores() + 1 + count)
 

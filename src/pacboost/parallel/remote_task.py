@@ -190,10 +190,8 @@ class Job(Shared[Result]):
     def _complaints(self, outcome: Failed | None) -> dict[str, str]:
         if outcome is not None:
             return {outcome.worker: str(outcome.problem) or type(outcome.problem).__name__}
-        before, slow = (
-            set(self._cluster.unusable),
-            self._cluster.worker_of(self.future(self._avoid)),
-        )
+        before = set(self._cluster.unusable)
+        slow = self._cluster.worker_of(self.future(self._avoid))
         self._cluster.find_silent()
         silent = set(self._cluster.unusable) - before
         late = f"no result after {self._cluster.timeout:g} s"

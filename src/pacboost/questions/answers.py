@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from pacboost.bounds.wording import MEASURES
 from pacboost.errors import DataError, InputWarning, ParameterError, warn
-from pacboost.questions.measuring import is_list
-from pacboost.questions.mistakes import fresh_labels, refuse_other_labels, rows_and_labels
+from pacboost.questions.labelled_rows import by_column, rows_and_labels
+from pacboost.questions.mistakes import fresh_labels, refuse_other_labels
 from pacboost.questions.scored_rows import class_place
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.levels import is_missing
@@ -25,67 +24,114 @@ from pacboost.sources.oracles.dask_collections import is_collection
 MISSING = ("abstain", "wrong")
 
 
-class Answers:
-    """Answers that were given already, as a model for functions that take one.
+def answers(
+    said: ArrayLike | Sequence[object],
+    scores: ArrayLike | str | None = None,
+    *,
+    positive: object = None,
+    classes: ArrayLike | None = None,
+    missing: str = "abstain",
+) -> Answers:
+    """Use answers that somebody has given in place of a model.
 
-    ``predict`` gives them back, whatever the rows are, so this speaks of these rows only. With
-    scores there is ``decision_function``, for "auc" and ``choose_threshold``; and if they are of
-    one of two classes and lie between 0 and 1, ``predict_proba``.
+    ``certify``, ``certify_all`` and ``compare_models`` take them as a model, with X or without it;
+    copies of rows are found by the columns of X alone. Claims begin with "If these rows are new".
 
     Parameters
     ----------
-    said : array
-        The answer for every row. None, NaN or an empty text is no answer, and counts as wrong.
-    scores : array of numbers, default=None
-        The larger, the more likely a row is of the class ``positive``.
+    said : array, or the name of a column of X
+        The answer for every row; None, NaN or an empty text is no answer.
+    scores : array, or the name of a column of X, default=None
+        For "auc", thresholds and the like: the larger, the more likely a row is of the class
+        ``positive``.
     positive : label, default=None
         The class that the scores speak of. None: the second of two classes.
     classes : array, default=None
-        All classes. None: those that occur among the answers.
+        All classes that new examples can have. None: those that occur among answers and labels.
+    missing : "abstain" or "wrong", default="abstain"
+        What no answer is. "abstain": the claim speaks of the answers that are given. "wrong": it
+        counts as a mistake. Both say how many are missing.
 
     Examples
     --------
-    >>> judge = Answers(["ok", "bad", ""], scores=[0.1, 0.8, 0.3], positive="bad")
+    >>> from pacboost import certify
+    >>> truth = ["ok", "bad", "bad", "ok"] * 30
+    >>> print(certify(answers(["ok", "bad", "ok", ""] * 30), y=truth).claim)
+    If these rows are new: the classifier is wrong on at most 42.40 % of new examples, counting \
+answers only: 25.0 % of these rows have none.
+    """
+    if missing not in MISSING:
+        raise ParameterError(
+            f"missing is {missing!r}; it may be {', '.join(map(repr, MISSING))}",
+            parameter="missing",
+        )
+    return Answers(said, scores, positive=positive, classes=classes, missing=missing)
+
+
+class Answers:
+    """Answers as a model; made by ``pacboost.answers``.
+
+    ``predict`` gives them back, whatever the rows are, so this speaks of these rows only. With
+    scores there is ``decision_function``, for "auc" and ``choose_threshold``; and if they are of
+    one of two classes and lie between 0 and 1, ``predict_proba``. As the model of functions other
+    than ``certify``, ``certify_all`` and ``compare_models``, no answer counts as wrong.
+
+    Examples
+    --------
+    >>> judge = answers(["ok", "bad", ""], scores=[0.1, 0.8, 0.3], positive="bad")
     >>> judge.predict(judge.rows).tolist(), judge.classes_.tolist()
     (['ok', 'bad', None], ['bad', 'ok'])
     """
 
     def __init__(
-        self, said: Any, scores: Any = None, *, positive: Any = None, classes: Any = None
-    ) -> None:
-        cells = _cells(said)
-        answers = np.array([cell for cell in cells if cell is not None])
-        self.said = answers if answers.size == cells.size else cells
-        self.classes_ = np.unique(answers if classes is None else np.asarray(classes))
-        share = 1 - answers.size / cells.size
-        self.details = {"missing_wrong": share} if share and scores is None else {}
+        self, said: Any, scores: Any = None, *, positive: Any = None, classes: Any = None,
+        missing: str | None = None,
+    ) -> None:  # fmt: skip
+        self.columns, self.positive = (said, scores), positive
+        self.missing = missing
+        """None for answers of the rows that count, which ``joined`` makes."""
+        self.classes = classes
+        """Those that were named; ``classes_`` are these, or those that occur."""
+        self.details: dict[str, float] = {}
         """What claims say of rows without an answer."""
         self.scores: NDArray[np.float64] | None = None
         """(rows, classes); those of a third class are missing."""
-        if scores is None:
+        if isinstance(said, str) or isinstance(scores, str):  # columns of rows that are to come
             return
+        cells = _cells(said)
+        present = np.array([cell for cell in cells if cell is not None])
+        self.said = present if present.size == cells.size else cells
+        self.classes_ = np.unique(present if classes is None else np.asarray(classes))
+        if present.size < cells.size and scores is None:
+            self.details = {"missing_wrong": 1 - present.size / cells.size}
+        if scores is not None:
+            self.scores = self._matrix(scores)
+
+    def _matrix(self, scores: ArrayLike) -> NDArray[np.float64]:
         count = self.classes_.size
-        if positive is None and count != 2:
+        if self.positive is None and count != 2:
             raise ParameterError(
-                f"there are {count} classes; name by positive= the class that the scores rank"
+                f"there are {count} classes; name by positive= the class that the scores rank",
+                parameter="positive",
             )
-        place = 1 if positive is None else class_place(self.classes_, positive)
+        place = 1 if self.positive is None else class_place(self.classes_, self.positive)
         numbers = np.asarray(scores, dtype=np.float64)
         if numbers.shape != self.said.shape or not np.isfinite(numbers).all():
             raise DataError(
                 f"scores have shape {numbers.shape}; a finite number for each of "
                 f"{self.said.size:,} rows is needed"
             )
-        self.scores = np.full((self.said.size, count), np.nan)
-        self.scores[:, : 2 if count == 2 else 0] = 1 - numbers[:, None]
-        self.scores[:, place] = numbers
+        matrix = np.full((self.said.size, count), np.nan)
+        matrix[:, : 2 if count == 2 else 0] = 1 - numbers[:, None]
+        matrix[:, place] = numbers
+        return matrix
 
     @property
     def rows(self) -> NDArray[np.float64]:
         """A table without columns, for functions that need rows."""
         return np.empty((self.said.size, 0))
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         """Return the answers; None where there is none."""
         return self.said
 
@@ -99,7 +145,7 @@ class Answers:
         raise AttributeError(f"{type(self).__name__} has no {name}")
 
     def report(
-        self, path: str | Path | None = None, X: Any = None, y: Any = None, *, certified: Any,
+        self, path: str | Path | None = None, X: object = None, y: Any = None, *, certified: Any,
         title: str | None = None,
     ) -> Any:  # fmt: skip
         """Write a page about answers: claims, confusion and groups; return its path.
@@ -125,75 +171,76 @@ class GivenNumbers(Answers):
 
     _estimator_type = "regressor"
 
-    def __init__(self, said: Any) -> None:
-        self.said, self.details, self.scores = said, {}, None
+    def __init__(self, values: NDArray[Any]) -> None:
+        self.said, self.details, self.scores, self.missing = values, {}, None, None
 
 
-def as_models(
-    columns: Sequence[Any], X: Any, y: Any, target: str | None = None, scores: Any = None,
-    missing: str = "abstain", of: Any = "error", positive: Any = None, *others: Any,
-) -> tuple[Any, ...]:  # fmt: skip
-    """Return columns of answers as models, then rows, labels and others, of the rows that count.
+def joined(
+    several: Sequence[Answers], X: object, y: object, *others: Any, numbers: bool = False
+) -> tuple[Any, ...]:
+    """Return answers as models, then rows, labels and others, of the rows that count.
 
-    With ``missing="abstain"`` these are the rows that all columns answer. Answers and scores may be
+    With ``missing="abstain"`` these are the rows that all of them answer. Answers and scores may be
     columns of X. ``others`` have a value for each row, too, or are None or the name of a column.
     """
-    from pacboost.questions.certify import by_column
-
-    if missing not in MISSING:
-        raise ParameterError(f"missing is {missing!r}; it may be {', '.join(map(repr, MISSING))}")
     if is_collection(X):
-        raise ParameterError("answers of Dask collections are not read; compute the rows first")
-    truths = fresh_labels(rows_and_labels(X, y, target)[1])
+        raise ParameterError(
+            "answers of Dask collections are not read; compute the rows first", parameter="X"
+        )
+    truths = fresh_labels(rows_and_labels(X, y)[1])
     if truths.dtype.kind == "f" and (truths == np.rint(truths)).all():
         truths = truths.astype(np.int64)
-    answers = [_cells(by_column(None, X, column, "said")[1]) for column in columns]
-    if other := next((values.size for values in answers if values.size != truths.size), 0):
+    columns = [_cells(by_column(None, X, one.columns[0], "said")[1]) for one in several]
+    if other := next((cells.size for cells in columns if cells.size != truths.size), 0):
         raise DataError(f"there are {other:,} answers for {truths.size:,} labels")
-    absent = [np.array([cell is None for cell in values]) for values in answers]
+    absent = [np.array([cell is None for cell in cells]) for cells in columns]
     lost = np.any(absent, axis=0)
-    counted_rows = np.flatnonzero(~lost) if missing == "abstain" else np.arange(truths.size)
+    abstains = several[0].missing == "abstain"
+    counted_rows = np.flatnonzero(~lost) if abstains else np.arange(truths.size)
     if counted_rows.size == 0:
         raise DataError("no row has an answer, so there is nothing to certify")
-    scores, *others = [  # type: ignore[assignment]
-        values
-        if values is None or isinstance(values, str)
-        else _taken(values, counted_rows, truths.size)
-        for values in (by_column(None, X, scores, "scores")[1], *others)
-    ]
-    names = [values for values in (of if is_list(of) else [of]) if isinstance(values, str)]
-    numbers = any(values in MEASURES and MEASURES[values].numbers for values in names)
-    label = positive[0] if isinstance(positive, list | tuple) else positive
     models: list[Answers] = []
-    for values, none in zip(answers, absent, strict=True):
+    for one, cells, none in zip(several, columns, absent, strict=True):
         if numbers:
-            models.append(GivenNumbers(values[counted_rows]))
+            models.append(GivenNumbers(cells[counted_rows]))
         else:
-            classes = _classes(values, truths)
-            models.append(Answers(values[counted_rows], scores, positive=label, classes=classes))
-        if share := float((lost if missing == "abstain" else none).mean()):
-            models[-1].details = {f"missing_{missing}": share}
-    rows = np.empty((counted_rows.size, 0)) if X is None else _taken(X, counted_rows, truths.size)
-    return models, rows, truths[counted_rows], *others
+            scores = _taken(by_column(None, X, one.columns[1], "scores")[1], counted_rows, lost)
+            classes = _classes(cells, truths, one.classes)
+            models.append(
+                Answers(cells[counted_rows], scores, positive=one.positive, classes=classes)
+            )
+        if share := float((lost if abstains else none).mean()):
+            models[-1].details = {f"missing_{several[0].missing}": share}
+    rows = np.empty((counted_rows.size, 0)) if X is None else _taken(X, counted_rows, lost)
+    return (
+        models,
+        rows,
+        truths[counted_rows],
+        *(_taken(values, counted_rows, lost) for values in others),
+    )
 
 
-def _taken(values: Any, counted_rows: NDArray[np.intp], rows: int) -> Any:
-    """Return some rows of a table or of values."""
+def _taken(values: Any, counted_rows: NDArray[np.intp], lost: NDArray[np.bool_]) -> Any:
+    """Return some rows of a table or of values; None and the name of a column stay."""
+    if values is None or isinstance(values, str):
+        return values
     frame = is_frame(values)
     table: Any = open_frame(values) if frame else values
     table = table if frame or hasattr(values, "tocsr") else np.asarray(values)
-    if table.shape[0] != rows:
-        raise DataError(f"there are {rows:,} labels, and {table.shape[0]:,} rows, scores or groups")
+    if table.shape[0] != lost.size:
+        raise DataError(
+            f"there are {lost.size:,} labels, and {table.shape[0]:,} rows, scores or groups"
+        )
     return table[counted_rows.tolist()].to_native() if frame else table[counted_rows]
 
 
-def _cells(said: Any) -> NDArray[Any]:
+def _cells(values: Any) -> NDArray[Any]:
     """Return the answers; None where there is none."""
-    if isinstance(said, str) or np.ndim(said) != 1 or not len(said):
-        raise DataError("said has to be a list of answers, one for each row, and at least one")
-    values = said.tolist() if hasattr(said, "tolist") else list(said)
-    cells = np.full(len(values), None, dtype=object)
-    for place, cell in enumerate(values):
+    if isinstance(values, str) or np.ndim(values) != 1 or not len(values):
+        raise DataError("answers have to be a list, one for each row, and at least one")
+    answers = values.tolist() if hasattr(values, "tolist") else list(values)
+    cells = np.full(len(answers), None, dtype=object)
+    for place, cell in enumerate(answers):
         if not is_missing(cell) and not (isinstance(cell, str) and not cell.strip()):
             cells[place] = cell.strip() if isinstance(cell, str) else cell
     if len({isinstance(cell, str) for cell in cells if cell is not None}) > 1:
@@ -201,11 +248,17 @@ def _cells(said: Any) -> NDArray[Any]:
     return cells
 
 
-def _classes(said: NDArray[Any], truths: NDArray[Any]) -> NDArray[Any]:
+def _classes(cells: NDArray[Any], truths: NDArray[Any], named: ArrayLike | None) -> NDArray[Any]:
     """Return all classes, written as labels are; warn of answers that only spell them otherwise."""
-    labels = set(truths.tolist())
-    others = sorted({cell for cell in said if cell is not None} - labels)
-    refuse_other_labels([cell for cell in said if cell is not None], truths)
+    labels = {*truths.tolist(), *(() if named is None else np.asarray(named).tolist())}
+    if named is not None and len(labels) > len(set(np.asarray(named).tolist())):
+        other = sorted(labels - set(np.asarray(named).tolist()))[0]
+        raise ParameterError(
+            f"y holds {other!r}, which classes= does not name; name all classes",
+            parameter="classes",
+        )
+    others = sorted({cell for cell in cells if cell is not None} - labels)
+    refuse_other_labels([cell for cell in cells if cell is not None], truths)
     spelt = {str(label).casefold(): label for label in labels}
     for other in others:
         if label := spelt.get(str(other).casefold()):
@@ -214,4 +267,4 @@ def _classes(said: NDArray[Any], truths: NDArray[Any]) -> NDArray[Any]:
                 "as wrong. Write both in the same way",
                 InputWarning,
             )
-    return np.array([*truths.tolist(), *others])
+    return np.array([*labels, *others])

@@ -26,8 +26,10 @@ from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.soft_margin import soft_margin
+from pacboost.questions.answers import Answers, joined
 from pacboost.questions.mistakes import mistakes
 from pacboost.questions.new_rows import NewRows
+from pacboost.questions.served_alone import refuse_batches
 from pacboost.reports.text import html_table, picture, table
 from pacboost.sources.explained_errors import explains_input
 
@@ -191,7 +193,7 @@ class Comparison:
 
 def measure(
     name: str,
-    model: Any,
+    model: object,
     training: Rows,
     test: Rows | None,
     *,
@@ -285,9 +287,9 @@ def differences(
 
 @explains_input
 def compare_models(
-    one: Any,
-    other: Any,
-    X: Any,
+    one: object,
+    other: object,
+    X: object,
     y: Any,
     *,
     delta: float = 0.05,
@@ -315,10 +317,15 @@ def compare_models(
     probability("delta", delta)
     if positive_whole("models", models) < 2:
         raise ParameterError(
-            "models is 1; it counts all that are tried on these rows, so 2 or more"
+            "models is 1; it counts all that are tried on these rows, so 2 or more",
+            parameter="models",
         )
+    if isinstance(one, Answers) and isinstance(other, Answers) and one.missing is not None:
+        (one, other), X, y = joined([one, other], X, y)
     wrong = [mistakes(model, X, y) for model in (one, other)]
     rows = NewRows.select([one, other], X, y, copies)
+    for model in (one, other):
+        refuse_batches(model, X)
     first, second = (mask[rows.kept] for mask in wrong)
     b, c = int((first & ~second).sum()), int((second & ~first).sum())
     pairs = models * (models - 1) // 2

@@ -26,7 +26,7 @@ from pacboost.learners.learner import Learner
 from pacboost.numerics.checks import probability, whole
 from pacboost.numerics.markup import bold, table
 from pacboost.numerics.same_bits import exp, mean
-from pacboost.questions.mistakes import two_classes
+from pacboost.questions.two_classes import two_classes
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.explained_errors import explains_input
@@ -146,7 +146,9 @@ def _stage(
     whole_weights = np.maximum(1, np.rint(_clipped(vote, train) * 2**30)).astype(np.int64)
     rule = learner.on(train).find(whole_weights, train.signs[:, 0], seed)
     if not isinstance(rule, Rule):
-        raise ParameterError("diagnose looks at rules that answer -1 or +1, such as stumps")
+        raise ParameterError(
+            "diagnose looks at rules that answer -1 or +1, such as stumps", parameter="learner"
+        )
     weights = _clipped(vote, test)
     generator = np.random.default_rng((seed, len(vote.votes)))
     is_kept = generator.random(test.n_rows) < weights

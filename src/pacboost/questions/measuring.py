@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds import measures
+from pacboost import measures
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
-from pacboost.bounds.measures import write_parts
+from pacboost.bounds.measures import (
+    MIN_RATIO_FOR_RANKS,
+    certificate,
+    halves_of_pairs,
+    write_parts,
+    written,
+    wrong_shares,
+)
 from pacboost.bounds.wording import MEASURES, MeasureKind
 from pacboost.errors import NotCertified, ParameterError
+from pacboost.measures import MeasureSpec
 from pacboost.numerics.checks import meant
 from pacboost.numerics.same_bits import mean
 from pacboost.questions.scored_rows import Mask, ScoredRows, class_place
-from pacboost.samples.groups import with_missing
 
+Of = str | MeasureSpec | Sequence[str | MeasureSpec]
+NEED_OPTIONS = {"cost": "costs", "absolute_error": "clip=", "large_errors": "larger_than="}
+"""Measures that cannot be named by a text alone."""
+OPTIONS_TO_SHOW = ("top_k", "p_min", "larger_than")
+"""Options that a claim states."""
 ENDS = ("lower", "upper", "both")
 Counted = tuple[str, dict[str, Any], int, float]
 """The name of a bound, what goes to it, the number of rows, and what was seen."""
@@ -30,72 +44,83 @@ Counted = tuple[str, dict[str, Any], int, float]
 class Claim:
     """One claim of a family: a measure, its class and group if it has any, and an end."""
 
-    measure: str
-    label: Any = None
+    measure: MeasureSpec
+    label: object = None
     group: str | None = None
     end: str = "upper"
 
     @property
+    def name(self) -> str:
+        """The name of the measure."""
+        return self.measure.name
+
+    @property
     def about(self) -> MeasureKind:
-        """The measure."""
-        return MEASURES[self.measure]
+        """The kind of the measure."""
+        return MEASURES[self.name]
 
     def words(self) -> str:
         """Name the measure, its class and its group for messages."""
         of_class = f" of class {self.label!r}" if self.about.of_class else ""
-        return f"{self.measure}{of_class}" + (f" in group {self.group!r}" if self.group else "")
+        return f"{self.name}{of_class}" + (f" in group {self.group!r}" if self.group else "")
 
 
-def is_list(of: Any) -> bool:
-    """Check whether this is a list of measures, and no matrix of costs.
+def read_measures(of: Of) -> list[MeasureSpec]:
+    """Return the measures that ``of`` names; those that need options have to be made.
 
-    >>> is_list(["recall"]), is_list([[0, 1], [5, 0]]), is_list("recall")
-    (True, False, False)
+    >>> [measure.name for measure in read_measures(["recall", measures.cost([[0, 1], [5, 0]])])]
+    ['recall', 'cost']
     """
-    return isinstance(of, list | tuple) and any(isinstance(part, str) for part in of)
+    parts = of if isinstance(of, list | tuple) else [of]
+    return list(dict.fromkeys(map(_measure, parts)))
 
 
-def read_measures(of: Any, options: dict[str, Any]) -> list[str]:
-    """Return the names that ``of`` holds; a matrix of costs goes into the options.
+@cache
+def _by_name(name: str) -> MeasureSpec:
+    """Make a measure by the function of this name; equal names give one object."""
+    measure: MeasureSpec = getattr(measures, name)()
+    return measure
 
-    >>> options = {}
-    >>> read_measures(["recall", [[0, 1], [5, 0]]], options), options
-    (['recall', 'cost'], {'costs': [[0, 1], [5, 0]]})
-    """
-    names = []
-    for part in of if is_list(of) else [of]:
-        measure = part if isinstance(part, str) else "cost"
-        if not isinstance(part, str):
-            options["costs"] = part
-        if measure not in MEASURES or (measure == "cost" and "costs" not in options):
-            allowed = ", ".join(repr(name) for name in MEASURES if name != "cost")
-            raise ParameterError(
-                f"of is {measure!r}{meant(measure, MEASURES)}; it may be {allowed}, a matrix of "
-                "costs, or a list of these"
-            )
-        if measure not in names:
-            names.append(measure)
-    return names
+
+def _measure(part: object) -> MeasureSpec:
+    if isinstance(part, MeasureSpec):
+        return part
+    by_name = [name for name in MEASURES if name not in NEED_OPTIONS]
+    if isinstance(part, str) and part in by_name:
+        return _by_name(part)
+    if isinstance(part, str) and part in NEED_OPTIONS:
+        raise ParameterError(
+            f"of is {part!r}, which has an option without a default; give "
+            f"pacboost.measures.{part}({NEED_OPTIONS[part]})",
+            parameter="of",
+        )
+    raise ParameterError(
+        f"of is {part!r}{meant(part, MEASURES) if isinstance(part, str) else ''}; it may be "
+        f"{', '.join(map(repr, by_name))}, a measure of pacboost.measures, or a list of these",
+        parameter="of",
+    )
 
 
 def claims_of(
-    rows: ScoredRows, names: Sequence[str], positive: Any, groups: Sequence[str], end: str | None
+    rows: ScoredRows, of: Sequence[MeasureSpec], groups: Sequence[str], end: str | None
 ) -> list[Claim]:
     """List all claims, in the order of measures, classes, groups and ends."""
     if end is not None and end not in ENDS:
-        raise ParameterError(f"end is {end!r}; it may be {', '.join(map(repr, ENDS))}, or None")
+        raise ParameterError(
+            f"end is {end!r}; it may be {', '.join(map(repr, ENDS))}, or None", parameter="end"
+        )
     claims = []
-    for name in names:
-        about = MEASURES[name]
+    for measure in of:
+        about = MEASURES[measure.name]
         default_end = "lower" if about.higher_is_better else "upper"
         ends = ["lower", "upper"] if end == "both" else [end or default_end]
-        for label in _labels(rows, positive) if about.of_class else [None]:
+        for label in _labels(rows, measure.positive) if about.of_class else [None]:
             places: list[str | None] = [*groups] or [None]
-            claims += [Claim(name, label, group, one_end) for group in places for one_end in ends]
+            claims += [Claim(measure, label, group, side) for group in places for side in ends]
     return claims
 
 
-def _labels(rows: ScoredRows, positive: Any) -> list[Any]:
+def _labels(rows: ScoredRows, positive: object) -> list[Any]:
     """Return the positive classes: those named; else the second of two, or each of several."""
     classes: list[Any] = rows.classes.tolist()
     if positive is None:
@@ -113,7 +138,6 @@ class Measuring:
     rows: ScoredRows
     kept: NDArray[np.intp]
     """Which rows count."""
-    options: Mapping[str, Any]
     delta: float
     models: int
     sample: str
@@ -138,8 +162,8 @@ class Measuring:
     def _made(self, claim: Claim, counted: Counted, shared: int, **unit: str) -> Certificate:
         bound, inputs, size, estimate = counted
         inputs |= {"delta": self.delta, "claims": shared}
-        return measures.certificate(
-            claim.measure, bound, inputs, size=size, sample=self.sample,
+        return certificate(
+            claim.name, bound, inputs, size=size, sample=self.sample,
             **self._details(claim), seen=estimate, **unit,
         )  # fmt: skip
 
@@ -149,23 +173,24 @@ class Measuring:
             details["class"] = str(claim.label)
         if claim.group is not None:
             details["group"] = claim.group
-        named = {"top_k_error": "top_k", "log_loss": "p_min", "large_errors": "larger_than"}
-        if claim.measure in named:
-            details[named[claim.measure]] = self.options[named[claim.measure]]
+        if claim.name == "balanced_error":
+            details["classes"] = json.dumps(list(map(str, self._classes())), ensure_ascii=False)
+        options = {name: getattr(claim.measure, name) for name in OPTIONS_TO_SHOW}
+        details |= {name: value for name, value in options.items() if value is not None}
         return details
 
     def _counted(self, claim: Claim, chosen: Mask, shared: int) -> Counted:
-        if claim.measure == "auc":
+        if claim.name == "auc":
             return self._auc(claim, chosen, shared)
-        if claim.measure == "balanced_error":
+        if claim.name == "balanced_error":
             return self._balanced(claim, chosen, shared)
-        if not claim.about.rate and claim.measure not in ("f1", "jaccard"):
+        if not claim.about.rate and claim.name not in ("f1", "jaccard"):
             return self._mean(claim, chosen, shared)
-        inside, event = self.rows.event(claim.measure, claim.label, self.options)
+        inside, event = self.rows.event(claim.measure, claim.label)
         k, n = self._in_event(claim, inside & chosen, event)
         self._enough(n, shared, claim)
-        kind = "f1" if claim.measure == "f1" else "rate"
-        estimate = 2 * k / (n + k) if claim.measure == "f1" else k / n
+        kind = "f1" if claim.name == "f1" else "rate"
+        estimate = 2 * k / (n + k) if claim.name == "f1" else k / n
         return f"rates.{kind}_{claim.end}", {"k": k, "n": n}, n, estimate
 
     def _in_event(self, claim: Claim, inside: Mask, event: Mask) -> tuple[int, int]:
@@ -176,10 +201,8 @@ class Measuring:
 
     def _balanced(self, claim: Claim, chosen: Mask, shared: int) -> Counted:
         labels = self.rows.labels
-        _, wrong = self.rows.event("error", None, self.options)
-        names = [*self.rows.classes.tolist()]
-        names += [value for value in dict.fromkeys(labels.tolist()) if value not in set(names)]
-        parts = []
+        _, wrong = self.rows.event(measures.error())
+        names, parts = self._classes(), []
         for label in names:
             k, n = self._in_event(claim, (labels == label) & chosen, wrong)
             self._enough(n, shared * len(names), claim, f"rows of class {label!r}")
@@ -188,11 +211,16 @@ class Measuring:
         size = sum(n for _, n in parts)
         return f"rates.balanced_{claim.end}", {"parts": write_parts(parts)}, size, estimate
 
+    def _classes(self) -> list[Any]:
+        """Return the classes of the model, and others that occur among the labels."""
+        names = dict.fromkeys(self.rows.classes.tolist())
+        return [*names | dict.fromkeys(self.rows.labels.tolist())]
+
     def _mean(self, claim: Claim, chosen: Mask, shared: int) -> Counted:
-        values, scale = self.rows.losses(claim.measure, self.options)
+        values, scale = self.rows.losses(claim.measure)
         losses = self._weakened(values, claim.end)[chosen]
         self._enough(losses.size, shared, claim)
-        return self._mean_of(losses, scale, claim.end, claim.measure == "cost")
+        return self._mean_of(losses, scale, claim.end, claim.name == "cost")
 
     def _weakened(self, values: NDArray[np.float64], end: str) -> NDArray[np.float64]:
         return np.where(self.rows.doubtful, 0.0 if end == "lower" else 1.0, values)
@@ -201,9 +229,9 @@ class Measuring:
     def _mean_of(losses: NDArray[np.float64], scale: float, end: str, rare: bool = True) -> Counted:
         estimate = scale * mean(losses)
         if end == "lower":
-            text = {"savings": measures.written(1 - losses, rare)}
+            text = {"savings": written(1 - losses, rare)}
         else:
-            text = {"losses": measures.written(losses, rare)}
+            text = {"losses": written(losses, rare)}
         return f"losses.mean_{end}", {**text, "scale": scale}, losses.size, estimate
 
     def _auc(self, claim: Claim, chosen: Mask, shared: int) -> Counted:
@@ -214,20 +242,20 @@ class Measuring:
         negatives = np.where(doubtful, -bad, score)[~is_positive & chosen]
         self._enough(positives.size, shared, claim, f"rows of class {claim.label!r}")
         self._enough(negatives.size, shared, claim, "rows of other classes")
-        halves = measures.halves_of_pairs(positives, negatives)
+        halves = halves_of_pairs(positives, negatives)
         size = positives.size + negatives.size
         estimate = halves / (2 * positives.size * negatives.size)
         n_smaller, n_larger = sorted((positives.size, negatives.size))
-        if n_larger >= measures.MIN_RATIO_FOR_RANKS * n_smaller:
+        if n_larger >= MIN_RATIO_FOR_RANKS * n_smaller:
             # Turned round, a negative is as far above the positives as it was below.
             sides = (
                 (positives, negatives) if n_smaller == positives.size else (-negatives, -positives)
             )
-            wrong = measures.wrong_shares(*sides)
+            wrong = wrong_shares(*sides)
             text = (
-                {"losses": measures.written(wrong, rare=False)}
+                {"losses": written(wrong, rare=False)}
                 if claim.end == "lower"
-                else {"savings": measures.written(1 - wrong, rare=False)}
+                else {"savings": written(1 - wrong, rare=False)}
             )
             return f"losses.ranks_{claim.end}", {**text, "others": n_larger}, size, estimate
         inputs = {"halves": halves, "positives": positives.size, "negatives": negatives.size}
@@ -250,8 +278,8 @@ class Measuring:
         place = np.unique(place[self.kept], return_inverse=True)[1]
         for claim in claims:
             if not claim.about.averages:
-                raise NotCertified(_no_dependent(claim.measure, "groups"))
-            values, scale = self.rows.losses(claim.measure, self.options)
+                raise NotCertified(_no_dependent(claim.name, "groups"))
+            values, scale = self.rows.losses(claim.measure)
             losses = self._weakened(values, claim.end)[self.kept]
             means = np.bincount(place, weights=losses) / np.bincount(place)
             self._enough(means.size, shared, claim, "groups")
@@ -264,8 +292,8 @@ class Measuring:
         shared, certificates = len(claims) * self.models, []
         for claim in claims:
             if not (claim.about.averages and claim.about.rate) or claim.end != "upper":
-                raise NotCertified(_no_dependent(f"{claim.end} end of {claim.measure}", "ordered"))
-            inside, event = self.rows.event(claim.measure, None, self.options)
+                raise NotCertified(_no_dependent(f"{claim.end} end of {claim.name}", "ordered"))
+            inside, event = self.rows.event(claim.measure)
             k, n = self._in_event(claim, inside & self._chosen, event)
             counted = "rates.ordered_upper", {"k": k, "n": n}, n, k / n
             certificates.append(self._made(claim, counted, shared, unit="period"))
@@ -281,11 +309,6 @@ def rows_for_a_half(delta: float, shared: int) -> int:
     return math.ceil(math.log(shared / delta) / math.log(2) * (1 - 1e-12))
 
 
-def group_names(groups: NDArray[Any]) -> NDArray[Any]:
-    """Return the name of the group of every row as text."""
-    return np.array([str(group) for group in with_missing(groups, "by").tolist()])
-
-
 def _among(claim: Claim) -> str:
     of_class = {
         "recall": f"rows of class {claim.label!r}",
@@ -295,7 +318,7 @@ def _among(claim: Claim) -> str:
         "f1": f"rows of class {claim.label!r} or predicted as such",
         "jaccard": f"rows of class {claim.label!r} or predicted as such",
     }
-    return of_class.get(claim.measure, "rows")
+    return of_class.get(claim.name, "rows")
 
 
 def _no_dependent(what: str, how: str) -> str:

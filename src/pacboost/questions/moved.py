@@ -16,9 +16,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pacboost.bounds.exact_tests import sign_test_p
+from pacboost.bounds.wording import UNMOVED_PAIRS
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.kernels.monitoring import boost_rules, pay
 from pacboost.numerics.percent import percent
@@ -26,14 +27,13 @@ from pacboost.numerics.same_bits import exp, total
 from pacboost.questions.new_rows import NewRows
 from pacboost.samples.plain_rows import Binning, plain_rows, read_rows
 from pacboost.samples.row_hashes import Hashes, mixed, row_hashes
+from pacboost.shift import Ratio, UnlabelledRows
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.table import Table
 
 Doubles = NDArray[np.float64]
 SHARE_SET_APART = 1 / 3
 """The share of rows, old and new, that is set apart to learn weights; a half of it tests them."""
-CLIP = 10.0
-"""Learned weights are clipped here, unless they are smaller anyway or another bound is given."""
 TEST_LEVEL = 0.05
 """Rules that tell nothing apart pass the test with this chance at most."""
 MIN_PAIRS = 60
@@ -42,62 +42,64 @@ ROUNDS, SHRINKAGE = 20, 0.5
 
 
 def filtered(
-    rows: NewRows, X: Any, y: Any, ratio: Any = None, ratio_bound: float | None = None,
-    new_rows: Any = None, seed: int = 0, *, each: bool = True,
-) -> NewRows:  # fmt: skip
-    """Return the rows that coins keep by a ratio, known or learned; all rows if there is none.
+    rows: NewRows,
+    X: object,
+    y: ArrayLike,
+    shift: Ratio | UnlabelledRows | LearnedRatio,
+    *,
+    each: bool,
+) -> NewRows:
+    """Return the rows that coins keep by a ratio, known or learned.
 
     The coin of a row is made of its values, its turn among rows of equal values, all rows together,
     and the seed: its place in the table has no part in it.
     """
-    if ratio is None and new_rows is None:
-        if ratio_bound is not None:
-            raise ParameterError("ratio_bound was given without ratio or new_rows; leave it out")
-        return rows
-    if ratio is not None and new_rows is not None:
-        raise ParameterError("ratio and new_rows were both given; a ratio is known, or learned")
     if not each:
         raise ParameterError(
-            "ratio and new_rows cannot be combined with groups or ordered: rows are filtered one "
-            "by one, and no theorem here covers a selection of dependent rows"
+            "shift cannot be combined with groups or ordered: rows are filtered one by one, and no "
+            "theorem here covers a selection of dependent rows",
+            parameter="shift",
         )
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
-        raise ParameterError(f"seed is {seed!r}; it is a whole number from 0 to 2^32 - 1")
-    if ratio is not None and not isinstance(ratio, LearnedRatio):
-        if ratio_bound is None:
-            raise ParameterError(
-                "a ratio was given without its bound, ratio_bound=. Rows that are kept are draws "
-                "from the moved world only if no ratio is above a number that was fixed before the "
-                "rows were seen; the largest ratio of these rows is no such number. If none is "
-                "known, fix one, such as 10, and clip the ratio there (the smaller of the two): "
-                "the claim is then about the examples that the clipped ratio describes"
-            )
-        weights = _known(ratio, X, rows.rows, _positive(ratio_bound))
-        return _tossed(rows, X, y, weights, float(ratio_bound), seed)
-    clip = CLIP if ratio_bound is None else _positive(ratio_bound)
-    if new_rows is not None:
-        old, names = read_rows(X)
-        new, others = read_rows(new_rows)
-        _same(names, others)
-        keys = row_hashes(ArrayTable(old))[rows.kept]
-        ties = _turns(keys, np.asarray(y)[rows.kept])
-        salt = _salt(seed, keys, ties)
-        mine = coins(keys, salt, ties)
-        theirs = coins(row_hashes(ArrayTable(new)), salt)
-        apart = [
-            values[order[: np.count_nonzero(shares < SHARE_SET_APART)]]
-            for values, shares in ((old[rows.kept], mine), (new, theirs))
-            for order in [np.argsort(shares, kind="stable")]
-        ]
-        ratio = LearnedRatio.of(apart[0], apart[1], names, clip)
-        rows = replace(rows, kept=rows.kept[mine >= SHARE_SET_APART])
+    if isinstance(shift, Ratio):
+        weights = _known(shift.weights, X, rows.rows, shift.bound)
+        return _tossed(rows, X, y, weights, shift.bound, shift.seed)
+    if isinstance(shift, UnlabelledRows):
+        (ratio, rows), seed = _learned(rows, X, y, shift), shift.seed
+    else:
+        ratio, seed = shift, 0
     if not ratio.found:
-        return replace(rows, chosen=ratio.words)
+        pairs = {UNMOVED_PAIRS: ratio.pairs}
+        assumed = (*rows.assumptions, "the world has not moved, as far as pairs of rows show")
+        details = {**rows.details, **pairs}
+        return replace(rows, chosen=ratio.words, details=details, assumptions=assumed)
     tossed = _tossed(rows, X, y, ratio(X), ratio.bound, seed)
     return replace(tossed, coins={**tossed.coins, "learned": 1}, chosen=tossed.chosen + ratio.words)
 
 
-def _tossed(rows: NewRows, X: Any, y: Any, weights: Doubles, bound: float, seed: int) -> NewRows:
+def _learned(
+    rows: NewRows, X: object, y: ArrayLike, shift: UnlabelledRows
+) -> tuple[LearnedRatio, NewRows]:
+    """Learn a ratio on rows set apart, and return it with the other rows."""
+    old, names = read_rows(X)
+    new, others = read_rows(shift.rows)
+    _same(names, others)
+    keys = row_hashes(ArrayTable(old))[rows.kept]
+    ties = _turns(keys, np.asarray(y)[rows.kept])
+    salt = _salt(shift.seed, keys, ties)
+    mine = coins(keys, salt, ties)
+    theirs = coins(row_hashes(ArrayTable(new)), salt)
+    apart = [
+        values[order[: np.count_nonzero(shares < SHARE_SET_APART)]]
+        for values, shares in ((old[rows.kept], mine), (new, theirs))
+        for order in [np.argsort(shares, kind="stable")]
+    ]
+    ratio = LearnedRatio.of(apart[0], apart[1], names, shift.bound)
+    return ratio, replace(rows, kept=rows.kept[mine >= SHARE_SET_APART])
+
+
+def _tossed(
+    rows: NewRows, X: object, y: ArrayLike, weights: Doubles, bound: float, seed: int
+) -> NewRows:
     """Return the rows whose coins fall below their weights divided by the bound."""
     keys = row_hashes(X if isinstance(X, Table) else plain_rows(X))[rows.kept]
     kept_weights, place = weights[rows.kept], _turns(keys, np.asarray(y)[rows.kept])
@@ -129,7 +131,7 @@ def _turns(keys: Hashes, labels: NDArray[Any]) -> NDArray[np.intp]:
     return np.asarray(np.unique(both, return_inverse=True)[1], dtype=np.intp)
 
 
-def _known(ratio: Any, X: Any, rows: int, bound: float) -> Doubles:
+def _known(ratio: Any, X: object, rows: int, bound: float) -> Doubles:
     weights = np.asarray(ratio(X) if callable(ratio) else ratio, dtype=np.float64)
     if weights.shape != (rows,):
         raise DataError(f"ratio has shape {weights.shape}; one number for each of {rows} rows")
@@ -137,18 +139,13 @@ def _known(ratio: Any, X: Any, rows: int, bound: float) -> Doubles:
         raise DataError("a ratio is missing, negative or infinite; each is a number from 0 on")
     if (largest := float(weights.max())) > bound:
         raise ParameterError(
-            f"the ratio of a row is {largest:.6g}, above ratio_bound={bound:g}. The bound has to "
+            f"the ratio of a row is {largest:.6g}, above bound={bound:g}. The bound has to "
             "be fixed before the rows are seen, so it may not be raised now. Clip the ratio there "
             "(the smaller of the two), which makes the claim one about the examples that the "
-            "clipped ratio describes, or certify by other rows with a larger bound"
+            "clipped ratio describes, or certify by other rows with a larger bound",
+            parameter="ratio_bound",
         )
     return weights
-
-
-def _positive(bound: Any) -> float:
-    if isinstance(bound, bool) or not isinstance(bound, int | float) or not 0 < bound < math.inf:
-        raise ParameterError(f"ratio_bound is {bound!r}; it is a finite number above 0")
-    return float(bound)
 
 
 def coins(keys: Hashes, salt: Hashes, *ties: NDArray[Any]) -> Doubles:
@@ -187,6 +184,8 @@ class LearnedRatio:
     found: bool
     """Whether the rules tell more rows apart than chance explains."""
     words: str
+    pairs: int = 0
+    """Number of pairs of a new and an old row that were compared."""
 
     @classmethod
     def of(cls, old: Doubles, new: Doubles, names: list[str], clip: float) -> LearnedRatio:
@@ -215,13 +214,20 @@ class LearnedRatio:
         )
         if p > TEST_LEVEL:
             return cls(
-                names, binning, rules, values, 1.0, False, f"; no shift was found: {evidence}"
+                names,
+                binning,
+                rules,
+                values,
+                1.0,
+                False,
+                f"; no shift was found: {evidence}",
+                test,
             )
         bound = largest_weight(learned, rules, values, clip)
         moved = columns_that_moved(names, won)
         return cls(names, binning, rules, values, bound, True, f"; weights: {evidence}, by {moved}")
 
-    def __call__(self, X: Any) -> Doubles:
+    def __call__(self, X: object) -> Doubles:
         """Return the weight of every row."""
         rows, names = read_rows(X)
         _same(names, self.names)

@@ -9,182 +9,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.wording import equal_to_learned, unanswered
 from pacboost.errors import InputWarning, NotCertified, ParameterError, warn
-from pacboost.samples.same_example import (
-    MIN_SHARE_LEARNED,
-    REPEATS,
-    Examples,
-    check_copies,
-    tells_rows_apart,
-    warn_uncounted,
-)
-from pacboost.samples.sketch import Overlap, Sketch
-from pacboost.sources.table import Table
+from pacboost.questions.inner_models import Inner, answers_alone, inner_models
 
-MAX_DEPTH = 5
-MAX_PARTS = 200
-DELEGATE_NAMES = ("best_estimator_", "estimator")
-"""Where a search or a frozen estimator keeps the model that answers in its place."""
-
-
-@dataclass(frozen=True, eq=False)
-class Inner:
-    """A pacboost model, and rows as it reads them."""
-
-    model: Any
-    X: Any
-
-
-def inner_models(model: Any, X: Any) -> list[Inner]:
-    """Return all fitted pacboost models within a classifier, itself included.
-
-    Pipelines, searches, calibration, voting and bagging keep the classifiers they have fitted as
-    attributes whose names end with an underscore; a frozen estimator keeps it as a parameter. Rows
-    are transformed by the steps of a pipeline before they are compared.
-    """
-    return list(_walk(model, X, MAX_DEPTH))
-
-
-def answers_alone(model: Any) -> Any | None:
-    """Return the pacboost model whose fit has seen all rows that a classifier has learned from.
-
-    That is the model itself, the last step of a pipeline, what a search has found, or what is
-    frozen. Calibration and voting learn from further rows, so there is no such model.
-    """
-    for _ in range(MAX_DEPTH):
-        if remembers(model):
-            return model
-        if _is_pipeline(model):
-            model = model.steps[-1][1]
-            continue
-        names = [name for name in DELEGATE_NAMES if name in getattr(model, "__dict__", {})]
-        if not names or type(model).__name__ == "CalibratedClassifierCV":
-            return None
-        others = [name for name in _fitted_names(model) if _parts(vars(model)[name])]
-        if names[0] == "estimator" and others:
-            return None  # a meta-estimator that has learned something itself
-        model = vars(model)[names[0]]
-    return None
-
-
-def remembers(model: Any) -> bool:
-    """Check whether a model is one of ours, which can compare rows with those of its fit."""
-    return getattr(type(model), "_remembers_rows", False) is True
-
-
-def snapshot(model: Any) -> Any:
-    """Return a copy of a fitted model, or of each in a list, that nothing changes any more.
-
-    A certificate is about the model at that time. ``fit`` of pacboost models replaces their
-    attributes, so a shallow copy is enough; other models may learn in place.
-
-    >>> class Guess:
-    ...     def __init__(self):
-    ...         self.labels = []
-    >>> model = Guess()
-    >>> kept, _ = snapshot(model), model.labels.append("a")
-    >>> kept.labels, model.labels
-    ([], ['a'])
-    """
-    if isinstance(model, list | tuple):
-        return type(model)(map(snapshot, model))
-    if remembers(model):
-        duplicate = copy(model)
-        if "estimator_" in vars(
-            duplicate
-        ):  # a classifier with a threshold, perhaps of another library
-            duplicate.estimator_ = snapshot(duplicate.estimator_)
-        return duplicate
-    try:
-        return deepcopy(model)
-    except Exception as problem:  # what other libraries do when they are copied is not known
-        raise NotCertified(
-            f"{type(model).__name__} cannot be copied ({type(problem).__name__}: {problem}), so "
-            "what is certified now could be shown after it has learned more. Give its class a "
-            "method __deepcopy__; it may return the object itself, if that never changes"
-        ) from problem
-
-
-def _walk(model: Any, X: Any, depth: int) -> Iterator[Inner]:
-    if remembers(model):
-        if getattr(model, "__sklearn_is_fitted__", lambda: True)():
-            yield Inner(model, X)
-            inside = vars(model).get("estimator_")  # a threshold on another library's classifier
-            if depth and inside is not None and not remembers(inside):
-                yield from _walk(inside, X, depth - 1)
-        return
-    if depth == 0 or not hasattr(model, "__dict__"):
-        return
-    if _is_pipeline(model):
-        yield from _through_pipeline(model, X, depth)
-        return
-    attributes = vars(model)
-    fitted = _fitted_names(model)
-    has_inner = False
-    for names in (fitted, [name for name in attributes if name not in fitted]):
-        for name in names:
-            for number, part in enumerate(_parts(attributes[name])):
-                rows = _columns_of(model, X, number) if name == "estimators_" else X
-                for inner in _walk(part, rows, depth - 1):
-                    has_inner = True
-                    yield inner
-        if has_inner:  # what was fitted answers; a parameter beside it is only its pattern
-            return
-
-
-def _through_pipeline(model: Any, X: Any, depth: int) -> Iterator[Inner]:
-    inside = list(_walk(model.steps[-1][1], X, depth - 1))
-    if not inside:
-        return
-    for _, step in model.steps[:-1]:
-        if step is not None and step != "passthrough":
-            X = step.transform(X)
-    yield from _walk(model.steps[-1][1], X, depth - 1)
-
-
-def _is_pipeline(model: Any) -> bool:
-    steps = getattr(model, "__dict__", {}).get("steps")
-    return isinstance(steps, list) and bool(steps) and hasattr(model, "predict")
-
-
-def _fitted_names(model: Any) -> list[str]:
-    return [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]
-
-
-def _parts(value: Any) -> list[Any]:
-    """Return the classifiers that an attribute holds: itself, or those in a list."""
-    if isinstance(value, Mapping):
-        values = list(value.values())
-    elif isinstance(value, list | tuple):
-        values = [part[-1] if isinstance(part, tuple) and part else part for part in value]
-    elif isinstance(value, np.ndarray):
-        values = value.reshape(-1).tolist() if value.dtype == object else []
-    else:
-        values = [value]
-    return [
-        part
-        for part in values[:MAX_PARTS]
-        if not isinstance(part, type) and (hasattr(part, "predict") or hasattr(part, "estimator"))
-    ]
-
-
-def _columns_of(model: Any, X: Any, number: int) -> Any:
-    """Return the columns that a member of a bag looks at."""
-    chosen = getattr(model, "estimators_features_", None)
-    if chosen is None or number >= len(chosen) or not hasattr(X, "shape"):
-        return X
-    rows = X.to_numpy() if hasattr(X, "to_numpy") else X
-    return rows[:, chosen[number]]
-
+if TYPE_CHECKING:
+    from pacboost.samples.sketch import Overlap, Sketch
+    from pacboost.sources.table import Table
 
 UNCHECKED = (
     "the model has not seen these rows, which could not be checked: it does not remember the rows "
@@ -226,16 +64,27 @@ class NewRows:
 
     @classmethod
     def select(
-        cls, models: Sequence[Any], X: Any, y: Any, copies: str = "draws", *, each: bool = True
+        cls,
+        models: Sequence[object],
+        X: object,
+        y: ArrayLike,
+        copies: str = "draws",
+        *,
+        each: bool = True,
     ) -> NewRows:
         """Refuse training rows of any of the models, and decide which rows count.
 
         Unless ``each`` row is an example, all rows count: groups say which belong together.
         """
-        if check_copies(copies) == "distinct" and not each:
+        if copies != "draws":
+            from pacboost.samples.same_example import check_copies  # compiles
+
+            check_copies(copies)
+        if copies == "distinct" and not each:
             raise ParameterError(
-                "copies='distinct' was given with groups or ordered, which say themselves what "
-                "rows are; leave copies out"
+                "copies was given with groups or ordered, which say themselves what rows are; "
+                "leave copies out",
+                parameter="copies",
             )
         checked = [refuse_training_rows(model, X, copies) for model in models]
         rows = len(np.asarray(y))
@@ -247,24 +96,32 @@ class NewRows:
         return replace(new, checked=all(checked), details=details, assumptions=assumptions)
 
     @classmethod
-    def beside(cls, learned: Table, table: Table, X: Any, y: Any, copies: str) -> NewRows:
+    def beside(cls, learned: Table, table: Table, X: object, y: ArrayLike, copies: str) -> NewRows:
         """Compare the rows of a table, which came as X, with all rows that are learned from."""
+        from pacboost.samples.same_example import check_copies
+        from pacboost.samples.sketch import Sketch
+
         sketch = Sketch.from_table(learned)
         _refuse(sketch.overlap(table), sketch, check_copies(copies), 1)
         return cls._among([(sketch, table)], X, len(np.asarray(y)), copies)
 
     @classmethod
     def _among(
-        cls, sketches: Iterable[tuple[Sketch, Table]], X: Any, rows: int, copies: str
+        cls, sketches: Iterable[tuple[Sketch, Table]], X: object, rows: int, copies: str
     ) -> NewRows:
         if copies == "draws":
             shares = [sketch.overlap(table).share for sketch, table in sketches]
             share = max(shares, default=0.0)
+            if not share:
+                return cls(rows, np.arange(rows))
+            from pacboost.samples.same_example import MIN_SHARE_LEARNED, tells_rows_apart
+
             if share <= MIN_SHARE_LEARNED or not tells_rows_apart(X):
-                share = 0.0
-            else:
-                warn(equal_to_learned(share), InputWarning)
+                return cls(rows, np.arange(rows))
+            warn(equal_to_learned(share), InputWarning)
             return cls(rows, np.arange(rows), share_learned=share)
+        from pacboost.samples.same_example import REPEATS, Examples, warn_uncounted
+
         new = np.ones(rows, dtype=np.bool_)
         for sketch, table in sketches:
             new &= ~sketch.seen(table)
@@ -299,7 +156,7 @@ class NewRows:
         return marked if self.checked else marked.unchecked().assuming(UNCHECKED)
 
 
-def refuse_training_rows(model: Any, X: Any, copies: str = "draws") -> bool:
+def refuse_training_rows(model: object, X: object, copies: str = "draws") -> bool:
     """Raise if more rows are training rows than chance explains; also say if all was checked.
 
     It looks through pipelines, searches, calibration, voting and other wrappers. The answer is
@@ -332,7 +189,7 @@ def _refuse(overlap: Overlap, sketch: Sketch, copies: str, models: int) -> None:
         f"{overlap.shared:,} of {overlap.compared:,} rows compared are rows the model was trained "
         "on, more than repeats among its training rows explain. A certificate needs rows that had "
         "no part in fitting: hold some back before you fit. If these rows equal training rows "
-        "because both have copies, give copies='distinct', which leaves those out"
+        "because both have copies, set copies to 'distinct', which leaves those out"
     )
 
 
@@ -349,7 +206,7 @@ def _compared(inner: Inner) -> list[tuple[Sketch, Table, Overlap]]:
             return []
 
 
-def _sketches(models: Sequence[Any], X: Any) -> Iterator[tuple[Sketch, Table]]:
+def _sketches(models: Sequence[object], X: object) -> Iterator[tuple[Sketch, Table]]:
     """Return the sketches of all models that can read the rows, with the rows as these are read."""
     for model in models:
         for inner in inner_models(model, X):

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.measures import Costs, MeasureSpec
 from pacboost.models.answers import asked
 from pacboost.numerics.same_bits import log, row_totals
 
 
-def cost_matrix(costs: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
+def cost_matrix(costs: Costs, classes: NDArray[Any]) -> NDArray[np.float64]:
     """Read costs: a matrix, true classes down and predictions across, or {(true, said): cost}.
 
     >>> cost_matrix({("sick", "well"): 10, ("well", "sick"): 1}, np.array(["sick", "well"]))
@@ -31,7 +32,8 @@ def cost_matrix(costs: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
             if not isinstance(pair, tuple) or len(pair) != 2 or not set(pair) <= set(places):
                 raise ParameterError(
                     f"costs name {pair!r}; keys are pairs (true class, predicted class) of "
-                    f"{', '.join(map(repr, places))}"
+                    f"{', '.join(map(repr, places))}",
+                    parameter="cost",
                 )
             matrix[places[pair[0]], places[pair[1]]] = cost
     else:
@@ -39,10 +41,11 @@ def cost_matrix(costs: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
     if matrix.shape != (number, number) or not ((matrix >= 0) & (matrix < math.inf)).all():
         raise ParameterError(
             f"costs have shape {matrix.shape}; for {number} classes they are {number} by {number} "
-            "finite numbers, 0 or more, true classes down and predictions across"
+            "finite numbers, 0 or more, true classes down and predictions across",
+            parameter="cost",
         )
     if matrix.max() <= 0:
-        raise ParameterError("all costs are 0; at least one has to be larger")
+        raise ParameterError("all costs are 0; at least one has to be larger", parameter="cost")
     return matrix
 
 
@@ -86,75 +89,71 @@ class ScoredRows:
                 f"{type(self.model).__name__} has no predict_proba, so it gives no probabilities; "
                 "certify what it predicts (error, recall, precision, f1), or calibrate it first"
             )
-        found = np.asarray(self._said_chances, dtype=np.float64)
-        if found.shape != (self.size, self.classes.size):
+        chances = np.asarray(self._said_chances, dtype=np.float64)
+        if chances.shape != (self.size, self.classes.size):
             raise DataError(
-                f"predict_proba gave shape {found.shape} for {self.size} rows and "
+                f"predict_proba gave shape {chances.shape} for {self.size} rows and "
                 f"{self.classes.size} classes"
             )
-        if (
-            not ((found >= 0) & (found <= 1)).all()
-            or not (abs(row_totals(found) - 1) <= SUM_SLACK).all()
-        ):
+        in_range = ((chances >= 0) & (chances <= 1)).all()
+        if not in_range or not (abs(row_totals(chances) - 1) <= SUM_SLACK).all():
             raise DataError(
                 "predict_proba gave numbers that are missing, not between 0 and 1, or do not sum "
                 "to 1 in a row"
             )
-        return found
+        return chances
 
     @cached_property
     def _said_chances(self) -> NDArray[Any]:
         return asked(self.model, self.X, "predict_proba")
 
-    def score(self, label: Any) -> NDArray[Any]:
+    def score(self, label: object) -> NDArray[Any]:
         """Return the score that ranks rows for a class: its probability, or the decision.
 
         It has the type that the model gives, whose last bits are uncertain.
         """
         place = class_place(self.classes, label)
         if not hasattr(self.model, "predict_proba") and hasattr(self.model, "decision_function"):
-            found = score_of(self.model, self.X, place)
-            if found.shape != (self.size,) or np.isnan(found).any():
-                raise DataError(f"decision_function gave shape {found.shape}, or missing numbers")
-            return found
+            scores = score_of(self.model, self.X, place)
+            if scores.shape != (self.size,) or np.isnan(scores).any():
+                raise DataError(f"decision_function gave shape {scores.shape}, or missing numbers")
+            return scores
         checked = self.chances
         kind = np.result_type(self._said_chances, np.float16)  # 1 and 0 may be whole numbers
         return np.ascontiguousarray(checked[:, place], dtype=kind)
 
-    def event(self, measure: str, label: Any, options: Mapping[str, Any]) -> tuple[Mask, Mask]:
+    def event(self, measure: MeasureSpec, label: object = None) -> tuple[Mask, Mask]:
         """Return the rows among which a rate is counted, and those of them in its event."""
-        if measure == "error":
-            return np.ones(self.size, dtype=np.bool_), np.asarray(self.said != self.labels)
-        if measure == "top_k_error":
-            return np.ones(self.size, dtype=np.bool_), self._outside_top(options["top_k"])
-        if measure == "large_errors":
-            limit = _positive("larger_than", options["larger_than"], measure)
-            return np.ones(self.size, dtype=np.bool_), self._residuals > limit
+        name, every = measure.name, np.ones(self.size, dtype=np.bool_)
+        if name == "error":
+            return every, np.asarray(self.said != self.labels)
+        if name == "top_k_error":
+            return every, self._outside_top(measure.top_k)
+        if name == "large_errors":
+            return every, self._residuals > float(measure.larger_than or 0)
         is_class, is_predicted = self.labels == label, self.said == label
-        if measure in ("recall", "false_negative_rate"):
-            return is_class, is_class & (is_predicted if measure == "recall" else ~is_predicted)
-        if measure == "false_positive_rate":
-            return ~is_class, ~is_class & is_predicted
-        inside = is_predicted if measure == "precision" else is_class | is_predicted
+        if name in ("recall", "false_negative_rate"):
+            return is_class, is_class & (is_predicted if name == "recall" else ~is_predicted)
+        if name == "false_positive_rate":
+            # No answer is never the right one, so it counts against negatives, too.
+            unanswered = np.array([answer is None for answer in self.said.tolist()])
+            return ~is_class, ~is_class & (is_predicted | unanswered)
+        inside = is_predicted if name == "precision" else is_class | is_predicted
         return inside | self.doubtful, is_class & is_predicted
 
-    def losses(self, measure: str, options: Mapping[str, Any]) -> tuple[Doubles, float]:
+    def losses(self, measure: MeasureSpec) -> tuple[Doubles, float]:
         """Return the loss of every row divided by the largest possible loss, and that."""
-        if measure == "brier":
+        if measure.name == "brier":
             return self._brier()
-        if measure == "log_loss":
-            p_min = options["p_min"]
-            if not isinstance(p_min, float) or not 0 < p_min < 0.5:
-                raise ParameterError(f"p_min is {p_min!r}; it lies strictly between 0 and 0.5")
-            scale = math.log(1 / p_min)
+        if measure.p_min is not None:
+            scale = math.log(1 / measure.p_min)
             losses = 0.0 - log(self._own_chances)  # a negation makes -0.0 of a certain answer
             return np.minimum(losses, scale) / scale, scale
-        if measure == "cost":
-            return self._costs(options["costs"])
-        if measure == "absolute_error":
-            clip = _positive("clip", options["clip"], measure)
-            return np.minimum(self._residuals, clip) / clip, clip
-        _, wrong = self.event(measure, None, options)
+        if measure.costs is not None:
+            return self._costs(measure.costs)
+        if measure.clip is not None:
+            return np.minimum(self._residuals, measure.clip) / measure.clip, measure.clip
+        _, wrong = self.event(measure)
         return wrong.astype(np.float64), 1.0
 
     @cached_property
@@ -186,18 +185,19 @@ class ScoredRows:
         squares = row_totals((self.chances - indicators) ** 2)
         return np.where(is_known, np.minimum(squares, 2.0), 2.0) / 2, 2.0
 
-    def _outside_top(self, top_k: Any) -> Mask:
+    def _outside_top(self, top_k: int | None) -> Mask:
         """Return where the true class is not among the first; equal probabilities count against."""
         max_k = self.classes.size - 1
         if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= max_k:
             raise ParameterError(
                 f"top_k is {top_k!r}; with {self.classes.size} classes it is a whole number from "
-                f"1 to {max_k}"
+                f"1 to {max_k}",
+                parameter="top_k",
             )
         before = (self.chances >= self._own_chances[:, None]).sum(axis=1) - 1
         return np.asarray((before >= top_k) | (self.places < 0))
 
-    def _costs(self, costs: Any) -> tuple[Doubles, float]:
+    def _costs(self, costs: Costs) -> tuple[Doubles, float]:
         matrix = cost_matrix(costs, self.classes)
         names = {name: place for place, name in enumerate(self.classes.tolist())}
         predicted = np.array(
@@ -208,16 +208,18 @@ class ScoredRows:
         return np.where((self.places >= 0) & (predicted >= 0), costs_of_rows, scale) / scale, scale
 
 
-def class_place(classes: NDArray[Any], label: Any) -> int:
+def class_place(classes: NDArray[Any], label: object) -> int:
     """Return the place of a label among the classes, or raise."""
     places = [place for place, name in enumerate(classes.tolist()) if name == label]
     if len(places) != 1:
         names = ", ".join(repr(name) for name in classes.tolist()[:20])
-        raise ParameterError(f"positive is {label!r}; the classes are {names}")
+        raise ParameterError(
+            f"positive is {label!r}; the classes are {names}", parameter="positive"
+        )
     return places[0]
 
 
-def score_of(model: Any, X: Any, place: int) -> NDArray[Any]:
+def score_of(model: object, X: object, place: int) -> NDArray[Any]:
     """Return the score of a class: its probability, or for models without, their decision."""
     if hasattr(model, "predict_proba"):
         return asked(model, X, "predict_proba")[:, place]
@@ -225,12 +227,3 @@ def score_of(model: Any, X: Any, place: int) -> NDArray[Any]:
     if scores.ndim == 2:
         return scores[:, place]
     return scores if place else -scores
-
-
-def _positive(name: str, value: Any, measure: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise ParameterError(
-            f"{name} is {value!r}; of={measure!r} needs {name}=, a finite number above 0 that was "
-            "fixed before the rows were looked at"
-        )
-    return float(value)

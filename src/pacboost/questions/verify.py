@@ -28,13 +28,14 @@ from pacboost.bounds.wording import (
     DISTINCT_ROWS,
     SHARE_LEARNED,
     UNANSWERED,
+    UNMOVED_PAIRS,
     WITHOUT_WEIGHTS,
 )
 from pacboost.hypotheses.majority import rules_behind
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container
-from pacboost.models.file import format as model_file
+from pacboost.models.file.format import kind_of, load, opened, read
 from pacboost.models.model import Model, without_rounds
 from pacboost.numerics.percent import percent_above
 
@@ -63,7 +64,7 @@ FIELDS_CHECKED_ELSEWHERE = ("ledger_digest", "model_digest", "rows_checked", "as
 """Fields that other checks compare, or that may say more than the bound does."""
 
 
-def verify(path: str | Path | Certificate | Family) -> list[Check]:
+def verify(path: str | Path | Certificate | Family, *, memory: int = 0) -> list[Check]:
     """Check a model file: that its certificate belongs to the model, and every number in it.
 
     A certificate, or a family of them, as ``certify_all`` gives it, is recomputed from its
@@ -71,18 +72,18 @@ def verify(path: str | Path | Certificate | Family) -> list[Check]:
 
     The certificate stands if every check holds. This shows that a file is consistent, not who wrote
     it: somebody who swaps the labels and computes the digests anew has written another consistent
-    file.
+    file. Reading a file may take ``memory`` bytes, if that is more than its size allows.
     """
     if isinstance(path, Certificate | Family):
         return [
             _alone(certificate) for certificate in (path if isinstance(path, Family) else [path])
         ]
-    return checks(model_file.read(path), Path(path))
+    return checks(read(path), Path(path))
 
 
-def sentence(path: str | Path) -> str:
+def sentence(path: str | Path, *, memory: int = 0) -> str:
     """Return what the certificate of a file claims; "" if it has none."""
-    model = model_file.load(path)
+    model = load(path)
     covers = "" if model.coverage is None else coverage_words(model.coverage.certificate)
     if model.decision is not None:
         return f"{model.decision.sentence} {covers}".strip()
@@ -94,7 +95,7 @@ def sentence(path: str | Path) -> str:
 
 def checks(content: container.Content, path: Path) -> list[Check]:
     """Check what a file holds; ``path`` is named where it could not have been written."""
-    model = model_file.opened(content, path)
+    model = opened(content, path)
     document, kind = content.document, content.kind
     covers = _covers(model.coverage, document, kind)
     rounds = [] if model.forest else [_tried("rounds", lambda: _rounds(model))]
@@ -106,7 +107,7 @@ def checks(content: container.Content, path: Path) -> list[Check]:
 
 def _certified(model: Model, document: Mapping[str, Any], rounds: list[Check]) -> list[Check]:
     """Check that the certificate is that of this vote, and its number what its inputs give."""
-    certificate, kind = model.certificate, model_file.kind_of(model)
+    certificate, kind = model.certificate, kind_of(model)
     if certificate is None:
         return [*rounds, NO_CERTIFICATE]
     what, these = ("trees", "these are") if model.forest else ("ledger", "this one is")
@@ -211,7 +212,7 @@ def _difference(certificate: Certificate, ledger: Ledger, *kinds: str) -> str:
     recomputed = makers_by_bound[certificate.bound](certificate, ledger)
     if WITHOUT_WEIGHTS in certificate.details:
         recomputed = recomputed.counted_without_weights()
-    named = (DISTINCT_ROWS, SHARE_LEARNED, *UNANSWERED)
+    named = (DISTINCT_ROWS, SHARE_LEARNED, UNMOVED_PAIRS, *UNANSWERED)
     recomputed = recomputed.detailed(
         {n: certificate.details[n] for n in named if n in certificate.details}
     )

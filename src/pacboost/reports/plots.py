@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError, PacboostError
-from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.interactive import in_notebook
 
 if TYPE_CHECKING:  # a picture of a plan needs no compiler
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from pacboost.bounds.answering import Answering
     from pacboost.bounds.decision import ThresholdDecision
-    from pacboost.hypotheses.shapes import Shape, Shapes
-    from pacboost.ledgers.ledger import HardRow, Ledger
 
 
 def figure(size: tuple[float, float] = (7, 4.5)) -> Any:
@@ -48,14 +48,14 @@ BLUE, RED, GOLD = COLOURS = "#1f5fa8", "#b5382a", "#8a6100"
 """The colours of reports."""
 
 
-def panel(ax: Any = None, size: tuple[float, float] = (7, 4.5)) -> Any:
+def panel(ax: Axes | None = None, size: tuple[float, float] = (7, 4.5)) -> Any:
     """Return ``ax``, or the axes of a new figure, with the colours of reports."""
-    axes = figure(size).subplots() if ax is None else ax
+    axes: Axes = figure(size).subplots() if ax is None else ax
     axes.set_prop_cycle(color=[*COLOURS, "#5a5f67", "#7db3ee", "#f28b78", "#dcb35a"])
     return axes
 
 
-def tidy(axes: Any, *, legend: bool = False) -> Any:
+def tidy(axes: Axes, *, legend: bool = False) -> Any:
     """Remove the top and right spines."""
     axes.spines[["top", "right"]].set_visible(False)
     if legend:
@@ -63,13 +63,12 @@ def tidy(axes: Any, *, legend: bool = False) -> Any:
     return axes
 
 
-def shade(place: int, count: int) -> tuple[float, float, float]:
-    """Return a blue for one of several curves, darker for later ones."""
-    light = 0.85 - 0.8 * (place + 1) / count
-    return 0.1 + 0.8 * light, 0.25 + 0.6 * light, 0.45 + 0.5 * light
+def label_text(text: object) -> str:
+    """Return a name as text for matplotlib, which would read ``$`` as the start of a formula."""
+    return str(text).replace("$", r"\$")
 
 
-def save(drawn: Any, path: Path) -> None:
+def save(drawn: Figure, path: Path) -> None:
     """Write a figure in the format of the file's extension."""
     try:
         drawn.savefig(path)
@@ -78,11 +77,6 @@ def save(drawn: Any, path: Path) -> None:
 
 
 COUNTS = ("examples", "rounds", "draws", "runs", "lower")
-LOG_FROM_RATIO = 30
-"""The scale is logarithmic if rates differ by this factor or more."""
-MAX_PANELS_PER_ROW = 4
-MAX_LEVEL_NAMES = 12
-"""Maximum number of levels of a category with a name at the axis."""
 
 
 def plan_curve(ask: Callable[..., Any], parameters: Mapping[str, Any], path: Path) -> None:
@@ -115,120 +109,8 @@ def plan_curve(ask: Callable[..., Any], parameters: Mapping[str, Any], path: Pat
     save(drawn, path)
 
 
-WRONG = "share of the rows that are wrong"
-
-
-def rounds(
-    ledger: Ledger,
-    ax: Any = None,
-    test: Sequence[float] | None = None,
-    *,
-    loss: bool = False,
-) -> Any:
-    """Draw the error after each round, with the product of normalisers as a bound.
-
-    With ``loss`` the ledger is that of a regression, and its mean loss is drawn. The validation
-    error or loss is in the same axes; another validation metric has a second scale at the right.
-    ``test`` has the error or loss of test rows after each rule of the final vote. If the numbers of
-    rules and rounds differ, its last value is drawn as a horizontal line.
-    """
-    if len(ledger) == 0:
-        raise DataError("the ledger has no rounds, so there is nothing to draw; fit first")
-    axes = panel(ax)
-    what = "loss" if loss else "error"
-    columns = ledger.columns()
-    lines = {} if loss else {"bound on training error": np.array(columns["bound"])}
-    styles: dict[str, dict[str, str]] = {"bound on training error": {"ls": "--", "color": "grey"}}
-    lines[f"training {what}"] = np.array(columns["training_error"], dtype=np.float64)
-    watched = np.array(columns["validation"], dtype=np.float64)  # NaN if there is none
-    metric = ledger.metric or what
-    apart = metric not in (what, ledger.potential if loss else what) and not np.isnan(watched).all()
-    if not apart:
-        lines[f"validation {what}"] = watched
-    if test is not None and len(test):
-        staged = len(test) == len(ledger)
-        label = f"test {what}" + ("" if staged else " of the final vote")
-        lines[label] = np.array(test if staged else [test[-1]] * len(ledger), dtype=np.float64)
-        styles[label] = {"color": RED, "ls": "-" if staged else ":"}
-    for label, values in lines.items():
-        if not np.isnan(values).all():
-            shown = label if loss else _with_zeros(label, values, columns)
-            axes.plot(columns["number"], values, label=shown, **styles.get(label, {}))
-    everything = np.concatenate(list(lines.values()))
-    positive = everything[everything > 0]
-    wide = positive.size and positive.max() >= LOG_FROM_RATIO * positive.min()
-    if wide and not (loss and (everything <= 0).any()):
-        axes.set_yscale("log")
-    units = f"mean loss ({ledger.potential.replace('_', ' ')})" if loss else WRONG
-    axes.set(xlabel="round", ylabel=units)
-    if apart:  # another unit, with a scale at the right but in the same legend
-        other, label = axes.twinx(), f"validation {metric.replace('_', ' ')}"
-        other.plot(columns["number"], watched, color=RED, label=label)
-        other.set_ylabel(label)
-        other.spines["top"].set_visible(False)
-        axes.plot([], [], color=RED, label=label)
-    return tidy(axes, legend=True)
-
-
-def margins(curves: Mapping[int, ArrayLike], ax: Any = None) -> Any:
-    """Draw the distribution of margins after some rounds.
-
-    The margin of a row is positive if the vote is right, and 1 if all its rules are.
-    """
-    if not curves:
-        raise DataError("there are no margins to draw; give those of one round at least")
-    axes = panel(ax)
-    for later, number in enumerate(sorted(curves)):
-        values = np.asarray(curves[number], dtype=np.float64)
-        if values.ndim != 1 or values.size == 0 or not (np.abs(values) <= 1 + 1e-9).all():
-            raise DataError(
-                f"the margins after round {number} are not a list of numbers from -1 to 1; divide "
-                "them by the sum of votes"
-            )
-        # Not matplotlib's ecdf: with compress=True it miscounts equal values.
-        places, counts = np.unique(np.clip(values, -1, 1), return_counts=True)
-        below = np.concatenate([[0], np.cumsum(counts), [values.size]]) / values.size
-        axes.step(
-            np.concatenate([[-1], places, [1]]),
-            below,
-            where="post",
-            color=shade(later, len(curves)),
-            label=f"after round {number}",
-        )
-    axes.axvline(0, color=RED, lw=0.8)
-    axes.set(
-        xlim=(-1, 1),
-        ylim=(0, 1),
-        xlabel="margin",
-        ylabel="share of the rows with at most this margin",
-    )
-    return tidy(axes, legend=True)
-
-
-def shapes(shapes: Shapes, ax: Any = None, top: int = 12) -> NDArray[Any]:
-    """Draw the effect of each feature on the score as a step function; return the axes.
-
-    Features with the widest range come first. A category has a mark for each level. A dashed line
-    is the effect of a missing value. ``ax`` may be several axes, at least one for each feature.
-    """
-    if not shapes.features:
-        raise DataError("the vote uses no feature, so there are no step functions to draw")
-    features = shapes.features
-    chosen = sorted(features, key=lambda j: (-features[j].span, j))[: positive_whole("top", top)]
-    count = len(chosen)
-    wide = min(count, MAX_PANELS_PER_ROW)
-    high = -(-count // wide)
-    size = (max(4.0, 2.6 * wide), max(3.0, 2.2 * high))
-    grid = _panels(ax, size, high, wide, count, sharey=True)
-    for axes, j in zip(grid, chosen, strict=True):
-        _shape(axes, features[j], shapes.answers)
-    grid[0].set_ylabel("added to the score")
-    grid[0].legend(frameon=False, fontsize="small")
-    return grid
-
-
-def _panels(
-    ax: Any,
+def panels(
+    ax: Axes | NDArray[Any] | None,
     size: tuple[float, float],
     high: int,
     wide: int,
@@ -246,130 +128,14 @@ def _panels(
     return np.array([*map(panel, grid[:count])])
 
 
-def _shape(axes: Any, shape: Shape, answers: Sequence[str]) -> None:
-    answers = answers or ("score",)  # a regression has no classes
-    for k, answer in enumerate(answers):
-        color = COLOURS[k] if k < len(COLOURS) else f"C{k}"
-        label = "score" if len(answers) == 1 else answer
-        if shape.levels:
-            places = np.arange(len(shape.levels))
-            axes.plot(places, shape.values[:, k], "o", ms=4, color=color, label=label)
-        else:
-            heights, edges = shape.values[:, k], _edges(shape.thresholds)
-            axes.stairs(heights, edges, baseline=None, lw=1.5, color=color, label=label)
-        style = {"color": GOLD, "label": "if missing"} if len(answers) == 1 else {}
-        axes.axhline(shape.missing[k], **{"color": color, "ls": "--", "lw": 1, **style})
-    axes.axhline(0, color="grey", lw=0.6, zorder=0)
-    axes.set_xlabel(shape.name)
-    if shape.levels:
-        step = -(-len(shape.levels) // MAX_LEVEL_NAMES)
-        shown = range(0, len(shape.levels), step)
-        axes.set_xticks(shown, [shape.levels[k] for k in shown], rotation=45, ha="right")
-    elif shape.thresholds.size == 0:
-        axes.set_xticks([])  # constant
-    tidy(axes)
-
-
-def importances(
-    names: Sequence[str] | None,
-    shares: ArrayLike,
-    ax: Any = None,
-    top: int = 20,
-    *,
-    spread: ArrayLike | None = None,
-    label: str = "share of the importance",
-) -> Any:
-    """Draw the largest shares as bars, the largest on top; ``spread`` gives error bars."""
-    heights = np.asarray(shares, dtype=np.float64)
-    if heights.ndim != 1 or heights.size == 0 or (names is not None and len(names) != heights.size):
-        count = "no" if names is None else len(names)
-        raise DataError(
-            f"there are {count} names for shares of shape {heights.shape}; give one for each share"
-        )
-    largest = np.argsort(-heights, kind="stable")[: positive_whole("top", top)]
-    size = (7, 1 + 0.28 * largest.size)
-    axes = panel(ax, size)
-    places = np.arange(largest.size)
-    widths = None if spread is None else np.asarray(spread, dtype=np.float64)[largest]
-    bars = axes.barh(places, heights[largest], height=0.7, xerr=widths)
-    axes.bar_label(bars, fmt="{:.2g}", padding=3, fontsize="small")
-    axes.set_yticks(places, [f"x{j}" if names is None else str(names[j]) for j in largest])
-    axes.invert_yaxis()
-    axes.margins(x=0.1)
-    note = "" if largest.size == heights.size else f" ({largest.size} largest of {heights.size})"
-    axes.set_xlabel(f"{label}{note}")
-    axes.tick_params(axis="y", length=0)
-    return tidy(axes)
-
-
-def _edges(thresholds: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return the ends of steps: the thresholds, and points slightly beyond the outer ones."""
-    inner = thresholds.astype(np.float64)
-    if inner.size == 0:
-        return np.array([0.0, 1.0])
-    beyond = 0.08 * np.ptp(inner) or max(0.5 * abs(inner[0]), 0.5)
-    return np.concatenate([[inner[0] - beyond], inner, [inner[-1] + beyond]])
-
-
-def _with_zeros(label: str, values: NDArray[np.float64], columns: Mapping[str, list[Any]]) -> str:
-    """Add to a label the round from which a line is 0, which a logarithmic scale cannot show."""
-    if values[-1] != 0:
-        return label
-    last = np.flatnonzero(values)
-    start = columns["number"][last[-1] + 1 if last.size else 0]
-    return f"{label} (0 from round {start} on)"
-
-
-MAX_POINTS = 500
-"""Maximum number of rows drawn; of more rows, quantiles are drawn."""
-
-
-def equaliser(curves: Mapping[int, ArrayLike], ax: Any = None) -> Any:
-    """Draw the weighted share of rules that err on each row after some rounds, from margins.
-
-    The rows with the largest shares come first. Boosting flattens the line towards equal shares
-    (Breiman 1999). The legend has the spread, the standard deviation over rows.
-    """
-    if not curves:
-        raise DataError("there are no margins to draw; give those of one round at least")
-    axes = panel(ax)
-    for later, number in enumerate(sorted(curves)):
-        wrong = (1 - np.asarray(curves[number], dtype=np.float64)) / 2
-        if wrong.ndim != 1 or not wrong.size:
-            raise DataError(f"the margins after round {number} are not a list of numbers")
-        places = np.linspace(0, 1, min(wrong.size, MAX_POINTS))
-        axes.plot(
-            places,
-            np.quantile(wrong, 1 - places),
-            color=shade(later, len(curves)),
-            label=f"after round {number}: spread {wrong.std():.3f}",
-        )
-    axes.axhline(0.5, color=RED, lw=0.8)
-    axes.set(xlim=(0, 1), ylim=(-0.02, 1.02))
-    axes.set(xlabel="rows, hardest first", ylabel="weighted share of rules that are wrong")
-    return tidy(axes, legend=True)
-
-
-def hardest(rows: Sequence[HardRow], ax: Any = None) -> Any:
-    """Draw the margin of each of the hardest rows as a bar, with its number and label."""
-    axes = panel(ax, (7, 1 + 0.28 * len(rows)))
-    places = np.arange(len(rows))
-    colours = [RED if entry.margin <= 0 else BLUE for entry in rows]
-    axes.barh(places, [entry.margin for entry in rows], height=0.7, color=colours)
-    axes.set_yticks(places, [f"row {entry.row}: {entry.label}" for entry in rows])
-    axes.invert_yaxis()
-    axes.axvline(0, color="grey", lw=0.8)
-    axes.set_xlabel("margin (below 0: the vote is wrong)")
-    axes.tick_params(axis="y", length=0)
-    return tidy(axes)
-
-
 MEASURED, CERTIFIED = BLUE, RED
 
 
-def threshold_curves(decision: ThresholdDecision, ax: Any = None) -> NDArray[Any]:
+def threshold_curves(
+    decision: ThresholdDecision, ax: Axes | NDArray[Any] | None = None
+) -> NDArray[Any]:
     """Draw recall and false alarms by threshold, and recall by false alarms; return the axes."""
-    by_threshold, by_alarms = grid = _panels(ax, (10, 4), 1, 2)
+    by_threshold, by_alarms = grid = panels(ax, (10, 4), 1, 2)
     columns = {name: np.array(values) for name, values in decision.curve.columns.items()}
     at, recall, alarms = (columns[k] for k in ("threshold", "recall", "false_positive_rate"))
     recall_lower, alarms_upper = columns["recall_at_least"], columns["false_positive_rate_at_most"]
@@ -382,7 +148,7 @@ def threshold_curves(decision: ThresholdDecision, ax: Any = None) -> NDArray[Any
                           label=f"{words}, certified within")  # fmt: skip
     by_threshold.axvline(decision.threshold, color="0.4", lw=0.8, ls="--", label="chosen")
     by_threshold.set(
-        xlabel=f"threshold for class '{decision.positive}'",
+        xlabel=f"threshold for class '{label_text(decision.positive)}'",
         ylabel="share of the class (recall), of all others (false positives)",
         ylim=(0, 1),
     )
@@ -401,7 +167,7 @@ def threshold_curves(decision: ThresholdDecision, ax: Any = None) -> NDArray[Any
     return grid
 
 
-def answering_curve(answering: Answering, ax: Any = None) -> Any:
+def answering_curve(answering: Answering, ax: Axes | None = None) -> Any:
     """Draw the error of answered rows by their share; return the axes."""
     ax = panel(ax)
     share = np.array([point.answered / answering.rows for point in answering.points])
@@ -428,11 +194,11 @@ def monitor_curves(
     error: float,
     delta: float,
     run_length: int,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> NDArray[Any]:
     """Draw the error with its interval, both capitals, and the detector in a column of panels."""
-    panels = 3 if drift is None else 4
-    grid = _panels(ax, (7, 2.1 * panels), panels, 1)
+    count = 3 if drift is None else 4
+    grid = panels(ax, (7, 2.1 * count), count, 1)
     if not mistakes["row"] and not drift:
         raise DataError("there is nothing to draw yet; curves start after 64 rows")
     curves = {name: np.array(values, float) for name, values in mistakes.items()}
@@ -457,6 +223,6 @@ def monitor_curves(
     return grid
 
 
-def _goal(axes: Any, height: float, label: str) -> None:
+def _goal(axes: Axes, height: float, label: str) -> None:
     axes.axhline(height, color=RED, lw=0.8, ls="--", label=label)
     tidy(axes, legend=True)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.live import Live
@@ -66,11 +65,10 @@ class LiveView:
 class NotebookLine:
     """A line of output that is overwritten, because bars of rich need ipywidgets in notebooks."""
 
-    def __init__(self, title: str, text: str) -> None:
-        self._title, self._text = title, text.replace("task.fields[", "").replace("]", "")
+    def __init__(self, title: str) -> None:
+        self._title, self._line = title, title
         self._began, self._last = time.monotonic(), 0.0
         self._total: float | None = None
-        self._line = ""
 
     def start(self) -> None:
         """Write the first state."""
@@ -78,30 +76,23 @@ class NotebookLine:
 
     def stop(self) -> None:
         """Write the last state, and end the line."""
-        self._write()
-        sys.stderr.write("\n")
-        sys.stderr.flush()
+        self._write("\n")
 
-    def add_task(self, description: str, *, total: float | None, **fields: Any) -> TaskID:
+    def add_task(self, description: str, *, total: float | None, text: str = "") -> TaskID:
         """Set the number of steps."""
         self._total = total
-        self._set_line(0, fields)
         return TaskID(0)
 
-    def update(self, task_id: TaskID, *, completed: float | None = None, **fields: Any) -> None:
+    def update(self, task_id: TaskID, *, completed: float | None = None, text: str = "") -> None:
         """Overwrite the line, at most once a second."""
-        self._set_line(completed or 0, fields)
+        seconds = time.monotonic() - self._began
+        self._line = f"{self._title} {completed or 0:g}/{self._total:g}  {text}  {seconds:.0f} s"
         if time.monotonic() - self._last >= 1:
             self._write()
 
-    def _set_line(self, done: float, fields: dict[str, Any]) -> None:
-        seconds = time.monotonic() - self._began
-        details = self._text.format(**fields)
-        self._line = f"{self._title} {done:g}/{self._total:g}  {details}  {seconds:.0f} s"
-
-    def _write(self) -> None:
+    def _write(self, end: str = "") -> None:
         self._last = time.monotonic()
-        sys.stderr.write(f"\r{self._line:<100}")
+        sys.stderr.write(f"\r{self._line:<100}{end}")
         sys.stderr.flush()
 
 
@@ -110,34 +101,39 @@ def error_console() -> Console:
     return Console(stderr=True, force_jupyter=False)
 
 
-class Bar(LiveView):
-    """A progress bar of one task with a text."""
+class StepsBar(LiveView):
+    """A progress bar of steps with a text; call it after every step."""
 
     def __init__(
-        self, title: str, total: int, text: str, console: Console | None, after: float
+        self, title: str, total: int, console: Console | None = None, *, after: float = 0.0
     ) -> None:
         super().__init__(after)
-        fields: dict[str, Any] = dict.fromkeys(re.findall(r"fields\[(\w+)\]", text), "–")
+        self._done = 0
         if console is None and in_notebook():
-            self._display: Progress | NotebookLine = NotebookLine(title, text)
+            self._display: Progress | NotebookLine = NotebookLine(title)
         else:
             self._display = Progress(
                 TextColumn(title, markup=False),
                 BarColumn(),
                 MofNCompleteColumn(),
-                TextColumn(text),
+                TextColumn("{task.fields[text]}", markup=False),
                 TimeElapsedColumn(),
                 console=console or error_console(),
             )
-        self._task = self._display.add_task(title, total=total, **fields)
+        self._task = self._display.add_task(title, total=total, text="")
 
-    def _show(self, done: int, **fields: Any) -> None:
+    def __call__(self) -> None:
+        """Draw the bar."""
+        self._show(self._done + 1)
+
+    def _show(self, done: int, text: str = "") -> None:
+        self._done = done
         self._begin_if_due()
         if self._drawn:
-            self._display.update(self._task, completed=done, **fields)
+            self._display.update(self._task, completed=done, text=text)
 
 
-class RoundsBar(Bar):
+class RoundsBar(StepsBar):
     """A bar of rounds with training error and bound; call it with every round.
 
     With ``loss`` rounds have a mean loss instead of an error, as in regression.
@@ -152,14 +148,11 @@ class RoundsBar(Bar):
         title: str = "boosting",
         after: float = 0.0,
     ) -> None:
-        error = "training error {task.fields[error]}  bound {task.fields[bound]}"
-        text = "mean loss {task.fields[error]}" if loss else error
-        super().__init__(title, rounds, text, console, after)
-        self._log_product = 0.0
-        self._last = 0.0
+        super().__init__(title, rounds, console, after=after)
+        self._loss, self._log_product, self._last = loss, 0.0, 0.0
         self._newest: Round | None = None
 
-    def __call__(self, entry: Round) -> None:
+    def __call__(self, entry: Round) -> None:  # type: ignore[override]
         """Record a round; draw it if the last drawing is old enough."""
         self._log_product += math.log(entry.normaliser)
         self._newest = entry
@@ -175,39 +168,22 @@ class RoundsBar(Bar):
 
     def _draw(self) -> None:
         if self._newest is not None:
-            bound = min(1.0, math.exp(self._log_product))
             error = f"{self._newest.training_error:.4f}"
-            self._show(self._newest.number, error=error, bound=f"{bound:.3g}")
+            bound = min(1.0, math.exp(self._log_product))
+            text = f"training error {error}  bound {bound:.3g}"
+            self._show(self._newest.number, f"mean loss {error}" if self._loss else text)
 
 
-class MembersBar(Bar):
+class MembersBar(StepsBar):
     """A bar of members with the out-of-bag error; call it with every member."""
 
     def __init__(self, members: int, console: Console | None = None, *, after: float = 0.0) -> None:
-        super().__init__(
-            "bagging", members, "error out of bag {task.fields[error]}", console, after
-        )
+        super().__init__("bagging", members, console, after=after)
 
-    def __call__(self, progress: Made) -> None:
+    def __call__(self, progress: Made) -> None:  # type: ignore[override]
         """Draw the bar."""
-        self._show(
-            progress.members, error="–" if progress.error is None else f"{progress.error:.4g}"
-        )
-
-
-class StepsBar(Bar):
-    """A bar of steps; call it after every step."""
-
-    def __init__(
-        self, title: str, count: int, console: Console | None = None, *, after: float = 0.0
-    ) -> None:
-        super().__init__(title, count, "", console, after)
-        self._done = 0
-
-    def __call__(self) -> None:
-        """Draw the bar."""
-        self._done += 1
-        self._show(self._done)
+        error = "–" if progress.error is None else f"{progress.error:.4g}"
+        self._show(progress.members, f"error out of bag {error}")
 
 
 FRAMES_PER_SECOND = 4

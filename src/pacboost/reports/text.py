@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.box import SIMPLE_HEAD
@@ -18,7 +18,10 @@ from pacboost.errors import DataError
 from pacboost.ledgers.ledger import HardRow, Ledger, Refill
 from pacboost.numerics import markup
 from pacboost.numerics.percent import percent, percent_above
-from pacboost.reports.plots import BLUE, RED, figure, tidy
+from pacboost.reports.plots import BLUE, RED, figure, label_text, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MAX_ROWS = 20
 """Maximum number of rows of a table: the first and the last."""
@@ -277,7 +280,7 @@ def short(value: float | None, digits: int = 4) -> str:
     return f"{value:.{digits}f}".replace("0.", ".", 1)
 
 
-def picture(columns: Columns, share: float, ax: Any = None) -> Any:
+def picture(columns: Columns, share: float, ax: Axes | None = None) -> Any:
     """Draw errors, with intervals and bounds, and margins of every booster; return the axes.
 
     ``ax`` may be one axes, for the errors, or two.
@@ -294,7 +297,7 @@ def picture(columns: Columns, share: float, ax: Any = None) -> Any:
     if len(panels) > 1:
         _margins(panels[1], shown, share)
     places = np.arange(len(done))
-    panels[0].set_yticks(places, shown["name"])
+    panels[0].set_yticks(places, [label_text(name) for name in shown["name"]])
     if not panels[0].yaxis_inverted():
         panels[0].invert_yaxis()
     for axes in panels:
@@ -306,7 +309,7 @@ def picture(columns: Columns, share: float, ax: Any = None) -> Any:
     return panels if ax is None or len(panels) > 1 else panels[0]
 
 
-def _errors(axes: Any, columns: Columns) -> None:
+def _errors(axes: Axes, columns: Columns) -> None:
     """Draw training error, bound, and test error with its interval; arrows mark large bounds."""
     places = np.arange(len(columns["name"]))
     training, bound, test, lower, upper = (
@@ -325,7 +328,7 @@ def _errors(axes: Any, columns: Columns) -> None:
     axes.set(xlim=(-0.02 * right, right), xlabel="share of the rows that are wrong")
 
 
-def _margins(axes: Any, columns: Columns, share: float) -> None:
+def _margins(axes: Axes, columns: Columns, share: float) -> None:
     places = np.arange(len(columns["name"]))
     marks = {"least": "<", "soft": "o", "median": "|"}
     words = {"least": "least", "soft": f"mean of the worst {share:.3g}", "median": "median"}

@@ -12,14 +12,13 @@ still rounds down to them, so that doubles can be compared without rounding.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.kernels import bins as lookup
+from pacboost.kernels.bins import encode, encode_rows, pack, quantiles_on_gpu
 from pacboost.kernels.runtime.threads import each_columns, each_rows
 from pacboost.samples.cuts import (
     TIE,
@@ -56,24 +55,25 @@ def upper_cuts(thresholds: NDArray[np.float32]) -> NDArray[np.float64]:
         return np.where(half.astype(np.float32) <= thresholds, half, np.nextafter(half, -np.inf))
 
 
-@dataclass(frozen=True, eq=False)
 class Bins:
     """The thresholds of every feature, and the code of its median."""
 
-    thresholds: tuple[NDArray[np.float32], ...]
-    middle: NDArray[np.int64]
-    """The code of the median: where a missing value goes if the feature was never missing."""
-    levels: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """The number of levels of each feature, 0 where it is not categorical; by default none is."""
-    sizes: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """The number of thresholds of each feature; a model file omits those that no rule needs."""
-
-    def __post_init__(self) -> None:
-        if self.levels.size == 0:
-            object.__setattr__(self, "levels", np.zeros(len(self.thresholds), dtype=np.int64))
-        if self.sizes.size == 0:
-            sizes = np.fromiter(map(len, self.thresholds), np.int64, len(self.thresholds))
-            object.__setattr__(self, "sizes", sizes)
+    def __init__(
+        self,
+        thresholds: tuple[NDArray[np.float32], ...],
+        middle: NDArray[np.int64],
+        levels: NDArray[np.int64] | None = None,
+        sizes: NDArray[np.int64] | None = None,
+    ) -> None:
+        features = len(thresholds)
+        self.thresholds, self.middle = thresholds, middle
+        """``middle`` is where a missing value goes if the feature was never missing."""
+        self.levels = np.zeros(features, dtype=np.int64) if levels is None else levels
+        """The number of levels of each feature, 0 if it is not categorical."""
+        self.sizes = (
+            np.fromiter(map(len, thresholds), np.int64, features) if sizes is None else sizes
+        )
+        """The number of thresholds of each feature; a model file omits those that no rule needs."""
 
     @cached_property
     def missing(self) -> int:
@@ -83,14 +83,6 @@ class Bins:
     @property
     def dtype(self) -> type[np.unsignedinteger]:
         return np.uint8 if self.missing <= 255 else np.uint16
-
-    def differ(self, other: Bins) -> bool:
-        """Check whether other bins cut elsewhere, or take other features as categorical."""
-        named = ("levels", "sizes")
-        return any(not np.array_equal(getattr(self, n), getattr(other, n)) for n in named) or any(
-            a.size == b.size and not np.array_equal(a, b)  # else one of them was not stored
-            for a, b in zip(self.thresholds, other.thresholds, strict=True)
-        )
 
     def encode(self, table: Table, features: NDArray[np.int64] | None = None) -> Codes:
         """Return the codes (features, rows) of a table; of some features only, ascending, if named.
@@ -112,7 +104,7 @@ class Bins:
     ) -> None:
         def task(start: int, stop: int) -> None:
             part = values[start:stop]
-            lookup.encode(part, first, features, *self.packed, self.missing, codes, start)
+            encode(part, first, features, *self.packed, self.missing, codes, start)
 
         each_rows(task, values.shape[0], width=max(1, features.size))
 
@@ -124,13 +116,13 @@ class Bins:
         [[2, 1]]
         """
         codes = np.empty((values.shape[1], rows.size), dtype=self.dtype)
-        finite = lookup.encode_rows(values, rows, *self.packed, self.missing, codes)
+        finite = encode_rows(values, rows, *self.packed, self.missing, codes)
         return codes if finite else None
 
     @cached_property
     def packed(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """The cuts of all features, and where those of each begin and end (kernels/bins.py)."""
-        return lookup.pack([upper_cuts(thresholds) for thresholds in self.thresholds])
+        return pack([upper_cuts(thresholds) for thresholds in self.thresholds])
 
 
 def fit_bins(
@@ -145,7 +137,9 @@ def fit_bins(
     default the table's.
     """
     if not 2 <= max_bins <= MAX_BINS:
-        raise ParameterError(f"max_bins is {max_bins}; it may be 2 to {MAX_BINS}")
+        raise ParameterError(
+            f"max_bins is {max_bins}; it may be 2 to {MAX_BINS}", parameter="max_bins"
+        )
     levels = table.levels.counts(table.n_columns) if levels is None else levels
     chosen: NDArray[np.intp] | None = None
     if table.n_rows > MAX_ROWS_FOR_QUANTILES:
@@ -176,7 +170,7 @@ def _fit_to_some(
     cuts_of: dict[int, Cut] = {}
     rows = table.take(chosen).in_place()
     if rows is not None and weights is None and not levels.any():
-        quantiles = lookup.quantiles(*rows, max_bins, TIE)
+        quantiles = quantiles_on_gpu(*rows, max_bins, TIE)
         cuts_of = {} if quantiles is None else cut_by_quantiles(*quantiles)
     rest = [j for j in range(table.n_columns) if j not in cuts_of]
     if rest:

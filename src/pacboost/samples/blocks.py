@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.kernels import bins as lookup
 from pacboost.kernels import layout, routing
+from pacboost.kernels.bins import encode
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.coded_table import CodedTable
@@ -43,6 +43,7 @@ class Blocks:
     lanes: int
     features: NDArray[np.int64]
     """A line for each feature, with the columns LANE to MONOTONE of kernels/layout.py."""
+    on_gpu: ClassVar[bool] = False
 
     def columns(self) -> Iterator[NDArray[np.uint8]]:
         """Return the codes feature by feature, where none share a lane."""
@@ -79,7 +80,8 @@ def refuse_long_codes(bins: Bins) -> None:
     if bins.missing > MAX_CODES_PER_LANE:
         raise ParameterError(
             f"trees read codes of one byte, but {bins.missing + 1} are needed; "
-            f"set max_bins to {MAX_CODES_PER_LANE} or less"
+            f"set max_bins to {MAX_CODES_PER_LANE} or less",
+            parameter="max_bins",
         )
 
 
@@ -191,7 +193,7 @@ def _fill(
             clashes = np.zeros(values.shape[1], dtype=np.int64)
             for tile in range(start, stop, ROWS_PER_TILE):
                 end = min(tile + ROWS_PER_TILE, stop)
-                lookup.encode(values[tile:end], first, every, *bins.packed, bins.missing, codes, 0)
+                encode(values[tile:end], first, every, *bins.packed, bins.missing, codes, 0)
                 lanes_of_block = features[first : first + values.shape[1]]
                 routing.place(codes, maps, lanes_of_block, words, tile, end, clashes)
             clashing.update(int(first + j) for j in np.flatnonzero(clashes))

@@ -23,6 +23,10 @@ class GpuCodes(NamedTuple):
     lanes: int
     features: NDArray[np.int64]
 
+    @property
+    def on_gpu(self) -> bool:
+        return True
+
     def columns(self) -> Iterator[NDArray[np.uint8]]:
         """Return the codes feature by feature, in parts of at most ``MAX_ROWS_PER_COPY`` rows."""
         return encode.code_columns(self.codes, self.features, MAX_ROWS_PER_COPY)

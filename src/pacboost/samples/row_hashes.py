@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from pacboost.kernels import hashing
 from pacboost.kernels.hashing import MISSING
 from pacboost.kernels.runtime.threads import each_rows, span_size
-from pacboost.sources.levels import Levels
 from pacboost.sources.table import Entries, Table, Values
 
 MAX_ROWS_FOR_SALT = 1024
@@ -37,7 +36,9 @@ class RowHasher:
     @classmethod
     def for_table(cls, table: Table) -> RowHasher:
         """Derive the salt from some rows: the same table always gives the same hashes."""
-        first = cls(table.n_rows, table.n_columns).hashes(table, _some_rows(table))
+        count = min(MAX_ROWS_FOR_SALT, table.n_rows)
+        some = np.linspace(0, table.n_rows - 1, count).astype(np.intp)
+        first = cls(table.n_rows, table.n_columns).hashes(table, some)
         return cls(int(mixed(first.sum(keepdims=True, dtype=np.uint64))[0]), table.n_columns)
 
     def below(self, table: Table, columns: NDArray[np.int64], limit: int) -> Rows:
@@ -72,7 +73,9 @@ class RowHasher:
             total += mixed(self._factors).sum() + self._stored(table.entries, rows)
             return mixed(total)
         for first, last in _spans(table, columns):
-            levels = _level_hashes(table.levels, first) if first in table.levels else None
+            levels = None
+            if first in table.levels:  # the last entry stands for missing values
+                levels = np.append(text_hashes(table.levels.columns[first]), np.uint64(MISSING))
             values, factors = table.block(first, last), self._factors[first:last]
             _add_columns(values, rows, levels, factors, total, compiled=compiled)
         if not compiled:
@@ -139,11 +142,6 @@ def _spans(table: Table, columns: Iterable[int] | None) -> Iterator[tuple[int, i
         yield first, min(first + table.width, every.stop)
 
 
-def _some_rows(table: Table) -> Rows:
-    count = min(MAX_ROWS_FOR_SALT, table.n_rows)
-    return np.linspace(0, table.n_rows - 1, count).astype(np.intp)
-
-
 def _cells(values: Values) -> Hashes:
     """Return an integer for each value: 0 for zeros, and one for all missing values."""
     missing = np.isnan(values)
@@ -155,13 +153,13 @@ def _cells(values: Values) -> Hashes:
     return cells
 
 
-def _level_hashes(levels: Levels, column: int) -> Hashes:
-    """Hash the text of every level of a column; the last entry stands for missing values."""
+def text_hashes(texts: Iterable[object]) -> Hashes:
+    """Hash the text of every object."""
     digests = b"".join(
-        hashlib.blake2b(str(level).encode(errors="surrogatepass"), digest_size=8).digest()
-        for level in levels.columns[column]
+        hashlib.blake2b(str(text).encode(errors="surrogatepass"), digest_size=8).digest()
+        for text in texts
     )
-    return np.concatenate([np.frombuffer(digests, dtype="<u8"), [MISSING]]).astype(np.uint64)
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
 
 def _level_cells(numbers: Values, level_hashes: Hashes) -> Hashes:

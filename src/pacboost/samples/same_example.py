@@ -13,7 +13,6 @@ the coverage of certificates (docs/proofs/holdout.md). ``share_learned`` is for 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +23,7 @@ from scipy import sparse
 
 from pacboost.errors import InputWarning, ParameterError, warn
 from pacboost.numerics.memory import in_host_memory
-from pacboost.samples.row_hashes import Hashes, mixed
+from pacboost.samples.row_hashes import Hashes, mixed, text_hashes
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.table import Table
@@ -39,13 +38,14 @@ NUMBERS = (int, float, np.number, np.bool_)
 Rows = NDArray[np.intp]
 
 
-def check_copies(copies: Any) -> str:
+def check_copies(copies: object) -> str:
     """Check the parameter ``copies``."""
     if not (isinstance(copies, str) and copies in COPIES):
         allowed = " or ".join(map(repr, COPIES))
         raise ParameterError(
             f"copies is {copies!r}; it may be {allowed}: 'draws' counts every row, "
-            "'distinct' counts equal rows once"
+            "'distinct' counts equal rows once",
+            parameter="copies",
         )
     return copies
 
@@ -131,7 +131,7 @@ def warn_uncounted(count: int, rows: int, why: str) -> None:
         warn(f"{count:,} of {rows:,} rows are not counted: {why}", InputWarning)
 
 
-REPEATS = "they equal other rows, and copies='distinct' counts equal rows once"
+REPEATS = "they equal other rows, and of distinct rows each counts once"
 
 
 def exact_keys(X: Any) -> Hashes:
@@ -149,13 +149,10 @@ def exact_keys(X: Any) -> Hashes:
 def _sum_keys(columns: Iterator[NDArray[Any]] | list[NDArray[Any]]) -> Hashes:
     keys: Hashes | None = None
     for number, values in enumerate(columns):
-        cells = mixed(mixed(_cells(values)) + _factor(number))
+        factor = np.uint64((2 * number + 1) * GOLDEN % 2**64)
+        cells = mixed(mixed(_cells(values)) + factor)
         keys = cells if keys is None else keys + cells
     return np.zeros(0, dtype=np.uint64) if keys is None else keys
-
-
-def _factor(number: int) -> np.uint64:
-    return np.uint64((2 * number + 1) * GOLDEN % 2**64)
 
 
 def _sparse_keys(X: Any) -> Hashes:
@@ -185,11 +182,7 @@ def _cells(values: NDArray[Any]) -> Hashes:
         return _cells(np.array(cells_as_given))
     texts = np.array(list(map(str, cells_as_given)), dtype=str)
     levels, place = np.unique(texts, return_inverse=True)
-    digests = b"".join(
-        hashlib.blake2b(level.encode(errors="surrogatepass"), digest_size=8).digest()
-        for level in levels.tolist()
-    )
-    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)[place]
+    return text_hashes(levels.tolist())[place]
 
 
 def column_values(X: Any) -> Iterator[NDArray[Any]]:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +12,6 @@ from numpy.typing import NDArray
 from pacboost.kernels.runtime.threads import ROWS_FOR_CHEAP_KERNELS, each_rows
 from pacboost.samples.bins import Bins, Codes
 from pacboost.samples.sparse_codes import SparseCodes
-from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table, Values
 
 Signs = NDArray[np.int8]
@@ -164,78 +159,3 @@ class Sums:
         means: NDArray[np.float64] = np.zeros(below.shape)
         np.divide(self.pulls, below, out=means, where=below > 0)
         return means
-
-
-Pieces = Callable[[], Iterator[NDArray[np.generic]]]
-
-_begun: WeakKeyDictionary[Sample, Future[str]] = WeakKeyDictionary()
-_existing_codes: WeakKeyDictionary[Sample, Pieces] = WeakKeyDictionary()
-_begins: WeakSet[Sample] = WeakSet()
-
-
-def take_codes_from(sample: Sample, pieces: Pieces, *, begins: bool = False) -> None:
-    """Let the fingerprint of a sample use codes that exist already, feature by feature.
-
-    With ``begins``, a thread may read them while the sample is boosted.
-    """
-    _existing_codes[sample] = pieces
-    if begins:
-        _begins.add(sample)
-
-
-def begin(sample: Sample) -> None:
-    """Start to compute the fingerprint of a sample whose codes are on a GPU, while that boosts."""
-    if sample in _begins:
-        executor = ThreadPoolExecutor(1, thread_name_prefix="pacboost")
-        _begun[sample] = executor.submit(_fingerprint, sample, _existing_codes[sample]())
-        executor.shutdown(wait=False)
-
-
-def fingerprint(sample: Sample) -> str:
-    """Return the SHA-256 of a sample in order: codes, words or raw rows, labels and weights.
-
-    >>> from pacboost.sources.arrays import ArrayTable
-    >>> signs = np.array([[1], [-1]], dtype=np.int8)
-    >>> one, other = (Sample(ArrayTable(np.array([[x], [2.0]])), signs) for x in (0.0, 1.0))
-    >>> fingerprint(one) == fingerprint(one), fingerprint(one) == fingerprint(other)
-    (True, False)
-    """
-    begun, pieces = _begun.pop(sample, None), _existing_codes.get(sample)
-    if begun is not None:
-        return begun.result()
-    if pieces is None or "codes" in vars(sample):
-        return _fingerprint(sample, None)
-    return _fingerprint(sample, pieces())
-
-
-def _fingerprint(sample: Sample, pieces: Iterator[NDArray[np.generic]] | None) -> str:
-    digest = hashlib.sha256()
-    for array in (*_labels_and_weights(sample), *(_features(sample) if pieces is None else ())):
-        digest.update(f"{array.dtype.str[1:]}{array.shape}".encode())
-        _add(digest, array)
-    if pieces is not None:
-        digest.update(f"u1{(sample.table.n_columns, sample.n_rows)}".encode())
-        for piece in pieces:
-            _add(digest, piece)
-    return digest.hexdigest()
-
-
-def _add(digest: Any, array: NDArray[np.generic]) -> None:
-    flat: Any = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    digest.update(memoryview(flat))
-
-
-def _labels_and_weights(sample: Sample) -> list[NDArray[np.generic]]:
-    arrays = (sample.signs, sample.base, sample.labels, sample.targets)
-    return [array for array in arrays if array is not None]
-
-
-def _features(sample: Sample) -> list[NDArray[np.generic]]:
-    if sample.sparse is not None:
-        codes = sample.sparse
-        return [codes.starts, codes.rows, codes.codes, codes.defaults]
-    if sample.codes is not None:
-        return [sample.codes]
-    if isinstance(sample.table, WordTable):
-        return [sample.table.starts, sample.table.words]
-    return [sample.rows]

@@ -92,7 +92,7 @@ def all_levels(levels: Levels, names: Sequence[str] | None, *data: Any) -> Level
     return Levels(in_order, levels.written)
 
 
-def _array(rows: Any) -> Any:
+def _array(rows: object) -> Any:
     return rows if isinstance(rows, Table) or is_frame(rows) else np.asarray(rows, dtype=object)
 
 
@@ -124,19 +124,19 @@ def _open(data: Any) -> _Source:
     return _Source(data.shape[1], None, column, column, lambda j: holds_text(data[:, j]))
 
 
-def chosen_columns(choice: Any, names: Sequence[str]) -> set[str]:
+def chosen_columns(choice: object, names: Sequence[str]) -> set[str]:
     """Return the names of the columns that ``categorical_features`` lists by name or number."""
     if choice is None or is_by_type(choice):
         return set()
     return {names[j] for j in _picked(choice, tuple(names), len(names))}
 
 
-def is_by_type(choice: Any) -> bool:
+def is_by_type(choice: object) -> bool:
     """Check whether the types of columns decide which of them are categorical."""
     return isinstance(choice, str) and choice == FROM_DTYPE
 
 
-def _chosen(source: _Source, choice: Any) -> list[int]:
+def _chosen(source: _Source, choice: object) -> list[int]:
     """Return the numbers of the chosen columns, in ascending order."""
     if choice is None:
         return []
@@ -149,14 +149,16 @@ def _picked(choice: Any, names: tuple[str, ...] | None, columns: int) -> list[in
     if isinstance(choice, str) or not isinstance(choice, Iterable):
         raise ParameterError(
             f"categorical_features is {choice!r}; it may be 'from_dtype', None, or a list of "
-            "column names, of column numbers, or of a boolean for every column"
+            "column names, of column numbers, or of a boolean for every column",
+            parameter="categorical_features",
         )
     picks = list(choice)
     if picks and all(isinstance(pick, bool | np.bool_) for pick in picks):
         if len(picks) != columns:
             raise ParameterError(
                 f"categorical_features holds {len(picks)} booleans, but X has {columns} columns; "
-                "give one for every column"
+                "give one for every column",
+                parameter="categorical_features",
             )
         return [j for j, pick in enumerate(picks) if pick]
     return sorted({_number(pick, names, columns) for pick in picks})
@@ -168,30 +170,34 @@ def _number(pick: Any, names: tuple[str, ...] | None, columns: int) -> int:
         if names is None:
             raise ParameterError(
                 f"categorical_features names {pick!r}, but the columns of X have no names; give "
-                f"column numbers, 0 to {columns - 1}, or a data frame"
+                f"column numbers, 0 to {columns - 1}, or a data frame",
+                parameter="categorical_features",
             )
         if pick not in names:
             close = close_names(pick, names)
             guess = f". Did you mean {close[0]!r}?" if close else ""
             raise ParameterError(
                 f"categorical_features names {pick!r}, which is not a column of X; its columns are "
-                f"{', '.join(map(repr, names))}{guess}"
+                f"{', '.join(map(repr, names))}{guess}",
+                parameter="categorical_features",
             )
         return names.index(pick)
     if isinstance(pick, bool) or not isinstance(pick, int | np.integer):
         raise ParameterError(
             f"categorical_features holds {pick!r}; it may hold column names, column numbers, or a "
-            "boolean for every column"
+            "boolean for every column",
+            parameter="categorical_features",
         )
     if not 0 <= pick < columns:
         raise ParameterError(
             f"categorical_features holds column number {pick}, but X has {columns} columns: give 0 "
-            f"to {columns - 1}"
+            f"to {columns - 1}",
+            parameter="categorical_features",
         )
     return int(pick)
 
 
-def levels_of(cells: Any, name: str) -> tuple[Level, ...]:
+def levels_of(cells: object, name: str) -> tuple[Level, ...]:
     """Find the levels in one column, in sorted order."""
     try:
         values = distinct(cells)
@@ -204,7 +210,7 @@ def levels_of(cells: Any, name: str) -> tuple[Level, ...]:
     return _in_order(values, name, cells)
 
 
-def _in_order(values: list[Any], name: str, cells: Any = ()) -> tuple[Level, ...]:
+def _in_order(values: list[Any], name: str, cells: object = ()) -> tuple[Level, ...]:
     """Sort the levels; 1 and 1.0 are one level, and a column holds text or numbers, not both.
 
     If ``cells`` holds the cells of the column, error messages name the row.
@@ -247,7 +253,7 @@ def _in_order(values: list[Any], name: str, cells: Any = ()) -> tuple[Level, ...
     return tuple(sorted(int(cell) if cell == int(cell) else cell for cell in numbers))
 
 
-def _first(candidates: list[Any], cells: Any) -> tuple[Any, str]:
+def _first(candidates: list[Any], cells: object) -> tuple[Any, str]:
     """Return the first cell that is one of the candidates, and its row in words if it is there."""
     for row, cell in enumerate(cell for part in pieces(cells) for cell in part):
         value = cell.item() if isinstance(cell, np.generic) else cell

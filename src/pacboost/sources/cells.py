@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import FileError
+from pacboost.sources.arrow import number_column
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.frame_table import CellOrigin, FrameTable
 from pacboost.sources.levels import Levels
@@ -146,6 +147,6 @@ class Cells:
 
     def take(self, numbers: Sequence[int]) -> Cells:
         """Return some of the rows."""
-        rows = need("pyarrow").array(numbers, "int64")
+        rows = number_column(np.array(numbers, np.int64))
         columns = {name: column.take(rows) for name, column in self.columns.items()}
         return Cells(self.file, columns, [self.lines[k] for k in numbers], self.decimal_comma)

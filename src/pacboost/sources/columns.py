@@ -51,7 +51,8 @@ def span_of(name: str, value: Any) -> tuple[int, int] | None:
     if not is_pair or not 1 <= ends[0] <= ends[1] <= MAX_SPAN:
         raise ParameterError(
             f"{name} is {value!r}; it may be None or a pair such as (1, 2), a minimum and a "
-            f"maximum from 1 to {MAX_SPAN}"
+            f"maximum from 1 to {MAX_SPAN}",
+            parameter=name,
         )
     return ends
 
@@ -65,7 +66,8 @@ def cuts_of(name: str, value: Any, low: int, high: int) -> tuple[int, ...]:
         return tuple(cuts)
     raise ParameterError(
         f"{name} is {value!r}; it may be None or up to {MAX_CUTS} whole numbers from {low} to "
-        f"{high:,}, in ascending order"
+        f"{high:,}, in ascending order",
+        parameter=name,
     )
 
 
@@ -73,7 +75,9 @@ def check_whole(name: str, value: Any, low: int, high: int | None = None) -> Non
     """Check that a value is a whole number from ``low`` to ``high``."""
     if type(value) is not int or value < low or (high is not None and value > high):
         allowed = f"{low} or more" if high is None else f"{low} to {high}"
-        raise ParameterError(f"{name} is {value!r}; it must be a whole number, {allowed}")
+        raise ParameterError(
+            f"{name} is {value!r}; it must be a whole number, {allowed}", parameter=name
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +93,7 @@ class Columns:
     origin: CellOrigin = IN_MEMORY
 
     @classmethod
-    def of(cls, data: Any) -> Columns:
+    def of(cls, data: object) -> Columns:
         """Take a data frame, or a list of mappings from column names to values."""
         if isinstance(data, Columns):
             return data

@@ -66,7 +66,9 @@ class DataFile:
     day_first: bool | None = None
     """Whether the day comes first in ambiguous dates such as 1/2/2024; None: read them as text."""
     content: bytes | None = None
-    """The bytes read from the standard input; None for a file."""
+    """The bytes read from elsewhere, such as the standard input; None for a file."""
+    origin: str = "standard input"
+    """The name that messages give to ``content``."""
 
     @classmethod
     def of(cls, file: str | Path | DataFile) -> DataFile:
@@ -74,7 +76,7 @@ class DataFile:
         return file if isinstance(file, DataFile) else cls(Path(file))
 
     def __str__(self) -> str:
-        return str(self.path) if self.content is None else "standard input"
+        return str(self.path) if self.content is None else self.origin
 
     @property
     def name(self) -> str:

@@ -37,7 +37,7 @@ def is_frame(data: object) -> bool:
         raise _refuse_doubled(problem) from problem
 
 
-def open_frame(data: Any) -> nw.DataFrame[Any]:
+def open_frame(data: object) -> nw.DataFrame[Any]:
     """Open a data frame with narwhals; column names must be distinct and valid Unicode."""
     try:
         frame: nw.DataFrame[Any] = nw.from_native(data, eager_only=True)
@@ -170,7 +170,7 @@ def numbers_of(series: Any) -> Values:
     return object_numbers(series)
 
 
-def object_numbers(cells: Any) -> NDArray[np.float64]:
+def object_numbers(cells: object) -> NDArray[np.float64]:
     """Convert a column of Python numbers of mixed types; missing cells become NaN."""
     values = [np.nan if is_missing(cell) else cell for part in pieces(cells) for cell in part]
     return np.array(values, dtype=np.float64)

@@ -35,7 +35,7 @@ NUMBERS_OR_TEXT = (
 Columns = Iterator[tuple[str, Iterable[Any]]]
 
 
-def odd_cell(data: Any, *, text: bool = False) -> str | None:
+def odd_cell(data: object, *, text: bool = False) -> str | None:
     """Return the column, the row and the value of the first cell that cannot be used, if any.
 
     With ``text``, cells of text that is not a number cannot be used either.
@@ -56,7 +56,7 @@ def odd_cell(data: Any, *, text: bool = False) -> str | None:
     return None
 
 
-def odd_value(values: Any, name: str, *, text: bool = False) -> str | None:
+def odd_value(values: object, name: str, *, text: bool = False) -> str | None:
     """Return the row and the first odd value of labels, targets or weights, if any.
 
     >>> odd_value([1.0, 10**400], "sample_weight")
@@ -72,7 +72,7 @@ ROWS_OR_LABELS = {
 }
 
 
-def refuse_text(value: Any, name: str) -> None:
+def refuse_text(value: object, name: str) -> None:
     """Raise if rows or labels are a text, such as the name of a file or a column.
 
     >>> refuse_text("rows.csv", "X")  # doctest: +ELLIPSIS
@@ -87,7 +87,7 @@ def refuse_text(value: Any, name: str) -> None:
         )
 
 
-def refuse_shape(data: Any) -> None:
+def refuse_shape(data: object) -> None:
     """Raise unless the input has rows and columns; lists within cells are checked later.
 
     >>> refuse_shape(np.zeros((3, 1, 1)))
@@ -144,7 +144,7 @@ def _odd_rows(data: Any) -> str | None:
     )
 
 
-def missing_value(values: Any, name: str) -> str | None:
+def missing_value(values: object, name: str) -> str | None:
     """Return the first row whose label is missing, if any.
 
     >>> missing_value(["a", None], "y")
@@ -209,7 +209,7 @@ def _first(cells: Iterable[Any], *, text: bool) -> str | None:
     return None
 
 
-def _columns(data: Any) -> Columns:
+def _columns(data: object) -> Columns:
     """Yield the name or number and the cells of each column of any kind of table."""
     if isinstance(data, Table):
         return
@@ -239,7 +239,7 @@ def _ragged(data: Any) -> Columns:
             yield str(number), [row[number] for row in data]
 
 
-def _cells(values: Any) -> Iterable[Any] | None:
+def _cells(values: object) -> Iterable[Any] | None:
     if isinstance(values, str | bytes | dict | set) or values is None:
         return None
     try:
@@ -249,7 +249,7 @@ def _cells(values: Any) -> Iterable[Any] | None:
     return cells if isinstance(cells, list | tuple) else [cells]
 
 
-def _array(data: Any) -> Any:
+def _array(data: object) -> Any:
     return np.asarray(data, dtype=None if hasattr(data, "dtype") else object)
 
 
@@ -332,19 +332,20 @@ def _explaining_steps(
         raise
 
 
-def _opened(value: Any, name: str) -> Any:
+def _opened(value: object, name: str) -> Any:
     value = collected(value)
     return in_host_memory(value) if name in (*VALUES, "by") else value
 
 
-def _refuse_huge(name: str, value: Any) -> None:
+def _refuse_huge(name: str, value: object) -> None:
     """Raise if an argument is, or contains, an integer beyond the range of floats."""
     if isinstance(value, tuple | list) and len(value) <= MAX_PARTS_CHECKED:
         for part in value:
             _refuse_huge(name, part)
     elif isinstance(value, int) and abs(value) > sys.float_info.max:
         raise ParameterError(
-            f"{name} is {shown(value)}; numbers up to {sys.float_info.max:.0e} are allowed"
+            f"{name} is {shown(value)}; numbers up to {sys.float_info.max:.0e} are allowed",
+            parameter=name,
         )
 
 

@@ -157,8 +157,8 @@ class FrameTable(ColumnTable):
     @classmethod
     def learn(
         cls,
-        data: Any,
-        choice: Any = FROM_DTYPE,
+        data: object,
+        choice: object = FROM_DTYPE,
         origin: CellOrigin = IN_MEMORY,
         *,
         note: bool = False,
@@ -212,7 +212,7 @@ class FrameTable(ColumnTable):
     @classmethod
     def like(
         cls,
-        data: Any,
+        data: object,
         names: Sequence[str] | None,
         levels: Levels,
         origin: CellOrigin = IN_MEMORY,
@@ -235,7 +235,7 @@ class FrameTable(ColumnTable):
         some = {name: cells[rows] for name, cells in self._columns.items()}
         return FrameTable.learn(some, self.choice, self.origin, quiet=True, raw=self._relearned)
 
-    def choosing(self, choice: Any) -> FrameTable:
+    def choosing(self, choice: object) -> FrameTable:
         """Return the same rows with the chosen columns as categories."""
         if choice is self.choice or (is_by_type(choice) and is_by_type(self.choice)):
             return self
@@ -375,12 +375,13 @@ def _type_of(cells: nw.Series[Any]) -> Any:
     return getattr(cells.to_native(), "dtype", cells.dtype)
 
 
-def _numbers_of_arrow(cells: Any, spelling: Spelling) -> NDArray[np.float64] | None:
+def _numbers_of_arrow(
+    cells: nw.Series[Any] | NDArray[Any], spelling: Spelling
+) -> NDArray[np.float64] | None:
     """Convert an Arrow column of text to numbers; None if it is not Arrow's or not all numbers."""
-    native = cells.to_native() if isinstance(cells, nw.Series) else None
+    native: Any = cells.to_native() if isinstance(cells, nw.Series) else None
     if spelling.missing_numbers or not hasattr(native, "num_chunks"):
         return None
-
     with suppress(ValueError):
         return doubles(native)
     return None
@@ -445,7 +446,7 @@ def _levels_of_text(coded: Coded, spelling: Spelling) -> tuple[Any, ...]:
     return tuple(texts)
 
 
-def _is_id(name: str, rows: int, cells: Any) -> bool:
+def _is_id(name: str, rows: int, cells: object) -> bool:
     """Check whether a column has the name of an id and a different whole number in each row."""
     if rows < MIN_ROWS_FOR_ID or not ID_NAME.search(name):
         return False

@@ -52,7 +52,7 @@ class Levels:
             counts[column] = len(levels)
         return counts
 
-    def numbers(self, column: int, cells: Any, name: str) -> NDArray[np.float64]:
+    def numbers(self, column: int, cells: object, name: str) -> NDArray[np.float64]:
         """Return the level number of each cell, NaN for missing and unknown ones."""
         levels = self.columns[column]
         numbers = _look_up(cells, {level: float(k) for k, level in enumerate(levels)}, name)
@@ -160,6 +160,23 @@ def is_unicode(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
+def refuse_unsaved_labels(labels: NDArray[Any]) -> None:
+    """Raise for labels that a model file cannot hold: numbers from 2**63 on, text ending in NUL.
+
+    >>> refuse_unsaved_labels(np.array([1, 2**63], dtype=np.uint64))
+    Traceback (most recent call last):
+    pacboost.errors.DataError: y holds 9223372036854775808; whole numbers as labels are below 2**63
+    """
+    if labels.dtype.kind == "u" and labels.size and int(labels.max()) >= 2**63:
+        raise DataError(f"y holds {labels.max()}; whole numbers as labels are below 2**63")
+    if labels.dtype.kind == "O":
+        for label in labels.ravel().tolist():
+            if isinstance(label, str | bytes) and label[-1:] in ("\0", b"\0"):
+                raise DataError(f"y holds {label!r}, which ends in NUL; drop that character")
+            if isinstance(label, int) and label >= 2**63:
+                raise DataError(f"y holds {label}; whole numbers as labels are below 2**63")
+
+
 def distinct(cells: Any) -> list[Any]:
     """Return the distinct cells of a column, without missing ones."""
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "fiub":
@@ -219,7 +236,7 @@ def _look_up_natively(
     return np.where(replaced == UNSEEN, np.nan, replaced)
 
 
-def _refuse_other_kind(level: Level, cells: Any, name: str) -> None:
+def _refuse_other_kind(level: Level, cells: object, name: str) -> None:
     """Raise if a column held text in fit and holds numbers now, or the reverse."""
     first = next((cell for part in pieces(cells) for cell in part if not is_missing(cell)), None)
     if first is not None and isinstance(first, str) != isinstance(level, str):

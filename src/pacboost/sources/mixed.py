@@ -46,14 +46,17 @@ class MixedFeatures:
     text: tuple[str, ...]
     columns: tuple[Conditions, ...] = ()
 
-    def __post_init__(self) -> None:
-        named = self.text if isinstance(self.text, list | tuple) else None
+    @classmethod
+    def checked(cls, options: TextFeatures, text: object) -> MixedFeatures:
+        """Return features for a list of the columns that hold texts, as users give it."""
+        named = text if isinstance(text, list | tuple) else None
         if named is None or not all(isinstance(name, str) for name in named):
             raise ParameterError(
-                f"text_columns is {self.text!r}; it may be a list of the columns that hold texts, "
-                "such as ['subject', 'body'], or None for rows that are texts themselves"
+                f"text_columns is {text!r}; it may be a list of the columns that hold texts, such "
+                "as ['subject', 'body'], or None for rows that are texts themselves",
+                parameter="text_columns",
             )
-        object.__setattr__(self, "text", tuple(named))
+        return cls(options, tuple(named))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -91,7 +94,7 @@ class MixedFeatures:
             )
         return columns
 
-    def values(self, rows: Any) -> Columns:
+    def values(self, rows: object) -> Columns:
         """Return the texts and levels of rows, and their numbers as read in fit."""
         columns = self.read(rows)
         levels, names = self.reading()
@@ -121,7 +124,7 @@ class MixedFeatures:
         ways = {j: column.written for j, column in numbers if column.written}
         return Levels(levels, ways), [column.name for column in others]
 
-    def learn(self, rows: Any) -> tuple[MixedFeatures, WordTable]:
+    def learn(self, rows: object) -> tuple[MixedFeatures, WordTable]:
         """Learn the conditions on each column; return them, and the table of the rows."""
         columns = replace(self, columns=()).read(rows)
         learned = list(self._learned(columns))
@@ -150,12 +153,12 @@ class MixedFeatures:
                     way = table.levels.written.get(j, "")
                     yield NumberConditions.learn(table.name(j), numbers, way)
 
-    def transform(self, rows: Any) -> WordTable:
+    def transform(self, rows: object) -> WordTable:
         """Return the table of the words that each row contains."""
         values = self.values(rows)
         return beside([column.held(values) for column in self.columns], self.vocabulary)
 
-    def lines(self, rows: Any) -> list[str]:
+    def lines(self, rows: object) -> list[str]:
         return self.values(rows).lines(self.names)
 
     def parameters(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from glob import escape
 from importlib import import_module
 from pathlib import Path
 from platform import node
+from secrets import token_hex
 from typing import Any
 from zlib import crc32
 
@@ -66,16 +67,30 @@ def place_of(path: Path) -> Path:
 
 
 def part_of(place: Path) -> Path:
-    """Return the temporary path of a file, and remove those that killed processes left behind.
+    """Create the temporary file that will replace a file, with the permissions of that file.
 
-    The name includes the machine and the process, because folders may be shared.
+    Its name is unique, because threads and processes may save to one path at the same time.
     """
-    begin = f".{place.name}.{crc32(node().encode()):08x}."
+    remove_leftovers(place)
+    part = place.with_name(f"{_prefix(place)}{os.getpid()}-{token_hex(4)}.part")
+    os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    with suppress(FileNotFoundError):
+        part.chmod(place.stat().st_mode & 0o777)
+    return part
+
+
+def remove_leftovers(place: Path) -> None:
+    """Remove the temporary files of a path that killed processes of this machine left behind."""
+    begin = _prefix(place)
     for leftover in place.parent.glob(f"{escape(begin)}*.part"):
-        if not _lives(leftover.name[len(begin) : -len(".part")]):
+        if not _lives(leftover.name[len(begin) : -len(".part")].partition("-")[0]):
             with suppress(OSError):
                 leftover.unlink()
-    return place.with_name(f"{begin}{os.getpid()}.part")
+
+
+def _prefix(place: Path) -> str:
+    """Return how temporary names begin: with the machine, because folders may be shared."""
+    return f".{place.name}.{crc32(node().encode()):08x}."
 
 
 def _lives(process: str) -> bool:
@@ -85,11 +100,7 @@ def _lives(process: str) -> bool:
         os.kill(int(process), 0)
     except ProcessLookupError:
         return False
-    except (
-        OSError,
-        ValueError,
-        OverflowError,
-    ):  # another user's process, or another program's file
+    except (OSError, ValueError, OverflowError):  # of another user, or another program's file
         return True
     return True
 
@@ -102,15 +113,16 @@ def atomic_write(path: Path) -> Iterator[Path]:
     replace them.
     """
     place = place_of(path)
-    part = part_of(place)
     try:
-        yield part
-        part.replace(place)
+        part = part_of(place)
+        try:
+            yield part
+            part.replace(place)
+        finally:
+            with suppress(OSError):
+                part.unlink()
     except OSError as problem:
         raise FileError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
-    finally:
-        with suppress(OSError):
-            part.unlink()
 
 
 def named_twice(names: Iterable[str]) -> list[str]:

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from pacboost.errors import DataError
 from pacboost.sources.table import Entries, Table, Values, picked
+
+if TYPE_CHECKING:
+    from scipy import sparse  # at run time only where it is used: importing it takes long
 
 
 class SparseTable(Table):
     """A SciPy sparse matrix by columns; cells that are not stored are 0.
 
+    >>> from scipy import sparse
     >>> table = SparseTable(sparse.csr_array([[0.0, 2.0], [1.5, 0.0]]))
     >>> table.entries.rows.tolist(), table.entries.values.tolist()
     ([1, 0], [1.5, 2.0])
@@ -35,7 +39,7 @@ class SparseTable(Table):
         self.n_rows, self.n_columns = matrix.shape
         self.names = names
         self._form = form or type(matrix)
-        columns = _in_order(matrix)
+        columns = _in_order(matrix if form else checked_matrix(matrix))
         values = columns.data
         if values.dtype not in (np.float32, np.float64):
             values = values.astype(np.float64)
@@ -53,6 +57,8 @@ class SparseTable(Table):
 
     @property
     def matrix(self) -> sparse.csc_array:
+        from scipy import sparse
+
         entries = self.entries
         shape = (self.n_rows, self.n_columns)
         return sparse.csc_array((entries.values, entries.rows, entries.starts), shape=shape)
@@ -71,6 +77,34 @@ class SparseTable(Table):
 
     def take(self, rows: NDArray[np.intp]) -> SparseTable:
         return SparseTable(self.matrix[rows], self.names, self._form)
+
+
+def checked_matrix(matrix: Any) -> Any:
+    """Return a SciPy matrix by rows or columns; raise if its indices lie outside its shape.
+
+    SciPy does not check them, and reads and writes outside arrays where they are wrong. The arrays
+    are shared with the input, which is not changed.
+
+    >>> from scipy import sparse
+    >>> matrix = sparse.csr_array(np.eye(2))
+    >>> matrix.indices[1] = 7
+    >>> checked_matrix(matrix)
+    Traceback (most recent call last):
+    pacboost.errors.DataError: the sparse matrix is damaged: indices must be < 2
+    """
+    try:
+        if matrix.format == "coo":
+            for indices, size in zip((matrix.row, matrix.col), matrix.shape, strict=True):
+                if indices.size and not 0 <= indices.min() <= indices.max() < size:
+                    raise ValueError(f"indices must be 0 to {size - 1}")
+        if matrix.format not in ("csr", "csc", "bsr"):
+            return matrix.tocsr()
+        arrays = (matrix.data, matrix.indices, matrix.indptr)
+        view = type(matrix)(arrays, shape=matrix.shape)
+        view.check_format(full_check=True)
+    except (IndexError, TypeError, ValueError) as problem:
+        raise DataError(f"the sparse matrix is damaged: {problem}") from problem
+    return view
 
 
 def _in_order(matrix: Any) -> Any:
@@ -195,6 +229,8 @@ def _narrow(size: int) -> type[np.integer[Any]]:
 
 def _matrix(starts: NDArray[np.integer], words: Numbers, shape: tuple[int, int]) -> Any:
     """Return rows of words as a SciPy matrix without widening the indices."""
+    from scipy import sparse
+
     ones = np.ones(words.size, dtype=np.int8)
     narrow = starts.astype(_narrow(words.size), copy=False)
     return sparse.csr_array((ones, words, narrow), shape=shape)
@@ -207,6 +243,8 @@ def words_of(table: Table) -> WordTable:
     >>> words_of(ArrayTable(np.array([[0.0, 2.0], [np.nan, 0.0]]))).words.tolist()
     [1]
     """
+    from scipy import sparse
+
     if isinstance(table, WordTable):
         return table
     if table.entries is None:

@@ -88,6 +88,7 @@ MAX_SKIPS = 4
 MAX_RUN_KINDS = 10_000
 """Patterns of words and gaps in an n-gram; every text is searched for all of them."""
 GAP = " … "
+SPANS = ("ngrams", "characters", "prefixes")
 MIN_CUTS = {"times": 2, "beginning": 1}
 MAX_CUT = 1_000
 """Smallest and largest numbers in ``times`` and ``beginning``."""
@@ -128,25 +129,35 @@ class TextFeatures:
     beginning: tuple[int, ...] = ()
     prefixes: tuple[int, int] | None = None
 
+    @classmethod
+    def checked(cls, **options: Any) -> TextFeatures:
+        """Return features for options as users give them: lists are tuples, no cuts are None."""
+        for name in options.keys() & set(SPANS):
+            options[name] = span_of(name, options[name])
+        for name in options.keys() & MIN_CUTS.keys():
+            options[name] = cuts_of(name, options[name], MIN_CUTS[name], MAX_CUT)
+        return cls(**options)
+
     def __post_init__(self) -> None:
-        for name in ("ngrams", "characters", "prefixes"):
-            object.__setattr__(self, name, span_of(name, getattr(self, name)))
-        for name, low in MIN_CUTS.items():
-            object.__setattr__(self, name, cuts_of(name, getattr(self, name), low, MAX_CUT))
         if self.ngrams is None and self.characters is None:
-            raise ParameterError("ngrams and characters are both None; give at least one of them")
+            raise ParameterError(
+                "ngrams and characters are both None; give at least one of them", parameter="ngrams"
+            )
         check_whole("skips", self.skips, 0, MAX_SKIPS)
         runs = sum((self.skips + 1) ** (size - 1) for size in range(*_ends(self.ngrams)))
         if runs > MAX_RUN_KINDS:
             raise ParameterError(
                 f"ngrams is {self.ngrams} and skips {self.skips}: that gives more than "
                 f"{MAX_RUN_KINDS:,} patterns of words and gaps. Choose shorter n-grams, or fewer "
-                "skips"
+                "skips",
+                parameter="ngrams",
             )
         check_whole("min_count", self.min_count, 1)
         check_whole("max_features", self.max_features, 1)
         if not isinstance(self.lowercase, bool):
-            raise ParameterError(f"lowercase is {self.lowercase!r}; it may be True or False")
+            raise ParameterError(
+                f"lowercase is {self.lowercase!r}; it may be True or False", parameter="lowercase"
+            )
 
     def tokens(self, text: str) -> list[str]:
         """Return the single words of a text, in order."""
@@ -168,7 +179,7 @@ class TextFeatures:
                     map(word_conditions.prefixes_of, tokens, repeat(sizes))
                 )
 
-    def learn(self, texts: Any) -> tuple[TextFeatures, WordTable]:
+    def learn(self, texts: object) -> tuple[TextFeatures, WordTable]:
         """Learn the vocabulary; return the options with it, and the table of the texts."""
         rows = read_texts(texts)
         words, table = find_words(rows, self.words, self.min_count, self.max_features)
@@ -180,7 +191,7 @@ class TextFeatures:
             )
         return replace(self, vocabulary=words), table
 
-    def transform(self, texts: Any) -> WordTable:
+    def transform(self, texts: object) -> WordTable:
         """Return the table of the vocabulary words that each text contains."""
         numbers = self._numbers
         starts, words_of_rows = numbered(
@@ -198,7 +209,7 @@ class TextFeatures:
         """
         return word_conditions.sentence(self.vocabulary[number])
 
-    def read(self, texts: Any) -> list[str]:
+    def read(self, texts: object) -> list[str]:
         return read_texts(texts)
 
     def lines(self, texts: Any) -> list[str]:
@@ -237,7 +248,7 @@ class TextFeatures:
     def from_dict(cls, content: Mapping[str, Any], vocabulary: tuple[str, ...]) -> TextFeatures:
         if not all(one < other for one, other in pairwise(vocabulary)):
             raise ValueError("the words of the vocabulary are not in order, or not distinct")
-        return cls(**content, vocabulary=vocabulary)
+        return cls.checked(**content, vocabulary=vocabulary)
 
 
 @lru_cache(maxsize=100_000)

@@ -234,7 +234,7 @@ def part_of(way: str) -> tuple[str, str] | None:
     return (part, order) if part in PARTS else None
 
 
-def is_way(way: Any) -> bool:
+def is_way(way: object) -> bool:
     """Check whether a value is a valid entry of ``Levels.written``."""
     if way in (COMMA, *TRUTH_WAYS):
         return True

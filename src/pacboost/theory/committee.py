@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
 from pacboost.boosters.choose import as_booster
@@ -17,7 +17,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import NoEdgeWarning, NotCertified, TooFewRowsWarning, warn
 from pacboost.estimators.fitted import predicting
-from pacboost.estimators.fitted import vote as votes
+from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.parameters import named, with_fields
 from pacboost.estimators.inputs.estimator import fits_rows
@@ -44,7 +44,7 @@ from pacboost.samples.sample import Sample, signs_of
 from pacboost.theory.majority_of import BoostedMember, Rows, boost_each
 
 
-class MembersClassifier(ClassifierMixin, votes.VoteBase):  # type: ignore[misc]
+class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
     """A classifier that sets ``classes_`` and a ``model_`` with one vote for each rule."""
 
     classes_: NDArray[Any]
@@ -87,7 +87,7 @@ class MembersClassifier(ClassifierMixin, votes.VoteBase):  # type: ignore[misc]
             "certify='holdout', or give such rows to pacboost.certify"
         )
 
-    def _read(self, X: Any, y: Any, seed: int) -> tuple[LabelledRows, Apart | None]:
+    def _read(self, X: ArrayLike, y: ArrayLike, seed: int) -> tuple[LabelledRows, Apart | None]:
         """Hold rows out for the certificate, if any, and read the others with one label per row."""
         asked = Certifying(self.certify, self.holdout, self.delta, self._equal_rows)
         divided = division.held_out(X, y, None, asked, seed)
@@ -170,7 +170,7 @@ class RowCommittee(MembersClassifier):
         """Choose the rows of every member; warn if there are too few."""
 
     @fits_rows
-    def fit(self, X: Any, y: Any, *, copies: str = "draws") -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, *, copies: str = "draws") -> Self:
         """Learn the members.
 
         Parameters

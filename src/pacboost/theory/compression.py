@@ -18,7 +18,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from pacboost.bounds import occam
 from pacboost.bounds.certificate import Certificate
@@ -104,7 +105,7 @@ Compressed = tuple[Vote, Certificate, NDArray[np.intp]]
 
 
 @explains_input
-def compress(model: Any, X: Any, y: Any, delta: float = 0.05) -> Any:
+def compress(model: BaseEstimator, X: ArrayLike, y: ArrayLike, delta: float = 0.05) -> Any:
     """Return a certified copy of a classifier whose vote a few of its training rows determine.
 
     The thresholds of the copy are values of rows, and its votes are whole numbers: of all roundings

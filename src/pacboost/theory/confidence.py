@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -18,24 +18,19 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, TooFewRowsWarning, warn
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import (
-    RemembersRows,
-    ScoredClassifier,
-    fits_rows,
-    takes_rows,
-)
+from pacboost.estimators.inputs.estimator import ScoredClassifier, fits_rows, takes_rows
 from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
-from pacboost.fit.division import counted, undivided
-from pacboost.samples.same_example import check_copies
+from pacboost.fit.division import counted
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.explained_errors import checked_by_scikit_learn
+from pacboost.theory.distinct_rows import CountsDistinctRows
 from pacboost.theory.sample_sizes import runs_needed, selection_size
 
 
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class ConfidenceBoost(ScoredClassifier, RemembersRows, BaseEstimator):  # type: ignore[misc]
+class ConfidenceBoost(ScoredClassifier, CountsDistinctRows, BaseEstimator):  # type: ignore[misc]
     """Fit a learner that may fail several times, and keep the best fit.
 
     The learner promises risk ≤ ``epsilon`` except with probability ``failure``. k independent runs
@@ -85,19 +80,17 @@ class ConfidenceBoost(ScoredClassifier, RemembersRows, BaseEstimator):  # type: 
         copies : {"draws", "distinct"}, default="draws"
             With "distinct", one of several equal rows is used; see ``BoostClassifier.fit``.
         """
-        check_copies(copies)
         check_estimator(self.estimator)
         self.runs_needed_ = runs_needed(self.failure, self.delta)
         needed = selection_size(self.epsilon, self.gap, self.runs_needed_, self.delta)
         self.selection_rows_needed_ = needed
         with checked_by_scikit_learn():
-            X, y = validate_data(
+            rows, labels = validate_data(
                 self, X, y, ensure_all_finite="allow-nan" if self._takes_nan() else True
             )
-            check_classification_targets(y)
-        self._remember(ArrayTable(X))
-        divided = undivided(X, y, copies, once=True)
-        X, y, self._examples = divided.X, divided.y, divided.examples
+            check_classification_targets(labels)
+        divided = self._take_rows(ArrayTable(rows), rows, labels, copies)
+        X, y = divided.X, divided.y
         self.classes_ = np.unique(y)
         if self.classes_.size > 2 and not get_tags(self._learner()).classifier_tags.multi_class:
             raise DataError(
@@ -125,14 +118,14 @@ class ConfidenceBoost(ScoredClassifier, RemembersRows, BaseEstimator):  # type: 
         return self
 
     @takes_rows
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict with the best of the fits."""
         check_is_fitted(self)
         with checked_by_scikit_learn():
-            X = validate_data(
+            rows = validate_data(
                 self, X, reset=False, ensure_all_finite="allow-nan" if self._takes_nan() else True
             )
-        answers: NDArray[Any] = self.best_.predict(X)
+        answers: NDArray[Any] = self.best_.predict(rows)
         return answers
 
     @property
@@ -162,7 +155,7 @@ class ConfidenceBoost(ScoredClassifier, RemembersRows, BaseEstimator):  # type: 
     def _takes_nan(self) -> bool:
         return bool(get_tags(self._learner()).input_tags.allow_nan)
 
-    def _run(self, X: Any, y: Any, generator: np.random.RandomState) -> Any:
+    def _run(self, X: ArrayLike, y: ArrayLike, generator: np.random.RandomState) -> Any:
         model = clone(self._learner())
         if "random_state" in model.get_params():
             model.set_params(random_state=int(generator.randint(2**31)))

@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
@@ -70,11 +71,7 @@ class RowWeights:
         order = np.argsort(-self.by_row, kind="stable")[: positive_whole("k", k)]
         return [(int(row), float(self.by_row[row])) for row in order]
 
-    def sizes(self, mean: float = 60.0) -> Doubles:
-        """Return areas of points for ``scatter``, proportional to the weights, with this mean."""
-        return mean * self.by_row * self.by_row.size
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """Return a copy of the weights."""
         return np.array(self.values, dtype=dtype)
 
@@ -93,7 +90,9 @@ class RowWeights:
 
 
 @explains_input
-def weights(model: Any, t: int, X: Any, y: Any, sample_weight: Any = None) -> RowWeights:
+def weights(
+    model: BaseEstimator, t: int, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+) -> RowWeights:
     """Return D_t, the weights of the training rows in round t.
 
     Parameters
@@ -119,7 +118,7 @@ def weights(model: Any, t: int, X: Any, y: Any, sample_weight: Any = None) -> Ro
 
 
 def _unwrapped(
-    model: Any, X: Any, y: Any, sample_weight: Any
+    model: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[list[Doubles], list[Doubles]]:
     """Return ln(D_1(i) exp(-margin_i)) before each round and after the last, and each gain.
 
@@ -252,7 +251,9 @@ class Proof:
 
 
 @explains_input
-def proof(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Proof:
+def proof(
+    model: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+) -> Proof:
     """Return every quantity of AdaBoost's proof, round by round; ``print`` shows them.
 
     They are D_t, the rule's error, its vote α, the normaliser Z, the product of all Z so far,
@@ -276,7 +277,7 @@ def proof(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Proof:
         raise ParameterError("the proof is shown for two classes; fit y == k, one against the rest")
     costs, gains = _unwrapped(model, X, y, sample_weight)
     product = 1.0
-    steps: list[Any] = []
+    steps: list[ProofStep] = []
     for entry, gained, cost, later in zip(
         model.model_.ledger.rounds, gains, costs, costs[1:], strict=False
     ):
@@ -294,14 +295,14 @@ def proof(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Proof:
 
 
 @explains_input
-def staged_margins(model: Any, X: Any, y: Any) -> Iterator[Doubles]:
+def staged_margins(model: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Iterator[Doubles]:
     """Yield the margins of rows after each round, by the votes of the rounds so far."""
     model, X = vote_of(model, X)
     yield from explaining.staged_margins(model.model_, model._labelled(X, y))
 
 
 @explains_input
-def ranking(model: Any, X: Any, y: Any) -> answers.Ranking:
+def ranking(model: BaseEstimator, X: ArrayLike, y: ArrayLike) -> answers.Ranking:
     """Measure how well a classifier ranks the labels of rows: Hamming loss, one-error and others.
 
     With one label per row the one-error is the error, with ties counted as wrong.

@@ -206,16 +206,13 @@ class Filtered:
         return max(10 * self.rows if 0 in shares else 0, 3 * math.ceil(MIN_FILTERED_ROWS / rarest))
 
 
-def three_learners(sample: Sample, learner: Learner, seed: int) -> tuple[Hypothesis, Filtered]:
-    """Learn three rules, or one if it makes no mistake or the second never disagrees with it."""
-    *_, last = three_steps(sample, learner, seed)
-    return last
-
-
 def three_steps(
     sample: Sample, learner: Learner, seed: int
 ) -> Iterator[tuple[Hypothesis, Filtered]]:
-    """Learn the three rules, and yield the result after each: the first rule until all exist."""
+    """Learn the three rules, and yield the result after each: the first rule until all exist.
+
+    It ends with the first rule if that makes no mistake, or if the second never disagrees with it.
+    """
     first, second, third = disjoint_parts(sample.n_rows, 3, seed)
     everyone = np.arange(sample.n_rows)
     seeds = RowsShown(sample.n_rows, seed)

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.certificate import certified
 from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.errors import NotCertified, ParameterError
@@ -85,17 +85,8 @@ def rademacher_bound(
     return outward(ramp + complexity + math.sqrt((log_tries - math.log(delta)) / (2 * n)))
 
 
-@plain_numbers
-def certificate(below: int, n: int, theta: float, log_size: float, delta: float) -> Certificate:
-    """Certify a vote by the bound of Schapire et al. 1998.
-
-    >>> round(certificate(5000, 100_000, 0.3, math.log(1000), 0.05).value, 5)
-    0.18775
-    """
-    return Certificate.by(
-        "margins.schapire_bound",
-        {"below": below, "n": n, "theta": theta, "log_size": log_size, "delta": delta},
-    )
+certificate = certified(schapire_bound)
+"""Certify a vote by the bound of Schapire et al. 1998."""
 
 
 def _schapire(

@@ -18,10 +18,10 @@ from copy import deepcopy
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import product
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
@@ -35,7 +35,7 @@ from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.exact import wrong_margins
 from pacboost.numerics.growth import log_sauer
 from pacboost.numerics.same_bits import mean
-from pacboost.questions.mistakes import table_of
+from pacboost.questions.two_classes import table_of
 from pacboost.samples.bins import MAX_BINS, fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
@@ -43,7 +43,7 @@ from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import collected
 from pacboost.theory.finite_worlds import Finite
 from pacboost.theory.learners import Box, Rectangle
-from pacboost.theory.worlds import Boxes, Rows, Signs, World
+from pacboost.theory.worlds import Boxes, Predict, Rows, Signs, World
 
 FRESH_EXAMPLES = 2**14
 """Number of fresh examples that bound a risk which the world cannot compute exactly."""
@@ -99,9 +99,23 @@ class PacAnswer:
         return "\n".join([self.sentence, *(["Bounds that apply:"] if lines else []), *lines])
 
 
+@runtime_checkable
+class Classifier(Protocol):
+    """An estimator with ``fit`` and ``predict``."""
+
+    def fit(self, X: Rows, y: Signs, /) -> Classifier:
+        """Learn from rows and their labels."""
+
+    def predict(self, X: Rows, /) -> NDArray[Any]:
+        """Return a label for each row."""
+
+
+AnyLearner = Learner | Classifier | Callable[[Rows, Signs], Predict]
+
+
 @plain_numbers
 def pac(
-    learner: Any,
+    learner: AnyLearner,
     world: World,
     m: int,
     *,
@@ -190,7 +204,7 @@ class PacRun:
 
 
 def _run(
-    learner: Any, world: World, m: int, generator: np.random.Generator, delta: float
+    learner: AnyLearner, world: World, m: int, generator: np.random.Generator, delta: float
 ) -> PacRun:
     X, y = world.draw(m, generator)
     predict, rule = _fitted(learner, X, y)
@@ -211,16 +225,16 @@ def _run(
     return PacRun(wrong / FRESH_EXAMPLES, low, high, mistakes, tightest)
 
 
-def _fitted(learner: Any, X: Rows, y: Signs) -> tuple[Callable[[Rows], Any], Any]:
+def _fitted(learner: AnyLearner, X: Rows, y: Signs) -> tuple[Predict, object]:
     """Learn from a sample; return the function that predicts, and its rule."""
     if isinstance(learner, Learner):
         return _learned_rule(learner, X, y)
-    if isinstance(learner, type) or not (hasattr(learner, "fit") or callable(learner)):
+    if isinstance(learner, type) or not (isinstance(learner, Classifier) or callable(learner)):
         raise ParameterError(
             f"learner is {learner!r}; give a learner of pacboost, an object with fit and predict "
             "(not a class), or a function (X, y) that returns a function of rows"
         )
-    if not hasattr(learner, "fit"):
+    if not isinstance(learner, Classifier):
         return learner(X, y), None
     if np.unique(y).size == 1:  # most classifiers reject a single class
         only = int(y[0])
@@ -229,7 +243,7 @@ def _fitted(learner: Any, X: Rows, y: Signs) -> tuple[Callable[[Rows], Any], Any
     return fitted.predict, getattr(fitted, "rule_", None)
 
 
-def _learned_rule(learner: Learner, X: Rows, y: Signs) -> tuple[Callable[[Rows], Any], Any]:
+def _learned_rule(learner: Learner, X: Rows, y: Signs) -> tuple[Predict, Rule]:
     table = ArrayTable(X)
     bins = fit_bins(table, MAX_BINS) if learner.codes else None
     sample = Sample(table, y[:, None], bins=bins)
@@ -237,7 +251,7 @@ def _learned_rule(learner: Learner, X: Rows, y: Signs) -> tuple[Callable[[Rows],
     if not isinstance(rule, Rule):
         raise ParameterError(f"{learner.name} finds rules that do not answer -1 or +1; give stumps")
 
-    def predict(rows: Rows) -> Any:
+    def predict(rows: Rows) -> NDArray[Any]:
         signs = np.ones((len(rows), 1), dtype=np.int8)
         return rule.answers(Sample(ArrayTable(rows), signs, bins=bins))
 
@@ -313,7 +327,7 @@ class Shattering:
 
 
 @explains_input
-def shatters(learner: Any, X: Any) -> Shattering:
+def shatters(learner: Any, X: ArrayLike) -> Shattering:
     """Ask a learner for a rule for every labeling of up to 14 points.
 
     Parameters

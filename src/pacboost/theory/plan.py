@@ -17,7 +17,6 @@ from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import log_cover, log_sauer
 from pacboost.numerics.kl import kl
 from pacboost.theory import needs, sample_sizes
-from pacboost.theory import vc as vc_bound
 from pacboost.theory.plan_learning import (
     WORST_CASE,
     Plan,
@@ -31,6 +30,7 @@ from pacboost.theory.plan_learning import (
     stumps,
     vc,
 )
+from pacboost.theory.vc import realizable
 from pacboost.training.filtering.plan import share_of
 
 
@@ -44,7 +44,8 @@ def rounds(*, edge: float, error: float | None = None, rows: int | None = None) 
     probability("edge", edge)
     if (error is None) == (rows is None):
         raise ParameterError(
-            "give either error, the training error to reach, or rows, the number of rows to fit"
+            "give either error, the training error to reach, or rows, the number of rows to fit",
+            parameter="error",
         )
     target = probability("error", error) if error is not None else 1 / positive_whole("rows", rows)
     per_round = -0.5 * math.log1p(-(edge**2))
@@ -127,11 +128,11 @@ def strong(*, epsilon: float, delta: float, edge: float, dimension: int) -> Plan
         number = needed_rounds(high)
         size = low if number == needed_rounds(low) else high  # the bound falls while T is constant
         growth = number * log_sauer(d, 2 * size) + log_cover(2 * size, number)
-        return vc_bound.realizable(low, delta / 2, growth) <= epsilon
+        return realizable(low, delta / 2, growth) <= epsilon
 
     def sure(m: int) -> bool:
         growth = (math.log(m) / per_round + 1) * (d + 1) * math.log(2 * m + 1) + 1
-        return vc_bound.realizable(m, delta / 2, growth) <= epsilon
+        return realizable(m, delta / 2, growth) <= epsilon
 
     start, what = max(8, d), "the vote's VC bound"
     examples = from_here_on(between, start, smallest(sure, start, what), what)
@@ -167,7 +168,7 @@ def confidence(
     if epsilon is not None and gap is not None:
         examples = sample_sizes.selection_size(epsilon, gap, runs, delta)
     elif epsilon is not None or gap is not None:
-        raise ParameterError("give epsilon and gap together, or neither")
+        raise ParameterError("give epsilon and gap together, or neither", parameter="gap")
     simulated = max(1, math.ceil(math.log(delta) / math.log(failure)))
     return Plan(
         question=f"Runs so that one succeeds, and a fresh sample to find it, with confidence "
@@ -194,7 +195,9 @@ def resample(*, edge: float, delta: float, rounds: int, log_size: float) -> Plan
     gamma = probability("edge", edge) / 2
     number = positive_whole("rounds", rounds)
     if not 0 <= log_size < math.inf:
-        raise ParameterError(f"log_size is {log_size}; it must be finite, and 0 or more")
+        raise ParameterError(
+            f"log_size is {log_size}; it must be finite, and 0 or more", parameter="log_size"
+        )
     nats = math.log(2 * number / probability("delta", delta)) + log_size
     rows = math.ceil(8 * nats / gamma**2)
     return Plan(

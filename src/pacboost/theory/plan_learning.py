@@ -15,9 +15,9 @@ from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import log_stump_growth, vc_of_stumps
 from pacboost.numerics.markup import bold, facts
-from pacboost.theory import finite as finite_bound
 from pacboost.theory import needs, sample_sizes
-from pacboost.theory import vc as vc_bound
+from pacboost.theory.finite import examples_for_consistent
+from pacboost.theory.vc import growth_of_dimension, pessimistic, realizable
 
 
 @dataclass(frozen=True)
@@ -91,9 +91,9 @@ def finite(
     94
     """
     if (size is None) == (log_size is None):
-        raise ParameterError("give either size or log_size = ln(size)")
+        raise ParameterError("give either size or log_size = ln(size)", parameter="size")
     nats = math.log(positive_whole("size", size)) if size is not None else float(log_size or 0.0)
-    examples = finite_bound.examples_for_consistent(epsilon, delta, nats)
+    examples = examples_for_consistent(epsilon, delta, nats)
     parted = nats > math.log(2.5)  # two of three concepts agree on some point and differ elsewhere
     lower = math.ceil(sample_sizes.blumer(epsilon, delta)) if parted else 1
     return Plan(
@@ -117,12 +117,10 @@ def vc(*, epsilon: float, delta: float, dimension: int) -> Plan:
     >>> vc(epsilon=0.1, delta=0.05, dimension=4).lower
     27
     """
-    growth = vc_bound.growth_of_dimension(positive_whole("dimension", dimension))
+    growth = growth_of_dimension(positive_whole("dimension", dimension))
     examples = min(
         sample_sizes.blumer_upper(epsilon, delta, dimension),
-        smallest(
-            lambda n: vc_bound.realizable(n, delta, growth) <= epsilon, dimension, "the VC bound"
-        ),
+        smallest(lambda n: realizable(n, delta, growth) <= epsilon, dimension, "the VC bound"),
     )
     return Plan(
         question=f"Examples for error ≤ {epsilon:g} with confidence {confidence_number(delta)}, "
@@ -171,7 +169,7 @@ def stumps(*, epsilon: float, delta: float, features: int) -> Plan:
     p = positive_whole("features", features)
     probability("epsilon", epsilon)
     examples = smallest(
-        lambda n: vc_bound.pessimistic(0, n, delta, lambda m: log_stump_growth(m, p)) <= epsilon,
+        lambda n: pessimistic(0, n, delta, lambda m: log_stump_growth(m, p)) <= epsilon,
         2,
         "the VC bound",
     )
@@ -271,7 +269,8 @@ def recall(
     if not target < true_recall <= 1:
         raise ParameterError(
             f"true_recall is {true_recall:g}; it must be above the recall of {target:g} to "
-            "certify, and at most 1"
+            "certify, and at most 1",
+            parameter="true_recall",
         )
     missed = 1 - true_recall
     positives = passing.rows_to_pass(1 - target, delta, missed, power)
@@ -324,7 +323,8 @@ def coverage(
     if not 0 < rarest <= 1 / classes:
         raise ParameterError(
             f"share is {share:g}; the share of the rarest of {classes} classes must be above 0 and "
-            f"at most 1/{classes}"
+            f"at most 1/{classes}",
+            parameter="share",
         )
     examples = rows = rows_to_cover(target, level, excess)
     note = ""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.bounds import occam
@@ -53,7 +53,7 @@ class QuantisedVote:
     classes: NDArray[Any]
     _schema: Schema = field(repr=False)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row; a tie goes to the first class."""
         scores = self.vote.scores(self._schema.read(X))
         return np.asarray(self.classes[(scores > 0).astype(np.intp)])
@@ -61,14 +61,14 @@ class QuantisedVote:
 
 @explains_input
 def certify_by_training_rows(
-    X: Any,
-    y: Any,
+    X: ArrayLike,
+    y: ArrayLike,
     n_estimators: int = 50,
     *,
     share_for_bins: float = 0.2,
     max_bins: int = 255,
     delta: float = 0.05,
-    random_state: Any = None,
+    random_state: int | np.random.RandomState | None = None,
     copies: str = "draws",
 ) -> list[QuantisedVote]:
     """Boost stumps on two classes, round the votes, and certify them by the rows learned from.

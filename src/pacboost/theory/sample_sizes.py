@@ -67,24 +67,6 @@ def blumer(epsilon: float, delta: float) -> float:
 
 
 @plain_numbers
-def agnostic_lower(epsilon: float, delta: float, dimension: int) -> float:
-    """Return the number of examples needed to come within epsilon of the best hypothesis.
-
-    d/(320·epsilon²) (Anthony and Bartlett 1999).
-
-    >>> round(agnostic_lower(0.01, 0.01, dimension=10), 1)
-    312.5
-    """
-    positive_whole("dimension", dimension)
-    if probability("epsilon", epsilon) >= 1 / 64 or probability("delta", delta) >= 1 / 64:
-        raise NotCertified(
-            f"the bound d/(320·epsilon²) is proved for epsilon and delta below 1/64; "
-            f"epsilon is {epsilon:g} and delta is {delta:g}"
-        )
-    return downward(dimension / (320 * epsilon**2))
-
-
-@plain_numbers
 def examples_needed(epsilon: float, delta: float, dimension: int) -> int:
     """Return the best known lower bound on the examples of a deterministic learner.
 

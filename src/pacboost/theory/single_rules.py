@@ -10,7 +10,7 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -21,22 +21,21 @@ from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import (
     HasSchema,
-    RemembersRows,
     ScoredClassifier,
     fits_rows,
     takes_rows,
 )
-from pacboost.fit.division import counted, undivided
+from pacboost.fit.division import counted
 from pacboost.fit.targets import read_labels, two_classes, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Names, Rule
 from pacboost.models.model import answer_names
 from pacboost.models.schema import Schema
 from pacboost.numerics.checks import probability
-from pacboost.samples.same_example import Examples, check_copies
 from pacboost.samples.sample import Signs, unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.explained_errors import explains_input
 from pacboost.theory import finite, sample_sizes
+from pacboost.theory.distinct_rows import CountsDistinctRows
 from pacboost.theory.learners import Box, tightest
 from pacboost.theory.version_space import (
     DEFAULT_GRID,
@@ -50,7 +49,7 @@ from pacboost.theory.version_space import (
 Rows = NDArray[np.float64]
 
 
-class RuleClassifier(ScoredClassifier, HasSchema, RemembersRows, BaseEstimator):  # type: ignore[misc]
+class RuleClassifier(ScoredClassifier, HasSchema, CountsDistinctRows, BaseEstimator):  # type: ignore[misc]
     """A classifier of two classes that sets one rule, ``rule_``, and ``classes_``."""
 
     delta: float
@@ -58,11 +57,9 @@ class RuleClassifier(ScoredClassifier, HasSchema, RemembersRows, BaseEstimator):
     classes_: NDArray[Any]
     mistakes_: int
     n_rows_: int
-    _examples: Examples | None = None
-    """Which training rows are one example."""
 
     @fits_rows
-    def fit(self, X: Any, y: Any, *, copies: str = "draws") -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, *, copies: str = "draws") -> Self:
         """Find the rule; after a failure the estimator is unchanged.
 
         Parameters
@@ -72,13 +69,11 @@ class RuleClassifier(ScoredClassifier, HasSchema, RemembersRows, BaseEstimator):
         copies : {"draws", "distinct"}, default="draws"
             With "distinct", one of several equal rows is used; see ``BoostClassifier.fit``.
         """
-        check_copies(copies)
         with all_or_nothing(self):
             probability("delta", self.delta)
             rows = self._read(X, reset=True)
-            self._remember(ArrayTable(rows))
-            divided = undivided(rows, read_labels(y, len(rows)), copies, once=True)
-            self._examples = divided.examples
+            labels = read_labels(y, len(rows))
+            divided = self._take_rows(ArrayTable(rows), rows, labels, copies)
             self.classes_, signs = two_classes(divided.y)
             self.n_rows_ = len(divided.X)
             self._find(divided.X, signs)
@@ -94,7 +89,7 @@ class RuleClassifier(ScoredClassifier, HasSchema, RemembersRows, BaseEstimator):
         """Apply the theorem to the fitted rule."""
 
     @takes_rows
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class that the rule predicts."""
         check_is_fitted(self)
         positive = self._answers(self._read(X, reset=False)) > 0
@@ -140,7 +135,7 @@ class RuleClassifier(ScoredClassifier, HasSchema, RemembersRows, BaseEstimator):
             Names(lambda j: f"x{j}" if names is None else names[j], (minus, plus))
         )
 
-    def _read(self, X: Any, *, reset: bool) -> Rows:
+    def _read(self, X: ArrayLike, *, reset: bool) -> Rows:
         """Read rows as doubles; reject sparse matrices and missing values."""
         if sparse.issparse(X):
             raise DataError("X is sparse; this classifier needs dense rows. Give X.toarray().")
@@ -202,7 +197,7 @@ class RectangleClassifier(RuleClassifier):
         self.delta = delta
 
     @takes_rows
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the distance to the nearest side: above 0 in the box, below 0 outside."""
         check_is_fitted(self)
         return self.rule_.depth(self._read(X, reset=False))

@@ -8,6 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from rich.console import Console
 from rich.status import Status
 from scipy import sparse
@@ -20,7 +21,7 @@ from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import fits_rows
 from pacboost.estimators.inputs.parameters import draw_seed, progress_after
-from pacboost.fit.division import counted, undivided
+from pacboost.fit.division import counted
 from pacboost.fit.targets import read_labels, warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
@@ -28,11 +29,11 @@ from pacboost.models.schema import Schema
 from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.reports.progress import LiveView, error_console
 from pacboost.samples.bins import Bins
-from pacboost.samples.same_example import Examples, check_copies
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import as_oracle
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.theory.committee import MembersClassifier, empty_ledger
+from pacboost.theory.distinct_rows import CountsDistinctRows
 from pacboost.theory.recursion import Record, Recursion
 from pacboost.theory.three_oracles import Source, look
 from pacboost.training.filtering.rows import RowEncoder
@@ -57,14 +58,14 @@ class RecursionView(LiveView):
         )
 
 
-Opened = tuple[AbstractOracle, Any, AbstractOracle | None]
+Opened = tuple[AbstractOracle, ArrayLike | None, AbstractOracle | None]
 """A source, its classes if known, and the source of rows after its end."""
 
 
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class ThreeWayBoost(MembersClassifier):
+class ThreeWayBoost(CountsDistinctRows, MembersClassifier):
     """The first booster: a majority of three rules, learned recursively from three oracles.
 
     Take three rules with error at most x, the second on examples half of which the first gets
@@ -121,11 +122,8 @@ class ThreeWayBoost(MembersClassifier):
 
     certify = None
 
-    _examples = Examples(0)
-    """Which rows of an array are one example."""
-
     @fits_rows
-    def fit(self, X: Any, y: Any, *, copies: str = "draws") -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, *, copies: str = "draws") -> Self:
         """Draw from rows in memory: each once, and then with replacement.
 
         Parameters
@@ -136,16 +134,13 @@ class ThreeWayBoost(MembersClassifier):
             With "distinct", one of several equal rows is used; see ``BoostClassifier.fit``.
         """
         seed = draw_seed(self.random_state)
-        check_copies(copies)
 
         def rows() -> Opened:
             self._schema, table = Schema.learn(X, self._column_options())
             labels = read_labels(y, table.n_rows)
-            self._remember(table)
             matrix: Any = X
             values = matrix.tocsr() if sparse.issparse(X) else table.rows()
-            divided = undivided(values, labels, copies, once=True)
-            self._examples = divided.examples or Examples(0)
+            divided = self._take_rows(table, values, labels, copies)
             spare = ArrayOracle(divided.X, divided.y, seed, replace=True)
             return ArrayOracle(divided.X, divided.y, seed), np.unique(labels), spare
 
@@ -153,7 +148,11 @@ class ThreeWayBoost(MembersClassifier):
 
     @fits_rows
     def fit_source(
-        self, source: Any, target: str | None = None, classes: Any = None, **options: Any
+        self,
+        source: Any,
+        target: str | None = None,
+        classes: ArrayLike | None = None,
+        **options: Any,
     ) -> Self:
         """Draw from an oracle or another source.
 
@@ -172,7 +171,7 @@ class ThreeWayBoost(MembersClassifier):
 
         def opened() -> Opened:
             self.forget_rows()  # those of an earlier fit
-            self._examples = Examples(0)
+            self._examples = None
             oracle = as_oracle(source, target, seed, **options)
             self._schema = Schema(oracle.n_columns, oracle.names, owner=type(self).__name__)
             return oracle, classes, None
@@ -202,7 +201,11 @@ class ThreeWayBoost(MembersClassifier):
         return "the best rule before the interrupt is kept"
 
     def _set_up(
-        self, oracle: AbstractOracle, seed: int, classes: Any, spare: AbstractOracle | None
+        self,
+        oracle: AbstractOracle,
+        seed: int,
+        classes: ArrayLike | None,
+        spare: AbstractOracle | None,
     ) -> tuple[Recursion, Bins | None]:
         learner = as_learner(self.learner, "learner")
         bins, labels = look(oracle, integer("max_bins", self.max_bins), codes=learner.codes)

@@ -23,7 +23,7 @@ from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
-from pacboost.numerics.growth import log_binomial, log_cover, log_sauer, log_stump_growth
+from pacboost.numerics.growth import log_binomial, log_cover, log_sauer
 from pacboost.numerics.hypergeometric import hypergeometric_inverse
 
 Growth = Callable[[int], float]
@@ -108,13 +108,6 @@ def growth_of_dimension(dimension: int) -> Growth:
     """
     positive_whole("dimension", dimension)
     return lambda m: log_sauer(dimension, m)
-
-
-@plain_numbers
-def growth_of_stumps(features: int) -> Growth:
-    """Count the labelings of stumps on real features: ln(2 + Σ_{k=1}^{m-1} min(2p, C(m, k)))."""
-    positive_whole("features", features)
-    return lambda m: log_stump_growth(m, features)
 
 
 @plain_numbers

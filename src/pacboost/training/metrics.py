@@ -1,8 +1,9 @@
-"""Metrics of how well scores fit the labels, for validation rows and early stopping.
+"""Metrics of validation rows, and the mean losses of regression.
 
-Scores are (rows, outputs), as the loop keeps them. A function that the user gives is called with
-(signs, scores) of shape (rows,) for two classes, (labels, scores) for more, (targets, predictions)
-in regression.
+Scores are (rows, outputs), as in the boosting loop. A function of the user is called with (signs,
+scores) of shape (rows,) for two classes, (labels, scores) for more, (targets, predictions) in
+regression. The losses of regression are functions of targets, scores, and weights (None if all are
+equal); their scores are predictions or, with a log link (``poisson`` and ``gamma``), logarithms.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def mean_cost(
 ) -> float:
     """Return the mean cost of margins (rows, outputs), by a kernel of kernels/row_costs.py.
 
-    In regression, residuals take the place of the margins.
+    In regression, ``margins`` are residuals.
     """
     rows, outputs = margins.shape
     size = span_size(outputs)
@@ -87,8 +88,8 @@ def exponential_loss(sample: Sample, scores: Scores) -> float:
 def steepness(potential: str) -> float:
     """Return s of softmax(sF), which turns the scores of many classes into probabilities.
 
-    The scores of LogitBoost are log probabilities; those of the others are half of that, as
-    all scores of two classes are.
+    The scores of LogitBoost are log probabilities; those of other boosters are half of that, like
+    all scores of two classes.
 
     >>> steepness("exponential")
     2.0
@@ -100,9 +101,8 @@ def log_loss(sample: Sample, scores: Scores, steep: float = 1.0) -> float:
     """Return the log loss of probabilities 1/(1 + exp(-2F)), or softmax(sF) with many classes."""
     if sample.labels is None:
         return mean_cost(row_costs.LOGISTIC, sample.signs * scores, np.ones(1))
-    raised = steep * scores
-    own = raised[np.arange(sample.labels.size), sample.labels]
-    return mean(log_sum_exp(raised) - own)
+    logits = steep * scores
+    return mean(log_sum_exp(logits) - logits[np.arange(sample.labels.size), sample.labels])
 
 
 def auc(sample: Sample, scores: Scores) -> float:
@@ -114,12 +114,16 @@ def auc(sample: Sample, scores: Scores) -> float:
     0.75
     """
     if scores.shape[1] > 1:
-        raise ParameterError("auc is for two classes; take error or log_loss for more")
+        raise ParameterError(
+            "auc is for two classes; take error or log_loss for more", parameter="eval_metric"
+        )
     above = sample.signs[:, 0] > 0
     positive = int(np.count_nonzero(above))
     negative = above.size - positive
     if positive == 0 or negative == 0:
-        raise ParameterError("the validation rows hold one class only; auc needs both")
+        raise ParameterError(
+            "the validation rows hold one class only; auc needs both", parameter="eval_metric"
+        )
     ranks = float(mean_ranks(scores[:, 0])[above].sum())
     return (ranks - positive * (positive + 1) / 2) / (positive * negative)
 
@@ -133,40 +137,37 @@ METRICS = {
 
 
 def metric(choice: str | Measure, potential: str = "logistic") -> Metric:
-    """Return a metric by its name, or from a function of (signs, scores) that is to be small.
+    """Return a metric by its name, or from a function of (signs, scores) that should be small.
 
-    The booster's ``potential`` decides which probabilities the log loss uses.
+    The booster's ``potential`` determines the probabilities of the log loss.
     """
     if callable(choice):
-        return Metric(getattr(choice, "__name__", "metric"), _plain(choice))
+        return Metric(getattr(choice, "__name__", "metric"), _of_user(choice))
     if not isinstance(choice, str) or choice not in METRICS:
         raise ParameterError(
             f"eval_metric is {choice!r}{meant(choice, METRICS)}; it may be "
             f"{', '.join(METRICS)}, or a function of "
-            "(signs, scores) that gets smaller as the fit gets better"
+            "(signs, scores) that gets smaller as the fit gets better",
+            parameter="eval_metric",
         )
     if choice == "log_loss":
         return Metric(choice, partial(log_loss, steep=steepness(potential)))
     return METRICS[choice]
 
 
-def _plain(function: Measure) -> Callable[[Sample, Scores], float]:
-    """Return a user's function the arrays it expects."""
+def _of_user(function: Measure) -> Callable[[Sample, Scores], float]:
+    """Wrap a function of the user, to call it with the arrays that it expects."""
 
     def measure(sample: Sample, scores: Scores) -> float:
         if sample.labels is not None:
             return function(sample.labels, scores)
         if scores.shape[1] > 1:
             return function(sample.signs, scores)
-        known = sample.signs if sample.targets is None else sample.targets[:, None]
-        return function(known[:, 0], scores[:, 0])
+        labels = sample.signs[:, 0] if sample.targets is None else sample.targets
+        return function(labels, scores[:, 0])
 
     return measure
 
-
-# The mean losses of regression: of targets, scores, and weights (None if all are equal).
-#
-# Scores are predictions, or with a log link (``poisson`` and ``gamma``) their logarithms.
 
 Weights = NDArray[Any] | None
 
@@ -215,8 +216,8 @@ def poisson(targets: Scores, scores: Scores, weights: Weights = None) -> float:
     >>> poisson(np.array([2.0]), np.log([2.0])), poisson(np.array([0.0]), np.array([0.0]))
     (0.0, 2.0)
     """
-    least = targets * log(np.where(targets > 0, targets, 1.0)) - targets
-    costs = least - targets * scores + exponential(scores)
+    constant = targets * log(np.where(targets > 0, targets, 1.0)) - targets
+    costs = constant - targets * scores + exponential(scores)
     return _mean(2.0 * np.maximum(costs, 0.0), weights)
 
 
@@ -237,8 +238,8 @@ def metric_of(choice: str | Measure, booster: Booster[Any]) -> Metric:
     """
     logs = isinstance(booster, LogLink)
     if callable(choice):
-        plain = metric(choice)
-        return Metric(plain.name, lambda rows, scores: plain(rows, _predictions(scores, logs)))
+        of_user = metric(choice)
+        return Metric(of_user.name, lambda rows, scores: of_user(rows, _predictions(scores, logs)))
     name = LOSS_NAMES.get(choice, choice) if isinstance(choice, str) else ""
     name = booster.name if name == "loss" else name
     if name == CustomLoss.name:
@@ -246,19 +247,22 @@ def metric_of(choice: str | Measure, booster: Booster[Any]) -> Metric:
     if name not in LOSSES:
         raise ParameterError(
             f"eval_metric is {choice!r}; it may be loss, {', '.join(loss_names())}, or a function "
-            "of (targets, predictions) that gets smaller as the fit gets better"
+            "of (targets, predictions) that gets smaller as the fit gets better",
+            parameter="eval_metric",
         )
     if name in DEVIANCES:
         if not logs:
             raise ParameterError(
                 f"eval_metric is {name!r}, which needs predictions above 0; set loss='poisson' or "
-                "loss='gamma', whose predictions are"
+                "loss='gamma', whose predictions are",
+                parameter="eval_metric",
             )
         return regression_metric(name, DEVIANCES[name])
     if name == "quantile" and booster.name != "quantile":
         raise ParameterError(
             "eval_metric is 'quantile', which belongs to loss='quantile'; set that, or give a "
-            "function of (targets, predictions)"
+            "function of (targets, predictions)",
+            parameter="eval_metric",
         )
     measure = MEANS[name]
     if name in ("huber", "quantile") and booster.name == name:
@@ -270,22 +274,25 @@ def metric_of(choice: str | Measure, booster: Booster[Any]) -> Metric:
 
 
 def regression_metric(name: str, measure: Callable[[Scores, Scores], float]) -> Metric:
-    """Make a metric of a function of (targets, scores)."""
+    """Return the metric of a function of (targets, scores)."""
 
     def of_rows(rows: Sample, scores: Scores) -> float:
         if rows.targets is None:
-            raise ParameterError("this metric is for regression: the rows have no targets")
+            raise ParameterError(
+                "this metric is for regression: the rows have no targets", parameter="eval_metric"
+            )
         return measure(rows.targets, scores[:, 0])
 
     return Metric(name, of_rows)
 
 
 def _unknown(rows: Sample, scores: Scores) -> float:
-    """Refuse to measure a loss of which only the slopes are known."""
+    """Refuse to measure a loss that is known by its slopes only."""
     raise ParameterError(
-        "loss is a function, which gives slopes but no loss to measure validation rows by; set "
+        "loss is a function that returns slopes, but validation rows need a loss; set "
         "eval_metric to a name such as 'absolute_error' or to a function of (targets, "
-        "predictions), or fit without validation rows (early_stopping=False)"
+        "predictions), or fit without validation rows (early_stopping=False)",
+        parameter="loss",
     )
 
 

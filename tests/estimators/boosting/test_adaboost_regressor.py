@@ -13,7 +13,6 @@ from scipy import sparse
 from sklearn.datasets import load_diabetes, make_regression
 from sklearn.ensemble import AdaBoostRegressor as Theirs
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.svm import SVR
@@ -22,7 +21,7 @@ from sklearn.tree import DecisionTreeRegressor
 import pacboost
 from pacboost import AdaBoostRegressor
 from pacboost.bounds.training import R2_LOSSES, median_misses
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import ParameterError
 
 X, Y = make_regression(150, 5, noise=5.0, random_state=0)
 HALF = np.random.default_rng(1).integers(0, 3, Y.size).astype(float)
@@ -163,13 +162,3 @@ def test_rows_of_the_fit_are_remembered_and_intervals_take_new_ones() -> None:
 def test_odd_parameters_are_refused(options: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ParameterError, match=complaint):
         AdaBoostRegressor(**options).fit(X, Y)
-
-
-def test_a_failed_fit_leaves_it_as_it_was() -> None:
-    model = AdaBoostRegressor(n_estimators=3, random_state=0).fit(X, Y)
-    before = model.predict(X)
-    with pytest.raises(DataError):
-        model.fit(X[:, :2], np.full(Y.size, np.nan))
-    assert np.array_equal(model.predict(X), before)
-    with pytest.raises(NotFittedError):
-        AdaBoostRegressor().training_bound(1.0)

@@ -1,4 +1,4 @@
-"""A parameter that is not set has a value by the number of rows, whatever the others are."""
+"""Values that are not set: by the number of rows, and by one dial for time and accuracy."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from pacboost import BoostClassifier, BoostRegressor
+from pacboost import BoostClassifier, BoostRegressor, StrongClassifier
 from pacboost.boosters.logit import Logit
+from pacboost.errors import ParameterError
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.fit.division import Certifying, held_out
 from pacboost.hypotheses.vote_digest import vote_digest
+from pacboost.models.file.format import model_bytes
 from pacboost.training.run.loop import Run
-from tests.test_model_bytes import content
 
 
 def world(rows: int, classes: int = 2, noise: float = 1.0) -> tuple[Any, Any]:
@@ -65,10 +66,10 @@ def test_setting_a_parameter_to_its_automatic_value_changes_nothing(name: str) -
     parts = [place - 1] if place else range(len(tables()) - 1)
     for some in (dict(settings[part :: len(tables()) - 1]) for part in parts):
         again = BoostClassifier(random_state=0, **some).fit(X, y)
-        assert content(again) == content(model), some
+        assert model_bytes(again.model_) == model_bytes(model.model_), some
         assert again.settings_ == model.settings_
     everything = BoostClassifier(random_state=0, **automatic).fit(X, y, np.ones(len(y)))
-    assert content(everything) == content(model)
+    assert model_bytes(everything.model_) == model_bytes(model.model_)
 
 
 @pytest.mark.parametrize("name", ["n_estimators", "max_leaves", "early_stopping", "max_depth"])
@@ -118,7 +119,7 @@ def test_a_trial_chooses_the_size_of_trees_of_many_classes() -> None:
         model = BoostClassifier(n_estimators=60, random_state=0).fit(X, y)
         chosen.append(model.settings_["max_leaves"])
         same = BoostClassifier(n_estimators=60, max_leaves=chosen[-1], random_state=0).fit(X, y)
-        assert content(model) == content(same)
+        assert model_bytes(model.model_) == model_bytes(same.model_)
     assert chosen == [16, 127]
 
 
@@ -196,9 +197,6 @@ def test_whoever_watches_the_rounds_sees_one_run() -> None:
     assert seen == list(range(1, len(seen) + 1)) == [entry.number for entry in model.ledger_.rounds]
 
 
-# The default settings of BoostClassifier move smoothly with the number of rows.
-
-
 @pytest.mark.parametrize(
     ("rows", "held"), [(20_000, 0), (20_010, 2), (25_000, 1250), (30_000, 3000), (40_000, 4000)]
 )
@@ -220,10 +218,7 @@ def test_fewer_rounds_are_certain_the_more_rows_can_be_spared() -> None:
     assert done[:4] == [40, 30, 20, 10]
     assert done[4] < 10
     stopped = model.fit(X[:27_500], y[:27_500]).ledger_.stopped
-    assert "the first 10, the least number for so few rows, are kept" in stopped
-
-
-# No setting jumps between 20,000 and 30,000 rows: settings, rounds, and the rows they use.
+    assert "the first 10, the least" in stopped
 
 
 def sloped(rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -268,3 +263,73 @@ def test_a_second_run_counts_all_rows_and_predicts_as_its_record_says() -> None:
 
 def test_a_refit_that_was_asked_for_keeps_nothing() -> None:
     assert kept_rounds(25_000, "refit") == 1
+
+
+DRAW = np.random.default_rng(0)
+TABLE = DRAW.normal(size=(2_300, 4))
+ANSWERS = TABLE[:, 0] + TABLE[:, 1] * TABLE[:, 2] + 0.1 * DRAW.normal(size=len(TABLE))
+SIGNS = (ANSWERS > 0).astype(int)
+FEW = 300
+KINDS = [BoostClassifier, BoostRegressor, StrongClassifier]
+
+
+def answers_of(kind: Any) -> Any:
+    return ANSWERS if kind is BoostRegressor else SIGNS
+
+
+def loss_of(model: Any) -> float:
+    if isinstance(model, BoostRegressor):
+        return float(np.mean((model.predict(TABLE[FEW:]) - ANSWERS[FEW:]) ** 2))
+    chances = model.predict_proba(TABLE[FEW:])
+    return float(-np.log(chances[np.arange(len(chances)), SIGNS[FEW:]]).mean())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_more_time_makes_better_models(kind: Any) -> None:
+    made = {
+        quality: kind(quality=quality, random_state=0).fit(TABLE[:FEW], answers_of(kind)[:FEW])
+        for quality in ("fast", "best")
+    }
+    assert loss_of(made["best"]) < loss_of(made["fast"])
+    assert len(made["fast"].ledger_) == 100
+    rates = [model.settings_["learning_rate"] for model in made.values()]
+    assert rates == [0.1, 0.05 / 3]
+    assert not hasattr(made["fast"], "validation_curves_")
+    assert kind().quality == "auto"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("wrong", ["good", 3, None])
+def test_there_are_three_qualities(kind: Any, wrong: Any) -> None:
+    with pytest.raises(ParameterError, match="'fast', 'auto', 'best'"):
+        kind(quality=wrong).fit(TABLE[:FEW], answers_of(kind)[:FEW])
+
+
+def test_what_is_set_stays_as_it_is() -> None:
+    model = BoostClassifier(quality="best", n_estimators=12, learning_rate=0.3, random_state=0)
+    assert model.fit(TABLE[:FEW], SIGNS[:FEW]).settings_["learning_rate"] == 0.3
+    assert len(model.ledger_) <= 12
+
+
+def test_rare_classes_need_no_trial() -> None:
+    labels = np.arange(60) % 30
+    model = BoostClassifier(quality="best", n_estimators=20, random_state=0).fit(TABLE[:60], labels)
+    assert model.classes_.size == 30
+
+
+def test_large_tables_are_tried_too() -> None:
+    rows = DRAW.normal(size=(31_000, 2))
+    labels = np.sin(6 * rows[:, 0]) + rows[:, 1] > 0
+    for kind in (StrongClassifier, BoostClassifier):
+        model: Any = kind(random_state=0, n_estimators=60).fit(rows, labels)
+        assert "refitted on all rows" in model.ledger_.stopped or len(model.ledger_) == 60
+        assert model.model_.calibration is not None
+    model = BoostClassifier(n_estimators=60, early_stopping=False).fit(rows, labels)
+    assert (model.model_.calibration, model.ledger_.rows, len(model.ledger_)) == (None, 31_000, 60)
+
+
+def test_rows_that_were_few_beside_all_are_not_worth_a_second_run() -> None:
+    rows = DRAW.normal(size=(201_000, 1))
+    model = BoostClassifier(n_estimators=3, random_state=0).fit(rows, rows[:, 0] > 0)
+    assert model.ledger_.rows == 191_000
+    assert model.model_.calibration is not None

@@ -28,6 +28,7 @@ from pacboost.errors import (
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.models.file.format import model_bytes
+from tests.estimators.boosting.worlds import product_of_columns
 
 Rows = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -37,33 +38,23 @@ FAST = ("adaboost", "logit", "gentle", "mada", *SMOOTH)
 BLACK_BOX = DecisionTreeClassifier(max_depth=2)
 
 
-def world(classes: int = 2, rows: int = 240) -> tuple[Rows, Labels]:
-    """Rows whose class is read off a sum with a product in it, and some noise."""
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(rows, 4))
-    score = X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * generator.normal(size=rows)
-    cuts = {2: [0.0], 3: [-0.5, 0.5], 4: [-1.0, 0.0, 1.0]}[classes]
-    return X, np.digitize(score, cuts)
-
-
 def several() -> tuple[Rows, Labels]:
     """Rows that have each of three labels or not."""
-    X, y = world()
+    X, y = product_of_columns()
     return X, np.stack([y, X[:, 0] > 0, X[:, 1] > 0.5], axis=1).astype(np.int64)
 
 
 def fit(classes: int = 2, **options: Any) -> BoostClassifier:
-    return BoostClassifier(**{"n_estimators": 5, "random_state": 0, **options}).fit(*world(classes))
-
-
-# -- boosters and learners
+    return BoostClassifier(**{"n_estimators": 5, "random_state": 0, **options}).fit(
+        *product_of_columns(classes)
+    )
 
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("learner", ["stump", "tree", BLACK_BOX])
 @pytest.mark.parametrize("booster", FAST)
 def test_every_booster_takes_every_learner(booster: str, learner: Any, classes: int) -> None:
-    X, y = world(classes)
+    X, y = product_of_columns(classes)
     model = fit(classes, booster=booster, learner=learner, n_estimators=20)
     assert model.ledger_.booster == booster
     guessing = np.bincount(y).max() / y.size
@@ -106,14 +97,11 @@ def test_an_object_boosts_as_its_name_with_the_same_parameters(
 
 @pytest.mark.parametrize("learner", ["stump", "tree", BLACK_BOX])
 def test_samme_boosts_and_refuses_a_bound(learner: Any) -> None:
-    X, y = world(3)
+    X, y = product_of_columns(3)
     model = fit(3, booster=AdaBoost(multiclass="samme"), learner=learner, n_estimators=20)
     assert model.score(X, y) > np.bincount(y).max() / y.size
-    with pytest.raises(NotCertified, match=r"SAMME has no training-error bound.*multiclass='mh'"):
+    with pytest.raises(NotCertified, match="multiclass='mh'"):
         _ = model.certificate_
-
-
-# -- parameters
 
 
 @pytest.mark.parametrize(
@@ -132,15 +120,12 @@ def test_samme_boosts_and_refuses_a_bound(learner: Any) -> None:
         ({"n_estimators": 2.5}, "n_estimators is 2.5"),
         ({"max_leaves": 1}, "max_leaves is 1; it may be 2 to"),
         ({"max_leaves": 7.5}, "max_leaves is 7.5; it must be a whole number"),
-        ({"max_leaves": "7"}, "max_leaves is '7'"),
-        ({"max_leaves": True}, "max_leaves is True"),
         ({"max_depth": 0}, "max_depth is 0; it must be 1 or more, or None"),
         ({"min_leaf_rows": -1}, "min_leaf_rows is -1; it must be 0 or more"),
         ({"min_leaf_rows": np.nan}, "min_leaf_rows is nan"),
         ({"max_features": 0}, "max_features is 0; it may be a whole number"),
         ({"max_features": "sqrt"}, "max_features is 'sqrt'; it must be a number"),
         ({"subsample": 0}, r"subsample is 0.0; it must lie in \(0, 1\]"),
-        ({"subsample": 1.5}, "subsample is 1.5"),
         ({"subsample": "half"}, "subsample is 'half'; it must be a number"),
         ({"learning_rate": 0}, "is 0; it must be above 0"),
         ({"learning_rate": np.nan}, "is nan; it must be above 0"),
@@ -151,32 +136,28 @@ def test_samme_boosts_and_refuses_a_bound(learner: Any) -> None:
             "calibrate is 'x'; it may be 'auto', 'sigmoid', 'isotonic', 'temperature' or None",
         ),
         ({"class_weight": "x"}, "class_weight is 'x'; it may be 'balanced', None, or a mapping"),
-        ({"class_weight": 3}, "class_weight is 3"),
         ({"class_weight": {0: 1, 5: 2}}, r"class_weight is \{0: 1, 5: 2\}"),
         ({"class_weight": {0: -1, 1: 1}}, "class_weight is.*0 or more"),
         ({"class_weight": {0: np.nan, 1: 1}}, "class_weight is.*finite"),
-        ({"class_weight": {0: "x", 1: 1}}, "class_weight is"),
         ({"monotone_constraints": {9: 1}}, "names 9, which is not a column of X.* 0 to 3"),
         ({"monotone_constraints": {-1: 1}}, "names -1, which is not a column"),
-        ({"monotone_constraints": {1.5: 1}}, "names 1.5, which is not a column"),
         ({"monotone_constraints": {(0,): 1}}, "which is not a column"),
         ({"monotone_constraints": {"a": 1}}, "names 'a', which is not a column"),
         ({"monotone_constraints": [1, 0]}, "holds 2 numbers for 4 features; give one for every"),
         ({"monotone_constraints": {0: 2}}, r"sets 2 on 0; it may be -1, 0 or \+1"),
         ({"monotone_constraints": {0: "up"}}, "sets 'up' on 0"),
         ({"monotone_constraints": 1}, "monotone_constraints is 1; it may be a mapping"),
-        ({"monotone_constraints": "up"}, "monotone_constraints is 'up'; it may be a mapping"),
         ({"monotone_constraints": {0: 1}, "classes": 3}, "are for two classes"),
+        ({"learner": Tree(monotone={0: 1}), "classes": 3}, "are for two classes"),
         ({"monotone_constraints": {0: 1}, "learner": "stump"}, "Stump has no parameter"),
         ({"max_bins": 1}, "max_bins is 1"),
         ({"max_bins": 300, "rows": 400}, "max_bins to 255 or less"),
         ({"eval_metric": "x"}, "eval_metric is 'x'; it may be error"),
         ({"certify": "x"}, "certify is 'x'"),
-        ({"n_jobs": 0}, "n_jobs is 0"),
     ],
 )
 def test_refused_in_words(options: dict[str, Any], message: str) -> None:
-    X, y = world(options.pop("classes", 2), options.pop("rows", 240))
+    X, y = product_of_columns(options.pop("classes", 2), options.pop("rows", 240))
     model = BoostClassifier(**{"n_estimators": 2, **options})
     with pytest.raises(ParameterError, match=message):
         model.fit(X, y)
@@ -184,7 +165,7 @@ def test_refused_in_words(options: dict[str, Any], message: str) -> None:
 
 
 def test_monotone_constraints_by_name_number_and_sequence() -> None:
-    X, y = world()
+    X, y = product_of_columns()
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
     wanted = [1, 0, 0, -1]
     models = [
@@ -226,7 +207,7 @@ def test_parameters_behind_names_are_set() -> None:
 @pytest.mark.parametrize("classes", [2, 4])
 def test_a_name_with_a_parameter_keeps_what_the_name_means(classes: int) -> None:
     """Setting what is the default anyway changes nothing."""
-    X, y = world(classes)
+    X, y = product_of_columns(classes)
     plain = BoostClassifier(n_estimators=5, random_state=0).fit(X, y)
     behind = BoostClassifier(n_estimators=5, random_state=0)
     rate, l2 = plain.settings_["learning_rate"], plain.settings_["l2"]
@@ -240,21 +221,18 @@ def test_a_name_with_a_parameter_keeps_what_the_name_means(classes: int) -> None
 
 
 def test_few_rows_warn_that_nothing_was_split() -> None:
-    X, _ = world()
-    with pytest.warns(NoEdgeWarning, match="no split of the 30 rows.*min_leaf_rows"):
+    X, _ = product_of_columns()
+    with pytest.warns(NoEdgeWarning, match="30 rows.*min_leaf_rows"):
         BoostClassifier(min_leaf_rows=20).fit(X[:30], np.r_[np.zeros(20), np.ones(10)])
 
 
 def test_an_unknown_parameter_is_named() -> None:
-    with pytest.raises(ParameterError, match=r"no parameter 'nope'.*it has learning_rate"):
+    with pytest.raises(ParameterError, match=r"'nope'.*learning_rate"):
         BoostClassifier().set_params(booster__nope=1)
     with pytest.raises(ParameterError, match="max_leaves is 1"):
         BoostClassifier().set_params(learner__max_leaves=1)
-    with pytest.raises(ValueError, match="BoostClassifier has no parameter 'nope'"):
+    with pytest.raises(ValueError, match=r"BoostClassifier .*'nope'"):
         BoostClassifier().set_params(nope=1)
-
-
-# -- several labels a row
 
 
 @pytest.mark.parametrize("booster", ["adaboost", "gentle", "mada", "filter_boost", "smooth"])
@@ -303,6 +281,7 @@ def test_several_labels_go_with_other_parameters(options: dict[str, Any]) -> Non
         ({"booster": AdaBoost(multiclass="m1")}, "adaboost with multiclass='m1' takes one"),
         ({"booster": AdaBoost(multiclass="samme")}, "multiclass='samme' takes one"),
         ({"calibrate": "sigmoid"}, "calibrate is for one label a row"),
+        ({"learner": BLACK_BOX}, "use the learner 'stump' or 'tree'"),
     ],
 )
 def test_several_labels_are_refused_where_a_row_has_one(
@@ -314,10 +293,10 @@ def test_several_labels_are_refused_where_a_row_has_one(
 
 def test_a_matrix_of_other_labels_is_refused() -> None:
     X, y = several()
-    with pytest.raises(DataError, match="a matrix that holds 2; with several labels"):
+    with pytest.raises(DataError, match="holds 2"):
         BoostClassifier("adaboost").fit(X, 2 * y)
     model = BoostClassifier("adaboost", n_estimators=2).fit(X, y)
-    with pytest.raises(DataError, match=r"y has shape \(240, 2\); one column for each of the 3"):
+    with pytest.raises(DataError, match=r"\(240, 2\).* 3"):
         model.mistakes(X, y[:, :2])
     with pytest.raises(DataError, match="y_val has shape"):
         model.fit(X, y, X_val=X, y_val=y[:, 0])
@@ -327,7 +306,7 @@ def test_a_matrix_of_other_labels_is_refused() -> None:
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("booster", BOOSTERS)
 def test_a_classifier_without_weights_learns_from_draws(booster: str, classes: int) -> None:
-    X, y = world(classes)
+    X, y = product_of_columns(classes)
     options: dict[str, Any] = {"booster": booster, "learner": KNeighborsClassifier(15)}
     if classes > 2 and BOOSTERS[booster]().multiclass == "two":
         with pytest.raises(ParameterError, match="for two classes"):
@@ -340,37 +319,10 @@ def test_a_classifier_without_weights_learns_from_draws(booster: str, classes: i
     assert same.ledger_.digest() == model.ledger_.digest()
 
 
-# -- certificates, going on, threads
-
-
-@pytest.mark.parametrize("classes", [2, 4])
-def test_held_out_rows_certify_trees(classes: int) -> None:
-    model = fit(classes, certify="holdout", n_estimators=30)
-    certificate = model.certificate_
-    assert certificate.bound == "holdout.clopper_pearson"
-    assert certificate.size == 48
-    assert model.ledger_.rows == 192
-    X = np.random.default_rng(1).normal(size=(5_000, 4))
-    score = X[:, 0] + X[:, 1] * X[:, 2]
-    y = np.digitize(score, [0.0] if classes == 2 else [-1.0, 0.0, 1.0])
-    assert model.mistakes(X, y).mean() < certificate.value < 1
-
-
-def test_black_boxes_refuse_several_labels() -> None:
-    X, labels = several()
-    with pytest.raises(ParameterError, match="use the learner 'stump' or 'tree'"):
-        BoostClassifier("adaboost", DecisionTreeClassifier(max_depth=1)).fit(X, labels)
-
-
-def test_monotone_trees_are_for_two_classes_however_they_come() -> None:
-    with pytest.raises(ParameterError, match="monotone constraints are for two classes"):
-        BoostClassifier(learner=Tree(monotone={0: 1})).fit(*world(3))
-
-
 def test_a_rare_class_that_is_never_named_is_warned_of() -> None:
     X = np.random.default_rng(0).normal(size=(3000, 3))
     rare = np.arange(3000) % 60 == 0
-    with pytest.warns(RareClassWarning, match=r"never says True.*class_weight"):
+    with pytest.warns(RareClassWarning, match=r"True.*class_weight"):
         BoostClassifier(n_estimators=3, random_state=0).fit(X, rare)
     BoostClassifier(n_estimators=30, random_state=0, class_weight="balanced").fit(X, rare)
     X[rare, 0] += 20

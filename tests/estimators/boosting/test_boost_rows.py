@@ -18,6 +18,7 @@ from pacboost.errors import DataError, InputWarning, ParameterError, TooFewRowsW
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models import calibration
 from pacboost.models.file.format import model_bytes
+from tests.estimators.boosting.worlds import product_of_columns
 
 Rows = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -29,18 +30,8 @@ QUICK: dict[str, Any] = {
 }
 
 
-def world(classes: int = 2, rows: int = 240, seed: int = 0) -> tuple[Rows, Labels]:
-    generator = np.random.default_rng(seed)
-    X = generator.normal(size=(rows, 4))
-    score = X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * generator.normal(size=rows)
-    return X, np.digitize(score, [0.0] if classes == 2 else [-0.5, 0.5])
-
-
 def same(one: BoostClassifier, other: BoostClassifier) -> bool:
     return model_bytes(one.model_) == model_bytes(other.model_)
-
-
-# -- early stopping
 
 
 def is_best(ledger: Ledger) -> bool:
@@ -51,23 +42,21 @@ def is_best(ledger: Ledger) -> bool:
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_share_of_each_class_is_held_back(classes: int) -> None:
-    X, y = world(classes)
+    X, y = product_of_columns(classes)
     ledger = BoostClassifier(**QUICK).fit(X, y).ledger_
     held = np.floor(0.1 * np.bincount(y) + 0.5).sum()
     assert ledger.rows == 240 - held
     assert len(ledger) < 57
     assert ledger.metric == "log_loss"
     assert is_best(ledger)
-    assert ledger.stopped == (
-        f"log_loss on the validation rows has not improved for 3 rounds; the first {len(ledger)}, "
-        "best on the validation rows, are kept"
-    )
+    assert "for 3 rounds" in ledger.stopped
+    assert f"the first {len(ledger)}," in ledger.stopped
 
 
 @pytest.mark.parametrize("early_stopping", [3, True, "auto", "refit"])
 def test_rows_of_your_own_stop_it(early_stopping: Any) -> None:
-    X, y = world()
-    X_val, y_val = world(rows=60, seed=1)
+    X, y = product_of_columns()
+    X_val, y_val = product_of_columns(rows=60, seed=1)
     model = BoostClassifier(**QUICK | {"early_stopping": early_stopping})
     ledger = model.fit(X, y, X_val=X_val, y_val=y_val).ledger_
     assert ledger.rows == 240
@@ -79,17 +68,14 @@ def test_rows_of_your_own_stop_it(early_stopping: Any) -> None:
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_refit_boosts_on_all_rows_and_says_so(classes: int) -> None:
-    X, y = world(classes)
+    X, y = product_of_columns(classes)
     scout = BoostClassifier(**QUICK | {"early_stopping": True}).fit(X, y)
     model = BoostClassifier(**QUICK | {"early_stopping": "refit"}).fit(X, y)
     ledger, best = model.ledger_, len(scout.ledger_)
     assert ledger.rows == 240
     rounds = min(60, math.ceil(1.1 * best))
     assert len(ledger) == rounds
-    assert ledger.stopped == (
-        f"all {rounds} rounds are done; validation loss was best at round {best}, and the model "
-        "was refitted on all rows"
-    )
+    assert f"best at round {best}," in ledger.stopped
     plain = BoostClassifier(**QUICK | {"n_estimators": rounds, "early_stopping": False}).fit(X, y)
     assert np.array_equal(model.decision_function(X), plain.decision_function(X))
 
@@ -97,8 +83,8 @@ def test_refit_boosts_on_all_rows_and_says_so(classes: int) -> None:
 @pytest.mark.parametrize("metric", ["error", "log_loss", "exponential_loss"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_class_may_be_missing_from_validation_rows(metric: str, classes: int) -> None:
-    X, y = world(classes)
-    X_val, y_val = world(classes, rows=90, seed=1)
+    X, y = product_of_columns(classes)
+    X_val, y_val = product_of_columns(classes, rows=90, seed=1)
     there = y_val != 1
     model = BoostClassifier(eval_metric=metric, **QUICK)
     model.fit(X, y, X_val=X_val[there], y_val=y_val[there])
@@ -109,8 +95,8 @@ def test_a_class_may_be_missing_from_validation_rows(metric: str, classes: int) 
 @pytest.mark.parametrize("booster", ["adaboost", "gentle", "mada", "logit"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_log_loss_is_that_of_the_probabilities(booster: str, classes: int) -> None:
-    X, y = world(classes)
-    X_val, y_val = world(classes, rows=90, seed=1)
+    X, y = product_of_columns(classes)
+    X_val, y_val = product_of_columns(classes, rows=90, seed=1)
     model = BoostClassifier(booster, eval_metric="log_loss", **QUICK)
     model.fit(X, y, X_val=X_val, y_val=y_val)
     wanted = reference.log_loss(y_val, model.predict_proba(X_val))
@@ -121,7 +107,7 @@ def test_the_log_loss_is_that_of_the_probabilities(booster: str, classes: int) -
 
 @pytest.mark.filterwarnings("ignore::pacboost.errors.RareClassWarning")
 def test_a_class_of_a_single_row_is_not_held_back() -> None:
-    X, y = world()
+    X, y = product_of_columns()
     y[7] = 2
     model = BoostClassifier(**QUICK).fit(X, y)
     assert model.classes_.tolist() == [0, 1, 2]
@@ -129,28 +115,28 @@ def test_a_class_of_a_single_row_is_not_held_back() -> None:
 
 
 def test_auc_needs_both_of_two_classes() -> None:
-    X, y = world()
+    X, y = product_of_columns()
     model = BoostClassifier(eval_metric="auc", **QUICK)
-    with pytest.raises(ParameterError, match="hold one class only; auc needs both"):
+    with pytest.raises(ParameterError, match="auc needs both"):
         model.fit(X, y, X_val=X[y == 0], y_val=y[y == 0])
-    with pytest.raises(ParameterError, match="auc is for two classes; take error or log_loss"):
-        model.fit(*world(3), X_val=X, y_val=y)
+    with pytest.raises(ParameterError, match="two classes"):
+        model.fit(*product_of_columns(3), X_val=X, y_val=y)
     seen = [entry.validation for entry in model.fit(X, y, X_val=X, y_val=y).ledger_.rounds]
     assert seen[-1] == max(value for value in seen if value is not None) > 0.9
 
 
 def test_validation_rows_and_labels_come_together() -> None:
-    X, y = world()
-    with pytest.raises(ParameterError, match="X_val was given without y_val"):
+    X, y = product_of_columns()
+    with pytest.raises(ParameterError, match="without y_val"):
         BoostClassifier().fit(X, y, X_val=X)
-    with pytest.raises(ParameterError, match="y_val was given without X_val"):
+    with pytest.raises(ParameterError, match="without X_val"):
         BoostClassifier().fit(X, y, y_val=y)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_metric_may_be_a_function(classes: int) -> None:
-    X, y = world(classes)
-    X_val, y_val = world(classes, rows=60, seed=1)
+    X, y = product_of_columns(classes)
+    X_val, y_val = product_of_columns(classes, rows=60, seed=1)
 
     def wrong(known: Labels, scores: Rows) -> float:
         if classes == 2:
@@ -162,15 +148,12 @@ def test_a_metric_may_be_a_function(classes: int) -> None:
     own = BoostClassifier(eval_metric=wrong, **QUICK).fit(X, y, X_val=X_val, y_val=y_val)
     named = BoostClassifier(eval_metric="error", **QUICK).fit(X, y, X_val=X_val, y_val=y_val)
     assert own.ledger_.metric == "wrong"
-    assert "wrong on the validation rows has not improved" in own.ledger_.stopped
+    assert "wrong on the" in own.ledger_.stopped
     assert np.array_equal(own.decision_function(X), named.decision_function(X))
 
 
-# -- weights
-
-
 def test_weights_of_classes_multiply_those_of_rows() -> None:
-    X, y = world(3)
+    X, y = product_of_columns(3)
     names = np.array(["a", "b", "c"])[y]
     rows = 1.0 + np.arange(240) % 3
     quick: Any = {"n_estimators": 5, "random_state": 0}
@@ -185,7 +168,7 @@ def test_weights_of_classes_multiply_those_of_rows() -> None:
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("booster", ["adaboost", "logit", "gentle", "mada", "projection"])
 def test_rows_too_light_to_count_do_no_harm(booster: str, classes: int) -> None:
-    X, y = world(classes)
+    X, y = product_of_columns(classes)
     weights = np.where(np.arange(240) < 60, 1e-20, 1.0)
     learning_rate = None if booster == "projection" else 0.5
     model = BoostClassifier(booster, n_estimators=40, learning_rate=learning_rate, random_state=0)
@@ -194,9 +177,6 @@ def test_rows_too_light_to_count_do_no_harm(booster: str, classes: int) -> None:
     assert wrong < 0.3
     assert wrong <= model.certificate_.value
     assert all(entry.normaliser < 1.1 for entry in model.ledger_.rounds)
-
-
-# -- categories
 
 
 def coloured(rows: int = 300) -> tuple[dict[str, NDArray[Any]], Labels]:
@@ -251,7 +231,7 @@ def test_unseen_levels_act_as_missing_ones(options: dict[str, Any], holes: bool)
 def test_frequent_levels_of_many_are_learned_from() -> None:
     users = [f"u{i}" for i in range(300)] + ["good", "bad"] * 100
     y = np.array([0, 1] * 150 + [1, 0] * 100)
-    with pytest.warns(InputWarning, match="the 2 most frequent are kept"):
+    with pytest.warns(InputWarning, match="the 2 most frequent"):
         model = BoostClassifier(n_estimators=20).fit(pd.DataFrame({"user": users}), y)
     assert model.predict(pd.DataFrame({"user": ["good", "bad"]})).tolist() == [1, 0]
     rare = model.decision_function(pd.DataFrame({"user": ["u3", "never seen", None]}))
@@ -275,29 +255,26 @@ def test_numbers_are_categories_if_named() -> None:
         named = BoostClassifier("adaboost", categorical_features=choice, **options).fit(frame, y)
         assert named.levels_.to_dict() == {"0": [0, 1, 2, 3, 4, 5]}
         assert named.score(frame, y) == 1
-    with pytest.raises(ParameterError, match=r"names 'nope', which is not a column of X.*'kind'"):
+    with pytest.raises(ParameterError, match=r"'nope'.*'kind'"):
         BoostClassifier(categorical_features=["nope"]).fit(frame, y)
 
 
 def test_a_monotone_category_is_refused() -> None:
     columns, y = coloured()
     frame = pd.DataFrame(columns)
-    with pytest.raises(ParameterError, match=r"set on 'colour', a category.*no order"):
+    with pytest.raises(ParameterError, match="'colour', a category"):
         BoostClassifier(monotone_constraints={"colour": 1}).fit(frame, y)
-    with pytest.raises(ParameterError, match=r"names 'nope'.*its columns are colour, size"):
+    with pytest.raises(ParameterError, match=r"'nope'.* colour, size"):
         BoostClassifier(monotone_constraints={"nope": 1}).fit(frame, y)
     free = BoostClassifier(monotone_constraints={"colour": 0, "size": 1}, n_estimators=50)
     assert free.fit(frame, y).score(frame, y) > 0.95
-
-
-# -- calibration
 
 
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.usefixtures("isotonic_from_few_rows")
 def test_calibration_changes_probabilities_and_no_score(method: str, classes: int) -> None:
-    X, y = world(classes, rows=400)
+    X, y = product_of_columns(classes, rows=400)
     options: dict[str, Any] = {"n_estimators": 20, "random_state": 0}
     model = BoostClassifier(calibrate=method, validation_fraction=0.3, **options).fit(X, y)
     shares = model.predict_proba(X)
@@ -315,9 +292,9 @@ def test_calibration_changes_probabilities_and_no_score(method: str, classes: in
 
 
 def test_isotonic_curves_need_more_rows_than_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = world(rows=400)
+    X, y = product_of_columns(rows=400)
     model = BoostClassifier(calibrate="isotonic", n_estimators=4, random_state=0)
-    with pytest.warns(TooFewRowsWarning, match="needs 1,000 held-out rows, and there are 40; 'sig"):
+    with pytest.warns(TooFewRowsWarning, match="1,000 held-out rows.* 40"):
         model.fit(X, y)
     assert model.model_.calibration is not None
     assert model.model_.calibration.method == "sigmoid"
@@ -329,17 +306,17 @@ def test_isotonic_curves_need_more_rows_than_others(monkeypatch: pytest.MonkeyPa
 
 
 def test_too_few_rows_to_calibrate() -> None:
-    X, y = world(rows=40)
-    with pytest.raises(DataError, match="4 held-out rows to calibrate with, and at least 10"):
+    X, y = product_of_columns(rows=40)
+    with pytest.raises(DataError, match=r"4 held-out rows.* 10"):
         BoostClassifier(calibrate="sigmoid", n_estimators=2).fit(X, y)
-    X, y = world(rows=120)
+    X, y = product_of_columns(rows=120)
     model = BoostClassifier(calibrate="sigmoid", n_estimators=2).fit(X, y)
     assert model.calibration_error_ is None  # enough for a curve, too few to measure it
 
 
 @pytest.mark.usefixtures("isotonic_from_few_rows")
 def test_a_class_missing_from_the_rows_to_calibrate_with() -> None:
-    X, y = world()
+    X, y = product_of_columns()
     y[7] = 2
-    with pytest.raises(DataError, match=r"2 of 3 classes, none of class 2; .* every class"):
+    with pytest.raises(DataError, match="none of class 2"):
         BoostClassifier(calibrate="isotonic", n_estimators=2).fit(X, y)

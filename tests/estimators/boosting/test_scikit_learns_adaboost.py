@@ -155,11 +155,11 @@ def test_rows_of_several_dimensions_reach_the_black_box_in_their_shape() -> None
     flat = AdaBoostClassifier(LogisticRegression(), **options).fit(X, Y)
     assert np.array_equal(model.decision_function(rows), flat.decision_function(X))
     assert model.certificate_.value == flat.certificate_.value
-    with pytest.raises(DataError, match=r"have shape \(3, 2\), but AdaBoostClassifier was fitted"):
+    with pytest.raises(DataError, match=r"\(3, 2\), but AdaBoostClassifier"):
         model.predict(X.reshape(-1, 3, 2))
-    with pytest.raises(DataError, match=r"have shape \(2, 3\), but AdaBoostClassifier was fitted"):
+    with pytest.raises(DataError, match=r"\(2, 3\), but AdaBoostClassifier"):
         flat.predict(rows)
-    with pytest.raises(ValueError, match="rows and columns are needed"):
+    with pytest.raises(ValueError, match="rows and columns"):
         AdaBoostClassifier().fit(rows, Y)
     kept = pickle.loads(pickle.dumps(AdaBoostClassifier(DummyClassifier(), 2).fit(rows, Y)))
     assert kept.predict(rows).shape == (120,)

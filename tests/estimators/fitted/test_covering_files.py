@@ -11,14 +11,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import pacboost
-from pacboost import BoostRegressor, RandomForestClassifier, RandomForestRegressor
 from pacboost.bounds.coverage import coverage_rule
 from pacboost.bounds.family import Family
 from pacboost.errors import DataError, FileError, NotCertified, ParameterError
-from pacboost.estimators.decisions.intervals import forecast
-from pacboost.estimators.decisions.sets import row_shares
 from tests.bounds.coverage import check_coverage, check_rejected
-from tests.data import real_data
 from tests.model_files import changed
 
 GENERATOR = np.random.default_rng(0)
@@ -93,13 +89,13 @@ def test_files_keep_intervals(tmp_path: Path) -> None:
     scale = pacboost.BoostRegressor(n_estimators=3, random_state=0).fit(TRAIN[BOTH], y.abs())
     model = pacboost.BoostRegressor(n_estimators=3, random_state=0).fit(TRAIN[BOTH], y)
     made = pacboost.intervals(model, FRESH[BOTH], FRESH["a"] * 2, scale=scale)
-    with pytest.raises(FileError, match="another model scales the intervals"):
+    with pytest.raises(FileError, match="another model"):
         made.save(tmp_path / "n.pacb")
 
 
 def test_what_has_no_file_is_refused(tmp_path: Path) -> None:
     model = LogisticRegression().fit(TRAIN[BOTH], Y)
-    with pytest.raises(FileError, match=r"LogisticRegression has no model file.* Pickle it"):
+    with pytest.raises(FileError, match=r"LogisticRegression.* Pickle"):
         pacboost.sets(model, FRESH[BOTH], LABELS).save(tmp_path / "model.pacb")
     assert not list(tmp_path.iterdir())
 
@@ -148,11 +144,11 @@ def test_every_group_is_covered(tmp_path: Path) -> None:
     strong = makers()["strong"].fit(TRAIN[BOTH], Y)
     strong = pacboost.sets(strong, FRESH, LABELS, by="part")
     assert np.array_equal(strong.predict_set(NEW), strong.predict_set(NEW[BOTH], NEW["part"]))
-    with pytest.raises(ParameterError, match="give the group of every row"):
+    with pytest.raises(ParameterError, match="group of every row"):
         pacboost.sets(model, FRESH[BOTH], LABELS, by=FRESH["part"]).predict_set(NEW[BOTH])
-    with pytest.raises(DataError, match="group 'east' had no calibration rows"):
+    with pytest.raises(DataError, match="group 'east'"):
         found.predict_set(NEW[BOTH][:2], ["east", "north"])
-    with pytest.raises(ParameterError, match="one cutoff for all groups"):
+    with pytest.raises(ParameterError, match="one cutoff"):
         pacboost.sets(model, FRESH[BOTH], LABELS).predict_set(NEW[BOTH], NEW["part"])
 
 
@@ -176,68 +172,3 @@ def failures(runs: int, by: Any) -> int:
 def test_groups_are_covered_as_promised_and_a_twin_is_rejected() -> None:
     check_coverage("sets of two groups", failures(40, by=True), 40, 0.05)
     check_rejected("one cutoff sold for every group", failures(40, by=False), 40, 0.05)
-
-
-# Promises of sets and intervals on real data: rows drawn from a table, whose coverage is known.
-
-RUNS = 200
-CALIBRATING = 800
-
-
-def drawn(rows: int) -> Any:
-    """Draw calibration rows with replacement, so that the table itself is the distribution."""
-    generator = np.random.default_rng(0)
-    for _ in range(RUNS):
-        yield generator.integers(rows, size=CALIBRATING)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["lac", "aps", "raps"])
-@pytest.mark.parametrize("name", ["satimage", "letter", "waveform5000"])
-def test_sets(name: str, method: str) -> None:
-    data = real_data(name, "class")
-    X, y = data.table.rows(), np.asarray(data.labels)
-    order = np.random.default_rng(1).permutation(len(y))
-    fit, rest = order[:2000], order[2000:]
-    model = RandomForestClassifier(30, random_state=0).fit(X[fit], y[fit])
-    X, y = X[rest], y[rest]
-    chances, places = model.predict_proba(X), np.searchsorted(model.classes_, y)
-    failed, sizes = 0, []
-    for chosen in drawn(len(y)):
-        found = pacboost.sets(model, X[chosen], y[chosen], method=method, copies="draws")
-        held = found.rule.holds(chances, row_shares(model, X, found.rule.score))
-        failed += int(held[np.arange(len(y)), places].mean() < 0.9)
-        sizes.append(held.sum(axis=1).mean())
-    check_coverage(f"{name}, {method}, mean size {np.mean(sizes):.2f}", failed, RUNS, 0.05)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("way", ["residual", "scaled", "quantiles"])
-@pytest.mark.parametrize(
-    ("name", "target"), [("california_housing", "medianHouseValue"), ("abalone", "Class_Rings")]
-)
-def test_intervals(name: str, target: str, way: str) -> None:
-    data = real_data(name, target, categories=True)
-    X, y = data.table.rows(), np.asarray(data.labels, dtype=np.float64)
-    order = np.random.default_rng(1).permutation(len(y))
-    fit, rest = order[:2000], order[2000:]
-    model: Any = RandomForestRegressor(30, random_state=0).fit(X[fit], y[fit])
-    if way == "quantiles":
-        model = tuple(
-            BoostRegressor("quantile", quantile=q, n_estimators=60, random_state=0).fit(
-                X[fit], y[fit]
-            )
-            for q in (0.05, 0.95)
-        )
-    X, y = X[rest], y[rest]
-    floor = 0.01 * float(np.std(y))
-    said = forecast(model, X, way, None, floor)
-    failed, widths = 0, []
-    for chosen in drawn(len(y)):
-        found = pacboost.intervals(
-            model, X[chosen], y[chosen], method=way, floor=floor, copies="draws"
-        )
-        ends = said.interval(found.cutoff_)
-        failed += int(((ends[:, 0] <= y) & (y <= ends[:, 1])).mean() < 0.9)
-        widths.append(np.diff(ends, axis=1).mean())
-    check_coverage(f"{name}, {way}, mean width {np.mean(widths):.4g}", failed, RUNS, 0.05)

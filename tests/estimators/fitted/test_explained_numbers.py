@@ -1,4 +1,4 @@
-"""Regressors explain themselves as classifiers do: rows, features, rounds, and pictures."""
+"""Regressors explain themselves as classifiers do; leaves of rows, and importances of splits."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import pacboost
-from pacboost import BoostClassifier, BoostRegressor
+from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
 from pacboost.errors import DataError, ParameterError
 
 ROWS = 300
@@ -64,7 +65,7 @@ def test_a_row_may_come_in_any_form_and_is_shown_in_words() -> None:
     assert str(told).endswith("  prediction")
     assert "score of None" not in told._repr_html_()
     assert len(told.to_frame()) == len(told.entries)
-    with pytest.raises(DataError, match="2 rows; explain takes one row"):
+    with pytest.raises(DataError, match="2 rows"):
         model.explain(frame.iloc[:2])
     with pytest.raises(ParameterError, match="top is 0"):
         model.explain(row, 0)
@@ -80,7 +81,7 @@ def test_importances_by_shuffling() -> None:
     )
     assert other.base == pytest.approx(np.abs(fitted().predict(frame) - y).mean())
     assert pacboost.plots.importances(fitted(), found).get_xlabel().endswith("when shuffled")
-    with pytest.raises(ParameterError, match="'error'; it may be loss"):
+    with pytest.raises(ParameterError, match=r"'error'.* loss"):
         fitted().permutation_importances(frame, y, metric="error")
 
 
@@ -96,7 +97,7 @@ def test_votes_without_interactions_have_shapes() -> None:
         drawn = pacboost.plots.shapes(model)
         assert len(drawn) == len(found.features)
         assert drawn[0].get_lines() or drawn[0].patches
-    with pytest.raises(DataError, match="interactions=0 or a number of pairs"):
+    with pytest.raises(DataError, match="interactions=0"):
         fitted().shapes()
 
 
@@ -114,3 +115,51 @@ def test_without_interactions_curves_are_shapes_but_for_a_constant() -> None:
             column = table.block(j, j + 1)[:, 0]
             difference = shape.at(column) - curves.features[j].at(column)
             np.testing.assert_allclose(difference, difference[0, 0], atol=1e-9)
+
+
+TABLE = np.random.default_rng(0).normal(size=(500, 4))
+ANSWERS = TABLE[:, 0] + 0.3 * TABLE[:, 1]
+MODELS: list[Any] = [
+    BoostClassifier(n_estimators=6, random_state=0),
+    BoostRegressor(n_estimators=6, random_state=0),
+    AdaBoostClassifier(n_estimators=6),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_leaves_lead_to_the_scores(model: Any) -> None:
+    model.fit(TABLE, ANSWERS if isinstance(model, BoostRegressor) else ANSWERS > 0)
+    leaves = model.apply(TABLE[:50])
+    assert leaves.shape == (50, 6)
+    vote = model.model_.vote
+    scores = sum(
+        share * rule.values[leaves[:, number], 0]
+        for number, (rule, share) in enumerate(zip(vote.hypotheses, vote.votes, strict=True))
+    )
+    np.testing.assert_allclose(scores, vote.scores(model._open(TABLE[:50])), atol=1e-9)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_importances_are_counted_by_hand(model: Any) -> None:
+    model.fit(TABLE, ANSWERS if isinstance(model, BoostRegressor) else ANSWERS > 0)
+    np.testing.assert_array_equal(model.importances(), model.feature_importances_)
+    counts, covers = np.zeros(4), np.zeros(4)
+    for rule in model.estimators_:
+        if isinstance(model, AdaBoostClassifier):
+            counts[rule.feature] += 1
+            covers[rule.feature] += 1
+            continue
+        for split, feature in enumerate(rule.feature):
+            counts[feature] += 1
+            covers[feature] += rule.cover[split] / rule.cover[0]
+    np.testing.assert_allclose(model.importances("count"), counts / counts.sum())
+    np.testing.assert_allclose(model.importances(by="cover"), covers / covers.sum())
+    with pytest.raises(ParameterError, match=r"by is 'split'.*'gain'"):
+        model.importances("split")
+
+
+def test_black_boxes_have_no_splits() -> None:
+    model = AdaBoostClassifier(LogisticRegression(), n_estimators=2).fit(TABLE, ANSWERS > 0.5)
+    assert model.apply(TABLE).shape == (500, len(model.ledger_))
+    with pytest.raises(AttributeError, match="list the features"):
+        model.importances("count")

@@ -183,7 +183,7 @@ def test_every_column_has_one_line_by_default() -> None:
     assert told.base == pytest.approx(shares.base_values[0])
     assert {round(e.contribution, 9) for e in told.entries} == set(shares.values[0].round(9))
     assert str(fitted("logit trees").explain(row, 1)).splitlines()[-2].endswith("2 other columns")
-    with pytest.raises(ParameterError, match="by is 'row'; it may be 'column' or 'rule'"):
+    with pytest.raises(ParameterError, match="by is 'row'"):
         plain().explain([1.0, 2.0], by="row")
 
 
@@ -315,7 +315,7 @@ def test_what_is_wrong_is_said() -> None:
     frame, two, _ = data()
     X, y = numbers()
     model, many = plain(), fitted("logit stumps", 3)
-    with pytest.raises(DataError, match=r"x has 2 rows; explain takes one row"):
+    with pytest.raises(DataError, match="x has 2 rows"):
         model.explain(X[:2])
     with pytest.raises(DataError, match=r"x has 300 rows"):
         many.explain(frame)
@@ -325,27 +325,25 @@ def test_what_is_wrong_is_said() -> None:
         model.explain("age")
     with pytest.raises(DataError, match="lacks the column 'job'"):
         many.explain({"age": 3, "noise": 1})
-    with pytest.raises(DataError, match=r"has the column 'jobb' \(did you mean 'job'\?\); it must"):
+    with pytest.raises(DataError, match=r"'jobb' \(did you mean 'job'"):
         many.explain({"age": 3, "noise": 1, "jobb": "smith"})
-    with pytest.raises(ParameterError, match=r"'nois', .*of X \(did you mean 'noise'\?\); its"):
+    with pytest.raises(ParameterError, match="did you mean 'noise'"):
         fitted("logit trees").partial_dependence("nois")
-    with pytest.raises(DataError, match=r"X is a Series, but rows.* frame\.iloc\[\[0\]\]"):
+    with pytest.raises(DataError, match=r"Series.* frame\.iloc\[\[0\]\]"):
         model.predict(pd.Series(X[0]))
-    with pytest.raises(TypeError, match=r"no argument 'sample_weights' \(did you mean 'sample_w"):
+    with pytest.raises(TypeError, match="did you mean 'sample_w"):
         many.fit(frame, two, sample_weights=1)
-    with pytest.raises(
-        ParameterError, match=r"metric is 'eror' \(did you mean 'error'\?\); it may"
-    ):
+    with pytest.raises(ParameterError, match="did you mean 'error'"):
         model.permutation_importances(X, y, metric="eror")
-    with pytest.raises(ParameterError, match=r"of is 'recal' \(did you mean 'recall'\?\); it may"):
+    with pytest.raises(ParameterError, match="did you mean 'recall'"):
         pacboost.certify(model, X, y, of="recal")
-    with pytest.raises(ParameterError, match=r"by is 'jobb' \(did you mean 'job'\?\); the columns"):
+    with pytest.raises(ParameterError, match="did you mean 'job'"):
         pacboost.certify_all(many, frame, two, by="jobb")
-    with pytest.raises(ParameterError, match=r"loss is 'hubre' \(did you mean 'huber'\?\); it may"):
+    with pytest.raises(ParameterError, match="did you mean 'huber'"):
         pacboost.BoostRegressor("hubre").fit(X, np.ones(len(X)))
     with pytest.raises(DataError, match="has the column 'pay'"):
         many.explain({"age": 3, "noise": 1, "job": "smith", "pay": 0})
-    with pytest.raises(ParameterError, match="for_class is 'maybe'; the classes are 'no', 'yes'"):
+    with pytest.raises(ParameterError, match=r"for_class is 'maybe'.*'yes'"):
         model.explain(X[0], for_class="maybe")
     with pytest.raises(ParameterError, match="for_class is 'maybe'"):
         pacboost.plots.shapes(many, for_class="maybe")
@@ -355,11 +353,11 @@ def test_what_is_wrong_is_said() -> None:
         model.explain(X[0], top=0)
     with pytest.raises(ParameterError, match="repeats is 0"):
         model.permutation_importances(X, y, repeats=0)
-    with pytest.raises(ParameterError, match="metric is 'accuracy'; it may be error"):
+    with pytest.raises(ParameterError, match="metric is 'accuracy'"):
         model.permutation_importances(X, y, metric="accuracy")
     with pytest.raises(DataError, match="not among the classes"):
         model.permutation_importances(X, np.where(two == "yes", "yes", "maybe"))
-    with pytest.raises(ParameterError, match="rounds holds 16, but the vote has 15"):
+    with pytest.raises(ParameterError, match=r"rounds .*16.* 15"):
         pacboost.plots.margins(model, X, y, rounds=[1, 16])
     with pytest.raises(NotFittedError):
         AdaBoostClassifier().shapes()

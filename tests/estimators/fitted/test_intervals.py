@@ -14,8 +14,9 @@ import pacboost
 from pacboost import BaggingRegressor, BoostRegressor, ExtraTreesRegressor, RandomForestRegressor
 from pacboost.bounds.coverage import average_rank
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
-from pacboost.questions import deciding
+from pacboost.questions import calibration_rows
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.runs import several_runs
 
 
 def world(rows: int, seed: int) -> tuple[Any, Any]:
@@ -78,7 +79,7 @@ def test_scaled_by_a_second_model(model: Any) -> None:
     small, large = widths(found)
     assert large > 2 * small
     other = BoostRegressor(n_estimators=3, random_state=0).fit(FRESH, NUMBERS)
-    with pytest.raises(NotCertified, match="rows the model was trained on"):
+    with pytest.raises(NotCertified, match="trained on"):
         pacboost.intervals(model, FRESH, NUMBERS, scale=other)
 
 
@@ -196,13 +197,10 @@ def broken(runs: int, rows: int) -> int:
     return failed
 
 
-def test_promises_are_kept_and_a_promise_on_average_is_not(monkeypatch: Any) -> None:
-    check_coverage("intervals by residuals", broken(80, 200), 80, 0.05)
-    monkeypatch.setattr(deciding, "covering_rank", lambda n, coverage, _: average_rank(n, coverage))
-    check_rejected("intervals that cover on average", broken(80, 200), 80, 0.05)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rows", [60, 1000])
-def test_promises_in_full(rows: int) -> None:
-    check_coverage(f"intervals by residuals, n={rows}", broken(600, rows), 600, 0.05)
+@several_runs(80, 600)
+def test_promises_are_kept_and_a_promise_on_average_is_not(runs: int, monkeypatch: Any) -> None:
+    check_coverage("intervals by residuals", broken(runs, 200), runs, 0.05)
+    monkeypatch.setattr(
+        calibration_rows, "covering_rank", lambda n, coverage, _: average_rank(n, coverage)
+    )
+    check_rejected("intervals that cover on average", broken(runs, 200), runs, 0.05)

@@ -12,11 +12,12 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 
 import pacboost
 from pacboost import BaggingClassifier, BoostClassifier, RandomForestClassifier
-from pacboost.bounds.coverage import average_rank
+from pacboost.bounds.coverage import LabelScore, average_rank
 from pacboost.bounds.family import Family
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
-from pacboost.questions import deciding
+from pacboost.questions import calibration_rows
 from tests.bounds.coverage import check_coverage, check_rejected
+from tests.runs import several_runs
 
 NAMES = np.array(["a", "b", "c", "d"])
 CENTRES = np.array([[0, 0], [1.2, 0], [0, 1.2], [1.5, 1.5]])
@@ -74,7 +75,7 @@ def test_scores_do_not_depend_on_the_rows_around(model: Any) -> None:
 
 def test_raps_makes_smaller_sets_smaller(model: Any) -> None:
     plain = pacboost.sets(model, FRESH, LABELS, method="aps")
-    small = pacboost.sets(model, FRESH, LABELS, method="raps", penalty=0.5, free_labels=2)
+    small = pacboost.sets(model, FRESH, LABELS, method=LabelScore("raps", 0.5))
     most = [own.predict_set(LATER).sum(axis=1).max() for own in (plain, small)]
     assert most[1] <= most[0]
 
@@ -90,14 +91,14 @@ def test_every_class(model: Any) -> None:
         assert held[own].mean() > certificate.value - 0.01
         assert certificate.value >= 0.85
         assert certificate.inputs["claims"] == 4
-        assert "get a prediction set that holds it" in certificate.claim
+        assert "a prediction set" in certificate.claim
     assert all(check.holds for check in pacboost.verify(family))
     assert "All 4 claims hold together" in found.sentence_
     assert "class_coverage" in str(family)
     assert family.worst.value == min(own.value for own in family)
     rare = np.flatnonzero(LABELS == "d")[25:]
     rows = np.setdiff1d(np.arange(LABELS.size), rare)
-    with pytest.raises(NotCertified, match=r"needs at least 42 rows of class 'd'.*there are 25"):
+    with pytest.raises(NotCertified, match=r"42 rows .*'d'.* 25"):
         pacboost.sets(model, FRESH[rows], LABELS[rows], coverage=0.9, by_class=True)
 
 
@@ -120,7 +121,7 @@ def test_our_classifiers(make: Any) -> None:
     assert covered(found, LATER, TRUTH).mean() > 0.88
     again = pickle.loads(pickle.dumps(found))
     assert (again.predict_set(LATER[:99]) == found.predict_set(LATER[:99])).all()
-    with pytest.raises(NotCertified, match="rows the model was trained on"):
+    with pytest.raises(NotCertified, match="trained on"):
         pacboost.sets(own, X, Y)
     with pytest.raises(NotCertified, match="holds no sets"):
         pacboost.sets(own)
@@ -152,7 +153,7 @@ def test_frames_and_groups() -> None:
     found = pacboost.sets(own, frame, LABELS, groups=np.arange(1200) // 4, method="aps")
     certificate: Any = found.certificate_
     assert certificate.size == 300
-    assert "of a new group, on average over groups" in certificate.claim
+    assert "of a new group" in certificate.claim
     assert pacboost.verify(certificate)[0].holds
     assert found.predict_set(frame).shape == (1200, 4)
 
@@ -162,10 +163,10 @@ def test_guards(model: Any) -> None:
     with pytest.warns(InputWarning, match="rows are not counted"):
         once = pacboost.sets(model, *doubled, copies="distinct")
     assert once.cutoffs_ == pacboost.sets(model, FRESH, LABELS).cutoffs_
-    with pytest.raises(NotCertified, match=r"needs at least 29 rows.*there are 20. Collect 9 more"):
+    with pytest.raises(NotCertified, match=r"29 rows.* 20.* 9 more"):
         pacboost.sets(model, FRESH[:20], LABELS[:20])
     strange = np.where(np.arange(1200) % 5 == 0, "e", LABELS)
-    with pytest.raises(NotCertified, match="their label is unknown to the model"):
+    with pytest.raises(NotCertified, match="label is unknown"):
         pacboost.sets(model, FRESH, strange)
     few = np.where(np.arange(1200) % 100 == 0, "e", LABELS)
     assert pacboost.sets(model, FRESH, few).mean_size_ > 1
@@ -177,8 +178,6 @@ def test_guards(model: Any) -> None:
         ({"coverage": 1.0}, ParameterError, "coverage"),
         ({"delta": 0}, ParameterError, "delta"),
         ({"method": "best"}, ParameterError, "it may be 'lac', 'aps', 'raps'"),
-        ({"method": "raps", "penalty": -1.0}, ParameterError, "penalty is -1.0"),
-        ({"method": "raps", "free_labels": 1.5}, ParameterError, "free_labels is 1.5"),
         ({"copies": "no"}, ParameterError, "copies is 'no'"),
         (
             {"by_class": True, "groups": np.arange(1200)},
@@ -215,21 +214,20 @@ def broken(model: Any, method: str, by_class: bool, runs: int, rows: int) -> int
 FRESH_MANY, LABELS_MANY = world(30_000, 3)
 
 
-@pytest.mark.parametrize(("method", "by_class"), [("lac", False), ("aps", True)])
-def test_promises_on_samples_of_a_known_world(model: Any, method: str, by_class: bool) -> None:
-    failed = broken(model, method, by_class, 60, 800)
-    check_coverage(f"sets by {method}, by_class={by_class}", failed, 60, 0.05)
+@several_runs(60, 400)
+@pytest.mark.parametrize(
+    ("method", "by_class"), [("lac", False), ("aps", True), ("raps", False), ("lac", True)]
+)
+def test_promises_on_samples_of_a_known_world(
+    model: Any, method: str, by_class: bool, runs: int
+) -> None:
+    failed = broken(model, method, by_class, runs, 800)
+    check_coverage(f"sets by {method}, by_class={by_class}", failed, runs, 0.05)
 
 
 def test_the_promise_on_average_is_rejected(model: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(deciding, "covering_rank", lambda n, coverage, _: average_rank(n, coverage))
+    monkeypatch.setattr(
+        calibration_rows, "covering_rank", lambda n, coverage, _: average_rank(n, coverage)
+    )
     failed = broken(model, "lac", False, 60, 800)
     check_rejected("sets of a classifier that cover on average", failed, 60, 0.05)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("by_class", [False, True])
-@pytest.mark.parametrize("method", ["lac", "aps", "raps"])
-def test_promises_in_full(model: Any, method: str, by_class: bool) -> None:
-    failed = broken(model, method, by_class, 400, 800)
-    check_coverage(f"sets by {method}, by_class={by_class}, in full", failed, 400, 0.05)

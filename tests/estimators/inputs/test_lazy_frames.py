@@ -13,8 +13,7 @@ from sklearn.exceptions import DataConversionWarning
 
 import pacboost
 from pacboost import BoostClassifier, BoostRegressor
-from pacboost.questions.certify import certify_answers
-from pacboost.sources.optional import collected
+from pacboost.questions.answering import certify_answers
 from tests.public import estimators
 
 generator = np.random.default_rng(0)
@@ -47,14 +46,6 @@ def queries(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(pl.LazyFrame, "collect", counting)
     return run
-
-
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_every_estimator_collects(kind: Any) -> None:
-    assert hasattr(kind.fit, "__wrapped__")
-    assert "X" in inspect.signature(kind.fit).parameters or "source" in str(
-        inspect.signature(kind.fit)
-    )
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -119,11 +110,3 @@ def test_targets_may_be_a_query_of_one_column() -> None:
             FRAME.lazy(), FRAME.lazy().select("a")
         )
     assert model.score(FRAME.lazy(), FRAME["a"]) > 0
-
-
-def test_what_is_not_lazy_is_left_alone() -> None:
-    for data in (FRAME, [1, 2], (FRAME, Y), None, "text", np.zeros(3)):
-        assert collected(data) is data
-    pair = collected((FRAME.lazy(), Y))
-    assert isinstance(pair[0], pl.DataFrame)
-    assert pair[1] is Y

@@ -26,43 +26,23 @@ from pacboost.fit.targets import (
 )
 
 
-@pytest.mark.parametrize(
-    ("given", "size"),
-    [
-        (None, None),
-        (7, 7),
-        ("2GB", 2 * 10**9),
-        ("2 gb", 2 * 10**9),
-        (" .5MB ", 500_000),
-        ("1e3KB", 10**6),
-        ("3GiB", 3 * 2**30),
-        (1e9, 10**9),
-    ],
-)
-def test_sizes(given: Any, size: int | None) -> None:
-    assert read_size("memory", given) == size
+def test_sizes_and_times_as_people_write_them() -> None:
+    sizes = {7: 7, "2GB": 2 * 10**9, "2 gb": 2 * 10**9, " .5MB ": 500_000, "1e3KB": 10**6}
+    for text, size in {None: None, **sizes, "3GiB": 3 * 2**30, 1e9: 10**9}.items():
+        assert read_size("memory", text) == size
+    times = {60: 60.0, "60s": 60.0, "2m": 120.0, "1.5 h": 5400.0, "3min": 180.0}
+    for text, seconds in {None: None, **times}.items():
+        assert read_seconds("time_limit", text) == seconds
 
 
-@pytest.mark.parametrize(
-    ("given", "seconds"),
-    [(None, None), (60, 60.0), ("60s", 60.0), ("2m", 120.0), ("1.5 h", 5400.0), ("3min", 180.0)],
-)
-def test_times(given: Any, seconds: float | None) -> None:
-    assert read_seconds("time_limit", given) == seconds
-
-
-@pytest.mark.parametrize(
-    "wrong", ["", "GB", "-1GB", "0", 0, -5, "2XB", "1 000 MB", "1e999GB", True, [2], "inf", "nan"]
-)
-def test_sizes_that_are_refused(wrong: Any) -> None:
-    with pytest.raises(ParameterError, match=r"memory is .*; it may be '2GB', '500MB'"):
-        read_size("memory", wrong)
-
-
-@pytest.mark.parametrize("wrong", ["soon", "5d", 0, "-1s", "1e999"])
-def test_times_that_are_refused(wrong: Any) -> None:
-    with pytest.raises(ParameterError, match=r"time_limit is .*; it may be '60s'"):
-        read_seconds("time_limit", wrong)
+def test_other_sizes_and_times_are_refused() -> None:
+    sizes = ["", "GB", "-1GB", "0", 0, -5, "2XB", "1 000 MB", "1e999GB", True, [2], "inf", "nan"]
+    for wrong in sizes:
+        with pytest.raises(ParameterError, match=r"memory is .*'500MB'"):
+            read_size("memory", wrong)
+    for wrong in ["soon", "5d", 0, "-1s", "1e999"]:
+        with pytest.raises(ParameterError, match=r"time_limit is .*'60s'"):
+            read_seconds("time_limit", wrong)
 
 
 def test_a_process_knows_what_it_holds() -> None:
@@ -97,13 +77,11 @@ def test_a_process_that_holds_more_leaves_less() -> None:
 
 
 def test_too_little_memory_says_how_much_would_do() -> None:
-    with pytest.raises(ParameterError, match="no room is left for a sample") as caught:
+    with pytest.raises(ParameterError, match="no room") as caught:
         rows_in(400 * 10**6, 10, 1, 50 * 10**6, codes=True)
     enough = int(str(caught.value).split("Allow at least ")[1].split(" MB")[0].replace(",", ""))
     assert rows_in(enough * 10**6, 10, 1, 50 * 10**6, codes=True) >= 2000
 
-
-# Whole numbers as labels are numbered by counting, just as sorting numbers them.
 
 ROWS = ROWS_WORTH_COUNTING + 5
 draw = np.random.default_rng(0)

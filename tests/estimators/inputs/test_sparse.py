@@ -190,10 +190,3 @@ def test_memory_goes_with_what_is_stored(model: Any) -> None:
     most = 150 * matrix.nnz + 600 * (matrix.shape[0] + matrix.shape[1])
     assert most < matrix.shape[0] * matrix.shape[1] / 2  # a byte a cell would be far beyond
     assert peak(model, matrix, y) < most
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", MODELS, ids=["stumps", "trees", "stumps of values"])
-def test_a_matrix_of_four_thousand_million_cells(model: Any) -> None:
-    matrix, y = wide(20_000, 200_000, 1_000_000)
-    assert peak(model, matrix, y) < 400e6  # a byte a cell would be 4,000 MB

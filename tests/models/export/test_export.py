@@ -96,9 +96,9 @@ def test_too_many_splits_are_refused(name: str) -> None:
 def test_it_says_what_it_is_and_what_was_certified() -> None:
     model = pb.AdaBoostClassifier(certify="holdout", n_estimators=5, random_state=0).fit(X, Y)
     what, certified = program_of(model).about
-    assert what == "A model of pacboost: 3 columns in, 2 classes out."
-    claim = model.certificate_.claim
-    assert certified == f"Certified: {claim} That may fail with probability 0.05."
+    assert "3 columns in, 2 classes" in what
+    assert model.certificate_.claim in certified
+    assert "0.05" in certified
 
 
 # Exported models with a threshold decide as predict does, on the threshold itself, too.

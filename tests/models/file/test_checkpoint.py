@@ -22,6 +22,7 @@ from pacboost.models.file import checkpoint, container
 from pacboost.models.file.checkpoint import Checkpoint
 from pacboost.samples.bins import Bins
 from pacboost.sources.optional import part_of
+from tests.equal_bins import equal_bins
 from tests.model_files import changed
 
 BINS = Bins(
@@ -57,7 +58,7 @@ def test_round_trip(tmp_path: Path) -> None:
     for field in dataclasses.fields(Checkpoint):
         if field.name not in ("bins", "arrays", "rules"):
             assert getattr(back, field.name) == getattr(made, field.name), field.name
-    assert not back.bins.differ(BINS)
+    assert equal_bins(back.bins, BINS)
     assert back.bins.middle.tolist() == BINS.middle.tolist()
     assert back.rules[:2] == made.rules[:2]
     assert back.rules[2].values.tolist() == [[0.125]]
@@ -66,41 +67,31 @@ def test_round_trip(tmp_path: Path) -> None:
     assert back.arrays["kinds"].dtype == np.uint8
 
 
-@pytest.mark.parametrize("where", ["os.fsync", "open", "replace"])
+def full(*_: Any, **__: Any) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def half(content: dict[str, Any]) -> Iterator[bytes]:
+    yield b"half a file"
+    full()
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "broken"),
+    [
+        (os, "fsync", full),
+        (Path, "open", full),
+        (Path, "replace", full),
+        (container, "packed", half),
+    ],
+)
 def test_a_full_disk_leaves_the_old_one(
-    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    owner: Any, name: str, broken: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(1).save(tmp_path / "run")
-
-    def full(*_: Any, **__: Any) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    owner, name = {
-        "os.fsync": (os, "fsync"),
-        "open": (Path, "open"),
-        "replace": (Path, "replace"),
-    }[where]
     with monkeypatch.context() as patch:
-        patch.setattr(owner, name, full)
-        with pytest.raises(FileError, match=r"run: the checkpoint cannot be written \(No space"):
-            make(3).save(tmp_path / "run")
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
-    assert len(checkpoint.load(tmp_path / "run").rules) == 1
-
-
-def test_a_disk_that_fills_half_way_leaves_the_old_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make(1).save(tmp_path / "run")
-    original = container.packed
-
-    def half(content: dict[str, Any]) -> Iterator[bytes | memoryview]:
-        yield next(original(content))
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with monkeypatch.context() as patch:
-        patch.setattr(container, "packed", half)
-        with pytest.raises(FileError, match="an earlier one, if any, is unchanged"):
+        patch.setattr(owner, name, broken)
+        with pytest.raises(FileError, match="No space"):
             make(3).save(tmp_path / "run")
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
     assert len(checkpoint.load(tmp_path / "run").rules) == 1
@@ -144,7 +135,7 @@ def test_files_that_no_run_wrote_are_refused(wrong: dict[str, Any], tmp_path: Pa
     if wrong.get("outputs", 0) is None:
         make(3).save(path)
     changed(path, lambda content: content.update(wrong), "checkpoint")
-    with pytest.raises(FileError, match="is no checkpoint that this pacboost can read"):
+    with pytest.raises(FileError, match="is no checkpoint"):
         checkpoint.load(path)
 
 
@@ -153,7 +144,7 @@ def test_files_cut_short_are_refused(size: int, tmp_path: Path) -> None:
     path = tmp_path / "run"
     make().save(path)
     path.write_bytes(path.read_bytes()[:size])
-    with pytest.raises(FileError, match=r"run: .*(no checkpoint|cannot be read)"):
+    with pytest.raises(FileError, match="no checkpoint"):
         checkpoint.load(path)
 
 

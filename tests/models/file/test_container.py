@@ -19,9 +19,11 @@ import pacboost
 from pacboost.errors import FileError
 from pacboost.models.file import container, document
 from pacboost.models.file.container import VERSION
-from pacboost.models.file.document import TYPES, MemoryBudget
+from pacboost.models.file.document import TYPES, MemoryBudget, MemoryLimitError
 from tests.models.file.mutants import sealed
 
+ENDLESS: list[Any] = []
+ENDLESS.append(ENDLESS)
 CONTENT: dict[str, Any] = {"a": np.arange(5.0), "words": [f"w{k}" for k in range(30)], "n": None}
 
 
@@ -50,32 +52,22 @@ def test_it_is_what_the_page_says_it_is(tmp_path: Path) -> None:
     assert b"\n".join([first, b"".join(container.packed(CONTENT))]) == content[:-32]
 
 
-def test_every_flipped_bit_is_found(tmp_path: Path) -> None:
+def test_every_flipped_bit_and_every_cut_is_found(tmp_path: Path) -> None:
     path = written(tmp_path / "file")
     content = path.read_bytes()
-    for place in range(len(content)):
-        changed = bytearray(content)
-        changed[place] ^= 1 << (place % 8)
-        path.write_bytes(changed)
-        with pytest.raises(FileError, match=r"file: (is damaged|is not a|has version|holds a)"):
-            container.read(path, "model")
-
-
-def test_every_cut_is_found(tmp_path: Path) -> None:
-    path = written(tmp_path / "file")
-    content = path.read_bytes()
-    for size in range(len(content)):
-        path.write_bytes(content[:size])
+    flipped = [bytearray(content) for _ in content]
+    for place, copy in enumerate(flipped):
+        copy[place] ^= 1 << (place % 8)
+    damage: list[bytes | bytearray] = [*flipped, content + b"\n"]
+    for damaged in (*damage, *(content[:size] for size in range(len(content)))):
+        path.write_bytes(damaged)
         with pytest.raises(FileError, match="file: "):
             container.read(path, "model")
-    path.write_bytes(content + b"\n")
-    with pytest.raises(FileError, match="is damaged"):
-        container.read(path, "model")
 
 
 def test_another_kind_is_named(tmp_path: Path) -> None:
     path = written(tmp_path / "file", "checkpoint")
-    with pytest.raises(FileError, match="holds a checkpoint; a pacboost model file is needed"):
+    with pytest.raises(FileError, match="holds a checkpoint"):
         pacboost.load(path)
 
 
@@ -84,7 +76,7 @@ def test_impossible_lengths_are_refused(tmp_path: Path, size: bytes) -> None:
     path = written(tmp_path / "file")
     first, _, rest = path.read_bytes().split(b"\n", 2)
     path.write_bytes(sealed(b"\n".join([first, size, rest])))
-    with pytest.raises(FileError, match=r"is damaged \(the document cannot have"):
+    with pytest.raises(FileError, match="is damaged"):
         container.read(path, "model")
 
 
@@ -103,7 +95,7 @@ def test_memory_is_bounded_by_the_file(tmp_path: Path) -> None:
     path.write_bytes(sealed(b"pacboost model 3\n%d\n%s%s" % (len(text), text, bytes(32))))
     tracemalloc.start()
     try:
-        with pytest.raises(FileError, match="would take more memory than a file"):
+        with pytest.raises(MemoryLimitError, match="file: the document"):
             container.read(path, "model")
         assert tracemalloc.get_traced_memory()[1] < 2 * path.stat().st_size + 10**6
     finally:
@@ -200,18 +192,12 @@ def test_the_order_of_keys_and_of_memory_does_not_matter() -> None:
         np.array([object()]),
         np.array([1j]),
         np.datetime64("2020-01-01"),
+        ENDLESS,
     ],
 )
 def test_what_is_no_data_is_not_written(value: object) -> None:
-    with pytest.raises(FileError, match=r"content\.part.* cannot be saved"):
+    with pytest.raises(FileError, match=r"content\.part.* saved"):
         document.written({"part": value})
-
-
-def test_what_is_nested_in_itself_is_not_written() -> None:
-    endless: list[Any] = []
-    endless.append(endless)
-    with pytest.raises(FileError, match="cannot be saved"):
-        document.written({"part": endless})
 
 
 BAD = {
@@ -272,10 +258,10 @@ def test_what_no_writer_writes_is_refused(kind: str) -> None:
 def test_memory_is_refused_before_it_is_asked_for() -> None:
     many = json.dumps({"arrays": [], "content": {"a": [{}] * 10_000}}).encode()
     assert len(read(many, room=10**7)["a"]) == 10_000
-    with pytest.raises(ValueError, match="the document: would take more memory"):
+    with pytest.raises(MemoryLimitError, match="the document"):
         read(many, room=10**6)
     words = b"".join([b"ab" * 1000, np.full(1000, 2, np.int32).tobytes()])
     text = b'{"arrays":["u1 2000","i4 1000"],"content":{"a":{"strings":[0,1]}}}'
     assert read(text, words, 10**6) == {"a": ["ab"] * 1000}
-    with pytest.raises(ValueError, match=r"content\.a: would take more memory"):
+    with pytest.raises(MemoryLimitError, match=r"content\.a"):
         read(text, words, 20_000)

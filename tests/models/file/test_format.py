@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from pacboost import AdaBoostClassifier
 from pacboost.errors import FileError
 from pacboost.learners.tree import Tree
 from pacboost.models.file import container
+from pacboost.models.file import format as model_file
 from pacboost.models.file.container import VERSION
 from pacboost.models.file.format import model_bytes
 from tests.model_files import changed, opened
@@ -101,32 +103,29 @@ def test_another_version_is_refused_with_both_numbers(tmp_path: Path) -> None:
 def test_file_without_a_part_is_called_damaged(tmp_path: Path, part: str) -> None:
     _, path = saved(tmp_path)
     changed(path, lambda content: content["model"].pop(part))
-    with pytest.raises(
-        FileError, match=rf"model\.json: is damaged \(content\.model\.{part}: is not th"
-    ):
+    with pytest.raises(FileError, match=rf"is damaged \(content\.model\.{part}"):
         pacboost.load(path)
 
 
 @pytest.mark.parametrize("part", ["model", "about"])
 @pytest.mark.parametrize("value", [None, [], "text", 3])
-def test_file_with_a_part_of_another_kind_is_called_damaged(
-    tmp_path: Path, part: str, value: object
-) -> None:
+def test_a_part_of_another_kind_is_damage(tmp_path: Path, part: str, value: object) -> None:
     _, path = saved(tmp_path)
-    with pytest.raises(FileError, match=r"model\.json: is damaged"):
+    with pytest.raises(FileError, match="is damaged"):
         pacboost.load(changed(path, lambda content: content.update({part: value})))
 
 
-def test_rule_for_a_feature_that_is_not_there_is_called_damaged(tmp_path: Path) -> None:
-    _, path = saved(tmp_path)
-    changed(path, lambda content: content["model"]["rules"][0]["feature"].fill(99))
-    with pytest.raises(FileError, match=r"is damaged \(content\.model\.rules\[0\]\.feature: holds"):
-        pacboost.load(path)
+@pytest.mark.parametrize("label", ["yes\0", 2**63])
+def test_labels_that_a_file_would_change_are_refused(tmp_path: Path, label: object) -> None:
+    model, _ = saved(tmp_path)
+    classes = np.array([label], dtype=object)
+    with pytest.raises(FileError, match="cannot be saved"):
+        model_file.save(replace(model.model_, classes=classes), tmp_path / "other")
 
 
 def test_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     model = AdaBoostClassifier(n_estimators=2).fit(*examples())
-    with pytest.raises(FileError, match=r"m\.json: cannot be written \(No such file"):
+    with pytest.raises(FileError, match="No such file"):
         model.save(tmp_path / "absent" / "m.json")
     assert list(tmp_path.iterdir()) == []
 
@@ -151,5 +150,5 @@ def test_thresholds_that_a_rule_asks_for_have_to_be_there(tmp_path: Path) -> Non
     bins = opened(path)["model"]["bins"]
     assert bins["kept"].size
     none: dict[str, Any] = {"kept": bins["kept"][:0], "thresholds": bins["thresholds"][:0]}
-    with pytest.raises(FileError, match="a feature that a rule asks for"):
+    with pytest.raises(FileError, match="bins"):
         pacboost.load(changed(path, lambda content: content["model"]["bins"].update(none)))

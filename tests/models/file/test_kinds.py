@@ -35,10 +35,8 @@ from pacboost.models.file.rules import from_plain, to_plain
 from pacboost.models.model import Model
 from pacboost.questions.verify import verify
 from pacboost.sources.levels import NO_LEVELS
-from pacboost.theory.majorities import MajorityOfBoosters, ThreeLearnerBoost
 from tests.model_files import changed
 from tests.models.kinds import KINDS, answers, saved
-from tests.worlds import noisy
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -184,21 +182,17 @@ def test_there_and_back() -> None:
     assert read.vote.hypotheses == [stump(0), stump(2)]
 
 
-def refused(path: Path, change: Any) -> None:
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("three", lambda rule: rule["rules"].pop()),
+        ("majority", lambda rule: rule.update(votes=rule["votes"][1:])),
+        ("majority", lambda rule: rule["rules"][0]["feature"].fill(3)),
+    ],
+)
+def test_members_that_no_fit_wrote_are_refused(kind: str, change: Any, tmp_path: Path) -> None:
+    path = tmp_path / "model.pacb"
+    path.write_bytes(saved(kind).read_bytes())
     changed(path, lambda content: change(content["model"]["rules"][0]))
     with pytest.raises(FileError, match="is damaged"):
         load(path)
-
-
-def test_three_have_to_be_three(tmp_path: Path) -> None:
-    path = tmp_path / "model.json"
-    ThreeLearnerBoost("stump", random_state=0).fit(*noisy(600, 3, 0)).save(path)
-    refused(path, lambda rule: rule["rules"].pop())
-
-
-def test_every_rule_of_a_member_has_a_vote(tmp_path: Path) -> None:
-    path = tmp_path / "model.json"
-    MajorityOfBoosters(n_estimators=4, random_state=0).fit(*noisy(600, 3, 0)).save(path)
-    refused(path, lambda rule: rule.update(votes=rule["votes"][1:]))
-    MajorityOfBoosters(n_estimators=4, random_state=0).fit(*noisy(600, 3, 0)).save(path)
-    refused(path, lambda rule: rule["rules"][0]["feature"].fill(3))

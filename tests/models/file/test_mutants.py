@@ -10,7 +10,7 @@ import pytest
 
 from pacboost.errors import DataError, FileError
 from pacboost.estimators.files import load
-from pacboost.models.file.document import SPARE_BYTES
+from pacboost.models.file.document import MemoryBudget
 from pacboost.models.file.inspect import inspect
 from pacboost.questions.verify import verify
 from tests.models.file.mutants import GREEDY, WAYS, sealed
@@ -55,7 +55,7 @@ def within_bounds(path: Path, kind: str) -> bool:
     tracemalloc.start()
     try:
         refused = judged(path, kind)
-        assert tracemalloc.get_traced_memory()[1] <= 2 * path.stat().st_size + SPARE_BYTES
+        assert tracemalloc.get_traced_memory()[1] <= MemoryBudget.of(path.stat().st_size).left
     finally:
         tracemalloc.stop()
     return refused

@@ -214,7 +214,7 @@ def test_bad_rows_are_named(
         with pytest.raises(DataError, match=complaint):
             oracle.classes()
     query = sql(connection, "y", query="SELECT * FROM t")
-    with pytest.raises(DataError, match=r"batch \d of the query of the database, row \d+: "):
+    with pytest.raises(DataError, match=r"batch \d of the query"):
         sequence(query, of_size(50))
 
 
@@ -225,10 +225,10 @@ def test_an_empty_table(sql: Sql, connection: Any) -> None:
 
 
 def test_no_database(sql: Sql, tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="there is no such file"):
+    with pytest.raises(FileError, match="there is no such"):
         sql(tmp_path / "no.duckdb", "y", table="t")
     (tmp_path / "bad.duckdb").write_bytes(b"x" * 10_000)
-    with pytest.raises(FileError, match=r"bad\.duckdb: cannot be opened"):
+    with pytest.raises(FileError, match=r"bad\.duckdb: cannot be"):
         sql(tmp_path / "bad.duckdb", "y", table="t")
 
 

@@ -185,7 +185,7 @@ def test_many_draws_are_counted_as_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel counts large bags, NumPy small ones; both give the same bag."""
     bags = ForestBags(order_of(500), 3, 1, 900, replacement=True)
     few = bags.bag(4)
-    monkeypatch.setattr(forest, "DRAWS_WORTH_A_KERNEL", 1)
+    monkeypatch.setattr(forest, "MIN_DRAWS_FOR_KERNEL", 1)
     many = bags.bag(4)
     assert np.array_equal(few.counts, many.counts)
     assert few.seed == many.seed

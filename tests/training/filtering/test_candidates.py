@@ -14,17 +14,13 @@ from scipy import sparse, stats
 
 from pacboost.boosters.logit import Logit
 from pacboost.errors import InputWarning
-from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.arrow import ParquetOracle
-from pacboost.sources.oracles.oracle import Batch
 from pacboost.sources.oracles.stream import StreamOracle
-from pacboost.sources.sparse import SparseTable
-from pacboost.sources.table import Table
 from pacboost.theory.sampling import WorldOracle
 from pacboost.training.filtering import arrivals, candidates
 from pacboost.training.filtering.arrivals import Arrivals, RepeatAlarm
-from pacboost.training.filtering.candidates import AGAIN, FRESH, Coins, Offer, key_of
+from pacboost.training.filtering.candidates import AGAIN, FRESH, Offer, key_of
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.rows import EncodedRows, RowEncoder
 from pacboost.training.filtering.stream import BlockRows, Stream
@@ -43,8 +39,8 @@ def array(rows: int, seed: int = 0, *, replace: bool = False) -> ArrayOracle:
 
 @pytest.fixture(autouse=True)
 def small_helpings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "MOST_AT_ONCE", 500)
-    monkeypatch.setattr(candidates, "LEAST_AT_ONCE", 100)
+    monkeypatch.setattr(candidates, "MAX_ROWS_PER_OFFER", 500)
+    monkeypatch.setattr(candidates, "MIN_ROWS_PER_OFFER", 100)
 
 
 def groups(stream: Stream, count: int) -> list[list[Offer]]:
@@ -164,7 +160,7 @@ def test_rows_apart_had_no_part_in_the_bins() -> None:
     assert apart.n_rows == 200
     early = np.isin(apart.rows, np.array(sorted(seen), dtype=np.uint64))
     assert early.any()
-    assert stream._kept_back(apart.rows)[early].all()
+    assert stream._may_set_apart(apart.rows)[early].all()
 
 
 def test_more_are_drawn_in_the_end_if_they_are_too_few() -> None:
@@ -254,38 +250,10 @@ def test_reading_them_does_not_move_the_source(tmp_path: Path) -> None:
 def test_some_rows_are_always_left_to_learn_from(apart: int, tmp_path: Path) -> None:
     made, _ = divided(tmp_path, apart, 400)
     rows = np.arange(ROWS * 10, dtype=np.uint64)
-    assert np.count_nonzero(~made._kept_back(rows)) > 0
+    assert np.count_nonzero(~made._may_set_apart(rows)) > 0
 
 
 # Rows of a stream are recognised by their content.
-
-ARRIVALS_KEY = np.uint64(11)
-
-
-def hashes_of(table: Table, key: np.uint64) -> NDArray[np.uint64]:
-    batch = Batch(table, np.zeros(table.n_rows), np.arange(table.n_rows, dtype=np.uint64))
-    return Coins(np.uint64(0), 0.5, key).ids(batch)
-
-
-def test_equal_rows_have_equal_hashes_whatever_holds_them() -> None:
-    X = np.random.default_rng(0).integers(3, size=(50, 4)).astype(np.float64)
-    X[3, 1] = np.nan
-    known = hashes_of(ArrayTable(X), ARRIVALS_KEY)
-    np.testing.assert_array_equal(hashes_of(ArrayTable(X.astype(np.float32)), ARRIVALS_KEY), known)
-    np.testing.assert_array_equal(hashes_of(SparseTable(sparse.csr_array(X)), ARRIVALS_KEY), known)
-    np.testing.assert_array_equal(
-        hashes_of(ArrayTable(np.where(X == 0, -0.0, X)), ARRIVALS_KEY), known
-    )
-    _, rows = np.unique(X, axis=0, return_inverse=True)
-    _, hashed = np.unique(known, return_inverse=True)
-    assert np.unique(np.column_stack([rows, hashed]), axis=0).shape[0] == hashed.max() + 1
-
-
-def test_the_order_of_columns_and_the_key_matter() -> None:
-    X = np.random.default_rng(0).random((20, 3))
-    known = hashes_of(ArrayTable(X), ARRIVALS_KEY)
-    assert not np.isin(hashes_of(ArrayTable(X[:, ::-1].copy()), ARRIVALS_KEY), known).any()
-    assert not np.isin(hashes_of(ArrayTable(X), np.uint64(12)), known).any()
 
 
 @pytest.mark.parametrize("sizes", [[1], [7, 2], [30]])
@@ -300,7 +268,7 @@ def test_parts_change_nothing(sizes: list[int]) -> None:
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrivals, "REMEMBERED", 10)
+    monkeypatch.setattr(arrivals, "MAX_HASHES", 10)
     made = Arrivals()
     assert made.first_time(np.arange(50, dtype=np.uint64)).all()
     assert made.known.size == 10

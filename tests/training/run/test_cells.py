@@ -202,10 +202,6 @@ def test_separable_rows(booster: Booster[Any], classes: int) -> None:
     check_separable_rows(booster, classes, 200)
 
 
-def test_five_hundred_rounds_of_the_largest_votes() -> None:
-    check_separable_rows(AdaBoost(10.0, confidence_rated=True), 2, 500)
-
-
 @pytest.mark.slow
 @EACH
 @pytest.mark.parametrize("classes", [2, 3])

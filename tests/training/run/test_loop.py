@@ -127,18 +127,6 @@ def test_the_draw_follows_the_weights() -> None:
     assert chisquare(learner.shown[0], expected).pvalue > 1e-4
 
 
-def test_resume_goes_on_as_the_long_run_would() -> None:
-    X, signs = noisy(500, 5, seed=3)
-    long = Run(make_sample(X, signs), Stump(), AdaBoost(), seed=9, resample=400)
-    wanted = [d.entry.vote for d in islice(long, 30)]
-    first = Run(make_sample(X, signs), Stump(), AdaBoost(), seed=9, resample=400)
-    list(islice(first, 12))
-    second = Run(make_sample(X, signs), Stump(), AdaBoost(), seed=9, resample=400)
-    second.resume(first.vote().hypotheses, first.vote().votes.tolist(), first.ledger().rounds)
-    list(islice(second, 18))
-    assert [d.entry.vote for d in second.done] == wanted
-
-
 def test_an_unknown_potential_is_defined_by_the_costs_of_the_booster() -> None:
     """The run checks that the costs bound the error, and records their mean."""
 

@@ -30,7 +30,7 @@ TREE = Tree(max_leaves=12, max_features=0.5, min_leaf_rows=3)
 @pytest.fixture(autouse=True)
 def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compile at once what would be compiled after many rounds only."""
-    monkeypatch.setattr(quick, "ROUNDS_THAT_PAY", 0)
+    monkeypatch.setattr(quick, "ROUNDS_TO_COMPILE", 0)
 
 
 def drawn(rows: int, seed: int = 0, *, noise: float = 1.0) -> tuple[Any, Any]:
@@ -129,7 +129,7 @@ def test_costs_of_many_rows_are_added_up_span_by_span() -> None:
 def test_rounds_on_other_rows_of_unequal_weight_are_single_rounds(
     room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(quick, "ROWS_AT_ONCE", 700 * room)
+    monkeypatch.setattr(quick, "MAX_ROWS_PER_CALL", 700 * room)
     X, signs = drawn(700)
     table = ArrayTable(X)
     base = np.random.default_rng(1).uniform(0.1, 5.0, len(X))
@@ -164,12 +164,12 @@ def test_rounds_are_done_one_by_one_until_compiling_pays(monkeypatch: pytest.Mon
     done: list[int] = []
     monkeypatch.setattr(quick, "is_compiled", lambda *_: False)
     monkeypatch.setattr(quick, "in_turn", lambda *_: done.append(len(models)))
-    monkeypatch.setattr(quick, "ROUNDS_THAT_PAY", 10**9)
+    monkeypatch.setattr(quick, "ROUNDS_TO_COMPILE", 10**9)
     models.append(BoostClassifier(random_state=0).fit(X, signs[:, 0]))
     assert done == []
     one, other = (model.model_ for model in models)
     assert one.ledger.digest() == other.ledger.digest()
     assert one.ledger.vote_digest == other.ledger.vote_digest
-    monkeypatch.setattr(quick, "_waited", 10**9)
+    monkeypatch.setattr(quick, "_rounds_without", 10**9)
     BoostClassifier(random_state=0, n_estimators=3, calibrate=None).fit(X, signs[:, 0])
     assert done == [2, 2]  # one try after each round that the loop does itself

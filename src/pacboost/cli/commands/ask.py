@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from pacboost.cli import options
-from pacboost.cli.inputs.files import load
+from pacboost.cli.inputs.files import Model, load
 from pacboost.cli.output import bold, print_json, print_parts
-from pacboost.errors import DataError, FileError, ParameterError
+from pacboost.errors import DataError, FileError
 from pacboost.numerics.percent import percent
 from pacboost.sources.data_file import DataFile
 
@@ -83,7 +83,7 @@ def command(
         print_json({"model": model_path, "answers": replies})
 
 
-def _reply(model: Any, asked: str, top: int) -> tuple[Any, float, list[Reason]]:
+def _reply(model: Model, asked: str, top: int) -> tuple[Any, float, list[Reason]]:
     """Return the prediction, its probability, and the reasons."""
     from pacboost.cli.inputs.rows import Reader, lone_text
     from pacboost.sources.arrow import text_column
@@ -122,15 +122,15 @@ def _pairs(asked: str, names: Sequence[str]) -> dict[str, str]:
     for part in shlex.split(asked):
         name, equals, value = part.partition("=")
         if not equals or name not in names:
-            raise ParameterError(
+            raise click.UsageError(
                 f"{part!r} is not COLUMN=VALUE with a column of this model; its columns are "
-                f"{', '.join(names)}"
+                f"{', '.join(names)}",
             )
         values[name] = value
     return values
 
 
-def _names(model: Any) -> tuple[str, ...]:
+def _names(model: Model) -> tuple[str, ...]:
     """Return the columns to ask by; a date is one column, not the numbers derived from it."""
     from pacboost.cli.inputs.rows import column_names, lone_text, text_features
     from pacboost.sources.levels import NO_LEVELS

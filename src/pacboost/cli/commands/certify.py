@@ -18,15 +18,13 @@ from pacboost.numerics.checks import probability
 
 if TYPE_CHECKING:
     from pacboost.bounds.certificate import Certificate
+    from pacboost.cli.inputs.files import Model
 
     Certified = tuple[Certificate, dict[str, Any], list[Any]]
     """A certificate, what JSON adds to it, and the parts to print."""
 
 
-MOVED = ("ratio_bound", "seed")
-OPTIONS = (
-    "end", "top_k", "p_min", "clip", "larger_than", "delta", "models", "ordered", "copies", *MOVED,
-)  # fmt: skip
+OPTIONS = ("delta", "models", "ordered", "copies")
 
 
 @click.command(
@@ -172,26 +170,21 @@ def command(model_path: Path, data: Path | None, target: str, **given: Any) -> N
 
 
 def _certify_measures(
-    model: Any, X: Any, y: Any, columns: Mapping[str, Any],
+    model: Model, X: object, y: object, columns: Mapping[str, Any],
     given: Mapping[str, Any],
 ) -> None:  # fmt: skip
     from pacboost.bounds.wording import sentence
-    from pacboost.cli.inputs.rows import class_named, measure_names
     from pacboost.questions.certify import certify_all
-    from pacboost.questions.measuring import is_list
     from pacboost.reports.text import grid
 
-    names: list[Any] = measure_names(given)
-    names += [_costs(model, given["cost"])] if given["cost"] else []
-    of = names[0] if len(names) == 1 else names or "error"
+    of = _measures(model, given)
     with working("counting"):
         family = certify_all(
-            model, X, y, of=of, **columns,
-            positive=class_named(getattr(model, "classes_", ()), given["positive"]),
-            **{name: given[name] for name in OPTIONS},
+            model, X, y, of=of, by=columns["by"], end=given["end"], groups=columns["groups"],
+            shift=_shift(columns, given), **{name: given[name] for name in OPTIONS},
         )  # fmt: skip
     alone = None
-    if len(family) == 1 and columns["by"] is None and not is_list(of):
+    if len(family) == 1 and columns["by"] is None and len(of) == 1:
         alone = family.certificates[0]
         parts = [
             bold(str(sentence(alone))),
@@ -209,6 +202,58 @@ def _certify_measures(
     answer(given["as_json"], (alone or family).to_dict(), *parts)
 
 
+def _measures(model: Any, given: Mapping[str, Any]) -> list[Any]:
+    """Return the measures that options name, with their own options."""
+    from pacboost import measures
+    from pacboost.bounds.wording import MEASURES
+    from pacboost.cli.inputs.rows import class_named, measure_names
+
+    positive = class_named(getattr(model, "classes_", ()), given["positive"])
+    options = {
+        "top_k_error": given["top_k"], "log_loss": given["p_min"],
+        "absolute_error": given["clip"], "large_errors": given["larger_than"],
+    }  # fmt: skip
+    of: list[Any] = []
+    for name in measure_names(given) or ([] if given["cost"] else ["error"]):
+        make = getattr(measures, name, None) if name in MEASURES else None
+        if make is None or name == "cost":
+            of.append(name)  # certify_all names what is allowed
+        elif name in options:
+            of.append(make(options[name]))
+        else:
+            of.append(make(positive) if MEASURES[name].of_class else make())
+    return [*of, measures.cost(_costs(model, given["cost"]))] if given["cost"] else of
+
+
+def _shift(columns: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
+    """Return how the world has moved, as the options say; None if it has not."""
+    from pacboost import shift
+
+    bound, seed = given["ratio_bound"], given["seed"]
+    kinds = [name for name in ("ratio", "new_rows") if columns.get(name) is not None]
+    if len(kinds) + (given["shares"] is not None) > 1:
+        raise click.UsageError(
+            "--shares, --ratio-column and --new-rows: a world moves by one of these"
+        )
+    if given["shares"] is not None:
+        return shift.shares(_shares(given["shares"]))
+    if not kinds:
+        if bound is not None:
+            raise click.UsageError(
+                "--ratio-bound came without --ratio-column or --new-rows; leave it out"
+            )
+        return None
+    if kinds == ["new_rows"]:
+        limit = shift.DEFAULT_BOUND if bound is None else bound
+        return shift.new_rows(columns["new_rows"], bound=limit, seed=seed)
+    if bound is None:
+        raise click.UsageError(
+            "--ratio-column came without --ratio-bound, a number that no ratio exceeds and that "
+            "was fixed before the rows were seen"
+        )
+    return shift.ratio(columns["ratio"], bound=bound, seed=seed)
+
+
 def _costs(model: Any, texts: tuple[str, ...]) -> dict[tuple[Any, Any], float]:
     from pacboost.cli.inputs.rows import class_named
 
@@ -219,16 +264,16 @@ def _costs(model: Any, texts: tuple[str, ...]) -> dict[tuple[Any, Any], float]:
         try:
             cost = float(number)
         except ValueError:
-            raise ParameterError(
-                f"--cost is {text!r}; it has the form TRUE:SAID=NUMBER, as in sick:well=10"
+            raise click.UsageError(
+                f"--cost is {text!r}; it has the form TRUE:SAID=NUMBER, as in sick:well=10",
             ) from None
         costs[class_named(classes, true), class_named(classes, said)] = cost
     return costs
 
 
-def _shares(text: str | None) -> Any:
+def _shares(text: str) -> Any:
     """Read shares: a number for each class, or two with a colon between them."""
-    if text in (None, "any"):
+    if text == "any":
         return text
     shares = {}
     try:
@@ -237,24 +282,24 @@ def _shares(text: str | None) -> Any:
             low, _, high = ends.partition(":")
             shares[name] = float(low), float(high or low)
     except ValueError:
-        raise ParameterError(
-            f"--shares is {text!r}; it has the form late=.4,early=.6 or late=.3:.5,early=.5:.7"
+        raise click.UsageError(
+            f"--shares is {text!r}; it has the form late=.4,early=.6 or late=.3:.5,early=.5:.7",
         ) from None
     return shares
 
 
 def _all_answers(
-    model: Any, X: Any, y: Any, columns: dict[str, Any], given: Mapping[str, Any]
+    model: Model, X: object, y: object, columns: dict[str, Any], given: Mapping[str, Any]
 ) -> Certified:
     from pacboost.bounds import estimates, wording
     from pacboost.bounds.held_out import HeldOut
     from pacboost.questions.certify import certify
     from pacboost.reports.text import grid
 
-    options = {name: given[name] for name in ("delta", "models", "ordered", "copies", *MOVED)}
-    columns.pop("by")
-    certificate = certify(model, X, y, **columns, shares=_shares(given["shares"]), **options)
-    if columns.keys() == {"groups"}:
+    options = {name: given[name] for name in OPTIONS}
+    moved = _shift(columns, given)
+    certificate = certify(model, X, y, groups=columns["groups"], shift=moved, **options)
+    if moved is None or given["shares"] is not None:
         counted = HeldOut.of(y, model.predict(X), model.classes_)
         sentence = estimates.in_words(certificate, counted, model.classes_.tolist())
     else:  # coins have left some rows out
@@ -263,14 +308,16 @@ def _all_answers(
     return certificate, {"sentence": sentence}, parts
 
 
-def _confident_answers(model: Any, X: Any, y: Any, _: Any, given: Mapping[str, Any]) -> Certified:
+def _confident_answers(
+    model: Model, X: object, y: object, _: object, given: Mapping[str, Any]
+) -> Certified:
     import numpy as np
 
     from pacboost.bounds import estimates
     from pacboost.bounds.held_out import HeldOut
     from pacboost.bounds.wording import unanswered
     from pacboost.models.answers import confidence
-    from pacboost.questions.certify import certify_answers
+    from pacboost.questions.answering import certify_answers
 
     asked = ("delta", "models", "target_error", "abstain_below", "copies")
     answering = certify_answers(model, X, y, **{name: given[name] for name in asked})

@@ -13,7 +13,6 @@ import click
 from pacboost.cli import options
 from pacboost.cli.inputs.files import check_output, data_file
 from pacboost.cli.output import answer, print_parts
-from pacboost.errors import ParameterError
 
 
 @click.command(
@@ -100,7 +99,7 @@ def command(data: Path, target: str, as_json: bool, plot: Path | None, **argumen
     learner = arguments["learner"]
     if arguments["leaves"] is not None:
         if learner != "tree":
-            raise ParameterError("--leaves applies to trees only; add --learner tree")
+            raise click.UsageError("--leaves applies to trees only; add --learner tree")
         learner = Tree(max_leaves=arguments["leaves"])
     examples = read_examples(
         data_file(data, arguments), target, arguments["drop"], categories=arguments["categories"]

@@ -67,9 +67,9 @@ def _run(folder: Path, line: str) -> None:
 
 def _ten_points() -> None:
     from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
-    from pacboost.sources.toy import ten_points
+    from pacboost.sources.toy import lecture_points
 
-    toy = AdaBoostClassifier(n_estimators=3).fit(*ten_points())
+    toy = AdaBoostClassifier(n_estimators=3).fit(*lecture_points())
     errors = " ".join(f"{entry.error:.4f}" for entry in toy.ledger_.rounds)
     print_parts(
         bold("And why boosting works: three poor rules, one vote without a mistake (ten points)."),

@@ -35,7 +35,6 @@ def command(data: Path, target: str, label: str | None, **arguments: Any) -> Non
     from pacboost.cli.inputs.examples import read_examples
     from pacboost.cli.inputs.files import data_file
     from pacboost.cli.output import answer, working
-    from pacboost.errors import ParameterError
     from pacboost.questions.diagnose import diagnose
 
     file, delta = data_file(data, arguments), arguments["delta"]
@@ -44,15 +43,15 @@ def command(data: Path, target: str, label: str | None, **arguments: Any) -> Non
     if label is not None:
         named = [str(one) for one in y.tolist()]
         if label not in named:
-            raise ParameterError(
-                f"--label is {label!r}; the labels are {', '.join(sorted(set(named)))}"
+            raise click.UsageError(
+                f"--label is {label!r}; the labels are {', '.join(sorted(set(named)))}",
             )
         y = [one == label for one in named]
     elif len(set(y.tolist())) > 2:
         shown = ", ".join(sorted({str(one) for one in y.tolist()})[:10])
-        raise ParameterError(
+        raise click.UsageError(
             f"column {target!r} holds {len(set(y.tolist()))} classes; edges are measured for one "
-            f"against the others: name it by --label, one of {shown}"
+            f"against the others: name it by --label, one of {shown}",
         )
     with working("measuring"):
         diagnosis = diagnose(examples.table, y, delta=delta, seed=arguments["seed"])

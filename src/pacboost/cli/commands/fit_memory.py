@@ -34,7 +34,7 @@ from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.regressor import BoostRegressor
 from pacboost.estimators.strong.classifier import StrongClassifier
-from pacboost.fit.roles import NO_CERTIFYING_BELOW
+from pacboost.fit.role_sizes import NO_CERTIFYING_BELOW
 from pacboost.numerics.checks import probability
 from pacboost.numerics.percent import percent
 from pacboost.reports.text import certificate_panel, grid, hardest_table, listed, rounds_table
@@ -111,7 +111,7 @@ def chosen_model(arguments: Mapping[str, Any], labels: NDArray[Any]) -> StrongCl
 
 
 def _show_chosen(
-    model: Any, description: str, output: Path | None, arguments: Mapping[str, Any]
+    model: StrongClassifier, description: str, output: Path | None, arguments: Mapping[str, Any]
 ) -> None:
     """Print the sentence and the facts; exit with 1 if epsilon was not reached."""
     if not arguments["as_json"]:
@@ -232,7 +232,10 @@ def show(model: Boosting, title: str, console: Console, *, details: bool = True)
 
 
 def _show_votes(
-    model: Any, description: str, output: Path | None, arguments: Mapping[str, Any]
+    model: AdaBoostClassifier | BoostClassifier,
+    description: str,
+    output: Path | None,
+    arguments: Mapping[str, Any],
 ) -> None:
     if not arguments["as_json"]:
         print_parts(*([bold(sentence), ""] if (sentence := sentence_of(model)) else []))
@@ -275,7 +278,7 @@ def _shares(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _show_numbers(
-    model: Any, description: str, output: Path | None, arguments: Mapping[str, Any]
+    model: BoostRegressor, description: str, output: Path | None, arguments: Mapping[str, Any]
 ) -> None:
     ledger = model.ledger_
     last = ledger.rounds[-1] if len(ledger) else None

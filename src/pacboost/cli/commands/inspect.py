@@ -17,10 +17,11 @@ def command(model_path: Path, as_json: bool) -> None:
 
     The file is checked for damage, but the model is not built, so this is fast.
     """
+    from pacboost.cli.inputs.files import model_memory
     from pacboost.cli.output import echo, print_json
     from pacboost.models.file.inspect import inspect
 
-    contents = inspect(model_path)
+    contents = inspect(model_path, memory=model_memory())
     if as_json:
         print_json(contents.to_dict())
     else:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pacboost.cli import options
 from pacboost.cli.group import WholeSentences
+
+if TYPE_CHECKING:
+    from pacboost.theory.plan_learning import Plan
 
 EXAMPLES = {
     "finite": "--epsilon 0.1 --delta 0.05 --size 1000",
@@ -117,7 +121,7 @@ def _option(parameter: inspect.Parameter) -> click.Option:
     return click.Option([name], type=kind, required=required, help=meaning, **default)
 
 
-def _answer(ask: Any, as_json: bool, plot: Path | None, **arguments: Any) -> None:
+def _answer(ask: Callable[..., Plan], as_json: bool, plot: Path | None, **arguments: Any) -> None:
     if plot is not None and not any(isinstance(value, float) for value in arguments.values()):
         raise click.UsageError(
             "--plot draws the answer against a parameter that is a fraction, and this question has "

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from pacboost.cli import options
-from pacboost.cli.inputs.files import data_file, open_model
+from pacboost.cli.inputs.files import Model, data_file, open_model
 from pacboost.cli.output import echo, print_json, working
 from pacboost.errors import FileError, NotCertified
 from pacboost.numerics.percent import guarded, percent, visible
@@ -136,7 +136,7 @@ class Predictions:
     Columns of the output are those kept, the prediction, sets or intervals, and probabilities.
     """
 
-    def __init__(self, model: Any, path: Path, arguments: Mapping[str, Any]) -> None:
+    def __init__(self, model: Model, path: Path, arguments: Mapping[str, Any]) -> None:
         from pacboost.estimators.decisions.intervals import intervals
         from pacboost.estimators.decisions.sets import sets
 
@@ -157,7 +157,7 @@ class Predictions:
             *(f"probability of {label}" for label in classes if arguments["proba"]),
         ]
 
-    def of(self, X: Any, cells: Cells) -> list[list[Any]]:
+    def of(self, X: object, cells: Cells) -> list[list[Any]]:
         """Predict a block of rows, and return the rows to write; None stands for no answer."""
         import numpy as np
 
@@ -220,7 +220,7 @@ class Predictions:
             yield f"{self.wrong:,} of {answered:,} predictions differ from the labels ({share})."
 
 
-def _saved(find: Callable[[Any], Any], model: Any, path: Path, what: str) -> Any:
+def _saved(find: Callable[[Any], Any], model: object, path: Path, what: str) -> Any:
     """Return the sets or intervals that a model file holds."""
     try:
         return find(model)

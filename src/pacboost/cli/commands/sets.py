@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from pacboost.cli import options
-from pacboost.cli.inputs.files import open_model
+from pacboost.cli.inputs.files import Model, open_model
 from pacboost.cli.output import answer, bold, working
 
 
@@ -53,8 +53,8 @@ def command(model_path: Path, data: Path, by_class: bool, **arguments: Any) -> N
 
 
 def calibrate(
-    make: Callable[..., Any], model: Any, data: Path, measure: str, average_text: str, target: str,
-    output: Path | None, **arguments: Any,
+    make: Callable[..., Any], model: Model, data: Path, measure: str, average_text: str,
+    target: str, output: Path | None, **arguments: Any,
 ) -> None:  # fmt: skip
     """Calibrate sets or intervals, save them, and print the certificate and the average size."""
     from pacboost.bounds.family import Family

@@ -9,7 +9,6 @@ import click
 
 from pacboost.cli import options
 from pacboost.cli.output import answer, bold, working
-from pacboost.errors import ParameterError
 
 WISHES = ("recall", "precision", "false_positive_rate", "target_error")
 
@@ -73,8 +72,8 @@ def command(
             None if arguments["cost"] is None else tuple(map(float, arguments["cost"].split(",")))
         )
     except ValueError:
-        raise ParameterError(
-            f"--cost is {arguments['cost']!r}; it holds two numbers, MISS,ALARM, as in 100,1"
+        raise click.UsageError(
+            f"--cost is {arguments['cost']!r}; it holds two numbers, MISS,ALARM, as in 100,1",
         ) from None
     with working("choosing"):
         chosen: Any = choose_threshold(

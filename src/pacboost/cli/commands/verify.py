@@ -20,6 +20,7 @@ from pacboost.cli.group import THE_ANSWER_IS_NO
     )
 )
 @click.argument("model", type=options.FILE, required=False)
+@options.model_memory
 @click.option(
     "--checker",
     type=options.FILE,
@@ -34,6 +35,7 @@ def command(model: Path | None, checker: Path | None, as_json: bool) -> None:
     Whether mistakes were counted correctly in the first place cannot be checked without the data,
     nor who wrote the file.
     """
+    from pacboost.cli.inputs.files import model_memory
     from pacboost.cli.output import echo, print_json
     from pacboost.questions.verify import CONSISTENT, sentence, verify
     from pacboost.sources.optional import atomic_write
@@ -47,9 +49,9 @@ def command(model: Path | None, checker: Path | None, as_json: bool) -> None:
             part.write_bytes((resources.files("pacboost") / "pacboost_check.py").read_bytes())
     if model is None:
         return
-    checks = verify(model)
+    checks = verify(model, memory=model_memory())
     stands = all(check.holds for check in checks)
-    claim = sentence(model) if stands else ""
+    claim = sentence(model, memory=model_memory()) if stands else ""
     if as_json:
         looked = [asdict(check) for check in checks]
         answer = {"model": model, "stands": stands, "sentence": claim, "checks": looked}

@@ -11,9 +11,8 @@ import click
 
 from pacboost.cli import options
 from pacboost.cli.group import ALARM
-from pacboost.cli.inputs.files import data_file, open_model
+from pacboost.cli.inputs.files import Model, data_file, open_model
 from pacboost.cli.output import answer, bold, working
-from pacboost.errors import ParameterError
 
 if TYPE_CHECKING:
     from pacboost.monitoring.monitor import Monitor
@@ -113,7 +112,7 @@ def command(model_path: Path, data: Path | None, target: str | None, **arguments
         sys.exit(ALARM)
 
 
-def _monitor(model: Any, target: str | None, arguments: Mapping[str, Any]) -> Monitor:
+def _monitor(model: Model, target: str | None, arguments: Mapping[str, Any]) -> Monitor:
     """Load the monitor from the file of --state, or start a new one."""
     from pacboost.monitoring.monitor import Monitor
 
@@ -128,14 +127,14 @@ def _monitor(model: Any, target: str | None, arguments: Mapping[str, Any]) -> Mo
     for name, value in asked.items():
         current = getattr(monitor, name)
         if current != value:
-            raise ParameterError(
-                f"{path}: was begun with {name}={current:g}, and {value:g} is asked for; leave the "
-                "option out, or begin with another file"
+            raise click.UsageError(
+                f"{path}: was begun with --{name} {current:g}, and {value:g} is asked for; leave "
+                "the option out, or begin with another file",
             )
     return monitor
 
 
-def _rows(model: Any, path: Path, target: str | None, arguments: Mapping[str, Any]) -> Any:
+def _rows(model: Model, path: Path, target: str | None, arguments: Mapping[str, Any]) -> Any:
     from pacboost.cli.inputs.rows import Reader, as_frame
     from pacboost.sources.file_rows import whole
 

@@ -160,7 +160,7 @@ def _refuse_unknown(asked: Sequence[str], columns: Collection[str], option: str)
         if name not in columns:
             raise ParameterError(
                 f"{option} names {name!r}, which is not a column; "
-                + (f"the columns are {', '.join(map(repr, columns))}" if columns else ONLY_TARGET)
+                + (f"the columns are {', '.join(map(repr, columns))}" if columns else ONLY_TARGET),
             )
 
 

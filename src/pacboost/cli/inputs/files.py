@@ -6,15 +6,34 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from pacboost.cli.options import MODEL_MEMORY
 from pacboost.errors import FileError, ParameterError
 from pacboost.sources.data_file import MISSING, DataFile
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 STANDARD_INPUT = "-"
 TABS = ("\\t", "tab")
+
+
+class Model(Protocol):
+    """What commands ask of a model; those of numbers have neither classes nor probabilities."""
+
+    @property
+    def classes_(self) -> NDArray[Any]: ...  # noqa: D102
+    @property
+    def n_features_in_(self) -> int: ...  # noqa: D102
+    @property
+    def model_(self) -> Any: ...  # noqa: D102
+    def predict(self, X: object) -> NDArray[Any]: ...  # noqa: D102
+    def predict_proba(self, X: object) -> NDArray[Any]: ...  # noqa: D102
+    def explain(self, x: object, top: int, *, for_class: object) -> Any: ...  # noqa: D102
+    def report(self, path: Path, X: object, y: object, *, certified: object) -> object: ...  # noqa: D102
 
 
 def data_file(path: Path, arguments: Mapping[str, Any]) -> DataFile:
@@ -82,7 +101,17 @@ def load(path: Path) -> Any:
     from pacboost.estimators.files import load
 
     with working(f"loading {path.name}"):
-        return load(path)
+        return load(path, memory=model_memory())
+
+
+def model_memory() -> int:
+    """Return the bytes that reading a model may take, by --memory; 0 means by its size."""
+    size = click.get_current_context().meta.get(MODEL_MEMORY)
+    if size is None:
+        return 0
+    from pacboost.estimators.inputs.parameters import read_size
+
+    return read_size("memory", size) or 0
 
 
 def check_output(output: Path | None, *inputs: Path) -> None:

@@ -12,12 +12,13 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.cli.inputs.files import check_output, data_file, open_model
+from pacboost.bounds.wording import MEASURES
+from pacboost.cli.inputs.files import Model, check_output, data_file, open_model
 from pacboost.cli.output import working
-from pacboost.errors import DataError, FileError, InputWarning, ParameterError
-from pacboost.questions.answers import MISSING, Answers, as_models
+from pacboost.errors import DataError, FileError, InputWarning
+from pacboost.questions.answers import MISSING, Answers, answers, joined
 from pacboost.reports.text import counted
-from pacboost.sources.arrow import text_column
+from pacboost.sources.arrow import number_column, text_column
 from pacboost.sources.cells import Cells
 from pacboost.sources.columns import Columns
 from pacboost.sources.data_file import DataFile
@@ -33,7 +34,7 @@ from pacboost.sources.written import Spelling, read_labels
 class Reader:
     """Reads rows for one model; ``others`` are columns of the file that are not features."""
 
-    def __init__(self, model: Any, text: Sequence[str] = (), others: Sequence[str] = ()) -> None:
+    def __init__(self, model: Model, text: Sequence[str] = (), others: Sequence[str] = ()) -> None:
         self._model, self._text, self._others = model, tuple(text), set(others)
         self._unknown: dict[str, list[str]] = {}
 
@@ -126,14 +127,14 @@ class Reader:
         return names
 
 
-def text_features(model: Any) -> TextFeatures | MixedFeatures | None:
+def text_features(model: object) -> TextFeatures | MixedFeatures | None:
     """Return the text features of a model, if it reads texts."""
     features: TextFeatures | MixedFeatures | None
     features = getattr(getattr(model, "model_", None), "text", None)
     return features
 
 
-def lone_text(model: Any) -> str | None:
+def lone_text(model: object) -> str | None:
     """Return the text column of a model whose rows are one text each; None for other models."""
     features = text_features(model)
     if isinstance(features, MixedFeatures):
@@ -141,7 +142,7 @@ def lone_text(model: Any) -> str | None:
     return None if features is None else "text"
 
 
-def column_names(model: Any) -> tuple[str, ...]:
+def column_names(model: object) -> tuple[str, ...]:
     """Return the names of the columns that a model was fitted on; empty if they had none."""
     features = text_features(model)
     if features is not None:
@@ -201,7 +202,7 @@ def numbers(texts: Sequence[str], target: str, spelling: Spelling) -> NDArray[np
 
 
 def read_all(
-    model: Any, data: DataFile, target: str, text: Sequence[str], others: Sequence[str]
+    model: Model, data: DataFile, target: str, text: Sequence[str], others: Sequence[str]
 ) -> tuple[Any, NDArray[Any], Cells]:
     """Read a file with labels; return the rows for the model, the labels, and all cells."""
     with working(f"reading {data.name}"):
@@ -214,7 +215,7 @@ def read_all(
         return X, labels(cells.labels(target), model.classes_, target), cells
 
 
-def class_named(labels: Any, name: str | None) -> Any:
+def class_named(labels: object, name: str | None) -> Any:
     """Return the class that prints as this name."""
     if name is None:
         return None
@@ -223,11 +224,11 @@ def class_named(labels: Any, name: str | None) -> Any:
         if str(label) == name:
             return label
     names = ", ".join(map(str, classes[:20]))
-    raise ParameterError(f"--positive is {name}; the classes are {names}")
+    raise click.UsageError(f"--positive is {name}; the classes are {names}")
 
 
 def fresh_rows(
-    model: Any, data: Path, target: str, arguments: Mapping[str, Any]
+    model: Model, data: Path, target: str, arguments: Mapping[str, Any]
 ) -> tuple[Any, NDArray[Any], dict[str, Any]]:
     """Read rows that are new to a model.
 
@@ -281,23 +282,38 @@ def answered_rows(
     with working(f"reading {path.name}"):
         cells = whole(data_file(path, {**arguments, "missing": others}), target)
         labels = read_labels(cells.labels(target))
-        frame = as_frame(cells, arguments["drop"], {target, *columns})
+        truths, *predictions = _alike(cells, [target, *columns])
+        compared = arguments.get("copies") == "distinct"
+        X = as_frame(cells, [*arguments["drop"], target]) if compared else None
+    score = arguments.get("score")
+    scores = None if score is None else _alike(cells, [score])[0]
     beside = [cells.texts(arguments[n]) if arguments.get(n) else None for n in ("groups", "by")]
-    models, X, y, groups, by = as_models(
-        columns, frame, None, target, arguments.get("score"),
-        next((word for word in words if word in MISSING), MISSING[0]), measure_names(arguments),
-        class_named(labels, arguments.get("positive")), *beside,
-    )  # fmt: skip
+    missing = next((word for word in words if word in MISSING), MISSING[0])
+    positive = class_named(labels, arguments.get("positive"))
+    several = [
+        answers(column, scores, positive=positive, missing=missing) for column in predictions
+    ]
+    numbers = any(name in MEASURES and MEASURES[name].numbers for name in measure_names(arguments))
+    models, X, y, groups, by = joined(several, X, truths, *beside, numbers=numbers)
     return models, X, y, {"groups": groups, "by": by}
 
 
-def as_frame(cells: Cells, drop: Collection[str], together: Collection[str] = ()) -> Any:
-    """Return a table of numbers and texts; the columns ``together`` all have one of both types."""
-    numbers = {name: cells.spelling.numbers(cells.of(name)) for name in {*cells.columns} - {*drop}}
-    if any(numbers.get(name) is None for name in together):
-        numbers |= dict.fromkeys({*together} & {*numbers})
-    columns = {n: cells.texts(n) if values is None else values for n, values in numbers.items()}
-    return need("pyarrow").table({name: columns[name] for name in cells.columns if name in numbers})
+def _alike(cells: Cells, names: Sequence[str]) -> Sequence[NDArray[Any]]:
+    """Return columns as numbers if all of them hold numbers, else as texts."""
+    numbers = [cells.spelling.numbers(cells.of(name)) for name in names]
+    columns = [column for column in numbers if column is not None]
+    return columns if len(columns) == len(names) else [cells.texts(name) for name in names]
+
+
+def as_frame(cells: Cells, drop: Collection[str]) -> Any:
+    """Return a table of numbers and texts."""
+    columns = {name: _alike(cells, [name])[0] for name in cells.columns if name not in drop}
+    return need("pyarrow").table(
+        {
+            name: text_column(column.tolist()) if column.dtype == object else number_column(column)
+            for name, column in columns.items()
+        }
+    )
 
 
 def measure_names(arguments: Mapping[str, Any]) -> list[str]:

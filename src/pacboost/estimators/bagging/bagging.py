@@ -15,12 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.bagging.base import (
-    MOST_BINS,
+    MAX_BINS_OF_TREES,
     Bagged,
     BaggedClassifier,
     BaggedRegressor,
     Callback,
     Counted,
+    Weights,
     shares_of,
 )
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
@@ -52,7 +53,7 @@ from pacboost.training.bags.members import (
 
 @dataclass(eq=False, repr=False)
 class BaggingBase(Bagged):
-    """How bagged classifiers and regressors fit and predict."""
+    """Parameters, fit and predictions of bagged classifiers and regressors."""
 
     estimator: Any = None
     n_estimators: int = 100
@@ -76,13 +77,12 @@ class BaggingBase(Bagged):
     """Which learners are refused, and why."""
 
     @fits_rows
-    def fit(self, X: Any, y: Any, *, copies: str = "draws") -> Self:
+    def fit(self, X: object, y: object, *, copies: str = "draws") -> Self:
         """Draw bags, and fit a member on each.
 
-        ``copies``, the word for equal rows where rows certify, is that of BoostClassifier.fit.
-
-        Ctrl-C keeps the members fitted so far, and is raised again. After any other failure the
-        estimator is as it was before.
+        ``copies`` says what equal rows are if rows certify, as in ``BoostClassifier.fit``. Ctrl-C
+        keeps the members fitted so far, and is raised again. Any other failure leaves the estimator
+        unchanged.
         """
         return self._fit(X, y, None, copies)
 
@@ -102,21 +102,26 @@ class BaggingBase(Bagged):
     ) -> tuple[Maker, Bags, Counted]:
         table, repeats = examples.table, bool(self.bootstrap_features)
         rows = _part("max_samples", self.max_samples, table.n_rows, repeats=self.bootstrap)
-        kept = _part("max_features", self.max_features, table.n_columns, repeats=repeats)
-        bags = Bags(table.n_rows, rows, table.n_columns, kept, seed, bool(self.bootstrap), repeats)
+        features = _part("max_features", self.max_features, table.n_columns, repeats=repeats)
+        bags = Bags(
+            table.n_rows, rows, table.n_columns, features, seed, bool(self.bootstrap), repeats
+        )
         sample = Sample(table, examples.signs, labels=examples.labels)
         learner = None if self.estimator is None else self._learner()
-        most_bins = integer("max_bins", self.max_bins)
+        max_bins = integer("max_bins", self.max_bins)
         some_features = bags.kept < bags.columns or bags.features_replaced
         if learner is None and some_features:
             learner = SklearnLearner(self._default())
         if isinstance(learner, SklearnLearner):
             return BoxMaker(learner.estimator, sample, targets, classes), bags, None
         if learner is not None and (some_features or not learner.codes):
-            return RowsMaker(learner, most_bins, sample, targets, classes), bags, None
-        if learner is None and most_bins > MOST_BINS:
-            raise ParameterError(f"max_bins is {most_bins}; for trees it may be 2 to {MOST_BINS}")
-        bins, counted = self._binned(table, seed, most_bins)
+            return RowsMaker(learner, max_bins, sample, targets, classes), bags, None
+        if learner is None and max_bins > MAX_BINS_OF_TREES:
+            raise ParameterError(
+                f"max_bins is {max_bins}; for trees it may be 2 to {MAX_BINS_OF_TREES}",
+                parameter="max_bins",
+            )
+        bins, counted = self._binned(table, seed, max_bins)
         coded = replace(sample, bins=bins)
         if learner is not None:
             return CodesMaker(learner, coded, targets, classes), bags, counted
@@ -131,13 +136,15 @@ class BaggingBase(Bagged):
         self._members, self._bins = run.members, run.maker.sample.bins
 
     def _learner(self) -> Learner:
-        given = self._default() if self.estimator is None else self.estimator
-        learner, (strange, why) = for_bags(as_learner(given)), self._strange
+        estimator = self._default() if self.estimator is None else self.estimator
+        learner, (strange, why) = for_bags(as_learner(estimator)), self._strange
         if isinstance(learner, SklearnLearner) and strange(learner.estimator):
-            raise ParameterError(f"estimator is {learner.estimator!r}, which {why}")
+            raise ParameterError(
+                f"estimator is {learner.estimator!r}, which {why}", parameter="estimator"
+            )
         return learner
 
-    def _answers(self, X: Any) -> Iterator[Answers]:
+    def _answers(self, X: object) -> Iterator[Answers]:
         members = self._made()
         sample = unlabelled(self._schema.read(X), self._bins)
         trees = [member for member in members if isinstance(member, TreeMember)]
@@ -169,12 +176,13 @@ class BaggingBase(Bagged):
         return tags
 
 
-def _part(name: str, value: Any, whole: int, *, repeats: bool) -> int:
-    count = share_or_count(name, value, whole, round)
-    if count > whole and not repeats:
+def _part(name: str, value: float, total: int, *, repeats: bool) -> int:
+    count = share_or_count(name, value, total, round)
+    if count > total and not repeats:
         raise ParameterError(
-            f"{name} is {count}, but there are {whole} to draw from, and none is drawn twice; give "
-            "fewer, or draw with replacement"
+            f"{name} is {count}, but there are {total} to draw from without replacement; give "
+            "fewer, or draw with replacement",
+            parameter=name,
         )
     return count
 
@@ -188,8 +196,7 @@ class BaggingClassifier(BaggedClassifier, BaggingBase):
     Bagging helps unstable learners, whose classifier changes much with a few rows. The rows outside
     a bag are new to its member, so they give an estimate of the error, and with ``certify`` a
     certificate. Rows cannot have weights, because bags draw all rows alike: repeat rows instead
-    (with ``certify`` they count once), or give the learner a
-    ``class_weight``.
+    (with ``certify`` they count once), or give the learner a ``class_weight``.
 
     Parameters
     ----------
@@ -212,8 +219,8 @@ class BaggingClassifier(BaggedClassifier, BaggingBase):
     oob_score : bool or None, default=None
         Compute predictions out of bag; None: if bags leave rows out.
     settle : int or None, default=None
-        Stop when the error out of bag has changed by no more than its standard error over so many
-        members.
+        Stop when the out-of-bag error has changed by no more than its standard error over this
+        number of members.
     certify : str or None, default=None
         "oob" certifies by the mistakes of members out of bag, with the bound that suits the number
         of rows; "first_order", "tandem" and "cantelli" name one. "holdout" holds a share
@@ -258,29 +265,29 @@ class BaggingClassifier(BaggedClassifier, BaggingBase):
     _strange = is_regressor, "predicts numbers; take a classifier, or BaggingRegressor"
 
     @takes_rows
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         """Return the class with the most votes; a tie goes to the first class."""
         return self._decide(self.votes(X))
 
     @takes_rows
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: object) -> NDArray[np.float64]:
         """Return the share of the votes for each class."""
         return shares_of(self.votes(X))
 
     @takes_rows
-    def votes(self, X: Any) -> NDArray[np.int64]:
+    def votes(self, X: object) -> NDArray[np.int64]:
         """Count the votes for each class, (rows, classes)."""
-        counted: NDArray[np.int64] | None = None
-        for named in self._answers(X):
-            if counted is None:
-                counted = np.zeros((named.size, self.classes_.size), dtype=np.int64)
-            counted[np.arange(named.size), named] += 1
-        assert counted is not None  # a fit makes one member at least
-        return counted
+        votes: NDArray[np.int64] | None = None
+        for classes in self._answers(X):
+            if votes is None:
+                votes = np.zeros((classes.size, self.classes_.size), dtype=np.int64)
+            votes[np.arange(classes.size), classes] += 1
+        assert votes is not None  # a fit makes one member at least
+        return votes
 
     _votes = votes
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
+    def _read(self, X: object, y: object, sample_weight: Weights, seed: int) -> LabelledRows:
         self._schema, table = Schema.learn(X, self._column_options())
         examples, self.classes_ = read_examples(table, y)
         if examples.labels is None and examples.signs.shape[1] > 1:
@@ -303,8 +310,8 @@ class BaggingRegressor(BaggedRegressor, BaggingBase):
         grown until its leaves are pure, as in a forest (with some of the features only, one of
         scikit-learn's).
     settle : int or None, default=None
-        Stop when the mean squared error out of bag has changed by no more than its standard error
-        over so many members.
+        Stop when the out-of-bag mean squared error has changed by no more than its standard error
+        over this number of members.
     warm_start : bool, default=False
         Continue the last fit, with the same rows and parameters and a larger ``n_estimators``: it
         ends as one longer fit would have.
@@ -330,12 +337,12 @@ class BaggingRegressor(BaggedRegressor, BaggingBase):
     _strange = is_classifier, "names classes; take a regressor, or BaggingClassifier"
 
     @takes_rows
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: object) -> NDArray[np.float64]:
         """Average what the members predict."""
         return mean_of(self._answers(X))
 
     @takes_rows
-    def spread(self, X: Any) -> NDArray[np.float64]:
+    def spread(self, X: object) -> NDArray[np.float64]:
         """Return the standard deviation of what the members predict, for every row."""
         answers = list(self._answers(X))
         mean = mean_of(answers)

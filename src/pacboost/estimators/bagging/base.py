@@ -6,11 +6,11 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
@@ -51,27 +51,33 @@ from pacboost.training.run.stop_reason import Stop, StopReason, sentence_of
 Callback = Callable[[Made], bool | None]
 Counted = NDArray[np.bool_] | None
 """Which rows may be counted out of bag; None for all of them."""
+Weights = ArrayLike | None
 
 WAYS = ("oob", *out_of_bag.WAYS, "holdout")
 NOT_ASKED = (
-    "nothing was certified: fit with certify='oob' to certify by the rows outside the bags, or "
-    "certify='holdout' to hold rows back"
+    "nothing was certified; fit with certify='oob' to certify by out-of-bag rows, or with "
+    "certify='holdout' to certify by held-out rows"
 )
-
-
-MOST_BINS = 255
-"""Trees with pure leaves are grown on codes of one byte."""
-ROWS_FOR_BINS = 256
-"""From fewer rows the bins would be coarse."""
+MAX_BINS_OF_TREES = 255  # trees with pure leaves are grown on codes of one byte
+MIN_ROWS_FOR_BINS = 256  # fewer rows would give coarse bins
 
 
 def rows_to_count(rows: int, seed: int) -> NDArray[np.bool_]:
     """Choose the rows that may certify out of bag; the others give the bins."""
     generator = np.random.default_rng((seed, 2**32))  # no bag has this number
-    size = max(1, rows // 10, min(rows // 3, ROWS_FOR_BINS))
+    size = max(1, rows // 10, min(rows // 3, MIN_ROWS_FOR_BINS))
     counted = np.ones(rows, dtype=np.bool_)
     counted[generator.permutation(rows)[:size]] = False
     return counted
+
+
+@dataclass(frozen=True)
+class OutOfBagAnswers:
+    """What members predict for rows outside their bags; rows of every bag have NaN."""
+
+    predictions: NDArray[np.float64]
+    score: float | None = None
+    counts: OutOfBag | None = None
 
 
 class Bagged(HasSchema, RemembersRows, BaseEstimator):  # type: ignore[misc]
@@ -89,23 +95,36 @@ class Bagged(HasSchema, RemembersRows, BaseEstimator):  # type: ignore[misc]
     """A regressor certifies nothing."""
     delta = 0.05
     stopped_: str
-    oob_score_: float
     classes_: NDArray[Any]
     model_: Model
-    """What a forest leaves behind."""
+    """The model of a forest."""
     _sets: NDArray[np.int64] | None = None
-    """The sets of labels that trees vote for, where a row may have several."""
+    """The sets of labels that trees vote for, if a row may have several labels."""
     _member = "member"
-    """What a member is called."""
+    """The word for a member in messages."""
     _equal_rows = "draws"
     """The ``copies`` of the last fit."""
     _apart: Apart | None = None
     _examples: Examples | None = None
-    """Which rows are one example, where rows certify."""
+    """Which rows are one example, if rows certify."""
     _record: RunRecord
+    _out_of_bag: OutOfBagAnswers | None = None
+
+    @property
+    def oob_score_(self) -> float:
+        """The out-of-bag estimate of ``score``."""
+        score = self._answers_outside("oob_score_").score
+        if score is None:
+            raise AttributeError("oob_score_ is missing: no row is outside a bag")
+        return score
+
+    def _answers_outside(self, name: str) -> OutOfBagAnswers:
+        if self._out_of_bag is None:
+            raise AttributeError(f"{name} is there after a fit that predicts out-of-bag rows")
+        return self._out_of_bag
 
     @abstractmethod
-    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
+    def _read(self, X: object, y: object, sample_weight: Weights, seed: int) -> LabelledRows:
         """Check the rows and their labels or targets."""
 
     @abstractmethod
@@ -116,13 +135,13 @@ class Bagged(HasSchema, RemembersRows, BaseEstimator):  # type: ignore[misc]
     def _set_up(
         self, examples: LabelledRows, targets: NDArray[Any], classes: int, seed: int
     ) -> tuple[Maker, Bags, Counted]:
-        """Choose how members are made of which bags, and which rows may be counted out of bag."""
+        """Return the maker of members, the bags, and the rows that may be counted out of bag."""
 
     @abstractmethod
     def _ask_outside(
         self, targets: NDArray[Any], classes: int, bags: Bags, counted: Counted
-    ) -> Any:
-        """Start to collect the predictions of members on the rows outside their bags."""
+    ) -> OutOfBagVotes | Averages:
+        """Start to collect the predictions of members for the rows outside their bags."""
 
     @abstractmethod
     def _members_so_far(self, maker: Maker) -> list[Any]:
@@ -133,18 +152,18 @@ class Bagged(HasSchema, RemembersRows, BaseEstimator):  # type: ignore[misc]
         """Keep the members of a run that has ended."""
 
     @abstractmethod
-    def _keep_outside(self, outside: Any, examples: LabelledRows, rows: int) -> None:
-        """Set the attributes that begin with oob; fit was given ``rows`` rows."""
+    def _summarised(self, outside: OutOfBagVotes | Averages) -> OutOfBagAnswers:
+        """Return the out-of-bag answers for the rows that members learned from."""
 
     def _certify(self) -> None:
         """Certify the vote, if that was asked for."""
 
     @property
     def _certifies_outside(self) -> bool:
-        """Whether rows outside the bags certify; then nothing else may use them."""
+        """True if rows outside the bags certify; then nothing else may use them."""
         return self.certify not in (None, "holdout")
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, copies: str) -> Self:
+    def _fit(self, X: object, y: object, sample_weight: Weights, copies: str) -> Self:
         self._equal_rows = check_copies(copies)
         with all_or_nothing(self) as attempt, using(self.n_jobs):
             run, examples, rows = self._prepare(X, y, sample_weight)
@@ -160,7 +179,7 @@ class Bagged(HasSchema, RemembersRows, BaseEstimator):  # type: ignore[misc]
         with ExitStack() as stack:
             watchers = callables("callbacks", self.callbacks)
             after = progress_after(self.verbose)
-            watched = bool(watchers) or after == 0  # the error costs time that nobody asked for
+            watched = bool(watchers) or after == 0  # else nobody needs the error, which costs time
             if after is not None:
                 from pacboost.reports.progress import MembersBar
 
@@ -168,27 +187,29 @@ class Bagged(HasSchema, RemembersRows, BaseEstimator):  # type: ignore[misc]
                 watchers.append(stack.enter_context(bar))
             cluster, at_once = joblib_cluster(), thread_count(self.n_jobs)
             steps = run.run(self.n_estimators, at_once, watched=watched, cluster=cluster)
-            for made in stack.enter_context(closing(steps)):
-                wishes = [watcher(made) for watcher in watchers]
+            for event in stack.enter_context(closing(steps)):
+                wishes = [watcher(event) for watcher in watchers]
                 if any(wishes):
                     run.stopped = StopReason(Stop.CALLBACK)
 
     def _binned(
-        self, table: Table, seed: int, most: int, weights: NDArray[np.float64] | None = None
+        self, table: Table, seed: int, max_bins: int, weights: NDArray[np.float64] | None = None
     ) -> tuple[Bins, Counted]:
-        """Bin the features; also give the rows that may be counted out of bag, if not all.
+        """Bin the features, and return the rows that may be counted out of bag.
 
-        Bins of all rows have looked at rows outside the bags. So where those shall certify, some
-        rows give the bins and are not counted: a tenth, or a third where that is less than 256.
+        Bins of all rows depend on rows outside the bags. If those certify, some rows give the bins
+        and are not counted: a tenth, or a third if that is less than 256.
         """
         if not self._certifies_outside:
-            return fit_bins(table, most, weights), None
+            return fit_bins(table, max_bins, weights), None
         counted = rows_to_count(table.n_rows, seed)
-        return fit_bins(SomeRows(table, np.flatnonzero(~counted)), most), counted
+        return fit_bins(SomeRows(table, np.flatnonzero(~counted)), max_bins), counted
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Bagging, LabelledRows, int]:
-        """Check everything, and set up the run; also give the number of rows that fit was given."""
-        most = positive_whole("n_estimators", self.n_estimators)
+    def _prepare(
+        self, X: object, y: object, sample_weight: Weights
+    ) -> tuple[Bagging, LabelledRows, int]:
+        """Check everything, and return the run, its rows, and the number of rows of X."""
+        n_members = positive_whole("n_estimators", self.n_estimators)
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
         record = begin_record(self, fitted=goes_on)
         seed = record.seed
@@ -201,8 +222,8 @@ class Bagged(HasSchema, RemembersRows, BaseEstimator):  # type: ignore[misc]
         self._apart, self._examples = divided.apart, divided.examples
         examples = self._read(divided.X, divided.y, divided.weights(sample_weight), seed)
         apart = self._apart
-        held = [] if apart is None else [self._schema.read(apart.X)]
-        self._remember(examples.table, *held)
+        held_out = [] if apart is None else [self._schema.read(apart.X)]
+        self._remember(examples.table, *held_out)
         examples = replace(examples, numbers=divided.rows).counting()
         targets, classes = self._targets(examples)
         maker, bags, counted = self._set_up(examples, targets, classes, seed)
@@ -210,9 +231,10 @@ class Bagged(HasSchema, RemembersRows, BaseEstimator):  # type: ignore[misc]
         asked = self.oob_score or self.settle is not None or self._certifies_outside
         if asked and bags.hold_all:
             raise ParameterError(
-                "oob_score, settle and certify='oob' ask members about rows outside their bags, "
-                f"and every bag holds all rows (n_samples={bags.rows}); set bootstrap=True or "
-                "max_samples below 1, or oob_score=False, settle=None and certify=None"
+                "oob_score, settle and certify='oob' need rows outside the bags, and every bag "
+                f"holds all rows (n_samples={bags.rows}); set bootstrap=True or max_samples below "
+                "1, or oob_score=False, settle=None and certify=None",
+                parameter="oob_score",
             )
         if asked or (self.oob_score is None and not bags.hold_all):
             outside = self._ask_outside(targets, classes, bags, counted)
@@ -225,9 +247,9 @@ class Bagged(HasSchema, RemembersRows, BaseEstimator):  # type: ignore[misc]
             refuse([] if rows == record.rows else ["rows"])
             looks = None if record.looks is None else record.looks + 1
             if self._torn:
-                raise ParameterError(f"{TORN} with warm_start=False")
+                raise ParameterError(f"{TORN} with warm_start=False", parameter="warm_start")
             run.members, run.outside = self._members_so_far(run.maker), deepcopy(self._outside)
-            refuse_fewer(most, len(run.members), f"{self._member}s")
+            refuse_fewer(n_members, len(run.members), f"{self._member}s")
             run.settling = deepcopy(self._settled)
         self._record = replace(record, rows=rows, looks=looks)
         return run, examples, taking.number_of_rows(X)
@@ -246,28 +268,32 @@ class Bagged(HasSchema, RemembersRows, BaseEstimator):  # type: ignore[misc]
         self._bags, self._outside, self._settled = run.bags, run.outside, run.settling
         self._torn, self.stopped_ = run.torn, sentence_of(run.stopped)
         self._keep_members(run, examples)
-        for name in ("oob_score_", "oob_decision_function_", "oob_prediction_", "out_of_bag_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
+        self._out_of_bag = None
         if run.outside is not None:
-            self._keep_outside(run.outside, examples, rows)
+            answers = self._summarised(run.outside)
+            if examples.numbers is not None:  # other rows of X were held out, and have NaN
+                predictions = np.full((rows, *answers.predictions.shape[1:]), np.nan)
+                predictions[examples.numbers] = answers.predictions
+                answers = replace(answers, predictions=predictions)
+            self._out_of_bag = answers
         self._certify()
         self._apart = None
         self._record = replace(self._record, parameters=written_parameters(self))
 
     def _keep_interrupted(self, run: Bagging, examples: LabelledRows, rows: int) -> str | None:
-        made = len(run.members)
-        if not made:
+        n_members = len(run.members)
+        if not n_members:
             return None
         run.stopped = StopReason(Stop.INTERRUPTED)
         self._keep(run, examples, rows)
         return (
-            f"the {made} {self._member}s made before the interrupt are kept; the estimator can be "
-            "used, or go on with warm_start=True"
+            f"the {n_members} {self._member}s made before the interrupt are kept; use the "
+            "estimator, or continue with warm_start=True"
         )
 
 
 def _digest(sample: Sample) -> str:
-    """Hash codes and bins where members learn from these, else the table column by column."""
+    """Hash codes and bins if members learn from these, else the table column by column."""
     table = sample.table
     if sample.bins is not None and sample.codes is not None:
         return digest(repr(table.levels), sample.codes, *sample.bins.thresholds)
@@ -276,17 +302,15 @@ def _digest(sample: Sample) -> str:
 
 
 class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
-    """What votes of members made from bags share: the error out of bag, and certificates."""
+    """A vote of members made from bags: its out-of-bag error and its certificates."""
 
     holdout: float
-    out_of_bag_: OutOfBag
-    oob_decision_function_: NDArray[np.float64]
     _certificate: Certificate | None = None
     _refusal = NOT_ASKED
 
     @takes_rows
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy, the share of rows that are right."""
+    def score(self, X: object, y: object, sample_weight: Weights = None) -> float:
+        """Return the accuracy."""
         with checked_by_scikit_learn():
             return float(super().score(X, y, sample_weight))
 
@@ -294,25 +318,38 @@ class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
     def certificate_(self) -> Certificate:
         """The bound that ``certify`` asked for; raises NotCertified if there is none."""
         check_is_fitted(self)
-        found = self.model_.certificate if hasattr(self, "model_") else self._certificate
-        if found is None:
+        certificate = self.model_.certificate if hasattr(self, "model_") else self._certificate
+        if certificate is None:
             raise NotCertified(self._refusal)
-        return found
+        return certificate
+
+    @property
+    def oob_decision_function_(self) -> NDArray[np.float64]:
+        """Shares of the out-of-bag votes."""
+        return self._answers_outside("oob_decision_function_").predictions
+
+    @property
+    def out_of_bag_(self) -> OutOfBag:
+        """The counts that a certificate by out-of-bag rows needs."""
+        counts = self._answers_outside("out_of_bag_").counts
+        if counts is None:
+            raise AttributeError("out_of_bag_ is there after a fit that counts out-of-bag votes")
+        return counts
 
     @abstractmethod
-    def _votes(self, X: Any) -> NDArray[Any]:
+    def _votes(self, X: object) -> NDArray[Any]:
         """Return the votes for every class, or set of labels, or their shares."""
 
     @property
     def _choices(self) -> NDArray[Any]:
-        """What members vote for: classes, or sets of labels."""
+        """The classes, or sets of labels, that members vote for."""
         return self.classes_ if self._sets is None else self._sets
 
     def _decide(self, votes: NDArray[Any]) -> NDArray[Any]:
         """Return the answer with the most votes; a tie goes to the first one."""
         choices = self._choices  # trees in a file of one class may name a second
-        said: NDArray[Any] = choices[votes[:, : len(choices)].argmax(axis=1)]
-        return said
+        answers: NDArray[Any] = choices[votes[:, : len(choices)].argmax(axis=1)]
+        return answers
 
     def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
         answers = len(self._choices)
@@ -320,8 +357,8 @@ class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
 
     def _ask_outside(
         self, targets: NDArray[Any], classes: int, bags: Bags, counted: Counted
-    ) -> Any:
-        """Count votes out of bag, and joint mistakes of pairs where the bound needs them."""
+    ) -> OutOfBagVotes | Averages:
+        """Count votes out of bag, and joint mistakes of pairs if the bound needs them."""
         rows = bags.rows if counted is None else int(np.count_nonzero(counted))
         way = out_of_bag.way_for(rows) if self.certify == "oob" else self.certify
         return OutOfBagVotes(
@@ -329,20 +366,17 @@ class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
             outside=bags.chance_outside, pairs=way in ("tandem", "cantelli"), counted=counted,
         )  # fmt: skip
 
-    def _keep_outside(self, outside: Any, examples: LabelledRows, rows: int) -> None:
+    def _summarised(self, outside: OutOfBagVotes | Averages) -> OutOfBagAnswers:
         if isinstance(outside, OutOfBagVotes):
-            self.out_of_bag_ = outside.result()
-            shares = shares_of(outside.votes)
+            counts, shares = outside.result(), shares_of(outside.votes)
         else:
-            shares = outside.mean()
-        error, _ = outside.estimate()
-        if error is not None:
-            self.oob_score_ = 1 - error
-        own = slice(None) if examples.numbers is None else examples.numbers
-        self.oob_decision_function_ = np.full((rows, self.classes_.size), np.nan)
+            counts, shares = None, outside.mean()
         shares = shares[:, : len(self._choices)]
-        self.oob_decision_function_[own] = (
-            shares if self._sets is None else product(shares, self._sets)
+        error, _ = outside.estimate()
+        return OutOfBagAnswers(
+            shares if self._sets is None else product(shares, self._sets),
+            None if error is None else 1 - error,
+            counts,
         )
 
     def _certify(self) -> None:
@@ -356,28 +390,31 @@ class BaggedClassifier(ClassifierMixin, Bagged):  # type: ignore[misc]
     def _certified(self) -> Certificate:
         """Certify by held-out rows, or by the rows outside each bag.
 
-        Where a row has several labels, it is wrong if any of them is.
+        A row with several labels is wrong if any of them is.
         """
         if self._apart is not None:
-            votes, known = self._votes(self._apart.X), self._apart.y
-            if known.ndim == 2:
-                wrong = (self._decide(votes) != known).any(axis=1) | tied(votes)
+            votes, labels = self._votes(self._apart.X), self._apart.y
+            if labels.ndim == 2:
+                wrong = (self._decide(votes) != labels).any(axis=1) | tied(votes)
             else:
-                wrong = wrong_answers(self._decide(votes), known, votes)
+                wrong = wrong_answers(self._decide(votes), labels, votes)
             return self._apart.certificate(wrong, self.delta, self._record.looks or 0)
         way = None if self.certify == "oob" else self.certify
         changed = TORN if self._torn else ""
-        found = out_of_bag.certificate(self.out_of_bag_, self.delta, way, changed=changed)
-        return division.counted(found, self._examples)
+        certificate = out_of_bag.certificate(self.out_of_bag_, self.delta, way, changed=changed)
+        return division.counted(certificate, self._examples)
 
 
 class BaggedRegressor(RegressorMixin, Bagged):  # type: ignore[misc]
-    """What means of members made from bags share: the error out of bag, and intervals."""
+    """The mean of members made from bags, and its out-of-bag error."""
 
-    oob_prediction_: NDArray[np.float64]
+    @property
+    def oob_prediction_(self) -> NDArray[np.float64]:
+        """Means of the out-of-bag predictions."""
+        return self._answers_outside("oob_prediction_").predictions
 
     @takes_rows
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: object, y: object, sample_weight: Weights = None) -> float:
         """Return the R² of the predictions."""
         with checked_by_scikit_learn():
             return float(super().score(X, y, sample_weight))
@@ -386,12 +423,11 @@ class BaggedRegressor(RegressorMixin, Bagged):  # type: ignore[misc]
     def certificate_(self) -> Certificate:
         """Raises NotCertified: the theorems bound classification errors only."""
         raise NotCertified(
-            "the certificates of a fit bound how often a vote of classes errs; numbers are never "
-            "simply right or wrong. pacboost.intervals certifies intervals by new rows; oob_score_ "
-            "is an estimate"
+            "certificates of a fit bound classification errors, and numbers are never simply right "
+            "or wrong; pacboost.intervals certifies intervals by new rows"
         )
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
+    def _read(self, X: object, y: object, sample_weight: Weights, seed: int) -> LabelledRows:
         self._schema, table = Schema.learn(X, self._column_options())
         return read_numbers(table, y, sample_weight)
 
@@ -404,13 +440,13 @@ class BaggedRegressor(RegressorMixin, Bagged):  # type: ignore[misc]
     ) -> Averages:
         return Averages(targets)
 
-    def _keep_outside(self, outside: Any, examples: LabelledRows, rows: int) -> None:
-        predicted, seen = outside.mean(), outside.counts > 0
-        own = slice(None) if examples.numbers is None else examples.numbers
-        self.oob_prediction_ = np.full(rows, np.nan)
-        self.oob_prediction_[own] = predicted
-        if np.count_nonzero(seen) > 1:
-            self.oob_score_ = float(r2_score(outside.truth[seen], predicted[seen]))
+    def _summarised(self, outside: OutOfBagVotes | Averages) -> OutOfBagAnswers:
+        assert isinstance(outside, Averages)
+        predicted, has_answer = outside.mean(), outside.counts > 0
+        if np.count_nonzero(has_answer) < 2:
+            return OutOfBagAnswers(predicted)
+        score = r2_score(outside.truth[has_answer], predicted[has_answer])
+        return OutOfBagAnswers(predicted, float(score))
 
 
 def shares_of(votes: NDArray[Any]) -> NDArray[np.float64]:
@@ -420,5 +456,5 @@ def shares_of(votes: NDArray[Any]) -> NDArray[np.float64]:
     [[0.75, 0.25], [nan, nan]]
     """
     total = votes.sum(axis=1, keepdims=True)
-    none = np.full(votes.shape, np.nan)
-    return np.asarray(np.divide(votes, total, out=none, where=total > 0))
+    without_votes = np.full(votes.shape, np.nan)
+    return np.asarray(np.divide(votes, total, out=without_votes, where=total > 0))

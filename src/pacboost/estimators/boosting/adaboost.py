@@ -249,7 +249,7 @@ class AdaBoostRegressor(HasSchema, RemembersRows, RegressorMixin, BaseEnsemble):
         check_rate("learning_rate", rate)
         if self.loss not in list(R2_LOSSES):
             names = ", ".join(map(repr, R2_LOSSES))
-            raise ParameterError(f"loss is {self.loss!r}; it may be {names}")
+            raise ParameterError(f"loss is {self.loss!r}; it may be {names}", parameter="loss")
         with all_or_nothing(self):
             self._schema, table = Schema.learn(X, self._column_options())
             targets = read_targets(y, table.n_rows)

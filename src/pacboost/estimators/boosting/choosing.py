@@ -74,7 +74,8 @@ class TreesChooser(EstimatorChooser):
         if pairs and not isinstance(booster, Logit | CustomObjective | ExponentialWeights):
             raise ParameterError(
                 f"interactions={pairs} chooses pairs by what rows ask for after a vote, which "
-                f"{booster.name} does not know; take booster='logit', or interactions=0"
+                f"{booster.name} does not know; take booster='logit', or interactions=0",
+                parameter="interactions",
             )
         rounds = usual.n_estimators if ask.stopping.patience is None else usual.most
         rounds = int(booster.last_round) if math.isfinite(booster.last_round) else rounds
@@ -92,7 +93,8 @@ class TreesChooser(EstimatorChooser):
         changes = tree_changes(self.asked, rows.learn)
         if "monotone" in changes and rows.learn.signs.shape[1] > 1:
             raise ParameterError(
-                f"monotone_constraints are for two classes, and y has {rows.classes.size}: {WHY}"
+                f"monotone_constraints are for two classes, and y has {rows.classes.size}: {WHY}",
+                parameter="monotone_constraints",
             )
         choice, own = named(self.asked.learner)
         if choice == "tree":

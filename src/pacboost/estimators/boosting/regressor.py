@@ -296,7 +296,8 @@ class NumbersChooser(EstimatorChooser):
         if not hasattr(choice, "fit") or isinstance(choice, type) or is_classifier(choice):
             raise ParameterError(
                 f"learner is {choice!r}; it may be None or 'tree', a Tree of pacboost, or a "
-                "scikit-learn regressor (an object, not a class)"
+                "scikit-learn regressor (an object, not a class)",
+                parameter="learner",
             )
         return RegressorLearner(choice)
 
@@ -317,12 +318,14 @@ class NumbersChooser(EstimatorChooser):
         if loss != "quantile" and asked.quantile is not None:
             raise ParameterError(
                 f"quantile is {asked.quantile}, but loss is {asked.loss!r}; quantile belongs to "
-                "loss='quantile'"
+                "the loss 'quantile'",
+                parameter="quantile",
             )
         if loss != "quantile":
             return {"alpha": real_number("alpha", asked.alpha)} if loss == "huber" else {}
         if asked.quantile is None:
             raise ParameterError(
-                "loss='quantile' needs quantile, a number between 0 and 1; 0.5 predicts medians"
+                "quantile is None, but loss is 'quantile'; give a number between 0 and 1",
+                parameter="quantile",
             )
         return {"quantile": real_number("quantile", asked.quantile)}

@@ -71,7 +71,7 @@ class TextColumns:
         return self._reader(columns).learn(X)
 
     def _reader(self, columns: Sequence[str] | None) -> Features:
-        return self.features if columns is None else MixedFeatures(self.features, columns)  # type: ignore[arg-type]
+        return self.features if columns is None else MixedFeatures.checked(self.features, columns)
 
 
 @accepts_aliases
@@ -234,15 +234,15 @@ class TextBoostClassifier(Boosting):
         return text
 
     def _column_options(self) -> ColumnOptions:
-        features = TextFeatures(
-            self.ngrams,
-            self.skips,
-            self.characters,
-            self.min_count,
-            self.max_features,
-            self.lowercase,
-            times=self.times,  # type: ignore[arg-type]
-            beginning=self.beginning,  # type: ignore[arg-type]
+        features = TextFeatures.checked(
+            ngrams=self.ngrams,
+            skips=self.skips,
+            characters=self.characters,
+            min_count=self.min_count,
+            max_features=self.max_features,
+            lowercase=self.lowercase,
+            times=self.times,
+            beginning=self.beginning,
             prefixes=self.prefixes,
         )
         return ColumnOptions(type(self).__name__, text=TextColumns(features, self.text_columns))

@@ -13,46 +13,47 @@ from pacboost.bounds.family import Family
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.decisions.threshold import AnsweringClassifier, ThresholdClassifier
 from pacboost.numerics.checks import positive_whole, probability
-from pacboost.questions.certify import certify_answers
-from pacboost.questions.deciding import ThresholdChoice, read_wish
+from pacboost.questions.answering import certify_answers
 from pacboost.questions.mistakes import fresh_labels
 from pacboost.questions.new_rows import NewRows
 from pacboost.questions.scored_rows import ScoredRows, class_place
+from pacboost.questions.thresholds import ThresholdChoice, read_wish
 from pacboost.samples.same_example import check_copies
 from pacboost.sources.explained_errors import explains_input
 
 
 @overload
 def choose_threshold(
-    model: Any, X: Any = None, y: Any = None, *, target_error: float, delta: float = 0.05,
+    model: object, X: object = None, y: object = None, *, target_error: float, delta: float = 0.05,
     models: int = 1, copies: str = "draws",
 ) -> AnsweringClassifier: ...  # fmt: skip
 
 
 @overload
 def choose_threshold(
-    model: Any, X: Any = None, y: Any = None, *, abstain_below: float, delta: float = 0.05,
+    model: object, X: object = None, y: object = None, *, abstain_below: float, delta: float = 0.05,
     models: int = 1, copies: str = "draws",
 ) -> AnsweringClassifier: ...  # fmt: skip
 
 
 @overload
-def choose_threshold(model: Any) -> AnsweringClassifier: ...
+def choose_threshold(model: object) -> AnsweringClassifier: ...
 
 
 @overload
 def choose_threshold(
-    model: Any, X: Any, y: Any, *, recall: float | None = None, precision: float | None = None,
-    false_positive_rate: float | None = None, cost: tuple[float, ...] | None = None,
-    positive: Any = None, delta: float = 0.05, models: int = 1, copies: str = "draws",
+    model: object, X: object, y: object, *, recall: float | None = None,
+    precision: float | None = None, false_positive_rate: float | None = None,
+    cost: tuple[float, ...] | None = None, positive: object = None, delta: float = 0.05,
+    models: int = 1, copies: str = "draws",
 ) -> ThresholdClassifier: ...  # fmt: skip
 
 
 @explains_input
 def choose_threshold(
-    model: Any,
-    X: Any = None,
-    y: Any = None,
+    model: object,
+    X: object = None,
+    y: object = None,
     *,
     recall: float | None = None,
     precision: float | None = None,
@@ -60,7 +61,7 @@ def choose_threshold(
     cost: tuple[float, ...] | None = None,
     target_error: float | None = None,
     abstain_below: float | None = None,
-    positive: Any = None,
+    positive: object = None,
     delta: float = 0.05,
     models: int = 1,
     copies: str = "draws",
@@ -76,9 +77,9 @@ def choose_threshold(
     recall : float, default=None
         At least this share of the positive class is found, at as few false alarms as that allows.
     precision : float, default=None
-        At least this share of what is said to be positive is, with as many found as that allows.
+        At least this share of the positive predictions is right, with as many found as that allows.
     false_positive_rate : float, default=None
-        At most this share of the other classes is said to be positive.
+        At most this share of the other classes is predicted as positive.
     cost : pair of floats, default=None
         The cost of a missed example and that of a false alarm: the threshold with the smallest
         certified mean cost is chosen.
@@ -120,14 +121,16 @@ def choose_threshold(
         if (delta, models, copies) != (0.05, 1, "draws") or positive is not None:
             raise ParameterError(
                 "delta, models, copies and positive need X and y; without rows the claim has the "
-                "delta of the fit"
+                "delta of the fit",
+                parameter="delta",
             )
         return _known_answers(model, {k: wish for k, wish in wishes.items() if wish is not None})
     name, wish = read_wish(wishes)
     if name in ("target_error", "abstain_below"):
         if positive is not None:
             raise ParameterError(
-                "positive was given with target_error, which speaks of all classes; leave it out"
+                "positive was given with target_error, which speaks of all classes; leave it out",
+                parameter="positive",
             )
         options: dict[str, Any] = {name: wish, "delta": delta, "models": models, "copies": copies}
         answers = certify_answers(model, X, _labels(model, y), **options)
@@ -144,39 +147,41 @@ def choose_threshold(
     return ThresholdClassifier.of(model, decision, X)
 
 
-def _known_answers(model: Any, wishes: dict[str, Any]) -> AnsweringClassifier:
-    """Choose the confidence by what the model knows of its answers."""
+def _known_answers(model: object, wishes: dict[str, Any]) -> AnsweringClassifier:
+    """Choose the confidence by the held-out rows of the fit."""
     if set(wishes) - {"target_error", "abstain_below"} or len(wishes) > 1:
         raise ParameterError(
             "without rows only target_error or abstain_below may be given, one of them; give X and "
-            "y, rows that had no part in the fit"
+            "y, rows that had no part in the fit",
+            parameter="target_error",
         )
     if "abstain_below" in wishes:
-        least = check_threshold("abstain_below", wishes["abstain_below"])
-        _refuse_others(model)
-        return AnsweringClassifier.uncertified(model, least)
+        threshold = check_threshold("abstain_below", wishes["abstain_below"])
+        _check_classifier(model)
+        return AnsweringClassifier.uncertified(model, threshold)
     answering = getattr(getattr(model, "model_", None), "answering", None)
     if answering is None:
         raise NotCertified(
-            "no held-out rows have shown how wrong confident answers are; fit with "
-            "certify='holdout', or give rows that had no part in the fit, and their labels"
+            "the model has no held-out rows; fit with certify='holdout', or give rows that had no "
+            "part in the fit, and their labels"
         )
     if wishes:
         answering = answering.within(wishes["target_error"])
     elif answering.chosen is None:
         raise ParameterError(
             "no threshold was chosen before; give target_error, the error you allow among the "
-            "answered, or abstain_below, the least confidence"
+            "answered, or abstain_below, the least confidence",
+            parameter="target_error",
         )
     return AnsweringClassifier.of(model, answering)
 
 
-def _labels(model: Any, y: Any) -> NDArray[Any]:
-    _refuse_others(model)
+def _labels(model: Any, y: object) -> NDArray[Any]:
+    _check_classifier(model)
     return fresh_labels(y, model.classes_)
 
 
-def _refuse_others(model: Any) -> None:
+def _check_classifier(model: object) -> None:
     if not hasattr(model, "classes_"):
         raise NotCertified(f"{type(model).__name__} has no classes, so no class has a threshold")
     if not hasattr(model, "predict_proba") and not hasattr(model, "decision_function"):
@@ -186,12 +191,12 @@ def _refuse_others(model: Any) -> None:
         )
 
 
-def positive_class(known: NDArray[Any], positive: Any) -> Any:
-    """Return the class to be found: the one that is named, or the second of two."""
-    classes = known.tolist()
+def positive_class(labels: NDArray[Any], positive: object) -> Any:
+    """Return the positive class: ``positive``, or if that is None the second of two classes."""
+    classes = labels.tolist()
     if positive is None and len(classes) != 2:
         raise NotCertified(
-            f"there are {len(classes)} classes; say which is to be found by positive="
+            f"there are {len(classes)} classes; name the one to be found as positive="
         )
     label = classes[1] if positive is None else positive
-    return classes[class_place(known, label)]
+    return classes[class_place(labels, label)]

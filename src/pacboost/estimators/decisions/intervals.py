@@ -1,13 +1,15 @@
-"""intervals: prediction intervals that hold the true number as often as was asked for."""
+"""intervals: prediction intervals that hold the true number with certified coverage."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from pacboost.bounds.coverage import INTERVAL_METHODS, Forecast, IntervalRule
 from pacboost.bounds.wording import sentence
@@ -17,29 +19,31 @@ from pacboost.models.answers import asked
 from pacboost.numerics.checks import probability
 from pacboost.numerics.markup import bold, facts
 from pacboost.numerics.same_bits import mean
-from pacboost.questions.deciding import CalibrationRows
-from pacboost.questions.new_rows import snapshot
+from pacboost.questions.calibration_rows import CalibrationRows
+from pacboost.questions.inner_models import snapshot
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import collected
 
 Doubles = NDArray[np.float64]
+Predictor: TypeAlias = BaseEstimator | Sequence[BaseEstimator]
+"""A regressor, or a pair of them."""
 
 
 @explains_input
 def intervals(
-    model: Any,
-    X: Any = None,
-    y: Any = None,
+    model: Predictor,
+    X: object = None,
+    y: object = None,
     *,
     coverage: float = 0.9,
     method: str | None = None,
-    scale: Any = None,
+    scale: BaseEstimator | None = None,
     floor: float = 1e-9,
     delta: float = 0.05,
     models: int = 1,
-    groups: Any = None,
+    groups: ArrayLike | None = None,
     copies: str = "draws",
-    new_rows: Any = None,
+    new_rows: object = None,
 ) -> PredictionIntervals:
     """Calibrate prediction intervals of a fitted regressor: they hold the number, with confidence.
 
@@ -99,17 +103,19 @@ def intervals(
     probability("delta", delta)
     way = _method(model, method, scale)
     if isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 < floor < math.inf:
-        raise ParameterError(f"floor is {floor!r}; it is a finite number above 0")
+        raise ParameterError(
+            f"floor is {floor!r}; it is a finite number above 0", parameter="floor"
+        )
     predictors = [*(model if way == "quantiles" else [model]), *([] if scale is None else [scale])]
     targets = _targets(predictors, y)
-    said = forecast(model, X, way, scale, floor)
-    if said.low.size != targets.size:
-        raise DataError(f"there are {said.low.size} rows and {targets.size} numbers in y")
+    predicted = forecast(model, X, way, scale, floor)
+    if predicted.low.size != targets.size:
+        raise DataError(f"there are {predicted.low.size} rows and {targets.size} numbers in y")
     rows = CalibrationRows.of(predictors, X, targets, groups, copies, models, new_rows)
-    scores = said.score(targets)[rows.kept]
-    cutoff, made = rows.cutoff("interval_coverage", scores, coverage, delta, method=way)
-    width = mean(np.diff(said.interval(cutoff), axis=1))
-    rule = IntervalRule(way, coverage, cutoff, float(floor), made, width)
+    scores = predicted.score(targets)[rows.kept]
+    cutoff, certificate = rows.cutoff("interval_coverage", scores, coverage, delta, method=way)
+    width = mean(np.diff(predicted.interval(cutoff), axis=1))
+    rule = IntervalRule(way, coverage, cutoff, float(floor), certificate, width)
     return PredictionIntervals(model, rule, scale)
 
 
@@ -120,29 +126,31 @@ class PredictionIntervals:
     ----------
     estimator_ : the regressor, or the pair of them
     scale_ : the model of how large errors are, or None
-    certificate_ : what is certified
+    certificate_ : Certificate
     cutoff_ : how far intervals reach beyond the prediction, in units of the scale if there is one
     mean_width_ : how wide the intervals of the calibration rows are on average: an estimate
-    sentence_ : what is certified, in words
+    sentence_ : the certificate in words
     """
 
-    def __init__(self, estimator: Any, rule: IntervalRule, scale: Any = None) -> None:
-        kept = scale is None and not isinstance(estimator, list | tuple)
-        self.estimator_ = with_rule(estimator, rule) if kept else snapshot(estimator)
+    def __init__(
+        self, estimator: Predictor, rule: IntervalRule, scale: BaseEstimator | None = None
+    ) -> None:
+        is_alone = scale is None and not isinstance(estimator, list | tuple)
+        self.estimator_ = with_rule(estimator, rule) if is_alone else snapshot(estimator)
         self.rule, self.scale_ = rule, snapshot(scale)
         self.certificate_, self.cutoff_ = rule.certificate, rule.cutoff
         self.mean_width_, self.sentence_ = rule.mean_width, str(sentence(rule.certificate))
 
-    def predict_interval(self, X: Any) -> Doubles:
+    def predict_interval(self, X: object) -> Doubles:
         """Return the two ends of the interval of every row: (rows, 2)."""
         rule = self.rule
-        said = forecast(self.estimator_, collected(X), rule.method, self.scale_, rule.floor)
-        return said.interval(rule.cutoff)
+        predicted = forecast(self.estimator_, collected(X), rule.method, self.scale_, rule.floor)
+        return predicted.interval(rule.cutoff)
 
-    def predict(self, X: Any) -> Doubles:
+    def predict(self, X: object) -> Doubles:
         """Return the prediction of the regressor; of two quantiles, their middle."""
-        said = forecast(self.estimator_, collected(X), self.rule.method, None, self.rule.floor)
-        return (said.low + said.high) / 2
+        predicted = forecast(self.estimator_, collected(X), self.rule.method, None, self.rule.floor)
+        return (predicted.low + predicted.high) / 2
 
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write model and intervals to a file, for ``pacboost.intervals(pacboost.load(path))``."""
@@ -154,15 +162,17 @@ class PredictionIntervals:
         save_model(self.estimator_, path, remember_rows=remember_rows)
 
     def _repr_html_(self) -> str:
-        shown = [("width", f"{self.mean_width_:.6g} on average (an estimate)")]
-        return bold(self.sentence_) + facts(shown)
+        width = [("width", f"{self.mean_width_:.6g} on average (an estimate)")]
+        return bold(self.sentence_) + facts(width)
 
     def __repr__(self) -> str:
         return f"<prediction intervals: {self.sentence_}>"
 
 
-def forecast(model: Any, X: Any, method: str, scale: Any, floor: float) -> Forecast:
-    """Ask the models for the ends of an interval and its scale."""
+def forecast(
+    model: Predictor, X: object, method: str, scale: BaseEstimator | None, floor: float
+) -> Forecast:
+    """Predict the ends of an interval and its scale."""
     if method == "quantiles":
         return Forecast.of(*(numbers(quantile, X) for quantile in model))
     middle = numbers(model, X)
@@ -172,55 +182,63 @@ def forecast(model: Any, X: Any, method: str, scale: Any, floor: float) -> Forec
     return Forecast.of(middle, middle, np.maximum(numbers(*asks, "the scale"), floor))
 
 
-def numbers(model: Any, X: Any, method: str = "predict", what: str = "predict") -> Doubles:
+def numbers(
+    model: BaseEstimator, X: object, method: str = "predict", name: str = "predict"
+) -> Doubles:
     """Return finite numbers, one a row, or raise."""
-    found = asked(model, X, method).astype(np.float64)
-    if found.ndim != 1 or not np.isfinite(found).all():
+    predicted = asked(model, X, method).astype(np.float64)
+    if predicted.ndim != 1 or not np.isfinite(predicted).all():
         raise DataError(
-            f"{what} gave shape {found.shape}, or numbers that are missing or not finite; one "
+            f"{name} gave shape {predicted.shape}, or numbers that are missing or not finite; one "
             "finite number a row is needed"
         )
-    return found
+    return predicted
 
 
-def _method(model: Any, method: str | None, scale: Any) -> str:
-    """Return the method; refuse what does not fit the models."""
+def _method(model: Predictor, method: str | None, scale: BaseEstimator | None) -> str:
+    """Return the method; raise if it does not fit the models."""
     pair = isinstance(model, list | tuple)
     way = method or ("quantiles" if pair else "residual" if scale is None else "scaled")
     if way not in INTERVAL_METHODS:
         allowed = ", ".join(map(repr, INTERVAL_METHODS))
-        raise ParameterError(f"method is {method!r}; it may be {allowed}, or None")
+        raise ParameterError(
+            f"method is {method!r}; it may be {allowed}, or None", parameter="method"
+        )
     if pair != (way == "quantiles") or (pair and len(model) != 2):
         raise ParameterError(
             f"method is {way!r} and model is {type(model).__name__}; 'quantiles' needs a pair of "
-            "regressors, of a low and a high quantile, and other methods need one regressor"
+            "regressors, of a low and a high quantile, and other methods need one regressor",
+            parameter="method",
         )
     if scale is not None and way != "scaled":
-        raise ParameterError(f"scale was given, and method is {way!r}; scale is for 'scaled'")
+        raise ParameterError(
+            f"scale was given, and method is {way!r}; scale is for 'scaled'", parameter="scale"
+        )
     if way == "scaled" and scale is None and not hasattr(model, "spread"):
         raise ParameterError(
             f"method='scaled' needs scale= for {type(model).__name__}: a fitted regressor that "
-            "predicts how large errors are. Forests of pacboost have a spread of their own"
+            "predicts how large errors are. Forests of pacboost need none",
+            parameter="method",
         )
     return way
 
 
-def _targets(models: list[Any], y: Any) -> Doubles:
+def _targets(models: list[BaseEstimator], y: object) -> Doubles:
     for model in models:
         if hasattr(model, "classes_"):
             raise NotCertified(
-                f"{type(model).__name__} predicts classes; intervals are for numbers, and for "
-                "classes there is pacboost.sets"
+                f"{type(model).__name__} predicts classes, and intervals are for numbers; use "
+                "pacboost.sets for classes"
             )
     try:
-        found = np.asarray(y, dtype=np.float64)
+        targets = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError(
             "y does not hold numbers; intervals are for models that predict numbers"
         ) from None
-    if found.ndim != 1 or found.size == 0 or not np.isfinite(found).all():
+    if targets.ndim != 1 or targets.size == 0 or not np.isfinite(targets).all():
         raise DataError(
-            f"y has shape {found.shape}, or holds missing or infinite numbers; one finite number a "
-            "row is needed, and at least one"
+            f"y has shape {targets.shape}, or holds missing or infinite numbers; one finite number "
+            "a row is needed, and at least one"
         )
-    return found
+    return targets

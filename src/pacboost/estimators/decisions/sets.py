@@ -1,4 +1,4 @@
-"""sets: prediction sets that hold the true class as often as was asked for, with confidence."""
+"""sets: prediction sets that hold the true class with certified coverage."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.coverage import LabelScore, SetRule, coverage_words
+from pacboost.bounds.coverage import IntervalRule, LabelScore, SetRule, coverage_words
 from pacboost.bounds.family import Family
 from pacboost.errors import DataError, FileError, NotCertified, ParameterError
 from pacboost.models.answers import asked
 from pacboost.numerics.checks import probability
 from pacboost.numerics.markup import bold, facts
-from pacboost.questions.certify import by_column, groups_of_rows
-from pacboost.questions.deciding import CalibrationRows
-from pacboost.questions.mistakes import fresh_labels, share_of_row
-from pacboost.questions.new_rows import remembers, snapshot
+from pacboost.questions.calibration_rows import CalibrationRows, share_of_row
+from pacboost.questions.inner_models import remembers, snapshot
+from pacboost.questions.labelled_rows import by_column, groups_of_rows
+from pacboost.questions.mistakes import fresh_labels
 from pacboost.questions.scored_rows import ScoredRows
 from pacboost.samples.plain_rows import plain_rows
 from pacboost.sources.explained_errors import explains_input
@@ -31,21 +32,19 @@ Kind = TypeVar("Kind")
 
 @explains_input
 def sets(
-    model: Any,
-    X: Any = None,
-    y: Any = None,
+    model: object,
+    X: object = None,
+    y: object = None,
     *,
     coverage: float = 0.9,
-    method: str = "lac",
+    method: str | LabelScore = "lac",
     by_class: bool = False,
-    by: Any = None,
+    by: str | ArrayLike | None = None,
     delta: float = 0.05,
     models: int = 1,
-    groups: Any = None,
+    groups: ArrayLike | None = None,
     copies: str = "draws",
-    penalty: float = 0.05,
-    free_labels: int = 2,
-    new_rows: Any = None,
+    new_rows: object = None,
 ) -> PredictionSets:
     """Calibrate prediction sets of a fitted classifier: they hold the true class, with confidence.
 
@@ -61,14 +60,14 @@ def sets(
         Without them: the sets that came with a model file, which ``save`` of the result writes.
     coverage : float, default=0.9
         The share of new examples whose set has to hold their class.
-    method : "lac", "aps" or "raps", default="lac"
+    method : "lac", "aps", "raps" or LabelScore, default="lac"
         "lac": labels of at least some probability; sets are small on average. "aps": the most
         probable labels up to some sum of probabilities; sets are larger where the model is unsure.
-        "raps": the same with a penalty on labels beyond the first few. Choose it before the rows
+        "raps": the same with a penalty on labels beyond the first two;
+        ``pacboost.bounds.coverage.LabelScore`` takes another penalty. Choose it before the rows
         are looked at, or give each of several tries its share of delta.
     by_class : bool, default=False
-        Cover the examples of every class to this extent, each with rows and a share of delta of
-        its own.
+        Cover the examples of every class to this extent, each with its rows and a share of delta.
     by : str or array, default=None
         Cover the examples of every group to this extent: a column of a data frame, or the group of
         every row, known beforehand. Each has a cutoff by its rows and a share of delta;
@@ -83,9 +82,6 @@ def sets(
         order of time are not covered by any theorem here.
     copies : "draws" or "distinct", default="draws"
         What equal rows are, as in ``certify``.
-    penalty, free_labels : float, default=0.05, and int, default=2
-        For "raps": what each label beyond the first ``free_labels`` adds to the score. They have to
-        be fixed before the calibration rows are looked at.
     new_rows : table of rows, default=None
         Rows of a world that has moved, without labels: the promise is then about the examples that
         learned weights describe, as in ``certify``.
@@ -106,43 +102,44 @@ def sets(
         return PredictionSets(model, kept_rule(model, SetRule, "sets"))
     probability("coverage", coverage)
     probability("delta", delta)
-    score = LabelScore(method, penalty, free_labels)
+    score = method if isinstance(method, LabelScore) else LabelScore(method)
     if by_class + (by is not None) + (groups is not None) > 1:
         raise ParameterError(
-            "of by_class, by and groups only one may be given; sets cover every class or every "
-            "group of by, by rows that are independent, or all together where rows depend on each "
-            "other within groups"
+            "of by_class, by and groups only one may be given; by_class and by need independent "
+            "rows, and groups covers all classes together",
+            parameter="by",
         )
-    X, named = by_column(model, X, by)
+    X, groups_of_by = by_column(model, X, by)
     if not hasattr(model, "classes_"):
         raise NotCertified(
-            f"{type(model).__name__} has no classes, so there are no sets of them; for models that "
-            "predict numbers there is pacboost.intervals"
+            f"{type(model).__name__} has no classes, so there are no sets of them; use "
+            "pacboost.intervals for models that predict numbers"
         )
     labels = fresh_labels(y, model.classes_)
-    every = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
-    chances, places = every.chances, every.places
+    scored = ScoredRows(model, X, labels, labels, np.zeros(labels.size, dtype=np.bool_))
+    chances, places = scored.chances, scored.places
     rows = CalibrationRows.of([model], X, labels, groups, copies, models, new_rows)
     u = row_shares(model, X, score)
     scores = score(chances, u)[np.arange(labels.size), np.maximum(places, 0)]
     scores = np.where(places < 0, np.inf, scores)[rows.kept]
-    found: Certificate | Family
-    parted: tuple[str, ...] = ()
+    certified: Certificate | Family
+    names: tuple[str, ...] = ()
     group: NDArray[np.intp] | None = None
     if by_class:
-        parts = "class", every.classes.tolist(), places[rows.kept]
-        cutoffs, found = _cutoffs(rows, scores, parts, coverage, delta)
+        parts = "class", scored.classes.tolist(), places[rows.kept]
+        cutoffs, certified = _cutoffs(rows, scores, parts, coverage, delta)
     elif by is not None:
-        known, group = np.unique(groups_of_rows(named, labels.size), return_inverse=True)
-        parted = tuple(known.tolist())
-        cutoffs, found = _cutoffs(
-            rows, scores, ("group", list(parted), group[rows.kept]), coverage, delta
-        )
+        unique, group = np.unique(groups_of_rows(groups_of_by, labels.size), return_inverse=True)
+        names = tuple(unique.tolist())
+        parts = "group", list(names), group[rows.kept]
+        cutoffs, certified = _cutoffs(rows, scores, parts, coverage, delta)
     else:
-        cutoff, found = rows.cutoff("set_coverage", scores, coverage, delta, method=score.method)
+        cutoff, certified = rows.cutoff(
+            "set_coverage", scores, coverage, delta, method=score.method
+        )
         cutoffs = (cutoff,)
     column = by if isinstance(by, str) else ""
-    rule = SetRule(score, coverage, cutoffs, found, groups=parted, by=column)
+    rule = SetRule(score, coverage, cutoffs, certified, groups=names, by=column)
     mean_size = float(rule.holds(chances, u, group).sum(axis=1).mean())
     return PredictionSets(model, replace(rule, mean_size=mean_size))
 
@@ -154,49 +151,48 @@ def _cutoffs(
     coverage: float,
     delta: float,
 ) -> tuple[tuple[float, ...], Family]:
-    """Return every class or group a cutoff by its own rows, with its share of delta."""
-    kind, names, own = parts
-    found = [
-        rows.cutoff(
-            "class_coverage" if kind == "class" else "set_coverage", scores[own == place],
-            coverage, delta, len(names), **{kind: str(name)},
-        )
-        for place, name in enumerate(names)
-    ]  # fmt: skip
-    return tuple(cutoff for cutoff, _ in found), Family(tuple(made for _, made in found), delta)
+    """Find a cutoff for every class or group by its rows, each with its share of delta."""
+    kind, names, part = parts
+    measure = "class_coverage" if kind == "class" else "set_coverage"
+    cutoffs, certificates = zip(
+        *(
+            rows.cutoff(
+                measure, scores[part == place], coverage, delta, len(names), **{kind: str(name)}
+            )
+            for place, name in enumerate(names)
+        ),
+        strict=True,
+    )
+    return cutoffs, Family(certificates, delta)
 
 
-# What is calibrated is part of the model of a classifier or regressor of ours, and of its file.
-
-
-def with_rule(estimator: Any, rule: Any) -> Any:
-    """Return a copy of a fitted estimator; the model in it, if it is one of ours, has the rule."""
-    made = inner = snapshot(estimator)
+def with_rule(estimator: BaseEstimator, rule: SetRule | IntervalRule) -> Any:
+    """Return a copy of a fitted estimator; the model of an estimator of pacboost gets the rule."""
+    copy = inner = snapshot(estimator)
     while remembers(inner) and "estimator_" in vars(inner):
         inner = inner.estimator_
     if remembers(inner) and "model_" in vars(inner):
         inner.model_ = replace(inner.model_, coverage=rule)
-    return made
+    return copy
 
 
-def kept_rule(model: Any, kind: type[Kind], name: str) -> Kind:
+def kept_rule(model: object, kind: type[Kind], name: str) -> Kind:
     """Return the rule for sets or intervals that came with a model file."""
-    found = getattr(getattr(model, "model_", None), "coverage", None)
-    if not isinstance(found, kind):
+    rule = getattr(getattr(model, "model_", None), "coverage", None)
+    if not isinstance(rule, kind):
         raise NotCertified(
             f"{type(model).__name__} holds no {name}; give rows that had no part in the fit, and "
             "their labels"
         )
-    return found
+    return rule
 
 
-def save_model(estimator: Any, path: str | Path, *, remember_rows: bool) -> None:
+def save_model(estimator: object, path: str | Path, *, remember_rows: bool) -> None:
     """Write a model file, if the estimator has one."""
     if not hasattr(estimator, "save"):
         raise FileError(
-            f"{path}: is not written, for {type(estimator).__name__} has no model file; votes of "
-            "stumps, trees and lists of words have one, and forests. Pickle it, if you trust who "
-            "reads it"
+            f"{path}: is not written, for {type(estimator).__name__} has no model file. Pickle it, "
+            "if you trust who reads it"
         )
     estimator.save(path, remember_rows=remember_rows)
 
@@ -208,35 +204,65 @@ class PredictionSets:
     ----------
     estimator_ : the classifier
     classes_ : its classes
-    certificate_ : what is certified; with ``by_class`` or ``by`` a ``Family``, one for each
+    certificate_ : Certificate, or with ``by_class`` or ``by`` a ``Family`` with one for each
     cutoffs_ : the largest score of a label in a set; with ``by_class`` or ``by`` one for each
     mean_size_ : how many labels the sets of the calibration rows hold on average: an estimate
-    sentence_ : what is certified, in words
+    sentence_ : the certificate in words
     """
 
-    def __init__(self, estimator: Any, rule: SetRule) -> None:
+    def __init__(self, estimator: BaseEstimator, rule: SetRule) -> None:
         self.estimator_, self.rule = with_rule(estimator, rule), rule
         self.classes_: NDArray[Any] = np.asarray(estimator.classes_)
         self.certificate_, self.cutoffs_ = rule.certificate, rule.cutoffs
         self.mean_size_, self.sentence_ = rule.mean_size, coverage_words(rule.certificate)
 
-    def predict_set(self, X: Any, by: Any = None) -> NDArray[np.bool_]:
+    def predict_set(self, X: Any, by: ArrayLike | None = None) -> NDArray[np.bool_]:
         """Return for every row and class, in the order of ``classes_``, whether the set holds it.
 
         No set is empty: the most probable class is in every set. ``by`` holds the group of every
-        row, where groups have cutoffs of their own; a column that was named is found in X.
+        row if groups have their cutoffs; a column that was named is found in X.
         """
-        return predicted_set(self.estimator_, self.rule, X, by)
+        X, groups = collected(X), None
+        if self.rule.groups:
+            X, groups = self._groups(X, by)
+        elif by is not None:
+            raise ParameterError(
+                "by was given, and these sets have one cutoff for all groups", parameter="by"
+            )
+        chances = asked(self.estimator_, X, "predict_proba")
+        return self.rule.holds(chances, row_shares(self.estimator_, X, self.rule.score), groups)
 
-    def label_sets(self, X: Any, by: Any = None) -> list[list[Any]]:
+    def _groups(self, X: object, by: ArrayLike | None) -> tuple[Any, NDArray[np.intp]]:
+        """Number the groups of new rows as they were numbered in the calibration."""
+        groups = self.rule.groups
+        column = self.rule.by or None if by is None else by
+        if column is None:
+            raise ParameterError(
+                f"these sets have a cutoff for each of {len(groups)} groups; give the group of "
+                "every row",
+                parameter="by",
+            )
+        X, values = by_column(self.estimator_, X, column)
+        values = values if hasattr(values, "__len__") else list(values)
+        names = groups_of_rows(values, len(values)).tolist()
+        unknown = sorted(set(names) - set(groups))
+        if unknown:
+            raise DataError(
+                f"group {unknown[0]!r} had no calibration rows, so it has no cutoff; the groups "
+                f"are {', '.join(map(repr, groups[:20]))}"
+            )
+        numbers = {name: number for number, name in enumerate(groups)}
+        return X, np.array([numbers[name] for name in names], dtype=np.intp)
+
+    def label_sets(self, X: object, by: ArrayLike | None = None) -> list[list[Any]]:
         """Return the labels of every row's set, in the order of ``classes_``."""
-        return [self.classes_[own].tolist() for own in self.predict_set(X, by)]
+        return [self.classes_[row].tolist() for row in self.predict_set(X, by)]
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         """Return the prediction of the classifier."""
         return asked(self.estimator_, X)
 
-    def predict_proba(self, X: Any) -> Doubles:
+    def predict_proba(self, X: object) -> Doubles:
         """Return the probabilities of the classifier."""
         return asked(self.estimator_, X, "predict_proba")
 
@@ -245,47 +271,15 @@ class PredictionSets:
         save_model(self.estimator_, path, remember_rows=remember_rows)
 
     def _repr_html_(self) -> str:
-        shown = [("labels in a set", f"{self.mean_size_:.3g} on average (an estimate)")]
-        return bold(self.sentence_) + facts(shown)
+        size = [("labels in a set", f"{self.mean_size_:.3g} on average (an estimate)")]
+        return bold(self.sentence_) + facts(size)
 
     def __repr__(self) -> str:
         return f"<prediction sets of {type(self.estimator_).__name__}: {self.sentence_}>"
 
 
-def predicted_set(model: Any, rule: SetRule, X: Any, by: Any = None) -> NDArray[np.bool_]:
-    """Apply a rule to new rows."""
-    X, place = collected(X), None
-    if rule.groups:
-        X, place = _groups(model, rule, X, by)
-    elif by is not None:
-        raise ParameterError("by was given, and these sets have one cutoff for all groups")
-    chances = asked(model, X, "predict_proba")
-    return rule.holds(chances, row_shares(model, X, rule.score), place)
-
-
-def _groups(model: Any, rule: SetRule, X: Any, by: Any) -> tuple[Any, NDArray[np.intp]]:
-    """Find the groups of new rows among those that were calibrated."""
-    asked = rule.by or None if by is None else by
-    if asked is None:
-        raise ParameterError(
-            f"these sets have a cutoff for each of {len(rule.groups)} groups; give the group of "
-            "every row as by="
-        )
-    X, named = by_column(model, X, asked)
-    values = named if hasattr(named, "__len__") else list(named)
-    names = groups_of_rows(values, len(values))
-    unknown = sorted(set(names.tolist()) - set(rule.groups))
-    if unknown:
-        raise DataError(
-            f"group {unknown[0]!r} had no calibration rows, so nothing is known of its sets; the "
-            f"groups are {', '.join(map(repr, rule.groups[:20]))}"
-        )
-    numbers = {name: number for number, name in enumerate(rule.groups)}
-    return X, np.array([numbers[name] for name in names.tolist()], dtype=np.intp)
-
-
-def row_shares(model: Any, X: Any, score: LabelScore) -> Doubles | None:
-    """Make a number from every row, where the score needs one."""
+def row_shares(model: Any, X: object, score: LabelScore) -> Doubles | None:
+    """Compute a number in [0, 1) from the values of every row, if the score needs one."""
     if not score.by_row:
         return None
     return share_of_row(model._rows_to_compare(X) if remembers(model) else plain_rows(X))

@@ -1,4 +1,4 @@
-"""Classifiers that say a class from a threshold on, or answer where confident, with a guarantee."""
+"""Fitted classifiers with a certified threshold: on one class, or on the confidence of answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,27 +28,30 @@ from pacboost.estimators.inputs.estimator import (
     takes_rows,
 )
 from pacboost.models.answers import AnswerList, answers, asked, confidence
-from pacboost.models.file import format as model_file
+from pacboost.models.file.format import save
 from pacboost.models.model import Model
-from pacboost.questions.new_rows import inner_models, remembers, snapshot
+from pacboost.questions.inner_models import inner_models, remembers, snapshot
 from pacboost.questions.scored_rows import class_place, score_of
 from pacboost.samples.plain_rows import plain_rows
 from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.table import Table
 
-# What classifiers share that decide in a way of their own by what a fitted classifier says.
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Decision = ThresholdDecision | Answering
 
 
 class Shell(ScoredClassifier, RemembersRows, BaseEstimator):  # type: ignore[misc]
-    """A classifier whose work a fitted one does, in ``estimator_``."""
+    """A classifier that predicts by another fitted classifier, its ``estimator_``."""
 
     estimator_: Any
     _repr_mimebundle_ = explaining.bundle
 
     @property
     def model_(self) -> Any:
-        """The model of the estimator that does the work, if it is one of ours."""
+        """The model of ``estimator_``, if it is an estimator of pacboost."""
         if not self.__sklearn_is_fitted__():
             raise AttributeError("model_ is there after fit; this estimator is not fitted yet")
         return self.estimator_.model_
@@ -64,57 +67,74 @@ class Shell(ScoredClassifier, RemembersRows, BaseEstimator):  # type: ignore[mis
 
 
 class WrappedClassifier(Shell):
-    """A fitted classifier in ``estimator_``, and a rule that some rows have chosen.
+    """A fitted classifier, and a threshold that was chosen by rows.
 
-    Rows of the fit, and those by which the rule was chosen, are remembered.
+    Both the rows of the fit and the rows that chose the threshold are remembered.
     """
 
     estimator: Any
     threshold: float
-    sentence_: Any
+    decision_: Any = None
+    """The certified choice of the threshold, None after ``fit``."""
     _option = "decision"
-    """What a report calls that which is known of the threshold."""
+    """The argument of ``report`` that takes the decision."""
+
+    @property
+    def sentence_(self) -> str:
+        """The guarantee and its price, in words."""
+        return f"{wording.sentence(self.certificate_)} {self._details}"
+
+    @property
+    @abstractmethod
+    def _details(self) -> str:
+        """The part of ``sentence_`` after the certificate."""
+
+    @property
+    @abstractmethod
+    def _is_as_chosen(self) -> bool:
+        """True if the parameters are those of the decision."""
 
     @fits_rows
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: object, y: object) -> Self:
         """Fit a clone of the estimator; the threshold stays, and nothing is certified."""
-        self.__dict__.pop("decision_", None)
         self._start(clone(self.estimator).fit(X, y))
-        known = tuple(getattr(self.estimator_, "_sketches", ()))
-        self._sketches = known or (Sketch.from_table(self._rows_to_compare(X)),)
+        sketches = tuple(getattr(self.estimator_, "_sketches", ()))
+        self._sketches = sketches or (Sketch.from_table(self._rows_to_compare(X)),)
         return self
 
-    def _start(self, fitted: Any) -> None:
+    def _start(self, fitted: BaseEstimator, decision: Decision | None = None) -> None:
         self.estimator_, self.classes_ = fitted, np.asarray(fitted.classes_)
+        self.decision_ = decision
         for name in ("n_features_in_", "feature_names_in_", "levels_"):
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
 
-    def _decide(self, estimator: Any, decision: Any, rows: Any) -> Self:
-        """Take over a fitted classifier, what is known of the threshold, and what rows chose it."""
-        self._start(snapshot(estimator))
-        self.decision_ = decision
-        self._remember_choice(rows)
+    def _decided(
+        self, estimator: BaseEstimator, decision: Decision | None, rows: object = None
+    ) -> Self:
+        """Take over a fitted classifier and a decision; remember the rows that chose it."""
+        self._start(snapshot(estimator), decision)
+        sketches: tuple[Sketch, ...] = tuple(getattr(self.estimator_, "_sketches", ()))
+        if rows is not None:
+            sketch = Sketch.from_table(self._rows_to_compare(rows))
+            sketches = (*sketches, sketch if sketches else replace(sketch, complete=False))
+        self._sketches = sketches
         return self
 
     @property
     def decision(self) -> Any:
-        """Everything that is known of the threshold."""
-        if "decision_" not in self.__dict__:
+        """The certified choice of the threshold."""
+        if self.decision_ is None:
             raise NotCertified(
                 "nothing is certified for this threshold; choose it by pacboost.choose_threshold"
             )
-        if not self._as_decided():
+        if not self._is_as_chosen:
             raise NotCertified(
                 f"the parameters have changed (threshold={self.threshold!r}) since the threshold "
-                "was chosen, and nothing is certified of these; choose it by "
-                "pacboost.choose_threshold with rows that it has not seen"
+                "was chosen, so nothing is certified; choose it again by pacboost.choose_threshold "
+                "with new rows"
             )
         return self.decision_
-
-    def _as_decided(self) -> bool:
-        """Whether the threshold is the one that was chosen."""
-        return bool(self.threshold == self.decision_.threshold)
 
     @property
     def threshold_(self) -> float:
@@ -123,42 +143,34 @@ class WrappedClassifier(Shell):
 
     @property
     def certificate_(self) -> Certificate:
-        """What is guaranteed."""
-        found: Certificate = self.decision.certificate
-        return found
-
-    def _remember_choice(self, rows: Any) -> None:
-        """Remember the rows of the fit, and those by which the rule was chosen."""
-        own: tuple[Sketch, ...] = tuple(getattr(self.estimator_, "_sketches", ()))
-        if rows is not None:
-            sketch = Sketch.from_table(self._rows_to_compare(rows))
-            own = (*own, sketch if own else replace(sketch, complete=False))
-        self._sketches = own
+        """The certificate of the threshold."""
+        certificate: Certificate = self.decision.certificate
+        return certificate
 
     @takes_rows
-    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
+    def mistakes(self, X: object, y: object) -> NDArray[np.bool_]:
         """Return which rows are wrong, or not answered."""
         return np.asarray(self.predict(X) != np.asarray(y))
 
     @takes_rows
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: object) -> NDArray[np.float64]:
         """Return the probabilities of the estimator."""
         return asked(self.estimator_, X, "predict_proba")
 
     @takes_rows
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: object) -> NDArray[np.float64]:
         """Return the scores of the estimator."""
         return asked(self.estimator_, X, "decision_function")
 
     @takes_rows
-    def overlap(self, X: Any) -> Overlap | None:
+    def overlap(self, X: object) -> Overlap | None:
         """Compare rows with those of the fit, and with those that chose the threshold."""
         table = self._rows_to_compare(X)
-        found = [own.overlap(table) for own in self._sketches]
+        overlaps = [sketch.overlap(table) for sketch in self._sketches]
         for inner in inner_models(self.estimator_, X):
-            seen = inner.model.overlap(inner.X)
-            found += [] if seen is None else [seen]
-        return least_likely(found)
+            overlap = inner.model.overlap(inner.X)
+            overlaps += [] if overlap is None else [overlap]
+        return least_likely(overlaps)
 
     def forget_rows(self) -> None:
         """Drop the sketches of all rows."""
@@ -170,37 +182,37 @@ class WrappedClassifier(Shell):
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write model, threshold and certificate to a file that ``pacboost.load`` reads.
 
-        ``choose_threshold(load(path))`` answers again where some rows get no answer.
+        ``choose_threshold(load(path))`` restores a threshold on the confidence.
         """
         inner = getattr(self.estimator_, "estimator_", self.estimator_)
-        kept = self._kept(getattr(inner, "model_", None))
-        if kept is None:
+        model = getattr(inner, "model_", None)
+        if not isinstance(model, Model):
             raise FileError(
                 f"{path}: is not written, for {type(inner).__name__} has no model file that keeps "
                 "it. Pickle it, if you trust who reads it"
             )
-        model_file.save(kept, path, self._sketches if remember_rows else ())
+        model = self._with_decision(model)
+        save(model, path, self._sketches if remember_rows else ())
 
     @abstractmethod
-    def _kept(self, model: Any) -> Any:
-        """Return the model with what is known of the threshold; None if it cannot be kept."""
+    def _with_decision(self, model: Model) -> Model:
+        """Return the model with the decision, for a file."""
 
     @takes_rows
     def report(
-        self, path: str | Path | None = None, X: Any = None, y: Any = None, **options: Any
+        self, path: str | Path | None = None, X: object = None, y: object = None, **options: Any
     ) -> Any:
-        """Write the page of the estimator, which begins with what is guaranteed, or show it."""
+        """Write the page of the estimator, which begins with the guarantee, or show it."""
         from pacboost.reports.page.document import Sentence
 
-        head = wording.sentence(self.certificate_)
-        said = Sentence(*head, self.sentence_.removeprefix(str(head)).strip())
-        known = {"sentence": said, self._option: self.decision}
-        return self.estimator_.report(path, X, y, **known | options)
+        sentence = Sentence(*wording.sentence(self.certificate_), self._details)
+        content = {"sentence": sentence, self._option: self.decision}
+        return self.estimator_.report(path, X, y, **content | options)
 
     def _rows_to_compare(self, X: Any) -> Table:
         if remembers(self.estimator_):
-            found: Table = self.estimator_._rows_to_compare(X)
-            return found
+            table: Table = self.estimator_._rows_to_compare(X)
+            return table
         return plain_rows(X)
 
     def _repr_html_inner(self) -> str:
@@ -211,7 +223,7 @@ class WrappedClassifier(Shell):
 
 
 class ThresholdClassifier(WrappedClassifier):
-    """A classifier that says the positive class where its score is at least ``threshold``.
+    """Predict the positive class if its score is at least ``threshold``.
 
     ``pacboost.choose_threshold`` makes it, with a certificate. The score is the probability of the
     positive class, or for two classes without probabilities the decision. Other rows get the most
@@ -220,48 +232,52 @@ class ThresholdClassifier(WrappedClassifier):
     Attributes
     ----------
     threshold_ : the threshold
-    certificate_ : what is guaranteed
-    others_ : what is certified on the other side
+    certificate_ : the certificate of the rate that was asked for
+    others_ : certificates of the other rates
     curve_ : recall, false alarms and precision at many thresholds, with bounds for all of them
     sentence_ : all of it in words
     """
 
-    def __init__(self, estimator: Any, threshold: float = 0.5, positive: Any = None) -> None:
+    def __init__(
+        self, estimator: BaseEstimator, threshold: float = 0.5, positive: object = None
+    ) -> None:
         self.estimator, self.threshold, self.positive = estimator, threshold, positive
 
     @classmethod
     def of(
-        cls, estimator: Any, decision: ThresholdDecision, rows: Any = None
+        cls, estimator: BaseEstimator, decision: ThresholdDecision, rows: object = None
     ) -> ThresholdClassifier:
-        """Make it of a fitted classifier; ``rows`` are those by which the threshold was chosen."""
-        made = cls(estimator, decision.threshold, decision.positive)
-        return made._decide(estimator, decision, rows)
+        """Wrap a fitted classifier; ``rows`` are those that chose the threshold."""
+        wrapped = cls(estimator, decision.threshold, decision.positive)
+        return wrapped._decided(estimator, decision, rows)
 
-    def _as_decided(self) -> bool:
-        return super()._as_decided() and bool(self.positive == self.decision_.positive)
+    @property
+    def _is_as_chosen(self) -> bool:
+        decision: ThresholdDecision = self.decision_
+        chosen = decision.threshold, decision.positive
+        return bool((self.threshold, self.positive) == chosen)
 
     @property
     def others_(self) -> Family:
-        """What is certified on the other side."""
+        """Certificates of the other rates."""
         others: Family = self.decision.others
         return others
 
     @property
     def curve_(self) -> ThresholdCurve:
-        """What was seen and what is certified at many thresholds."""
+        """Rates at many thresholds, observed and certified."""
         curve: ThresholdCurve = self.decision.curve
         return curve
 
     @property
-    def sentence_(self) -> str:
-        """What is guaranteed and what it costs, in words."""
-        return str(self.decision.sentence)
+    def _details(self) -> str:
+        return str(self.decision.details)
 
     @takes_rows
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         """Return the positive class from the threshold on, else the most probable other class."""
         check_is_fitted(self, "estimator_")
-        label = self.classes_[-1] if self.positive is None else self.positive
+        label: Any = self.classes_[-1] if self.positive is None else self.positive
         place = class_place(self.classes_, label)
         score = score_of(self.estimator_, X, place).astype(np.float64)
         others = np.delete(self.classes_, place)
@@ -269,93 +285,91 @@ class ThresholdClassifier(WrappedClassifier):
             others = others[np.delete(self.predict_proba(X), place, axis=1).argmax(axis=1)]
         return np.asarray(np.where(score >= self.threshold, label, others))
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the curve: what was seen and what is guaranteed at every threshold; give the axes.
+    def plot(self, ax: Axes | NDArray[Any] | None = None) -> Any:
+        """Draw observed and certified rates at every threshold, and return the axes.
 
-        Two axes may be given: shares by threshold, and recall by false alarms.
+        ``ax`` may be two axes: shares by threshold, and recall by false alarms.
         """
         from pacboost.reports.plots import threshold_curves
 
         return threshold_curves(self.decision, ax)
 
-    def _kept(self, model: Any) -> Any:
-        if not isinstance(model, Model):
-            return None
-        model = replace(model, certificate=None, held_out=None, answering=None)
-        return replace(model, decision=self.decision)
+    def _with_decision(self, model: Model) -> Model:
+        return replace(
+            model, certificate=None, held_out=None, answering=None, decision=self.decision
+        )
 
 
 class AnsweringClassifier(WrappedClassifier):
-    """Answer where the probability of the predicted class is at least ``threshold``.
+    """Answer if the probability of the predicted class is at least ``threshold``.
 
     ``pacboost.choose_threshold`` with ``target_error`` or ``abstain_below`` makes it. ``predict``
-    gives ``otherwise`` for rows that are not answered, so those count as mistakes wherever all rows
-    are counted. ``fit`` fits a clone again; then nothing is certified.
+    gives ``otherwise`` for rows without an answer, so they count as mistakes if all rows are
+    counted. ``fit`` fits a clone again; then nothing is certified.
 
     Attributes
     ----------
     threshold_ : the least confidence with which a row is answered
-    certificate_ : the error among the answered that is guaranteed
+    certificate_ : the bound on the error among the answered
     curve_ : the error among the answered at other thresholds, with bounds for all of them
     sentence_ : all of it in words
     """
 
     _option = "answering"
 
-    def __init__(self, estimator: Any, threshold: float = 0.5, otherwise: Any = None) -> None:
+    def __init__(
+        self, estimator: BaseEstimator, threshold: float = 0.5, otherwise: object = None
+    ) -> None:
         self.estimator, self.threshold, self.otherwise = estimator, threshold, otherwise
 
     @classmethod
-    def of(cls, estimator: Any, found: Answering, rows: Any = None) -> AnsweringClassifier:
-        """Make it of a fitted classifier; ``rows`` are those by which the threshold was chosen."""
-        return cls(estimator, found.point.threshold)._decide(estimator, found, rows)
+    def of(
+        cls, estimator: BaseEstimator, answering: Answering, rows: object = None
+    ) -> AnsweringClassifier:
+        """Wrap a fitted classifier; ``rows`` are those that chose the threshold."""
+        return cls(estimator, answering.point.threshold)._decided(estimator, answering, rows)
 
     @classmethod
-    def uncertified(cls, estimator: Any, threshold: float) -> AnsweringClassifier:
-        """Make it of a fitted classifier and a threshold, without any certificate."""
-        made = cls(estimator, threshold)
-        made._start(snapshot(estimator))
-        made._remember_choice(None)
-        return made
+    def uncertified(cls, estimator: BaseEstimator, threshold: float) -> AnsweringClassifier:
+        """Wrap a fitted classifier with a threshold, without any certificate."""
+        return cls(estimator, threshold)._decided(estimator, None)
 
-    def _as_decided(self) -> bool:
+    @property
+    def _is_as_chosen(self) -> bool:
         return bool(self.threshold == self.decision_.point.threshold)
 
     @property
     def curve_(self) -> Answering:
-        """The error among the answered at all thresholds that were looked at."""
-        found: Answering = self.decision
-        return found
+        """The error among the answered at all thresholds that were compared."""
+        answering: Answering = self.decision
+        return answering
 
     @property
-    def sentence_(self) -> str:
-        """What is guaranteed, and how many are answered, in words."""
-        return f"{wording.sentence(self.certificate_)} {self.curve_.answers()}"
+    def _details(self) -> str:
+        return self.curve_.answers()
 
     @takes_rows
-    def answer(self, X: Any) -> AnswerList:
-        """Return a label with its confidence where it is large enough, else ``otherwise``."""
+    def answer(self, X: object) -> AnswerList:
+        """Return a label with its confidence if that is large enough, else ``otherwise``."""
         check_is_fitted(self, "estimator_")
-        decided = asked(self.estimator_, X)
-        chances = asked(self.estimator_, X, "predict_proba")
-        sure = confidence(decided, chances, self.classes_)
-        return answers(decided, sure, self.threshold, self.otherwise)
+        predicted = asked(self.estimator_, X)
+        probabilities = asked(self.estimator_, X, "predict_proba")
+        confidences = confidence(predicted, probabilities, self.classes_)
+        return answers(predicted, confidences, self.threshold, self.otherwise)
 
     @takes_rows
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         """Return the class of every row that is answered, and ``otherwise`` for the others."""
-        found = self.answer(X)
-        labels = np.empty(len(found), dtype=object)
-        labels[:] = [own.label for own in found]
+        given_answers = self.answer(X)
+        labels = np.empty(len(given_answers), dtype=object)
+        labels[:] = [answer.label for answer in given_answers]
         return labels
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the error among the answered, seen and guaranteed, by the share that is answered."""
+    def plot(self, ax: Axes | None = None) -> Any:
+        """Draw the error among the answered, observed and certified, by the share answered."""
         from pacboost.reports.plots import answering_curve
 
         return answering_curve(self.curve_, ax)
 
-    def _kept(self, model: Any) -> Any:
-        if not isinstance(model, Model):
-            return None
+    def _with_decision(self, model: Model) -> Model:
         return replace(model, answering=self.curve_, decision=None)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pacboost.boosters.logit import Logit
 from pacboost.errors import DataError, NoEdgeWarning, OutOfTime, ParameterError, warn
@@ -36,12 +37,11 @@ from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.sources.oracles.stream import PushedOracle
 from pacboost.training.run.stop_reason import Stop, StopReason, sentence_of
 
-# The view of a fit by filtering while it runs.
-
 
 @contextmanager
-def watching(estimator: Any, session: Session, watchers: list[Watcher]) -> Iterator[list[Watcher]]:
-    """Return the callbacks and, if verbose, a view that is open until there is a certificate."""
+def watching(estimator: FilterBoostClassifier, session: Session) -> Iterator[list[Watcher]]:
+    """Yield the callbacks and, if verbose, a view that is open until there is a certificate."""
+    watchers: list[Watcher] = callables("callbacks", estimator.callbacks)
     after = progress_after(estimator.verbose)
     if after is None:
         yield watchers
@@ -77,11 +77,11 @@ class FilterBoostClassifier(VoteClassifier):
         black boxes. Stumps are faster, trees more accurate.
     edge : float, default=None
         The correlation 1 - 2·error that the learner promises under every weighting. If given, the
-        theorems are followed: every round has a sample of its own, and each rule's
-        edge is tested on examples of its own ("logit" is then FilterBoost); rules that pass have at
-        least 0.4 times the promised edge, which boosters go by. None: samples are
-        boosted on as long as they represent the weights, with weights corrected for how they were
-        drawn; "measure", "smooth", "projection" and "majority" then assume 0.1.
+        theorems are followed: every round has a new sample, and each rule's edge is tested on new
+        examples ("logit" is then FilterBoost); rules that pass have at least 0.4 times the promised
+        edge, which boosters assume. None: samples are boosted on as long as they represent the
+        weights, with weights corrected for how they were drawn; "measure", "smooth", "projection"
+        and "majority" then assume 0.1.
     epsilon : float, default=None
         Stop once the error is surely at most this. None: stop by rounds and time alone.
     n_estimators : int, default=300
@@ -96,21 +96,21 @@ class FilterBoostClassifier(VoteClassifier):
     time_limit : str or float, default=None
         Stop after this time, such as "60s", and keep what was learned.
     n_certify : int, default=None
-        How many rows are set apart, never learned from, and scored once by the final vote: the
-        certificate is about them. Of files and tables they are drawn from all rows, in a pass of
-        their own, and their number is about this. None: a tenth of the rows, at most 20,000.
+        The number of rows that are set apart, never learned from, and scored once by the final vote
+        for the certificate. Of files and tables they are drawn from all rows, in a separate pass,
+        and their number is about this. None: a tenth of the rows, at most 20,000.
     min_leaf_rows : int or float, default=None
         The least number of the kept rows in a leaf, or as a float below 1 their share. None means
         20. Raise it if labels are noisy.
     checkpoint : str or path, default=None
-        A file that a fit writes now and then, and on Ctrl-C. A later fit with the same parameters
-        and source goes on from it to the same model; when that is done the file is deleted.
+        A file that a fit writes from time to time, and on Ctrl-C. A later fit with the same
+        parameters and source continues from it to the same model, and then deletes it.
     callbacks : list of functions, default=None
         Called with every ``Refill`` and every ``Round``; returning True stops the fit.
 
     Attributes
     ----------
-    ledger_ : what was measured, of draws (``ledger_.refills``) and rules (``ledger_.rounds``)
+    ledger_ : the record of draws (``ledger_.refills``) and rules (``ledger_.rounds``)
     certificate_ : by rows set apart, else by the test that stopped the run
     stop_certificate_ : by fresh rows scored after the last round, None if there were none
     classes_, feature_importances_ : as in AdaBoostClassifier
@@ -151,10 +151,10 @@ class FilterBoostClassifier(VoteClassifier):
     verbose: bool | int | str = "auto"
 
     _reads_partitions = True
-    """Whether Dask collections are read block by block; other estimators need all rows at once."""
+    """Dask collections are read block by block; other estimators need all rows at once."""
 
     @fits_rows
-    def fit(self, X: Any, y: Any, *, copies: str = "draws") -> Self:
+    def fit(self, X: object, y: object, *, copies: str = "draws") -> Self:
         """Learn from rows in memory. Of large arrays, only rows that are drawn are checked.
 
         X and y may be Dask collections with the same partitions: ``fit_source((X, y))`` reads them.
@@ -174,11 +174,11 @@ class FilterBoostClassifier(VoteClassifier):
     @fits_rows
     def fit_source(
         self,
-        source: Any,
+        source: object,
         target: str | None = None,
-        classes: Any = None,
+        classes: ArrayLike | None = None,
         *,
-        client: Any = None,
+        client: object = None,
         timeout: float | str | None = None,
         copies: str = "draws",
         **options: Any,
@@ -187,16 +187,16 @@ class FilterBoostClassifier(VoteClassifier):
 
         A path, a folder or a pattern ("data/*.parquet"), a DuckDB connection, an iterator of
         batches or a function that gives one, a world, a Dask DataFrame, or a pair (X, y), also of
-        Dask collections; ``target`` names the column of labels. ``classes`` names all labels, where
-        a rare one may not be seen early; ``options`` are those of the oracle.
+        Dask collections; ``target`` names the column of labels. ``classes`` names all labels, if
+        the first rows may lack a rare one; ``options`` are those of the oracle.
 
         Parquet files and Dask collections are read by the workers of a Dask ``client``: the one
         that is given, else the current one if there is one (False: none). The model is the same.
         A task without a result after ``timeout`` (5 minutes) is given to another worker.
 
         ``copies`` is that of ``fit``; rows of files and streams are compared as 32-bit floats. With
-        "draws", nothing is certified if rows of a stream come again more often than they repeat by
-        themselves. With "distinct", no more rows of a stream are set apart once one came again.
+        "draws", nothing is certified if rows of a stream repeat more often than by chance. With
+        "distinct", no more rows of a stream are set apart after the first repeated row.
         """
 
         def opened(seed: int) -> AbstractOracle:
@@ -209,74 +209,83 @@ class FilterBoostClassifier(VoteClassifier):
 
     @takes_rows
     @fits_rows
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, *, copies: str = "draws") -> Self:
-        """Learn from the next batch of a stream, and forget what has become easy.
+    def partial_fit(
+        self, X: object, y: object, classes: ArrayLike | None = None, *, copies: str = "draws"
+    ) -> Self:
+        """Learn from the next batch of a stream, and forget rows that have become easy.
 
         Before a batch is learned from it is scored: ``ledger_.refills`` has its progressive error.
-        ``classes`` names all labels, at the first call at the latest. ``copies`` is that of
-        ``fit_source``, and the first call settles it.
+        ``classes`` names all labels in the first call. ``copies`` is that of ``fit_source``, and
+        cannot change after the first call.
         """
         check_copies(copies)
-        if hasattr(self, "_stream"):
-            self._learn_batch(X, y, classes, copies)
-        else:
-            with all_or_nothing(self):
-                self._learn_batch(X, y, classes, copies)
+        stream: Session | None = getattr(self, "_stream", None)
+        with nullcontext() if stream is not None else all_or_nothing(self):
+            self._learn_batch(stream, X, y, classes, copies)
         if progress_after(self.verbose) == 0:
             from pacboost.reports.progress import tell_batch
 
             tell_batch(self.ledger_)
         return self
 
-    def _learn_batch(self, X: Any, y: Any, classes: Any, copies: str) -> None:
-        stream: Session | None = getattr(self, "_stream", None)
+    def _learn_batch(
+        self,
+        stream: Session | None,
+        X: object,
+        y: object,
+        classes: ArrayLike | None,
+        copies: str,
+    ) -> None:
         if stream is None:
             self._schema, table = Schema.learn(X, self._column_options())
         else:
             table = self._schema.read(X)
         labels = read_labels(y, table.n_rows)
-        given = None if classes is None else np.unique(np.asarray(classes))
+        named_classes = None if classes is None else np.unique(np.asarray(classes))
         if stream is not None:
-            if given is not None and not np.array_equal(given, self.classes_):
+            if named_classes is not None and not np.array_equal(named_classes, self.classes_):
                 raise DataError(
-                    f"classes are {given.tolist()}, and were {self.classes_.tolist()} in the first "
-                    "call; they cannot change"
+                    f"classes are {named_classes.tolist()}, and were {self.classes_.tolist()} in "
+                    "the first call; they cannot change"
                 )
             if copies == "distinct" and not stream.run.candidates.distinct:
                 raise ParameterError(
-                    "copies is 'distinct', and was 'draws' in the first call; it cannot change"
+                    "copies is 'distinct', and was 'draws' in the first call; it cannot change",
+                    parameter="copies",
                 )
             stream.run.encoder.check(labels)
         with using(self.n_jobs), self._boosting():
             if stream is None:
-                known = np.unique(labels) if given is None else given
+                self.classes_ = np.unique(labels) if named_classes is None else named_classes
                 oracle = PushedOracle(table.n_columns, table.names)
                 oracle.push(table, labels)
-                stream = self._stream = set_up(
-                    self, oracle, seed_of_run(self), known, end_of_time(self), copies
+                stream = set_up(
+                    self, oracle, seed_of_run(self), self.classes_, end_of_time(self), copies
                 )
-                self.classes_ = known
+                self._stream: Session | None = stream
             else:
                 pushed: Any = stream.run.candidates.oracle
                 pushed.push(table, labels)
-            stream.advance_by_batch(self._watchers())
+            stream.advance_by_batch(callables("callbacks", self.callbacks))
             self._keep(stream)
 
-    def _fit(self, opened: Callable[[int], AbstractOracle], classes: Any, copies: str) -> Self:
+    def _fit(
+        self, opened: Callable[[int], AbstractOracle], classes: ArrayLike | None, copies: str
+    ) -> Self:
         """Draw and learn; ``opened`` makes the oracle from a seed."""
         with ExitStack() as stack, all_or_nothing(self) as attempt:
             end, seed = end_of_time(self), seed_of_run(self)
             with reading_until(end):
                 oracle = opened(seed)
             stack.callback(oracle.close)
-            self.__dict__.pop("_stream", None)
+            self._stream = None
             with using(self.n_jobs), self._boosting():
                 with reading_until(end):
                     session = set_up(self, oracle, seed, classes, end, copies)
                 self.classes_ = session.run.encoder.classes
                 attempt.keep = lambda: self._keep_interrupted(session)
                 session.resume()
-                with watching(self, session, self._watchers()) as watchers:
+                with watching(self, session) as watchers:
                     session.advance(watchers)
                     in_time = session.run.stopped != StopReason(Stop.TIME_IS_UP)
                     if not in_time and not len(session.run.vote_so_far):
@@ -290,24 +299,26 @@ class FilterBoostClassifier(VoteClassifier):
     def _keep(self, session: Session) -> None:
         run = session.run
         self._refusal = run.candidates.problem
-        held, stop = (None, None) if self._refusal else session.certificates(float(self.delta))
+        by_rows, by_test = (
+            (None, None) if self._refusal else session.certificates(float(self.delta))
+        )
         bins, vote = run.encoder.bins, run.vote_so_far.vote()
         model = self._model_of(self._schema, bins, vote, run.ledger())
         digest = model.digest()
-        self.stop_certificate_ = None if stop is None else stop.of(digest)
-        certificate = held.of(digest) if held else self.stop_certificate_
-        learned = run.candidates.learned.sketch()
-        self._sketches = () if learned is None else (learned,)
-        counted = None if held is None else session.held_out
+        self.stop_certificate_ = None if by_test is None else by_test.of(digest)
+        certificate = by_rows.of(digest) if by_rows else self.stop_certificate_
+        sketch = run.candidates.learned.sketch()
+        self._sketches = () if sketch is None else (sketch,)
+        counted = None if by_rows is None else session.held_out
         self.model_ = replace(model, certificate=certificate, held_out=counted)
 
     def _keep_interrupted(self, session: Session) -> str:
         session.run.stopped = StopReason(Stop.INTERRUPTED)
-        saved = f", and {self.checkpoint} to go on from" if session.write() else ""
+        saved = f", or continue from {self.checkpoint}" if session.write() else ""
         self._keep(session)
         return (
-            f"the {len(session.run.vote_so_far)} rounds done before the interrupt are kept: the "
-            f"estimator can be used{saved}"
+            f"the {len(session.run.vote_so_far)} rounds done before the interrupt are kept; use "
+            f"the estimator{saved}"
         )
 
     def _warn(self, session: Session) -> None:
@@ -319,9 +330,6 @@ class FilterBoostClassifier(VoteClassifier):
                 f"{sentence_of(session.run.stopped)}",
                 NoEdgeWarning,
             )
-
-    def _watchers(self) -> list[Watcher]:
-        return callables("callbacks", self.callbacks)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

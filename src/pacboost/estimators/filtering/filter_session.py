@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pacboost.bounds import filtering as stop_bound
-from pacboost.bounds import holdout
+from pacboost.bounds import filtering, holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import CheckpointWarning, ClusterError, FileError, NotCertified
@@ -29,10 +28,9 @@ from pacboost.training.filtering.stream import BlockRows, Stream
 from pacboost.training.metrics import steepness
 from pacboost.training.run.stop_reason import Stop, StopReason
 
-SECONDS_BETWEEN = 30.0
-"""Checkpoints are written no more often than that, and on Ctrl-C."""
+SECONDS_BETWEEN = 30.0  # between two checkpoints; Ctrl-C writes one, too
 UNFINISHED = (Stop.TIME_IS_UP, Stop.CALLBACK, Stop.INTERRUPTED)
-"""Reasons to stop after which a run might still go on: its checkpoint is kept."""
+"""Reasons to stop after which a run can continue, so that its checkpoint stays."""
 
 CLASSES = (
     "the set of classes is known beforehand: it was given, or read from labels of all rows, also "
@@ -63,7 +61,7 @@ class Session:
             )
 
     def resume(self) -> None:
-        """Go on from the checkpoint, if there is one."""
+        """Continue from the checkpoint, if there is one."""
         if self._path is None or not self._path.exists():
             return
         saved = checkpoint.load(self._path)
@@ -75,14 +73,14 @@ class Session:
                 "Delete it to start afresh, or name another file"
             )
         try:
-            self._go_on(saved)
+            self._restore(saved)
         except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
             raise FileError(
                 f"{self._path}: does not belong to this run ({problem}). Delete it to start "
                 "afresh, or name another file"
             ) from problem
 
-    def _go_on(self, saved: Checkpoint) -> None:
+    def _restore(self, saved: Checkpoint) -> None:
         run = self.run
         run.encoder = replace(run.encoder, bins=saved.bins)
         memories = [entry.memory for entry in saved.rounds]
@@ -112,9 +110,9 @@ class Session:
             self.write()
 
     def write(self) -> bool:
-        """Write the newest checkpoint; give whether one was written.
+        """Write the newest checkpoint; return whether one was written.
 
-        A run does not die of a full disk: it warns, goes on, and tries again later.
+        A full disk does not stop a run: it warns, continues, and tries again later.
         """
         if self._path is None or self._snapshot is None:
             return False
@@ -154,12 +152,11 @@ class Session:
         """Learn from the new batch, and from rows of earlier batches that are still hard."""
         run = self.run
         run.stopped, run.candidates.ended = None, False
-        kept = run.fill(all_of_it=True)
+        sample = run.fill(all_of_it=True)
         run.stopped = None
         events: list[Event] = [run.refills[-1]]
-        if kept is not None:
-            kept = run.carry_over(kept)
-            events += run.boost(kept)
+        if sample is not None:
+            events += run.boost(run.carry_over(sample))
         for event in events:
             for watcher in watchers:
                 watcher(event)
@@ -167,7 +164,7 @@ class Session:
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether the run was stopped from outside, and may go on later."""
+        """True if the run was stopped from outside, and may continue later."""
         return self.run.stopped is not None and self.run.stopped.kind in UNFINISHED
 
     def finish(self) -> None:
@@ -181,17 +178,16 @@ class Session:
         """Certify by rows set apart, and by the test that stopped the run."""
         run = self.run
         apart = run.candidates.apart(run.encoder)
-        held = None
+        by_rows, by_test = None, self._stop()
         if apart is not None:
             scored = run.vote_so_far.score(apart)
             self.held_out = _counted(scored, run.ledger().potential)
             mistakes = int(np.count_nonzero(scored.wrong))
-            held = holdout.certificate(mistakes, apart.n_rows, delta, sample=self._sample())
-            held = held.assuming(CLASSES)
-        stop = self._stop()
+            by_rows = holdout.certificate(mistakes, apart.n_rows, delta, sample=self._sample())
+            by_rows = by_rows.assuming(CLASSES)
         if not run.candidates.distinct:
-            return held, stop
-        return _of_distinct_rows(held), _of_distinct_rows(stop)
+            return by_rows, by_test
+        return _of_distinct_rows(by_rows), _of_distinct_rows(by_test)
 
     def _sample(self) -> str:
         run = self.run
@@ -204,7 +200,7 @@ class Session:
         )
 
     def _assumes(self) -> str:
-        """Return what has to be true of the rows."""
+        """Return the assumption of the certificates."""
         candidates = self.run.candidates
         copies = isinstance(candidates, Stream) and candidates.repeated
         assumed = candidates.oracle.order.assumes
@@ -229,7 +225,7 @@ class Session:
                 assumes = f"the rows that were drawn on a later pass stand for all of {of}"
         factor, delta = run.vote_so_far.booster.error_factor, run.plan.delta / 2
         try:
-            return stop_bound.certificate(last, delta, factor, assumes, of=of)
+            return filtering.certificate(last, delta, factor, assumes, of=of)
         except NotCertified:
             return None
 
@@ -239,11 +235,11 @@ def _of_distinct_rows(certificate: Certificate | None) -> Certificate | None:
 
 
 def _counted(rows: MarginRows, potential: str) -> HeldOut | None:
-    """Count the classes of certifying rows and what is predicted for them."""
+    """Count the classes and the predictions of the certifying rows."""
     signs, scores = rows.signs, rows.margins * rows.signs
     if signs.shape[1] == 1:
         both = np.column_stack([-scores[:, 0], scores[:, 0]])
         return HeldOut.of(signs[:, 0] > 0, scores[:, 0] > 0, np.array([False, True]), both)
-    own, said = signs.argmax(axis=1), scores.argmax(axis=1)
+    labels, predicted = signs.argmax(axis=1), scores.argmax(axis=1)
     shares = np.asarray(softmax(steepness(potential) * scores))
-    return HeldOut.of(own, said, np.arange(signs.shape[1]), shares)
+    return HeldOut.of(labels, predicted, np.arange(signs.shape[1]), shares)

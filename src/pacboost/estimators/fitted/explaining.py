@@ -107,7 +107,8 @@ def margins_after(model: Model, sample: Sample, rounds: Sequence[int] | None) ->
     wanted = {positive_whole("a round", number) for number in rounds}
     if max(wanted, default=0) > last:
         raise ParameterError(
-            f"rounds holds {max(wanted)}, but the vote has {last}; give 1 to {last}"
+            f"rounds holds {max(wanted)}, but the vote has {last}; give 1 to {last}",
+            parameter="rounds",
         )
     stages = enumerate(staged_margins(model, sample), start=1)
     return {number: own.ravel() for number, own in stages if number in wanted}

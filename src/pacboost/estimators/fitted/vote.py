@@ -45,6 +45,7 @@ from pacboost.models.model import NO_CLASSES, Model
 from pacboost.models.schema import Schema
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.memory import as_cupy, lies_on_gpu, of_the_library_of
+from pacboost.reports.page.subject import uncertified
 from pacboost.samples.bins import Bins
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.table import Table
@@ -176,7 +177,9 @@ class VoteBase(FittedBase):
         splits there are.
         """
         if by not in ("gain", "cover", "count"):
-            raise ParameterError(f"by is {by!r}; it may be 'gain', 'cover' or 'count'")
+            raise ParameterError(
+                f"by is {by!r}; it may be 'gain', 'cover' or 'count'", parameter="by"
+            )
         model = self._fitted("importances")
         return model.importances() if by == "gain" else model.split_importances(by)
 
@@ -265,8 +268,13 @@ class VoteBase(FittedBase):
         )
 
     def _repr_html_inner(self) -> str:
-        certificate = self.model_.certificate if hasattr(self, "model_") else None
-        return explaining.html(self, "" if certificate is None else certificate.claim)
+        model = getattr(self, "model_", None)
+        if model is None or not model.classes.size:
+            return explaining.html(self, "")
+        certificate = model.certificate
+        certified = certificate is not None and certificate.delta > 0
+        claim = certificate.claim if certified else "".join(uncertified(model.ledger))
+        return explaining.html(self, claim)
 
     def _boosting(self, X: Any = None) -> AbstractContextManager[None]:
         """Boost on the GPU inside this block, if asked for; "auto" wants a large table."""

@@ -29,10 +29,11 @@ def begin_record(estimator: Any, *, fitted: bool) -> RunRecord:
     if before is None:
         raise ParameterError(
             "warm_start continues a fit, but this model was read from a file, which keeps no "
-            "record of it; set warm_start=False to start afresh"
+            "record of it; set warm_start=False to start afresh",
+            parameter="warm_start",
         )
     if before.looks == 0:
-        raise ParameterError(SPENT)
+        raise ParameterError(SPENT, parameter="warm_start")
     names = before.parameters.keys() | parameters.keys()
     refuse(sorted(n for n in names if before.parameters.get(n) != parameters.get(n)))
     return before

@@ -37,7 +37,8 @@ def feature_number(parameter: str, feature: Any, names: Sequence[str] | None, co
         raise ParameterError(
             f"{parameter} names {feature!r}, which is not a column of X{meant(feature, known)}; "
             "its columns are "
-            f"{', '.join(known) if known else f'0 to {columns - 1}'}"
+            f"{', '.join(known) if known else f'0 to {columns - 1}'}",
+            parameter=parameter,
         )
     return int(column)
 
@@ -75,7 +76,8 @@ def _numbers(feature: Any, table: Table) -> list[int]:
 def _not_sets(given: Any) -> ParameterError:
     return ParameterError(
         f"interaction_constraints is {given!r}; it may be a list of sets of features (names or "
-        "numbers), 'pairwise', 'no_interactions', or None"
+        "numbers), 'pairwise', 'no_interactions', or None",
+        parameter="interaction_constraints",
     )
 
 
@@ -88,7 +90,8 @@ def rows_or_share(name: str, value: Any) -> Any:
     if real_number(name, value) > 1 and not float(value).is_integer():
         raise ParameterError(
             f"{name} is {value}; it may be a whole number of rows, or a share of them as a float "
-            "below 1"
+            "below 1",
+            parameter=name,
         )
     return value
 
@@ -125,7 +128,7 @@ def share_of_rows(estimator: Any, default: float = 1.0) -> float:
         return default
     share = float(real_number("subsample", estimator.subsample))
     if not 0 < share <= 1:
-        raise ParameterError(f"subsample is {share}; it must lie in (0, 1]")
+        raise ParameterError(f"subsample is {share}; it must lie in (0, 1]", parameter="subsample")
     return share
 
 
@@ -147,7 +150,8 @@ def tree_changes(estimator: Any, examples: LabelledRows) -> dict[str, Any]:
         if sets is not None:
             raise ParameterError(
                 "interactions and interaction_constraints were both given: the first chooses which "
-                "columns may interact, the second says it; give one of them"
+                "columns may interact, the second says it; give one of them",
+                parameter="interactions",
             )
         sets = "no_interactions"
     return changes if sets is None else changes | {"interactions": sets}
@@ -161,12 +165,14 @@ def pairs_wanted(estimator: Any) -> int | None:
     if is_truth(count) or not isinstance(count, Integral) or count < 0:
         raise ParameterError(
             f"interactions is {count!r}; it may be a number of pairs of columns, 0 for columns one "
-            "at a time, or None for trees of any columns"
+            "at a time, or None for trees of any columns",
+            parameter="interactions",
         )
     if count and estimator.warm_start:
         raise ParameterError(
             "interactions chooses its pairs in one fit, so warm_start=True has nothing to go on "
-            "from; set warm_start=False, or name the pairs as interaction_constraints"
+            "from; set warm_start=False, or name the pairs as interaction_constraints",
+            parameter="interactions",
         )
     return int(count)
 
@@ -189,25 +195,29 @@ def _slopes(given: Any, examples: LabelledRows) -> dict[int, int]:
         if not isinstance(listed, list):
             raise ParameterError(
                 f"monotone_constraints is {given!r}; it may be a mapping from names or numbers of "
-                "features to -1, 0 or +1, a sequence with one for every feature, or None"
+                "features to -1, 0 or +1, a sequence with one for every feature, or None",
+                parameter="monotone_constraints",
             )
         pairs = list(enumerate(listed))
         if len(pairs) != table.n_columns:
             raise ParameterError(
                 f"monotone_constraints holds {len(pairs)} numbers for {table.n_columns} features; "
-                "give one for every feature, or a mapping from names or numbers"
+                "give one for every feature, or a mapping from names or numbers",
+                parameter="monotone_constraints",
             )
     slopes: dict[int, int] = {}
     for feature, slope in pairs:
         column = feature_number("monotone_constraints", feature, table.names, table.n_columns)
         if slope not in (-1, 0, 1):
             raise ParameterError(
-                f"monotone_constraints sets {slope!r} on {feature!r}; it may be -1, 0 or +1"
+                f"monotone_constraints sets {slope!r} on {feature!r}; it may be -1, 0 or +1",
+                parameter="monotone_constraints",
             )
         if slope and column in table.levels:
             raise ParameterError(
                 f"a monotone constraint is set on {feature!r}, a category: its levels have no "
-                "order. Drop the constraint, or give the column as numbers"
+                "order. Drop the constraint, or give the column as numbers",
+                parameter="monotone_constraints",
             )
         if slope:
             slopes[column] = int(slope)
@@ -231,7 +241,8 @@ def early_stopping_of(estimator: Any) -> bool | int | str:
     if asked not in ("auto", "refit"):
         raise ParameterError(
             f"early_stopping is {asked!r}; it may be True, False, a number of rounds "
-            "without progress, 'refit' or 'auto'"
+            "without progress, 'refit' or 'auto'",
+            parameter="early_stopping",
         )
     return asked
 
@@ -243,14 +254,18 @@ def calibration_of(estimator: Any) -> str | None:
         return asked  # type: ignore[no-any-return]
     names = NAMES if default is None else (default, *NAMES)
     allowed = ", ".join(repr(name) for name in names)
-    raise ParameterError(f"calibrate is {asked!r}; it may be {allowed} or None")
+    raise ParameterError(
+        f"calibrate is {asked!r}; it may be {allowed} or None", parameter="calibrate"
+    )
 
 
 def quality_of(estimator: Any) -> str:
     """Return the quality that was asked for; raise if there is no such."""
     if not isinstance(estimator.quality, str) or estimator.quality not in QUALITIES:
         allowed = ", ".join(map(repr, QUALITIES))
-        raise ParameterError(f"quality is {estimator.quality!r}; it may be {allowed}")
+        raise ParameterError(
+            f"quality is {estimator.quality!r}; it may be {allowed}", parameter="quality"
+        )
     return estimator.quality
 
 
@@ -336,6 +351,7 @@ def with_fields(record: Any, changes: dict[str, Any], name: str) -> Any:
         if field not in known:
             raise ParameterError(
                 f"{type(record).__name__} has no parameter {field!r}, so {name} cannot take it; "
-                f"it has {', '.join(known) if known else 'none'}{guess(field, known)}"
+                f"it has {', '.join(known) if known else 'none'}{guess(field, known)}",
+                parameter=name,
             )
     return replace(record, **changes)

@@ -1,4 +1,4 @@
-"""What forests of classifiers and regressors share: their parameters, and how trees are grown."""
+"""The base of forests of classifiers and regressors: parameters, and how trees are grown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.bagging.base import MOST_BINS, Bagged, Callback, Counted
+from pacboost.estimators.bagging.base import (
+    MAX_BINS_OF_TREES,
+    Bagged,
+    Callback,
+    Counted,
+    Weights,
+)
 from pacboost.estimators.fitted import explaining
 from pacboost.estimators.fitted.vote import FittedBase
 from pacboost.estimators.inputs.estimator import fits_rows, takes_rows
@@ -41,31 +47,24 @@ from pacboost.training.bags.forest import (
 from pacboost.training.bags.members import Maker
 from pacboost.training.metrics import Metric
 
-# What every fitted forest can do: leaves, proximities, importances, a file, a report.
-
-ROWS_BESIDE_ONE_ANOTHER = 20_000
-"""The table of proximities of so many rows takes 3.2 GB."""
-AT_ONCE = 2**20
-"""Numbers of that table that are copied at once while leaves are counted."""
+MAX_COPIES_PER_ROW = 64
+"""Bags are as large as the sum of weights, up to this many times the number of rows."""
 
 
-def tries(value: Any, columns: int) -> int:
+def features_per_split(value: object, columns: int) -> int:
     """Read how many features are drawn at a split."""
     if value is None:
         return columns
     if isinstance(value, str):
         if value not in ("sqrt", "log2"):
             raise ParameterError(
-                f"max_features is {value!r}; it may be 'sqrt', 'log2', a share, a number or None"
+                f"max_features is {value!r}; it may be 'sqrt', 'log2', a share, a number or None",
+                parameter="max_features",
             )
         root = math.sqrt(columns) if value == "sqrt" else math.log2(columns)
         return max(1, int(root))
     words = "'sqrt', 'log2' or None"
     return min(columns, share_or_count("max_features", value, columns, int, words))
-
-
-MOST_COPIES = 64
-"""Bags are as large as the sum of weights, if it is no more than so many times the rows."""
 
 
 @dataclass(eq=False, repr=False)
@@ -96,13 +95,14 @@ class ForestBase(Bagged, FittedBase):
     _member = "tree"
 
     @fits_rows
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, copies: str = "draws") -> Self:
+    def fit(
+        self, X: object, y: object, sample_weight: Weights = None, *, copies: str = "draws"
+    ) -> Self:
         """Grow the trees; a row of weight w counts as w copies of it would.
 
-        ``copies``, the word for equal rows where rows certify, is that of BoostClassifier.fit.
-
-        Ctrl-C keeps the trees grown so far, and is raised again. After any other failure the
-        estimator is as it was before.
+        ``copies`` says what equal rows are if rows certify, as in ``BoostClassifier.fit``. Ctrl-C
+        keeps the trees grown so far, and is raised again. Any other failure leaves the estimator
+        unchanged.
         """
         return self._fit(X, y, sample_weight, copies)
 
@@ -110,8 +110,10 @@ class ForestBase(Bagged, FittedBase):
         self, examples: LabelledRows, targets: NDArray[Any], classes: int, seed: int
     ) -> tuple[TreeMaker, Bags, Counted]:
         size = integer("max_bins", self.max_bins)
-        if not 2 <= size <= MOST_BINS:
-            raise ParameterError(f"max_bins is {size}; it may be 2 to {MOST_BINS}")
+        if not 2 <= size <= MAX_BINS_OF_TREES:
+            raise ParameterError(
+                f"max_bins is {size}; it may be 2 to {MAX_BINS_OF_TREES}", parameter="max_bins"
+            )
         bins, counted = self._binned(examples.table, seed, size, examples.weights)
         sample = Sample(examples.table, examples.signs, bins=bins, labels=examples.labels)
         bags = self._drawn(sample, targets, examples.weights, seed)
@@ -152,22 +154,23 @@ class ForestBase(Bagged, FittedBase):
     def _drawn(
         self, sample: Sample, targets: NDArray[Any], weights: NDArray[np.float64] | None, seed: int
     ) -> Bags:
-        """Return the bags; a row is drawn as often as if it were repeated by its weight."""
+        """Return the bags; a row of weight w is drawn as often as w copies of it."""
         share: Any = 1.0 if self.max_samples is None else self.max_samples
         assert sample.codes is not None
         order = content_order(sample.codes.astype(np.uint8, copy=False), targets)
-        whole, rows = None, sample.n_rows
+        copies, rows = None, sample.n_rows
         if weights is not None and self.bootstrap:
-            whole = whole_weights(weights)
-            rows = int(whole.sum()) if whole.sum() <= MOST_COPIES * rows else rows
+            copies = whole_weights(weights)
+            rows = int(copies.sum()) if copies.sum() <= MAX_COPIES_PER_ROW * rows else rows
         drawn = share_or_count("max_samples", share, rows, math.ceil)
         if drawn > rows:
             raise ParameterError(
-                f"max_samples is {drawn}, but there are {rows} rows; give fewer, or None for all"
+                f"max_samples is {drawn}, but there are {rows} rows; give fewer, or None for all",
+                parameter="max_samples",
             )
         return ForestBags(
             order, sample.table.n_columns, seed, drawn,
-            replacement=bool(self.bootstrap), weights=whole,
+            replacement=bool(self.bootstrap), weights=copies,
         )  # fmt: skip
 
     def _limits(self, examples: LabelledRows) -> TreeLimits:
@@ -175,9 +178,12 @@ class ForestBase(Bagged, FittedBase):
         deepest = self.max_depth
         lightest = float(real_number("min_weight_fraction_leaf", self.min_weight_fraction_leaf))
         if not 0 <= lightest <= 0.5:
-            raise ParameterError(f"min_weight_fraction_leaf is {lightest}; it must lie in [0, 0.5]")
+            raise ParameterError(
+                f"min_weight_fraction_leaf is {lightest}; it must lie in [0, 0.5]",
+                parameter="min_weight_fraction_leaf",
+            )
         return TreeLimits(
-            tries(self.max_features, columns),
+            features_per_split(self.max_features, columns),
             share_or_count("min_samples_leaf", self.min_samples_leaf, rows, math.ceil),
             max(2, share_or_count("min_samples_split", self.min_samples_split, rows, math.ceil)),
             NO_LIMIT if deepest is None else positive_whole("max_depth", deepest),
@@ -186,59 +192,49 @@ class ForestBase(Bagged, FittedBase):
         )
 
     @takes_rows
-    def proximity(self, X: Any) -> NDArray[np.float64]:
-        """Return for every two rows the share of trees in which they fall into the same leaf."""
-        rows = self._open(X).n_rows
-        if rows > ROWS_BESIDE_ONE_ANOTHER:
-            raise DataError(
-                f"X has {rows} rows; a table of proximities has a number for every two of them. "
-                f"Give at most {ROWS_BESIDE_ONE_ANOTHER}, or compare the leaves that apply(X) gives"
-            )
-        leaves, together = self.apply(X), np.zeros((rows, rows))
-        for numbers in leaves.T:
-            order = np.argsort(numbers, kind="stable")
-            for group in np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1):
-                at_once = max(1, AT_ONCE // group.size)  # a group may hold all rows
-                for start in range(0, group.size, at_once):
-                    together[np.ix_(group[start : start + at_once], group)] += 1
-        together /= leaves.shape[1]
-        np.fill_diagonal(together, 1.0)
-        return together
-
-    @takes_rows
     def permutation_importances(
-        self, X: Any, y: Any, repeats: int = 5, random_state: Any = None
+        self,
+        X: object,
+        y: object,
+        repeats: int = 5,
+        random_state: int | np.random.RandomState | None = None,
     ) -> Importances:
         """Measure by how much the forest gets worse when a column is shuffled."""
         return explaining.shuffled(self, *self._labelled(X, y), repeats, random_state)
 
     @takes_rows
-    def partial_dependence(self, features: Any = None, *, top: int = 12, X: Any = None) -> Shapes:
+    def partial_dependence(
+        self,
+        features: str | int | Sequence[str | int] | None = None,
+        *,
+        top: int = 12,
+        X: object = None,
+    ) -> Shapes:
         """Return how the mean prediction changes with each feature, as step functions.
 
-        One feature after the other is set to a value in all rows: up to 60 rows of ``X``, or,
-        without it, rows in which features are drawn independently, evenly over their bins. Curves
-        are deviations from the mean prediction (the share of the second class of two, of each class
-        of several), which is the ``intercept``. ``features`` names columns or numbers them; without
-        it, the ``top`` most important ones are taken.
+        One feature at a time is set to a value in all rows: up to 60 rows of ``X``, or, without it,
+        rows with features drawn independently and evenly over their bins. Curves are deviations
+        from the mean prediction (the share of the second class of two, of each class of several),
+        which is the ``intercept``. ``features`` names or numbers columns; without it, the ``top``
+        most important ones are taken.
         """
         check_is_fitted(self)
         table, model = None if X is None else self._open(X), self.model_
         if model.labels:
             raise DataError(
-                "rows have several labels, and trees vote for sets of them; curves are drawn of "
-                "forests for one label. Fit one forest for each label"
+                "partial_dependence is for one label a row, and this forest gives several; fit "
+                "one forest for each label"
             )
         numbers = explaining.numbers_of(features, model, top)
         with using(self.n_jobs):
             return forest_partial_dependence(model.vote, model.say(), numbers, table)
 
     @abstractmethod
-    def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
+    def _labelled(self, X: object, y: object) -> tuple[Sample, Metric]:
         """Return rows with labels or targets, and the metric for predictions."""
 
 
 def _taken(members: list[Any]) -> Iterator[ForestTree]:
-    """Take trees from the end of a list, so that none is held twice while they are put together."""
+    """Take trees from the end of a list, so that no tree is in memory twice."""
     while members:
         yield members.pop().inner

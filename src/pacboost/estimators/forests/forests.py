@@ -14,6 +14,7 @@ from pacboost.estimators.bagging.base import (
     BaggedClassifier,
     BaggedRegressor,
     Counted,
+    Weights,
     rows_to_count,
 )
 from pacboost.estimators.fitted import explaining, predicting
@@ -27,10 +28,10 @@ from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.schema import Schema
 from pacboost.samples.sample import Sample, signs_of
-from pacboost.training.bags.bags import Averages, Bags
+from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes
 from pacboost.training.metrics import METRICS, Metric, regression_metric, square
 
-MOST_CLASSES = 2**16
+MAX_CLASSES = 2**16
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -47,14 +48,14 @@ class ForestClassifier(BaggedClassifier, ForestBase):
 
     @property
     def several_labels_(self) -> bool:
-        """Whether a row may have several labels."""
+        """True if a row may have several labels."""
         return self._sets is not None
 
-    def _votes(self, X: Any) -> NDArray[np.float64]:
+    def _votes(self, X: object) -> NDArray[np.float64]:
         return self._answered(X, lambda _, shares: shares)
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, seed: int) -> LabelledRows:
-        """Read the rows; where those outside the bags certify, the others define the levels."""
+    def _read(self, X: object, y: object, sample_weight: Weights, seed: int) -> LabelledRows:
+        """Read the rows; if rows outside the bags certify, the others define the levels."""
         if self._certifies_outside:
             number = taking.number_of_rows(X)
             others = np.flatnonzero(~rows_to_count(number, seed))
@@ -65,21 +66,21 @@ class ForestClassifier(BaggedClassifier, ForestBase):
         examples, self.classes_ = read_examples(table, y, sample_weight, self.class_weight)
         self._sets = None
         if examples.labels is None and examples.signs.shape[1] > 1:
-            found, numbers = np.unique(examples.signs > 0, axis=0, return_inverse=True)
-            self._sets = found.astype(np.int64)
-            signs, codes = signs_of(numbers.ravel(), len(found))
+            sets, numbers = np.unique(examples.signs > 0, axis=0, return_inverse=True)
+            self._sets = sets.astype(np.int64)
+            signs, codes = signs_of(numbers.ravel(), len(sets))
             examples = replace(examples, signs=signs, labels=codes)
-        if len(self._choices) > MOST_CLASSES:
+        if len(self._choices) > MAX_CLASSES:
             raise DataError(
-                f"y holds {len(self._choices)} classes; a forest takes up to {MOST_CLASSES}. Are "
-                "these numbers to predict? Then take the regressor"
+                f"y holds {len(self._choices)} classes; a forest takes up to {MAX_CLASSES}. Use "
+                "the regressor to predict numbers"
             )
         if examples.weights is not None and self._certifies_outside:
             raise ParameterError(
-                f"certify is {self.certify!r} and rows have weights, by sample_weight or "
-                "class_weight. This certificate counts the rows that are learned from: give "
-                "neither, or set certify='holdout', which counts other rows without weights, or "
-                "certify=None"
+                f"certify is {self.certify!r}, which counts training rows, and these have weights "
+                "by sample_weight or class_weight; give neither, or set certify='holdout', which "
+                "counts other rows without weights, or certify=None",
+                parameter="certify",
             )
         if self._apart is not None:
             self._apart = replace(self._apart, weighted=examples.weights is not None)
@@ -91,7 +92,7 @@ class ForestClassifier(BaggedClassifier, ForestBase):
 
     def _ask_outside(
         self, targets: NDArray[Any], classes: int, bags: Bags, counted: Counted
-    ) -> Any:
+    ) -> OutOfBagVotes | Averages:
         if not self._certifies_outside:
             return Averages(targets, classes)
         return super()._ask_outside(targets, classes, bags, counted)
@@ -99,15 +100,15 @@ class ForestClassifier(BaggedClassifier, ForestBase):
     def _certify(self) -> None:
         if self._apart is not None:
             shares = self._votes(self._apart.X)
-            known = self.model_.probabilities(shares)
-            counted = HeldOut.of(self._apart.y, self._decide(shares), self.classes_, known)
+            probabilities = self.model_.probabilities(shares)
+            counted = HeldOut.of(self._apart.y, self._decide(shares), self.classes_, probabilities)
             self.model_ = replace(self.model_, held_out=counted)
         super()._certify()
         if self._certificate is not None:
-            made = self._certificate.of(vote_digest(self.model_.vote))
-            self.model_ = replace(self.model_, certificate=made)
+            certificate = self._certificate.of(vote_digest(self.model_.vote))
+            self.model_ = replace(self.model_, certificate=certificate)
 
-    def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
+    def _labelled(self, X: object, y: object) -> tuple[Sample, Metric]:
         if self._sets is not None:
             raise DataError(
                 "permutation_importances are for one label a row, and this forest gives several; "
@@ -124,18 +125,18 @@ class ForestRegressor(BaggedRegressor, ForestBase):
     max_features: Any = 1.0
 
     @takes_rows
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: object) -> NDArray[np.float64]:
         """Average what the trees predict."""
         return self._answered(X, lambda _, numbers: numbers)
 
     @takes_rows
-    def spread(self, X: Any) -> NDArray[np.float64]:
+    def spread(self, X: object) -> NDArray[np.float64]:
         """Return the standard deviation of what the trees predict, for every row."""
         table = self._open(X)
         with using(self.n_jobs):
             return np.asarray(self.model_.vote.spread(table))
 
-    def _labelled(self, X: Any, y: Any) -> tuple[Sample, Metric]:
+    def _labelled(self, X: object, y: object) -> tuple[Sample, Metric]:
         return explaining.with_targets(self, X, y), regression_metric("square", square)
 
 
@@ -156,7 +157,7 @@ class RandomForestClassifier(ForestClassifier):
         The maximum number of trees. Fewer are faster and need less memory; more never overfit, and
         make probabilities a little better (by 1 % of log loss from 400 to 1,000 trees).
     max_features : str, int, float or None, default="sqrt"
-        How many features are drawn at a split, of which the best is taken: "sqrt", "log2", a share,
+        How many features are drawn at a split, to take the best of them: "sqrt", "log2", a share,
         a number, or None for all. If all of them are constant in a node, more are drawn.
     min_samples_leaf : int or float, default=1
         The least number of rows in a leaf, or as a float their share. Repeats within a bag count
@@ -171,7 +172,7 @@ class RandomForestClassifier(ForestClassifier):
     bootstrap : bool, default=True
         Whether each tree learns from a bag of rows drawn with replacement, or from all.
     max_samples : int, float or None, default=None
-        How many rows are drawn for a bag; None: as many as there are. With ``bootstrap=False`` and
+        How many rows are drawn for a bag; None: the number of rows. With ``bootstrap=False`` and
         fewer, rows are drawn without replacement.
     max_bins : int, default=255
         The most bins of values per feature, up to 255. Fewer are faster.
@@ -181,8 +182,8 @@ class RandomForestClassifier(ForestClassifier):
     oob_score : bool, default=False
         Compute predictions out of bag, which estimate the error without held-out rows.
     settle : int or None, default=None
-        Stop when the error out of bag has changed by no more than its standard error over so many
-        trees.
+        Stop when the out-of-bag error has changed by no more than its standard error over this
+        number of trees.
     class_weight : mapping, "balanced" or None, default=None
         The weight of the rows of each class; "balanced" gives all classes the same sum. Set it if
         mistakes on a rare class cost more. ``certify="holdout"`` counts rows without weights, and
@@ -193,17 +194,8 @@ class RandomForestClassifier(ForestClassifier):
         holds a share ``holdout`` of the rows back, which gives a much tighter bound, often a third,
         for a forest grown from fewer rows. Levels of categories come from rows that certify
         nothing: those that give the bins, a tenth of them, or up to 256; "holdout" leaves more.
-    holdout : float, default=0.2
-        The share of rows that ``certify="holdout"`` holds out.
-    warm_start : bool, default=False
-        Continue the last fit, with the same rows and parameters and a larger ``n_estimators``: it
-        ends as one longer fit would have. With ``certify="holdout"`` the k-th certificate pays
-        delta/(k(k + 1)).
     callbacks : sequence of functions, default=None
         Each is called after every tree with ``Made(members, error)``; returning True stops the fit.
-    device : "cpu", "cuda" or "auto", default="cpu"
-        Where trees are grown; "cuda" is an NVIDIA GPU, and "auto" takes it for large tables only
-        (docs/gpu.md). The forest does not depend on it.
 
     Attributes
     ----------

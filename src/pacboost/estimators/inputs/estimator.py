@@ -196,8 +196,6 @@ class HasSchema:
     @property
     def levels_(self) -> Levels:
         """The levels of categorical columns; words have none."""
-        if self.schema_.text is not None:
-            raise AttributeError("levels_ is missing: the columns are words of texts")
         return self.schema_.levels
 
     def _column_options(self) -> ColumnOptions:

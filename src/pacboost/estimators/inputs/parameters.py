@@ -38,7 +38,9 @@ def plain_parameters(estimator: Any) -> Iterator[None]:
 def _plain_parameter(name: str, value: Any) -> Any:
     value, most = _plain_parts(value), 2**31 - 1 if name == "n_estimators" else 2**63 - 1
     if isinstance(value, int) and abs(value) > most:
-        raise ParameterError(f"{name} is {shown(value)}; the largest number allowed is {most:,}")
+        raise ParameterError(
+            f"{name} is {shown(value)}; the largest number allowed is {most:,}", parameter=name
+        )
     return value
 
 
@@ -73,7 +75,9 @@ def share_or_count(
         last = (
             f", a whole number from 1 on, {others}" if others else ", or a whole number from 1 on"
         )
-        raise ParameterError(f"{name} is {share}; it must be a share in (0, 1]{last}")
+        raise ParameterError(
+            f"{name} is {share}; it must be a share in (0, 1]{last}", parameter=name
+        )
     return max(1, rounded(share * whole))
 
 
@@ -95,7 +99,10 @@ def progress_after(verbose: Any) -> float | None:
     if isinstance(verbose, bool | np.bool_):
         return 0.0 if verbose else None
     if isinstance(verbose, str):
-        raise ParameterError(f"verbose is {verbose!r}; it may be True, False, a number or 'auto'")
+        raise ParameterError(
+            f"verbose is {verbose!r}; it may be True, False, a number or 'auto'",
+            parameter="verbose",
+        )
     return 0.0 if integer("verbose", verbose) > 0 else None
 
 
@@ -107,7 +114,8 @@ def random_numbers(random_state: Any) -> np.random.RandomState:
     except (TypeError, ValueError):
         raise ParameterError(
             f"random_state is {random_state!r}; it may be a whole number from 0 to 4,294,967,295, "
-            "a numpy.random.RandomState or None"
+            "a numpy.random.RandomState or None",
+            parameter="random_state",
         ) from None
 
 
@@ -121,7 +129,8 @@ def check_estimator(estimator: Any) -> None:
     if isinstance(estimator, type) or not (estimator is None or hasattr(estimator, "get_params")):
         raise ParameterError(
             f"estimator is {estimator!r}; it may be an estimator of scikit-learn's kind (an "
-            "object, not a class), or None"
+            "object, not a class), or None",
+            parameter="estimator",
         )
 
 
@@ -131,7 +140,7 @@ def callables(name: str, value: Any) -> list[Callable[..., Any]]:
         return []
     parts: list[Any] = list(value) if isinstance(value, Iterable) else [None]
     if not all(callable(part) for part in parts):
-        raise ParameterError(f"{name} is {value!r}; it must be a list of functions")
+        raise ParameterError(f"{name} is {value!r}; it must be a list of functions", parameter=name)
     return parts
 
 
@@ -176,7 +185,9 @@ def _read(name: str, given: Any, units: dict[str, Any], examples: str) -> float:
     match = re.fullmatch(r"([0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?)\s*([a-z]*)", text, re.IGNORECASE)
     number = float(match[1]) if match else 0.0
     if match is None or match[2].upper() not in units or not 0 < number < math.inf:
-        raise ParameterError(f"{name} is {given!r}; it may be {examples}, above 0, or None")
+        raise ParameterError(
+            f"{name} is {given!r}; it may be {examples}, above 0, or None", parameter=name
+        )
     return number * float(units[match[2].upper()])
 
 
@@ -228,6 +239,7 @@ def rows_in(
             f"by itself, reading takes {(blocks + batch) / 1e6:,.0f} MB{two} and work "
             f"{(RESERVE + work) / 1e6:,.0f} MB: no room is left for a sample. Allow at least "
             f"{math.ceil((taken + LEAST_ROWS * each) / 1e6):,} MB, or write the source in smaller "
-            "blocks."
+            "blocks.",
+            parameter="memory",
         )
     return rows

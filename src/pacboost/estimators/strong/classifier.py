@@ -31,7 +31,8 @@ from pacboost.estimators.strong import wishes
 from pacboost.estimators.strong.rows import Reading
 from pacboost.estimators.strong.search import EpsilonSearch, choose, set_apart, weights_of
 from pacboost.fit import taking
-from pacboost.fit.roles import Roles, RolesAsk, Rows, certifying_draws
+from pacboost.fit.role_sizes import certifying_draws
+from pacboost.fit.roles import Roles, RolesAsk, Rows
 from pacboost.fit.targets import read_labels
 from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.numerics.checks import positive_whole, probability
@@ -181,7 +182,8 @@ class StrongClassifier(Shell):
             if any(given is not None for given in (groups, time, sample_weight)):
                 raise ParameterError(
                     "groups, time and sample_weight go with rows in memory; a source is drawn from "
-                    "in an order of its own, and all of its rows alike. Leave them out"
+                    "in an order of its own, and all of its rows alike. Leave them out",
+                    parameter="groups",
                 )
             return self.fit_source(X, y, copies=copies)
 
@@ -203,17 +205,20 @@ class StrongClassifier(Shell):
         if self.class_weight is not None:
             raise ParameterError(
                 "class_weight goes with rows in memory; all rows of a source are drawn alike. "
-                "Set class_weight=None"
+                "Set class_weight=None",
+                parameter="class_weight",
             )
         if self._wish is not None:
             raise ParameterError(
                 "recall and precision go with rows in memory; fit the source without them, and "
-                "call pacboost.choose_threshold with new rows"
+                "call pacboost.choose_threshold with new rows",
+                parameter="recall",
             )
         if reading.day_first(self.dates) is not None:
             raise ParameterError(
                 "dates goes with files that are read as a whole; write the dates of a source as in "
-                "2024-01-31, and leave dates at 'auto'"
+                "2024-01-31, and leave dates at 'auto'",
+                parameter="dates",
             )
         seed = draw_seed(self.random_state)
         oracle = as_oracle(source, target, seed, **options)
@@ -285,7 +290,8 @@ class StrongClassifier(Shell):
         if isinstance(self.text_columns, str) and self.text_columns != "auto":
             raise ParameterError(
                 f"text_columns is {self.text_columns!r}; it may be 'auto', None, or a list of the "
-                "columns that hold texts"
+                "columns that hold texts",
+                parameter="text_columns",
             )
         for name in [name for name in vars(self) if name.endswith("_") or name == "_schema"]:
             del self.__dict__[name]

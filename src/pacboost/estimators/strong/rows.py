@@ -77,7 +77,9 @@ def day_first(dates: Any) -> bool | None:
     [None, True, False]
     """
     if not isinstance(dates, str) or dates not in ORDERS:
-        raise ParameterError(f"dates is {dates!r}; it may be {', '.join(map(repr, ORDERS))}")
+        raise ParameterError(
+            f"dates is {dates!r}; it may be {', '.join(map(repr, ORDERS))}", parameter="dates"
+        )
     return ORDERS[dates]
 
 
@@ -89,7 +91,9 @@ def read(
     if isinstance(X, str | Path):
         file = DataFile(Path(X), day_first=order)
         if not isinstance(y, str):
-            raise ParameterError(f"{file}: name the column that holds the labels, as y")
+            raise ParameterError(
+                f"{file}: name the column that holds the labels, as y", parameter="y"
+            )
         if not file.path.exists():
             raise FileError(f"{file}: there is no such file")
         texts = {name for name in (groups, time) if isinstance(name, str)}
@@ -113,13 +117,15 @@ def read(
     if order is not None:
         raise ParameterError(
             f"dates is {dates!r}, which says how text writes dates, but X is neither a file "
-            "nor a frame"
+            "nor a frame",
+            parameter="dates",
         )
     for name, value in known.items():
         if isinstance(value, str):
             raise ParameterError(
                 f"{name} is {value!r}, but the columns of X have no names; give the values "
-                "themselves, a data frame or a file"
+                "themselves, a data frame or a file",
+                parameter=name,
             )
     return Reading(X, **known)
 

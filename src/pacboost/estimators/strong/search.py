@@ -26,7 +26,8 @@ from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.strong.rows import Reading, ordered
 from pacboost.fit import division, taking
 from pacboost.fit.examples import class_weights
-from pacboost.fit.roles import LOOKS, Roles, RolesAsk, Rows, divide
+from pacboost.fit.role_sizes import LOOKS
+from pacboost.fit.roles import Roles, RolesAsk, Rows, divide
 from pacboost.fit.settings import ROWS_PER_LEAF
 from pacboost.fit.targets import read_weights
 from pacboost.ledgers.ledger import Round
@@ -144,14 +145,18 @@ def set_apart(
     if wished and (given.groups is not None or given.time is not None):
         raise ParameterError(
             "recall and precision need independent rows; leave groups and time out, or fit "
-            "without a wish"
+            "without a wish",
+            parameter="recall",
         )
     if given.groups is not None and given.time is not None:
-        raise ParameterError("groups and time were both given; rows are one or the other")
+        raise ParameterError(
+            "groups and time were both given; rows are one or the other", parameter="groups"
+        )
     if copies == "distinct" and (given.groups is not None or given.time is not None):
         raise ParameterError(
-            "copies='distinct' was given with groups or time, which say themselves how rows are "
-            "divided; leave copies out"
+            "copies was given with groups or time, which say themselves how rows are divided; "
+            "leave copies out",
+            parameter="copies",
         )
     few = f"{rows} rows are too few to set any apart"
     if given.groups is not None:

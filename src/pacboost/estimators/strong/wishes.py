@@ -24,8 +24,8 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.word_list import WordList
 from pacboost.numerics.checks import probability
-from pacboost.questions.deciding import ThresholdChoice
 from pacboost.questions.scored_rows import score_of
+from pacboost.questions.thresholds import ThresholdChoice
 from pacboost.questions.verdict import Verdict
 from pacboost.samples.same_example import Examples
 
@@ -42,7 +42,8 @@ def read_wishes(
     asked = [name for name, wish in given.items() if wish is not None]
     if len(asked) > 1:
         raise ParameterError(
-            f"{' and '.join(asked)} were given; the certifying rows can keep one of these promises"
+            f"{' and '.join(asked)} were given; the certifying rows can keep one of these promises",
+            parameter=asked[-1],
         )
     if not asked or asked[0] == "epsilon":
         return None

@@ -5,13 +5,19 @@ from __future__ import annotations
 import math
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
+
+if TYPE_CHECKING:
+    import cupy
+
+    GpuArray: TypeAlias = cupy.ndarray
+    Array: TypeAlias = NDArray[Any] | GpuArray  # in the memory of either device
 
 
-def on_gpu(array: Any) -> bool:
+def on_gpu(array: object) -> bool:
     """Check whether an array of NumPy or CuPy is in the GPU's memory.
 
     Only its type is checked, because CuPy takes microseconds to find out where an array is.
@@ -19,7 +25,7 @@ def on_gpu(array: Any) -> bool:
     return hasattr(type(array), "__cuda_array_interface__")
 
 
-def to_gpu(array: Any) -> Any:
+def to_gpu(array: Array) -> GpuArray:
     """Return an array in the GPU's memory, in C order."""
     if on_gpu(array) and array.flags.c_contiguous:
         return array
@@ -28,7 +34,7 @@ def to_gpu(array: Any) -> Any:
     return cupy.ascontiguousarray(cupy.asarray(array))
 
 
-def pinned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+def pinned(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     """Allocate an array in the CPU's memory that a GPU copies from and to at full speed."""
     import cupy
 

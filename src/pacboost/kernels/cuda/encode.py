@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,11 @@ from numpy.typing import NDArray
 from pacboost.kernels.cuda.device import encode_kernel, on_gpu, pinned, to_gpu
 from pacboost.kernels.layout import LANE
 from pacboost.kernels.runtime.threads import each_rows
+
+if TYPE_CHECKING:
+    from cupy.cuda import Stream
+
+    from pacboost.kernels.cuda.device import Array, GpuArray
 
 BYTES_PER_COPY = 64 * 2**20
 """Size of the parts; one is copied to the GPU while it works on the part before."""
@@ -64,7 +69,7 @@ class Encoder:
         self._clashes = cupy.zeros(len(layout.features), np.uint32)
         self._kernel = encode_kernel("encode")
 
-    def write(self, part: Any, codes: Any) -> None:
+    def write(self, part: GpuArray, codes: GpuArray) -> None:
         """Write the codes (rows, stride) of a part of the rows."""
         columns, tile = part.shape[1], rows_per_tile(part.shape[1])
         row_step, column_step = (step // part.itemsize for step in part.strides)
@@ -79,7 +84,7 @@ class Encoder:
         return np.flatnonzero(self._clashes.get())
 
 
-def encode(values: Any, chosen: Rows | None, layout: Layout) -> tuple[Any, NDArray[np.intp]]:
+def encode(values: Array, chosen: Rows | None, layout: Layout) -> tuple[GpuArray, NDArray[np.intp]]:
     """Return the codes (rows, stride) of an array, or of some of its rows, on the GPU.
 
     Also return the features that cannot share their lanes.
@@ -95,7 +100,7 @@ def encode(values: Any, chosen: Rows | None, layout: Layout) -> tuple[Any, NDArr
     return codes, encoder.clashing()
 
 
-def pieces(values: Any, chosen: Rows | None) -> Iterator[tuple[int, Any, Any]]:
+def pieces(values: Array, chosen: Rows | None) -> Iterator[tuple[int, GpuArray, Stream]]:
     """Copy rows to the GPU; yield the number of the first, the part, and the stream to use.
 
     Parts alternate between two streams, so that one is copied while the GPU works on the other.
@@ -109,11 +114,8 @@ def pieces(values: Any, chosen: Rows | None) -> Iterator[tuple[int, Any, Any]]:
     if on_gpu(values):
         for first in range(0, count, at_once):
             part_rows = slice(first, first + at_once)
-            yield (
-                first,
-                values[part_rows] if chosen is None else values[to_gpu(chosen[part_rows])],
-                current,
-            )
+            part = values[part_rows] if chosen is None else values[to_gpu(chosen[part_rows])]
+            yield first, part, current
         return
     shape, kind = (min(at_once, max(1, count)), values.shape[1]), values.dtype
     sides = [
@@ -130,7 +132,7 @@ def pieces(values: Any, chosen: Rows | None) -> Iterator[tuple[int, Any, Any]]:
     cupy.cuda.Device().synchronize()
 
 
-def copy_rows(values: Any, chosen: Rows | None, first: int, out: Any) -> None:
+def copy_rows(values: Array, chosen: Rows | None, first: int, out: NDArray[Any]) -> None:
     """Copy rows from ``first`` on, by several threads."""
 
     def task(start: int, stop: int) -> None:
@@ -144,7 +146,7 @@ def copy_rows(values: Any, chosen: Rows | None, first: int, out: Any) -> None:
 
 
 def code_columns(
-    codes: Any, features: NDArray[np.int64], most_rows: int
+    codes: GpuArray, features: NDArray[np.int64], most_rows: int
 ) -> Iterator[NDArray[np.uint8]]:
     """Copy the codes back, feature by feature, in parts of at most ``most_rows`` rows.
 
@@ -173,7 +175,7 @@ def code_columns(
 
 
 def quantiles(
-    values: Any, chosen: Rows | None, max_bins: int, tie: float
+    values: Array, chosen: Rows | None, max_bins: int, tie: float
 ) -> tuple[NDArray[np.bool_], Floats, Floats, Floats]:
     """Return the values next to the quantiles of all columns, from the chosen rows of an array.
 
@@ -197,7 +199,7 @@ def quantiles(
     return many, low[:, :-1], high[:, :-1], low[:, -1]
 
 
-def _some_rows(values: Any, chosen: Rows | None) -> Any:
+def _some_rows(values: Array, chosen: Rows | None) -> GpuArray:
     if chosen is None:
         return to_gpu(values)
     if on_gpu(values):
@@ -219,7 +221,7 @@ def _places(n_present: NDArray[np.float64], max_bins: int, tie: float) -> NDArra
 
 
 def rows_below(
-    values: Any, chosen: Rows | None, columns: NDArray[np.int64], factors: NDArray[np.uint64],
+    values: Array, chosen: Rows | None, columns: NDArray[np.int64], factors: NDArray[np.uint64],
     salt: int, limit: int,
 ) -> Rows:  # fmt: skip
     """Return the rows whose hash of some columns is below a limit, as kernels/hashing.py does."""

@@ -17,7 +17,7 @@ struct Forest {
   const byte* columns;  // (features, rows)
   const byte* lines;    // (rows, stride): for nodes with few of the rows
   whole rows, stride, features;
-  whole classes, missing, tries, least, smallest, deepest, random;  // the plan of kernels/forest.py
+  whole classes, missing, tries, least, smallest, deepest, random;  // the plan of kernels/forest_split.py
   whole weighted;       // whether weights are not part of the parcels
   const whole *parcels, *weights, *medians;  // of rows and features
   whole trees, room;    // the number of trees, and the rows that each has room for

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pacboost.kernels.cuda.device import forest_kernel, to_gpu
 from pacboost.kernels.device import limited_memory
-from pacboost.kernels.forest import CLASSES
+from pacboost.kernels.forest_split import CLASSES
 
 CODES, WARPS = 256, 8
 """As in forest.cuh."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from pacboost.kernels.cuda import twins
 from pacboost.kernels.cuda.device import row_kernel, to_gpu, tree_kernel
 from pacboost.kernels.cuda.weighing import NOTHING, SUMS, Copied, Origin, keep
-from pacboost.kernels.grow import Interactions
-from pacboost.kernels.layout import CATEGORY, MONOTONE
+from pacboost.kernels.layout import CATEGORY, MONOTONE, Interactions
+
+if TYPE_CHECKING:
+    from pacboost.kernels.cuda.device import Array, GpuArray
 
 CODES = 256
 PLAN_WORDS = 5
@@ -34,14 +36,14 @@ ROWS_PER_COPY = 4_000_000
 int64 = np.int64
 
 
-def empty(shape: Any, dtype: Any) -> Any:
+def empty(shape: int | tuple[int, ...], dtype: DTypeLike) -> GpuArray:
     """Allocate an array on the GPU."""
     import cupy
 
     return cupy.empty(shape, dtype)
 
 
-def codes_by_row(words: NDArray[np.uint64], lanes: int) -> Any:
+def codes_by_row(words: NDArray[np.uint64], lanes: int) -> GpuArray:
     """Copy words of codes, (blocks, rows), to the GPU; return the codes there row by row."""
     rows, stride = words.shape[1], -(-lanes // 4) * 4
     codes = empty((rows, stride), np.uint8)
@@ -54,14 +56,10 @@ def codes_by_row(words: NDArray[np.uint64], lanes: int) -> Any:
 
 
 def settle(
-    codes: Any,
-    lanes: Any,
-    goes_left: Any,
-    left_child: Any,
-    right_child: Any,
-    chosen: Any,
-    cells: Any,
-) -> None:
+    codes: GpuArray, lanes: NDArray[np.int64], goes_left: NDArray[np.uint8],
+    left_child: NDArray[np.int32], right_child: NDArray[np.int32], chosen: NDArray[np.intp],
+    cells: Array,
+) -> None:  # fmt: skip
     """Set the leaves of the rows that were not chosen."""
     grown_on = empty(len(codes), np.uint8)
     if not left_child.size:
@@ -96,7 +94,8 @@ class GrowingTree:
     """The arrays of ``struct Tree`` of tree.cuh, for trees on one sample."""
 
     def __init__(
-        self, codes: Any, lanes: int, features: NDArray[np.int64], pairs: Any, cells: Any,
+        self, codes: GpuArray, lanes: int, features: NDArray[np.int64], pairs: GpuArray,
+        cells: GpuArray,
         leaves: int, missing: int, drawn: int, deepest: int, interactions: Interactions | None,
     ) -> None:  # fmt: skip
         import cupy
@@ -152,8 +151,8 @@ class GrowingTree:
         )  # fmt: skip
         self._tree = to_gpu(np.array(fields, dtype=np.int64))
         self._leaves = leaves
-        self._summed: tuple[Any, Any] | None = None
-        self._order: Any = None
+        self._summed: tuple[GpuArray, GpuArray] | None = None
+        self._order: GpuArray
         self._order_in: int | None = None
         """The address of the weights whose memory the order uses; 0 if it has separate memory."""
 
@@ -169,7 +168,7 @@ class GrowingTree:
         share = int(np.float64(rules.share).view(np.int64))
         return [1, sets, rules.max_features, share, *(room.data.ptr for room in rooms)]
 
-    def _take_room(self, weights: Any) -> None:
+    def _take_room(self, weights: GpuArray | None) -> None:
         """Use the memory of the weights for two orders of the rows, or allocate some."""
         shape, where = (2, len(self._codes)), 0 if weights is None else weights.data.ptr
         if where == self._order_in:
@@ -185,10 +184,10 @@ class GrowingTree:
     def begin(
         self,
         rules: NDArray[np.float64],
-        chosen: Any,
+        chosen: NDArray[np.intp] | None,
         key: np.uint64,
-        weights: Any = None,
-        totals: Any = NOTHING,
+        weights: GpuArray | None = None,
+        totals: GpuArray | np.uintp = NOTHING,
     ) -> None:
         """Start to grow a tree on the chosen rows, or on all.
 
@@ -208,7 +207,9 @@ class GrowingTree:
         ), shared_mem=self._shared)  # fmt: skip
         self._summed = None
 
-    def weigh_again(self, origin: Origin, weights: Any, pulls: Any, *, sums: bool) -> None:
+    def weigh_again(
+        self, origin: Origin, weights: GpuArray, pulls: GpuArray, *, sums: bool
+    ) -> None:
         """Recompute the overwritten weights; with ``sums``, also sum the rows of the leaves.
 
         The sums of weights and pulls are stored for the twins.

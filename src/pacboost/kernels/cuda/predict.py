@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,9 @@ from pacboost.kernels.cuda.device import on_gpu, pinned, predict_kernel, row_ker
 from pacboost.kernels.cuda.encode import Encoder, Layout, Rows, pieces
 from pacboost.kernels.layout import CUT, FEATURE, LEFT, MEMBER, MISSING_LEFT, RIGHT
 from pacboost.kernels.runtime.threads import each_rows
+
+if TYPE_CHECKING:
+    from pacboost.kernels.cuda.device import Array, GpuArray
 
 MAX_SPLITS_PER_TREE = 3_072
 """Larger trees are not scored on the GPU."""
@@ -21,6 +24,18 @@ FEATURE_BIT, CUT_BIT, MISSING_BIT, MEMBER_BIT = 23, 15, 14, 13
 THREADS = 256
 
 int64 = np.int64
+
+
+class Tree(Protocol):
+    """A tree of an earlier round, as hypotheses/tree.py stores it."""
+
+    feature: NDArray[np.int64]
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+    def sides(self) -> NDArray[np.bool_]:
+        """Return the side of every code at every split."""
 
 
 class TreesOnGpu:
@@ -44,7 +59,7 @@ class TreesOnGpu:
             to_gpu(array) for array in arrays
         )
 
-    def add_to(self, scores: Any, values: Any, chosen: Rows | None) -> None:
+    def add_to(self, scores: GpuArray, values: Array, chosen: Rows | None) -> None:
         """Add the values of the trees to scores (rows, outputs), in the memory of either device."""
         import cupy
 
@@ -141,12 +156,12 @@ def _add(part: NDArray[np.float64], scores: NDArray[np.float64]) -> None:
 class GpuScores:
     """Scores (rows, outputs) that a run is measured by, for rows whose codes are on the GPU."""
 
-    def __init__(self, codes: Any, outputs: int) -> None:
+    def __init__(self, codes: GpuArray, outputs: int) -> None:
         self._codes = codes
         self._scores = to_gpu(np.zeros((len(codes), outputs)))
 
-    def add(self, tree: Any, vote: float) -> NDArray[np.float64]:
-        """Add a tree (hypotheses/tree.py) with this vote, and return all scores."""
+    def add(self, tree: Tree, vote: float) -> NDArray[np.float64]:
+        """Add a tree with this vote, and return all scores."""
         rows, outputs = self._scores.shape
         features = tree.feature.astype(np.int64)
         shape = map(to_gpu, (features, tree.sides(), tree.left, tree.right))

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from pacboost.kernels.cuda.device import on_gpu, row_kernel, to_gpu
 from pacboost.kernels.cuda.weighing import (
@@ -24,6 +25,9 @@ from pacboost.kernels.cuda.weighing import (
     known,
     logistic,
 )
+
+if TYPE_CHECKING:
+    from pacboost.kernels.cuda.device import Array, GpuArray
 
 THREADS = 256
 BLOCKS = 132 * 8
@@ -56,7 +60,7 @@ def _launch(
     function((max(1, blocks),), (threads,), pointers, shared_mem=shared)
 
 
-def _zeros(shape: Any, dtype: Any = np.int64) -> Any:
+def _zeros(shape: int | tuple[int, ...], dtype: DTypeLike = np.int64) -> GpuArray:
     import cupy
 
     return cupy.zeros(shape, dtype)
@@ -66,7 +70,7 @@ def _for_rows(count: int) -> int:
     return min(BLOCKS, -(-count // THREADS))
 
 
-def _pulls(pulls: Any, signed: bool) -> tuple[Any, Any]:
+def _pulls(pulls: Array, signed: bool) -> tuple[GpuArray | None, GpuArray | None]:
     """Return pulls as integers and as signs; one of them is None."""
     array = to_gpu(pulls)
     if signed:
@@ -74,31 +78,25 @@ def _pulls(pulls: Any, signed: bool) -> tuple[Any, Any]:
     return array if array.dtype == np.int64 else array.astype(np.int64), None
 
 
-def _chosen(chosen: Any, rows: int) -> Any:
+def _chosen(chosen: Array, rows: int) -> GpuArray | None:
     """Return the numbers of chosen rows, None for all of them."""
     return None if chosen.size == rows else to_gpu(chosen)
 
 
 def pair_up(
-    weights: Any, pulls: Any, times_weight: bool, flips: Any, pull_scale: float,
-    weight_scale: float, pairs: Any,
+    weights: Array, pulls: Array, times_weight: bool, flips: Array, pull_scale: float,
+    weight_scale: float, pairs: GpuArray,
 ) -> None:  # fmt: skip
     """Pair pulls and weights."""
     rows, outputs = weights.shape
     arrays = to_gpu(weights), *_pulls(pulls, times_weight), to_gpu(flips)
-    sizes = (
-        float64(pull_scale),
-        float64(weight_scale),
-        int64(rows),
-        int64(outputs),
-        int64(len(flips)),
-    )
+    sizes = float64(pull_scale), float64(weight_scale), *map(int64, (rows, outputs, len(flips)))
     _launch("pair_up", (*arrays, *sizes, pairs, None), _for_rows(rows))
 
 
 def pair_up_one(
-    weights: Any, pulls: Any, times_weight: bool, pull_scale: float, weight_scale: float,
-    pairs: Any,
+    weights: Array, pulls: Array, times_weight: bool, pull_scale: float, weight_scale: float,
+    pairs: GpuArray,
 ) -> None:  # fmt: skip
     """Pair pulls and weights of one output."""
     rows, one = weights.size, int64(1)
@@ -107,7 +105,7 @@ def pair_up_one(
     _launch("pair_up", (*arrays, *sizes, pairs, None), _for_rows(rows))
 
 
-def pair_up_after(totals: Any, weights: Any, pulls: Any, pairs: Any) -> None:
+def pair_up_after(totals: GpuArray, weights: GpuArray, pulls: GpuArray, pairs: GpuArray) -> None:
     """Pair pulls and weights of one output, whose totals are still on the GPU."""
     rows, one, none = weights.size, int64(1), float64(0)
     arguments = weights, pulls, None, None, none, none, int64(rows), one, one, pairs, totals
@@ -115,8 +113,9 @@ def pair_up_after(totals: Any, weights: Any, pulls: Any, pairs: Any) -> None:
 
 
 def softmax(
-    chosen: Any, cells: Any, values: Any, signs: Any, base: Any, max_target: float, margins: Any,
-    weights: Any, pulls: Any, raised_sums: Any, totals: Any,
+    chosen: Array, cells: Array, values: Array, signs: GpuArray, base: Array, max_target: float,
+    margins: GpuArray, weights: GpuArray, pulls: GpuArray, raised_sums: Array,
+    totals: NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Weigh the chosen rows by the loss of many classes; ``raised_sums`` is unchanged."""
     forget(margins, pulls)
@@ -132,8 +131,8 @@ def softmax(
 
 
 def exponential(
-    agree: Any, vote: float, total_vote: float, log_base: Any, log_scale: float, margins: Any,
-    weights: Any, totals: Any,
+    agree: Array, vote: float, total_vote: float, log_base: Array, log_scale: float,
+    margins: GpuArray, weights: GpuArray, totals: NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Weigh rows by the exponential loss after the vote of a rule."""
     forget(margins)
@@ -146,8 +145,8 @@ def exponential(
 
 
 def exponential_cells(
-    cells: Any, values: Any, signs: Any, log_base: Any, log_scale: float, margins: Any,
-    weights: Any, totals: Any,
+    cells: Array, values: Array, signs: Array, log_base: Array, log_scale: float, margins: GpuArray,
+    weights: Array, totals: NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Weigh rows by the exponential loss."""
     forget(margins)
@@ -161,8 +160,9 @@ def exponential_cells(
 
 
 def cell_sums(
-    cells: Any, weights: Any, pulls: Any, times_weight: bool, size: int, sums: Any, squares: Any
-) -> None:
+    cells: Array, weights: GpuArray, pulls: Array, times_weight: bool, size: int,
+    sums: NDArray[np.int64], squares: NDArray[np.float64],
+) -> None:  # fmt: skip
     """Sum pulls and weights in every cell, and squared pulls span by span."""
     wholes, signs = _pulls(pulls, times_weight)
     sums_of_spans = None if wholes is None else known(SQUARES, wholes)
@@ -172,27 +172,36 @@ def cell_sums(
         _launch("squares_of_pulls", (weights, wholes, signs, *spans, sums_of_spans), squares.size)
         sums_of_spans = sums_of_spans.get()
     squares[:] = sums_of_spans
-    ready = known(SUMS, cells) if on_gpu(cells) and wholes is not None else None
-    if ready is not None and ready[:2] == (weights.data.ptr, wholes.data.ptr):
+    ready = known(SUMS, cells) if on_gpu(cells) else None
+    if (
+        wholes is not None
+        and ready is not None
+        and ready[:2] == (weights.data.ptr, wholes.data.ptr)
+    ):
         sums[0, :, :, 0] += ready[2]
     else:
         _sums_of(None, cells.size, cells, weights, wholes, signs, sums)
 
 
 def cell_sums_of_one(
-    cells: Any, weights: Any, pulls: Any, times_weight: bool, size: int, sums: Any, squares: Any
-) -> None:
+    cells: Array, weights: GpuArray, pulls: Array, times_weight: bool, size: int,
+    sums: NDArray[np.int64], squares: NDArray[np.float64],
+) -> None:  # fmt: skip
     """Sum pulls and weights of one output in every cell."""
     cell_sums(cells, weights, pulls, times_weight, size, sums[..., None], squares)
 
 
-def class_sums(chosen: Any, cells: Any, weights: Any, pulls: Any, sums: Any) -> None:
+def class_sums(
+    chosen: Array, cells: Array, weights: GpuArray, pulls: GpuArray, sums: NDArray[np.int64]
+) -> None:
     """Sum pulls and weights of the chosen rows in every cell."""
     rows = _chosen(chosen, cells.size)
     _sums_of(rows, chosen.size, cells, weights, pulls, None, sums)
 
 
-def weigh_again(origin: Origin, weights: Any, cells: Any, pulls: Any, sums: Any) -> None:
+def weigh_again(
+    origin: Origin, weights: GpuArray, cells: GpuArray, pulls: GpuArray, sums: GpuArray | None
+) -> None:
     """Recompute weights from their origin; with ``sums``, also sum weights and pulls in cells.
 
     ``sums`` is (2, cells, 1) on the GPU.
@@ -206,28 +215,23 @@ def weigh_again(origin: Origin, weights: Any, cells: Any, pulls: Any, sums: Any)
 
 
 def _sums_of(
-    chosen: Any, count: int, cells: Any, weights: Any, wholes: Any, signs: Any, sums: Any
-) -> None:
-    sums_on_gpu = _zeros(sums.shape[1:])
-    _add_up(chosen, count, to_gpu(cells), weights, wholes, signs, sums_on_gpu)
-    sums[0] += sums_on_gpu.get()
-
-
-def _add_up(
-    chosen: Any, count: int, cells: Any, weights: Any, wholes: Any, signs: Any, sums: Any
-) -> None:
-    _, cell_count, outputs = sums.shape
-    here = sums.size <= MAX_SUMS_PER_BLOCK
+    chosen: GpuArray | None, count: int, cells: Array, weights: GpuArray, wholes: GpuArray | None,
+    signs: GpuArray | None, sums: NDArray[np.int64],
+) -> None:  # fmt: skip
+    sums_on_gpu, cells = _zeros(sums.shape[1:]), to_gpu(cells)
+    _, cell_count, outputs = sums_on_gpu.shape
+    here = sums_on_gpu.size <= MAX_SUMS_PER_BLOCK
     blocks, threads = _for_rows(count * outputs), THREADS
-    if here and sums.size > MIN_SUMS_FOR_LARGE_BLOCKS:
+    if here and sums_on_gpu.size > MIN_SUMS_FOR_LARGE_BLOCKS:
         blocks, threads = min(blocks, BLOCKS_OF_MAX_THREADS), MAX_THREADS_PER_BLOCK
     _launch("cell_sums", (
         chosen, int64(count), cells, int64(cells.itemsize), weights, wholes, signs, int64(outputs),
-        int64(cell_count), int64(here), sums,
-    ), blocks, 8 * sums.size if here else 0, threads)  # fmt: skip
+        int64(cell_count), int64(here), sums_on_gpu,
+    ), blocks, 8 * sums_on_gpu.size if here else 0, threads)  # fmt: skip
+    sums[0] += sums_on_gpu.get()
 
 
-def log_costs(margins: Any, size: int, sums: Any) -> None:
+def log_costs(margins: GpuArray, size: int, sums: NDArray[np.float64]) -> None:
     """Sum the logistic costs of rows, span by span."""
     costs = known(COSTS, margins)
     if costs is not None:
@@ -239,7 +243,9 @@ def log_costs(margins: Any, size: int, sums: Any) -> None:
     sums[:] = sums_on_gpu.get()
 
 
-def potential(kind: int, margins: Any, base: Any, size: int, sums: Any) -> None:
+def potential(
+    kind: int, margins: GpuArray, base: Array, size: int, sums: NDArray[np.float64]
+) -> None:
     """Sum the costs of the margins of rows, span by span."""
     sums_on_gpu, base, (rows, outputs) = _zeros(sums.shape, np.float64), to_gpu(base), margins.shape
     _launch("potential", (
@@ -249,7 +255,7 @@ def potential(kind: int, margins: Any, base: Any, size: int, sums: Any) -> None:
     sums[:] = sums_on_gpu.get()
 
 
-def mistakes(margins: Any, first_weights: Any, totals: Any) -> None:
+def mistakes(margins: GpuArray, first_weights: Array, totals: NDArray[np.int64]) -> None:
     """Sum the first weights of wrong rows."""
     costs = known(COSTS, margins) if first_weights.size == 1 else None
     if costs is not None:
@@ -262,8 +268,8 @@ def mistakes(margins: Any, first_weights: Any, totals: Any) -> None:
 
 
 def class_rows(
-    chosen: Any, margins: Any, signs: Any, pulls: Any, raised_sums: Any, costs: Any, wrong: Any,
-    squares: Any,
+    chosen: Array, margins: GpuArray, signs: Array, pulls: GpuArray, raised_sums: Array,
+    costs: GpuArray, wrong: GpuArray, squares: GpuArray,
 ) -> None:  # fmt: skip
     """Write the costs of the chosen rows; exponentials are computed here, not read from sums."""
     rows, outputs = margins.shape
@@ -273,7 +279,9 @@ def class_rows(
     ), _for_rows(chosen.size))  # fmt: skip
 
 
-def wrong_classes(margins: Any, signs: Any, first_weights: Any, totals: Any) -> None:
+def wrong_classes(
+    margins: GpuArray, signs: Array, first_weights: Array, totals: NDArray[np.int64]
+) -> None:
     """Sum the first weights of the wrong rows of many classes."""
     sums, (rows, outputs) = _zeros(1), margins.shape
     _launch("wrong_classes", (
@@ -293,6 +301,6 @@ TWINS: dict[str, Callable[..., None]] = {
 }  # fmt: skip
 
 
-def runs_on_gpu(arguments: tuple[Any, ...]) -> bool:
+def runs_on_gpu(arguments: tuple[object, ...]) -> bool:
     """Check whether some of the arguments are in the GPU's memory."""
     return "cupy" in sys.modules and any(map(on_gpu, arguments))

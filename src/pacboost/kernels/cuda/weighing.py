@@ -7,7 +7,7 @@ the squares of their pulls. The loop asks for these one after the other, and get
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from pacboost.kernels.cuda.device import pinned, row_kernel, to_gpu
 from pacboost.kernels.device import stored_results
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN
+
+if TYPE_CHECKING:
+    from pacboost.kernels.cuda.device import Array, GpuArray
 
 THREADS = 256
 MAX_BLOCKS = 132 * 8
@@ -33,22 +36,22 @@ class Origin(NamedTuple):
     """The arguments from which a kernel can recompute weights: margins and bases of rows."""
 
     margins: np.uintp
-    base: Any
+    base: GpuArray | np.uintp
     bases: np.int64
     base_of_all: np.float64
 
 
-def known(what: str, array: Any) -> Any:
+def known(what: str, array: GpuArray) -> Any:
     """Return the stored result about an array, None if there is none."""
     return stored_results().get((what, array.data.ptr))
 
 
-def keep(what: str, array: Any, result: Any) -> None:
+def keep(what: str, array: GpuArray, result: object) -> None:
     """Store a result about an array."""
     stored_results()[what, array.data.ptr] = result
 
 
-def forget(*arrays: Any) -> None:
+def forget(*arrays: GpuArray) -> None:
     """Drop the results about arrays that are about to change."""
     results = stored_results()
     for array in arrays:
@@ -56,7 +59,7 @@ def forget(*arrays: Any) -> None:
             results.pop((what, array.data.ptr), None)
 
 
-def let_follow(work: Callable[[Any], None] | None) -> None:
+def let_follow(work: Callable[[GpuArray], None] | None) -> None:
     """Set the work that starts once the rows are weighed, with the totals on the GPU."""
     stored_results()[FOLLOWING] = work
 
@@ -64,7 +67,7 @@ def let_follow(work: Callable[[Any], None] | None) -> None:
 class Copied:
     """8-byte numbers on the GPU, and the CPU's memory that they are copied to."""
 
-    def __init__(self, there: Any) -> None:
+    def __init__(self, there: GpuArray) -> None:
         self.there, self.here = there, pinned(there.shape, there.dtype)
         self._places = there.data.ptr, self.here.ctypes.data
 
@@ -77,7 +80,7 @@ class Copied:
         stream.synchronize()
         return self.here.copy()
 
-    def fetch_before(self, work: Callable[[Any], None] | None) -> NDArray[Any]:
+    def fetch_before(self, work: Callable[[GpuArray], None] | None) -> NDArray[Any]:
         """Copy the numbers to the CPU while the GPU starts work that needs them."""
         if work is None:
             return self.fetch()
@@ -91,7 +94,7 @@ class Copied:
         copied.synchronize()
         return self.here.copy()
 
-    def send(self, numbers: NDArray[Any]) -> Any:
+    def send(self, numbers: NDArray[Any]) -> GpuArray:
         """Copy numbers to the GPU."""
         import cupy
 
@@ -137,28 +140,26 @@ class Room:
         )
 
 
-def _copy_once(array: Any) -> Any:
+def _copy_once(array: NDArray[Any]) -> GpuArray:
     """Copy an array that does not change to the GPU, once."""
     results = stored_results()
     stored = results.get(("kept", id(array)))
     if stored is None:
-        stored = results["kept", id(array)] = (
-            array,
-            to_gpu(array),
-        )  # held, so that no other array gets its id
+        # with the array itself, so that no other gets its id
+        stored = results["kept", id(array)] = array, to_gpu(array)
     return stored[1]
 
 
 def logistic(
-    cells: Any, values: Any, signs: Any, base: Any, max_target: float, margins: Any, weights: Any,
-    pulls: Any, totals: Any,
+    cells: Array, values: NDArray[np.float64], signs: GpuArray, base: NDArray[np.float64],
+    max_target: float, margins: GpuArray, weights: GpuArray, pulls: GpuArray,
+    totals: NDArray[np.int64],
 ) -> None:  # fmt: skip
     """Weigh rows by the logistic loss, and store their costs."""
     cells, rows = to_gpu(cells), cells.size
     forget(cells)
-    room, bases = Room.for_rows(rows, values.size), NOTHING
-    if base.size > 1:
-        bases = _copy_once(base)
+    room = Room.for_rows(rows, values.size)
+    bases = _copy_once(base) if base.size > 1 else NOTHING
     origin = Origin(np.uintp(margins.data.ptr), bases, int64(base.size), float64(base[0]))
     keep(ORIGIN, weights, origin)
     room.clear()

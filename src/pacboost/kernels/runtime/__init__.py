@@ -1,4 +1,4 @@
-"""How kernels are compiled, kept on disk, and run by teams of threads: docs/kernels.md."""
+"""How kernels are compiled, cached on disk, and run by teams of threads: docs/kernels.md."""
 
 from __future__ import annotations
 

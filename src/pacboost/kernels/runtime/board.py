@@ -1,12 +1,12 @@
-"""Teams of threads that stay inside compiled code: started in microseconds, met at barriers.
+"""Teams of threads that stay inside compiled code: called in microseconds, joined at barriers.
 
-A thread of Python that comes back from a kernel has to wait for the interpreter's lock, and to wake
-it takes some 0.1 ms. So the threads of a team wait inside a kernel, ``serve``, where they look for
-work on a *board* that all of them share, and return to Python only after a while without work.
-The thread that calls is the team's member 0.
+A Python thread that returns from a kernel waits for the interpreter's lock, and waking it takes
+about 0.1 ms. So the threads of a team wait inside a kernel, ``serve``, where they look for work on
+a *board* that they share, and return to Python only after a while without work. The calling thread
+is the team's member 0.
 
-Who waits spins some thousand times and then yields its core at every look, so a team that is
-larger than the machine is slow but never stuck.
+A waiting thread spins some thousand times, and then yields its core at every look; so a team that
+is larger than the machine is slow but never stuck.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ give_way = types.ExternalFunction(
 
 LINE = 16  # numbers apart, so that no two places share a cache line or the one fetched with it
 Place = np.int64
-"""Where a number is on the board: ``wait_while`` would be compiled once for every literal place."""
+"""The type of places on the board: ``wait_while`` would be compiled for every literal place."""
 JOB, DONE, CALLED, FUNCTION, ARGUMENTS, ARRIVED, PHASE, STOP, TICKET, MEMBERS = (
     Place(line * LINE) for line in range(10)
 )
-"""Places on the board; from MEMBERS on, each member has a line: whether it sleeps, what it saw."""
-SLEEPS, SEEN = 0, 1
+"""Places on the board; from MEMBERS on, each member has a line: whether it sleeps, its last job."""
+SLEEPS, LAST_JOB = 0, 1
 SIZES = 10  # bits of a job's number that hold the size of its team
 CLOSED = -1
 SPINS = 2_000
@@ -52,7 +52,7 @@ LOOKS = np.int64(4_000)  # yields before a member without work returns to Python
 
 
 def board_for(members: int) -> Wholes:
-    """Make the board of a team, all of whose members but the first are asleep."""
+    """Create the board of a team; all members but the first are asleep."""
     board = np.zeros(MEMBERS + members * LINE, dtype=np.int64)
     board[MEMBERS + LINE + SLEEPS :: LINE] = 1
     return board
@@ -60,7 +60,7 @@ def board_for(members: int) -> Wholes:
 
 @part_of_kernels
 def wait_while(board: Wholes, place: Place, value: int, looks: np.int64) -> bool:
-    """Wait until a number is no longer this one; False if it still is after so many yields."""
+    """Wait until a number changes; return False if it has not after ``looks`` yields."""
     for _ in range(SPINS):
         if load(board, place) != value:
             return True
@@ -75,9 +75,9 @@ def wait_while(board: Wholes, place: Place, value: int, looks: np.int64) -> bool
 
 @part_of_kernels
 def last_to_arrive(member: Member) -> bool:
-    """Come to a barrier: True for the last member, who has to ``release`` the others.
+    """Arrive at a barrier; return True for the last member, which must ``release`` the others.
 
-    What only one member may do is done between the two.
+    Between the two calls, the last member does what only one member may do.
     """
     if member.team == 1:
         return True
@@ -90,7 +90,7 @@ def last_to_arrive(member: Member) -> bool:
 
 @part_of_kernels
 def release(member: Member) -> None:
-    """Let the members who wait at the barrier go on."""
+    """Let the members that wait at the barrier continue."""
     if member.team > 1:
         exchange(member.board, ARRIVED, 0)
         add(member.board, PHASE, 1)
@@ -106,29 +106,29 @@ def meet(member: Member) -> None:
 @kernel
 def serve(board: Wholes, member: int) -> None:
     """Do this member's share of every job, until there has been none for a while."""
-    own = MEMBERS + member * LINE
-    seen = board[own + SEEN]
+    line = MEMBERS + member * LINE
+    job = board[line + LAST_JOB]
     while True:
-        if wait_while(board, JOB, seen, LOOKS):
-            seen = load(board, JOB)
-            board[own + SEEN] = seen
-            if seen == CLOSED:
+        if wait_while(board, JOB, job, LOOKS):
+            job = load(board, JOB)
+            board[line + LAST_JOB] = job
+            if job == CLOSED:
                 return
-            team = seen & ((1 << SIZES) - 1)
+            team = job & ((1 << SIZES) - 1)
             if member < team:  # the board does not change before all members are done
                 enter(board[FUNCTION], member, team, board[ARGUMENTS])
                 add(board, DONE, 1)
             continue
-        exchange(board, own + SLEEPS, 1)
-        if load(board, CALLED) == 0 and load(board, JOB) == seen:
+        exchange(board, line + SLEEPS, 1)
+        if load(board, CALLED) == 0 and load(board, JOB) == job:
             return
-        if exchange(board, own + SLEEPS, 0) == 0:  # it has been woken: Python has to hear of it
+        if exchange(board, line + SLEEPS, 0) == 0:  # it was woken: return for its bell
             return
 
 
 @kernel
 def rouse(board: Wholes, team: int, asleep: NDArray[np.bool_]) -> int:
-    """Keep members from falling asleep; say which were, and so have to be woken, and how many."""
+    """Keep members awake; write which were asleep and must be woken, and return how many."""
     count = 0
     exchange(board, CALLED, 1)
     for member in range(1, team):
@@ -139,7 +139,7 @@ def rouse(board: Wholes, team: int, asleep: NDArray[np.bool_]) -> int:
 
 @uncounted
 def lead(board: Wholes, team: int, function: int, arguments: int) -> None:
-    """Have every member of the team enter a kernel, and wait until all have come back.
+    """Let every member of the team enter a kernel, and wait until all have returned.
 
     ``function`` is the address of its entry: see kernels/runtime/entry.py.
     """
@@ -156,10 +156,10 @@ def lead(board: Wholes, team: int, function: int, arguments: int) -> None:
 
 @team_kernel(allocates=False)
 def take_turns(member: Member, steps: Wholes, goes_on: Wholes) -> None:
-    """Enter the kernels of ``steps`` one after the other, again while ``goes_on`` is not 0.
+    """Enter the kernels of ``steps`` one after the other, repeatedly while ``goes_on`` is not 0.
 
     A step is the address of an entry and that of its arguments. The last one may change
-    ``goes_on``: it is read where all members have come back from it.
+    ``goes_on``, which is read after all members have returned from it.
     """
     while goes_on[0] != 0:
         for k in range(steps.shape[0]):
@@ -169,7 +169,7 @@ def take_turns(member: Member, steps: Wholes, goes_on: Wholes) -> None:
 
 @kernel
 def share(size: int, piece: int, pieces: int) -> tuple[int, int]:
-    """Return where a piece of so many equal ones begins and ends."""
+    """Return where one of ``pieces`` equal pieces begins and ends."""
     return size * piece // pieces, size * (piece + 1) // pieces
 
 
@@ -181,6 +181,6 @@ def own_share(size: int, member: Member) -> tuple[int, int]:
 
 @part_of_kernels
 def share_of_spans(size: int, span: int, member: Member) -> tuple[int, int]:
-    """Do what ``own_share`` does, with cuts between spans of a fixed size only."""
+    """Return the piece of a member, cut between spans of a fixed size."""
     first, last = own_share((size + span - 1) // span, member)
     return min(size, first * span), min(size, last * span)

@@ -1,6 +1,6 @@
-"""Say that kernels are being compiled, once a process, so that a first fit does not look stuck.
+"""A note that kernels are being compiled, once per process: a first fit should not look stuck.
 
-Kernels that are loaded from the cache come without a note.
+There is no note for kernels that are loaded from the cache.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Files of compiled code, checked before they are loaded: a damaged one costs time and no fit.
 
-Numba keeps an index of each function beside its compiled forms, and trusts both: a damaged index
-stops every fit, damaged machine code stops the process, and of two processes that compile at once
-the index of one can name the code of the other. Here every compiled form has one file, named for
-all that it depends on and opened by a hash of its contents. What does not match is compiled again.
-
-What is loaded runs. So nothing is loaded that other users could have written.
+Numba stores an index of each function beside its compiled forms, and trusts both: a damaged index
+stops every fit, damaged machine code stops the process, and if two processes compile at once, the
+index of one can name the code of the other. Here every compiled form has one file, named after all
+that it depends on, which begins with a hash of its contents. If that differs, the form is compiled
+again. Loaded code runs, so no file is loaded that other users could have written.
 """
 
 from __future__ import annotations
@@ -114,15 +113,15 @@ def _trusted() -> Writers:
 
 
 def _writers_of_folder(folder: Path) -> Writers:
-    """Return who can put a file into a folder, or another folder in place of it or of one above.
+    """Return who can write to a folder, or replace it or a folder above it.
 
-    The owner of a folder above can rename what is in it. In a sticky one, such as /tmp, others can
-    replace only what they own.
+    The owner of a folder can rename its contents. In a sticky one, such as /tmp, others can replace
+    only their files.
     """
     if os.name != "posix":
         return set()
-    own, *above = (place.stat() for place in (folder.resolve(), *folder.resolve().parents))
-    writers = _writers_of_file(own)
+    status, *above = (place.stat() for place in (folder.resolve(), *folder.resolve().parents))
+    writers = _writers_of_file(status)
     for place in above:
         sticky = place.st_mode & stat.S_ISVTX
         writers |= {("user", place.st_uid)} if sticky else _writers_of_file(place)
@@ -139,7 +138,7 @@ def _writers_of_file(status: os.stat_result) -> Writers:
 
 
 def _private_group() -> Writers:
-    """Return the group that many systems make for each user alone, and let write by default."""
+    """Return the private group of this user, which on many systems may write by default."""
     import grp
     import pwd
 

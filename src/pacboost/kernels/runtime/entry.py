@@ -2,9 +2,9 @@
 
 Every kernel has an *entry*, a small function compiled with it that takes the number of a member,
 the size of the team, and the address of the arguments; so all kernels are entered in the same way.
-An argument takes eight bytes: a number, or the address of NumPy's array object, in which the entry
-finds the address of the data, the shape and the strides. To write them is a matter of Python alone;
-a compiled function that took these arguments would have to be compiled for every kernel.
+An argument takes eight bytes: a number, or the address of NumPy's array object, from which the
+entry reads the address of the data, the shape and the strides. Python writes them; a compiled
+function for that would have to be compiled for every kernel.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from numba import typeof, types
 from pacboost.kernels.runtime import Wholes, jit
 
 LAYOUT = 0x1 | 0x2 | 0x100 | 0x400
-"""NumPy's flags of arrays that a type depends on: both kinds of order, alignment, writable."""
+"""NumPy's flags of arrays that a numba type depends on: order, alignment, writable."""
 
 
 class Member(NamedTuple):
-    """One of the threads that run a kernel together, as the kernel knows it."""
+    """One of the threads that run a kernel together."""
 
     number: int
     team: int
-    """How many there are."""
+    """The number of members."""
     board: Wholes
 
 
@@ -37,7 +37,7 @@ Body = Callable[..., None]
 
 
 class Bundle:
-    """A tuple of arguments that many calls share: what is to be written of it is read once."""
+    """A tuple of arguments that many calls share, read once."""
 
     def __init__(self, values: tuple[Any, ...]) -> None:
         self.values = values
@@ -50,7 +50,7 @@ CALL = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 3)
 
 
 class KernelEntry(NamedTuple):
-    """The address of an entry, how its arguments are written, and a call without a team."""
+    """The address of an entry, the layout of its arguments, and a function that calls it."""
 
     address: int
     layout: struct.Struct
@@ -60,10 +60,10 @@ class KernelEntry(NamedTuple):
 _entries: dict[Any, KernelEntry] = {}
 
 
-def entry_of(body: Any, arguments: tuple[Any, ...]) -> tuple[KernelEntry, list[Any]]:
-    """Return the entry of a kernel for such arguments, and what is written of them.
+def entry_of(body: Body, arguments: tuple[Any, ...]) -> tuple[KernelEntry, list[Any]]:
+    """Return the entry of a kernel, compiled if needed, and the words to write for its arguments.
 
-    The kernel is compiled where it is not yet. Small fits spend much of their time here.
+    Small fits spend much of their time here.
     """
     key: list[Any] = [body]
     words: list[Any] = []
@@ -77,8 +77,8 @@ def entry_of(body: Any, arguments: tuple[Any, ...]) -> tuple[KernelEntry, list[A
     return entry, words
 
 
-def is_compiled(body: Any, arguments: tuple[Any, ...]) -> bool:
-    """Check whether a kernel is compiled for such arguments, in memory or on disk."""
+def is_compiled(body: Body, arguments: tuple[Any, ...]) -> bool:
+    """Check whether a kernel is compiled for these arguments, in memory or on disk."""
     key: list[Any] = [body]
     _read(arguments, key, [])
     return tuple(key) in _entries or jit.is_compiled(body, _kinds(arguments))
@@ -95,7 +95,7 @@ def _kinds(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _read(values: tuple[Any, ...], key: list[Any], words: list[Any]) -> None:
-    """Note what the types of arguments depend on; faster than numba's own question for them.
+    """Append what the types of arguments depend on to ``key``; faster than numba's ``typeof``.
 
     An array is written as the address of its object.
     """
@@ -116,8 +116,8 @@ def _read(values: tuple[Any, ...], key: list[Any], words: list[Any]) -> None:
                 words.append(value)
 
 
-def _format(kind: Any) -> str:
-    """Return how an argument is written, in the letters of ``struct``."""
+def _format(kind: types.Type) -> str:
+    """Return the letters of ``struct`` for an argument."""
     if isinstance(kind, types.BaseTuple):
         return "".join(_format(part) for part in kind)
     if isinstance(kind, types.NoneType):

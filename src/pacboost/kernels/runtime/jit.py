@@ -51,26 +51,25 @@ def team_kernel(*, allocates: bool = True) -> Callable[[Function], Function]:
     return partial(compiler.compile_team_kernel, allocates=allocates)
 
 
-# Parts of a kernel written as functions of their own, for loops over nodes of a few rows.
-#
-# Two things made such calls dearer than their work (measured: half of the time that a tree took).
-# Handing over an array takes seven numbers, so a part is compiled into its caller. And every array
-# handed over is counted in and out, by instructions that lock memory; so these kernels are
-# ``uncounted``. The memory of their arrays belongs to the Python function that called them.
-
-
 def uncounted(function: Function) -> Function:
-    """Make a kernel that allocates nothing, so that no use of an array has to be counted."""
+    """Make a kernel that allocates nothing, so that no use of an array has to be counted.
+
+    Counting takes instructions that lock memory (measured: with the passing of arrays, half of the
+    time of a tree). The memory of the arrays belongs to the Python function that called.
+    """
     return cast(Function, compiler.compile_kernel(function, allocates=False))
 
 
 def inline(function: Function) -> Function:
-    """Make a part of kernels that is compiled into each of its callers."""
+    """Make a part of kernels that is compiled into each of its callers.
+
+    Passing an array takes seven numbers, which is more than the work on a node of a few rows.
+    """
     return cast(Function, compiler.compile_part(function, inlined=True))
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def trailing_zeros(typing: Any, bits: Any) -> Any:
+def trailing_zeros(typing: Any, bits: types.Type) -> Any:
     """Return the place of the lowest bit that is set; one has to be."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:

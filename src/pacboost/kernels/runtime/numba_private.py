@@ -12,9 +12,11 @@ from __future__ import annotations
 import os
 import pickle
 import platform
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
 import numba
 
@@ -40,7 +42,12 @@ from numba.np.arrayobj import make_array, populate_array
 from pacboost.kernels.runtime import compile_note, disk_cache
 from pacboost.numerics.interactive import uninterrupted
 
-# The compiler: numba's without what kernels do not need. It takes a third less time for them.
+if TYPE_CHECKING:
+    from llvmlite.binding import ModuleRef
+    from numba.core.base import BaseContext
+    from numba.core.compiler import CompileResult, StateDict
+    from numba.core.dispatcher import Dispatcher
+    from numba.core.typing import Context, Signature
 
 NOT_NEEDED = {
     "WithLifting", "InlineClosureLikes", "InlineInlinables", "RewriteDynamicRaises",
@@ -48,8 +55,12 @@ NOT_NEEDED = {
     "LiteralPropagationSubPipelinePass", "NopythonRewrites", "DumpParforDiagnostics",
     "NoPythonSupportedFeatureValidation",
 }  # fmt: skip
-"""The passes that change nothing in a kernel: kernels have no closures, no ``with``, no raised
+"""The passes of numba that change nothing in a kernel; without them compiling takes a third less
+time. Kernels have no closures, no ``with``, no raised
 objects and no expressions over whole arrays."""
+
+
+Values = Sequence[ir.Value]
 
 
 class KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
@@ -58,7 +69,7 @@ class KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
     Numba would optimise each function before that, too; the machine code is as fast without.
     """
 
-    def _optimize_functions(self, module: Any) -> None:
+    def _optimize_functions(self, module: ModuleRef) -> None:
         module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
@@ -71,24 +82,24 @@ class PartLibrary(KernelLibrary):
     """The code of a part, to be linked into that of kernels: there is no machine code of it."""
 
     def finalize(self) -> None:
-        """Take in the parts that are called here, and leave the rest to the kernels."""
+        """Link the parts that are called here; the kernels do the rest."""
         for library in dict.fromkeys(self._linking_libraries):
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalize_dynamic_globals()
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
-        """Return 0, by which numba says that there is no such function in memory."""
+        """Return 0: there is no such function in memory."""
         self._ensure_finalized()
         return 0
 
     @property
     def codegen(self) -> Any:
-        """Return what is asked for ``set_env`` alone."""
+        """Return this object, of which numba calls ``set_env`` only."""
         return self
 
     def set_env(self, name: str, environment: object) -> None:
-        """Do nothing: an environment holds Python objects, of which a part has none."""
+        """Do nothing: an environment holds Python objects, and a part has none."""
 
 
 class KernelLower(Lower):  # type: ignore[misc]
@@ -121,8 +132,8 @@ class KernelLowering(BaseNativeLowering):  # type: ignore[misc]
     _name = "pacboost_kernel_lowering"
     lowering_class = KernelLower
 
-    def run_pass(self, state: Any) -> bool:
-        """Translate it into a library of ours; what neither Python nor a team calls is a part."""
+    def run_pass(self, state: StateDict) -> bool:
+        """Translate it into one of our libraries; a part is called by neither Python nor a team."""
         is_part = state.flags.no_cpython_wrapper and state.flags.no_cfunc_wrapper
         library = PartLibrary if is_part else KernelLibrary
         state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
@@ -144,26 +155,26 @@ class KernelCompiler(CompilerBase):  # type: ignore[misc]
         return [passes]
 
 
-def compile_kernel(function: Any, *, allocates: bool = True) -> Any:
+def compile_kernel(function: FunctionType, *, allocates: bool = True) -> Any:
     """Make a function that is compiled when it is first called with arguments of some types.
 
-    Kernels that call it link a part made of the same function, and not what Python calls.
+    Kernels that call it link a part compiled from the same function instead.
     """
     return _kernel(function, no_cfunc_wrapper=True, _nrt=allocates)
 
 
-def compile_team_kernel(function: Any, *, allocates: bool = True) -> Any:
+def compile_team_kernel(function: FunctionType, *, allocates: bool = True) -> Any:
     """Make a kernel with an entry for members of a team, which Python cannot call."""
     return _kernel(function, no_cpython_wrapper=True, _nrt=allocates)
 
 
-def compile_part(function: Any, *, inlined: bool = False, **options: Any) -> Any:
+def compile_part(function: FunctionType, *, inlined: bool = False, **options: Any) -> Any:
     """Make a function that is compiled with every kernel that calls it."""
     options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **options}
     return _dispatcher(function, forceinline=inlined, **options)
 
 
-def _kernel(function: Any, **options: Any) -> Any:
+def _kernel(function: FunctionType, **options: Any) -> Any:
     dispatcher, part = _dispatcher(function, **options), compile_part(function)
     dispatcher.get_call_template = part.get_call_template
     dispatcher.get_overload = part.get_overload
@@ -176,34 +187,31 @@ def _kernel(function: Any, **options: Any) -> Any:
     return dispatcher
 
 
-def _dispatcher(function: Any, **options: Any) -> Any:
+def _dispatcher(function: FunctionType, **options: Any) -> Any:
     options = {"nogil": True, "error_model": "numpy", "pipeline_class": KernelCompiler, **options}
     dispatcher = numba.njit(**options)(function)
     dispatcher.compile = uninterrupted()(dispatcher.compile)
     return dispatcher
 
 
-# The cache.
-
-
 class DiskCache(FunctionCache):  # type: ignore[misc]
     """Numba's cache of one function, with files that are checked before they are used."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: FunctionType) -> None:
         super().__init__(function)
         locator = self._impl.locator
         stamp = (numba.__version__, disk_cache.kernel_sources(), locator.get_source_stamp())
         name = self._impl.filename_base
         self._cache_file = PickledFiles(Path(self.cache_path), name, repr(stamp))
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: Signature, target_context: BaseContext) -> Any:
         """Return the compiled form of a signature, or None where there is none that can be used."""
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # whatever the reason, compiling again is the answer
+        except Exception:  # for any reason: compile again
             return None
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: Signature, data: CompileResult) -> None:
         """Write the compiled form of a signature, unless the disk is full or cannot be written."""
         with suppress(OSError):
             super().save_overload(sig, data)
@@ -223,25 +231,24 @@ class PickledFiles(disk_cache.CheckedFiles):
 
 
 class CompileListener(event.Listener):  # type: ignore[misc]
-    """Hears of everything that numba compiles in this process, and of nothing that it loads."""
+    """Called for everything that numba compiles in this process, and not for what it loads."""
 
-    def on_start(self, event: Any) -> None:
+    def on_start(self, event: event.Event) -> None:
         """Write a note if it is a kernel of pacboost."""
         function = getattr(event.data.get("dispatcher"), "py_func", None)
         if str(getattr(function, "__module__", "")).startswith("pacboost."):
             compile_note.say_to_a_person()
 
-    def on_end(self, event: Any) -> None:
+    def on_end(self, event: event.Event) -> None:
         """Do nothing."""
 
 
 event.register("numba:compile", CompileListener())
 
 
-# Entries: functions of the number of a member, the size of its team, and an address of arguments.
-
 WORD, BYTE = ir.IntType(64), ir.IntType(8)
 ENTRY = ir.FunctionType(ir.VoidType(), [WORD, WORD, WORD])
+"""An entry takes the number of a member, the size of its team, and the address of arguments."""
 DATA, DIMENSIONS, STRIDES = (object.__basicsize__ + offset for offset in (0, 16, 24))
 """Where an array object has them: PyArrayObject_fields in NumPy's C API."""
 
@@ -249,11 +256,11 @@ DATA, DIMENSIONS, STRIDES = (object.__basicsize__ + offset for offset in (0, 16,
 class ArgumentReader:
     """Writes the instructions that read arguments, eight bytes each, from an address."""
 
-    def __init__(self, context: Any, builder: Any, address: Any) -> None:
+    def __init__(self, context: BaseContext, builder: ir.IRBuilder, address: ir.Value) -> None:
         self._context, self._builder = context, builder
         self._address, self._count = address, 0
 
-    def argument(self, kind: Any) -> Any:
+    def argument(self, kind: types.Type) -> Any:
         """Read an argument of a numba type; a tuple is its parts in their order."""
         if isinstance(kind, types.BaseTuple):
             parts = [self.argument(part) for part in kind]
@@ -268,12 +275,12 @@ class ArgumentReader:
         pointer = self._builder.inttoptr(at, self._context.get_data_type(kind).as_pointer())
         return self._context.unpack_value(self._builder, kind, pointer)
 
-    def _load(self, address: Any, offset: int) -> Any:
+    def _load(self, address: ir.Value, offset: int) -> Any:
         at = self._builder.add(address, WORD(offset))
         return self._builder.load(self._builder.inttoptr(at, WORD.as_pointer()))
 
-    def _array(self, kind: Any, address: Any) -> Any:
-        """Make an array, whose memory is not counted, of an array object."""
+    def _array(self, kind: types.Array, address: ir.Value) -> Any:
+        """Make an array without reference counting from an array object."""
         array = make_array(kind)(self._context, self._builder)
         item = self._context.get_data_type(kind.dtype)
         data = self._builder.inttoptr(self._load(address, DATA), item.as_pointer())
@@ -286,42 +293,56 @@ class ArgumentReader:
         return array._getvalue()
 
 
-def entry_address(body: Any, kinds: tuple[Any, ...]) -> int:
+def entry_address(body: Dispatcher, kinds: tuple[types.Type, ...]) -> int:
     """Compile or load a team kernel for arguments of these types; return its entry's address."""
     body.compile(kinds)
     form = body.overloads[kinds]
     return int(form.library.get_pointer_to_function(form.fndesc.llvm_cfunc_wrapper_name))
 
 
-def is_compiled(body: Any, kinds: tuple[Any, ...]) -> bool:
+def is_compiled(body: Any, kinds: tuple[types.Type, ...]) -> bool:
     """Check whether a kernel is compiled for arguments of these types, in memory or on disk."""
     return kinds in body.overloads or body._cache.load_overload(kinds, body.targetctx) is not None
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def enter(typing: Any, function: Any, member: Any, team: Any, arguments: Any) -> Any:
+def enter(
+    typing: Context,
+    function: types.Type,
+    member: types.Type,
+    team: types.Type,
+    arguments: types.Type,
+) -> Any:
     """Call the kernel whose entry and arguments have these addresses."""
 
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def generate(
+        context: BaseContext, builder: ir.IRBuilder, signature: Signature, values: Values
+    ) -> Any:
         builder.call(builder.inttoptr(values[0], ENTRY.as_pointer()), list(values[1:]))
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64, types.int64, types.int64), generate
 
 
-# Instructions. Those on atomic numbers are sequentially consistent: what a thread wrote before one
-# is seen by every thread that has seen its result.
-
-
-def _place(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+def _place(
+    context: BaseContext, builder: ir.IRBuilder, signature: Signature, values: Values
+) -> Any:
     """Return the address of ``array[place]``, the first two arguments of an instruction."""
     array = make_array(signature.args[0])(context, builder, values[0])
     return builder.gep(array.data, [values[1]])
 
 
 def _change(operation: str) -> Any:
-    def typed(typing: Any, array: Any, place: Any, value: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    """Make an instruction on a number that other threads change.
+
+    It is sequentially consistent: what a thread wrote before is seen by every thread that has seen
+    the result.
+    """
+
+    def typed(typing: Context, array: types.Array, place: types.Type, value: types.Type) -> Any:
+        def generate(
+            context: BaseContext, builder: ir.IRBuilder, signature: Signature, values: Values
+        ) -> Any:
             at = _place(context, builder, signature, values)
             return builder.atomic_rmw(operation, at, values[2], "seq_cst")
 
@@ -335,20 +356,24 @@ exchange = _change("xchg")
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def load(typing: Any, array: Any, place: Any) -> Any:
+def load(typing: Context, array: types.Array, place: types.Type) -> Any:
     """Read a number that other threads change."""
 
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def generate(
+        context: BaseContext, builder: ir.IRBuilder, signature: Signature, values: Values
+    ) -> Any:
         return builder.load_atomic(_place(context, builder, signature, values), "seq_cst", 8)
 
     return types.int64(array, types.intp), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def pause(typing: Any) -> Any:
-    """Let the processor know, where it listens, that this thread is waiting in a loop."""
+def pause(typing: Context) -> Any:
+    """Tell processors that support it that this thread is waiting in a loop."""
 
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def generate(
+        context: BaseContext, builder: ir.IRBuilder, signature: Signature, values: Values
+    ) -> Any:
         if platform.machine().lower() in ("x86_64", "amd64"):
             _call(builder, "llvm.x86.sse2.pause", [], [])
         return context.get_dummy_value()
@@ -357,10 +382,12 @@ def pause(typing: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def prefetch(typing: Any, array: Any, place: Any) -> Any:
+def prefetch(typing: Context, array: types.Array, place: types.Type) -> Any:
     """Have an entry of an array brought to the cache, without waiting for it."""
 
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def generate(
+        context: BaseContext, builder: ir.IRBuilder, signature: Signature, values: Values
+    ) -> Any:
         pointer, number = BYTE.as_pointer(), ir.IntType(32)
         at = builder.bitcast(_place(context, builder, signature, values), pointer)
         modes = [number(0), number(3), number(1)]  # to read, often, data
@@ -370,20 +397,22 @@ def prefetch(typing: Any, array: Any, place: Any) -> Any:
     return types.void(array, types.intp), generate
 
 
-def _call(builder: Any, name: str, kinds: list[Any], values: list[Any]) -> None:
+def _call(builder: ir.IRBuilder, name: str, kinds: list[Any], values: list[Any]) -> None:
     kind = ir.FunctionType(ir.VoidType(), kinds)
     builder.call(cgutils.get_or_insert_function(builder.module, kind, name), values)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def on_stack(typing: Any, shape: Any, dtype: Any) -> Any:
+def on_stack(typing: Context, shape: types.BaseTuple, dtype: types.DType) -> Any:
     """Return an array of this shape, a tuple, that lives until the function returns.
 
     It is not initialised and not counted, so kernels that are not to allocate may have it.
     """
     kind = types.Array(dtype.dtype, len(shape), "C")
 
-    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def generate(
+        context: BaseContext, builder: ir.IRBuilder, signature: Signature, values: Values
+    ) -> Any:
         array = make_array(kind)(context, builder)
         sizes = cgutils.unpack_tuple(builder, values[0])
         width = context.get_constant(types.intp, dtype.dtype.bitwidth // 8)

@@ -1,23 +1,26 @@
-"""How kernels are compiled with numba's public API alone: see numba_private.py for the usual way.
+"""Compile kernels with numba's public API alone; numba_private.py is the default.
 
-Models have the same bytes. Compiling takes longer, numba's own cache is used, and the threads of a
-team are called from Python for every kernel: see PlainTeam in team.py.
+Models have the same bytes. Compiling takes longer, numba's cache is used, and the threads of a team
+are called from Python for every kernel: see PlainTeam in team.py.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
-from pacboost.kernels.runtime import compile_note, disk_cache
+from pacboost.kernels.runtime import Wholes, compile_note, disk_cache
 from pacboost.numerics.interactive import uninterrupted
 
 
-def compile_kernel(function: Any, *, allocates: bool = True) -> Any:
+def compile_kernel(function: FunctionType, *, allocates: bool = True) -> Any:
     """Make a function that is compiled when it is first called with arguments of some types."""
     try:
         dispatcher = _dispatcher(function, cache=True)
@@ -27,15 +30,15 @@ def compile_kernel(function: Any, *, allocates: bool = True) -> Any:
     except RuntimeError:
         compile_note.not_kept = compile_note.NO_FOLDER
         dispatcher = _dispatcher(function)
-    usual = dispatcher.compile
+    compile_form = dispatcher.compile
 
-    def compile_and_say(signature: Any) -> Any:
+    def compile_and_say(signature: tuple[types.Type, ...]) -> Any:
         path = dispatcher.stats.cache_path
         name = f"*.{function.__qualname__.replace('<', '').replace('>', '')}-*.nbi"
         if not dispatcher.signatures and (path is None or not any(Path(path).glob(name))):
             compile_note.say_to_a_person()
         with uninterrupted():
-            return usual(signature)
+            return compile_form(signature)
 
     dispatcher.compile = compile_and_say
     return dispatcher
@@ -44,23 +47,21 @@ def compile_kernel(function: Any, *, allocates: bool = True) -> Any:
 compile_team_kernel = compile_kernel
 
 
-def compile_part(function: Any, *, inlined: bool = False, **options: Any) -> Any:
+def compile_part(function: Callable[..., object], *, inlined: bool = False, **options: Any) -> Any:
     """Make a function that is compiled with every kernel that calls it."""
     return _dispatcher(function, **options)
 
 
-def _dispatcher(function: Any, **options: Any) -> Any:
+def _dispatcher(function: Callable[..., object], **options: Any) -> Any:
     return njit(nogil=True, error_model="numpy", **options)(function)
 
-
-# What numba_private.py has instructions for.
 
 on_stack = np.empty
 
 
 def _change(operation: str) -> Any:
     @intrinsic  # type: ignore[untyped-decorator]
-    def change_at(typing: Any, address: Any, value: Any) -> Any:
+    def change_at(typing: Any, address: types.Type, value: types.Type) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             kind = context.get_value_type(types.CPointer(types.int64))
             at = builder.inttoptr(values[0], kind)
@@ -68,7 +69,7 @@ def _change(operation: str) -> Any:
 
         return types.int64(types.intp, types.int64), generate
 
-    def change(array: Any, place: int, value: int) -> Any:
+    def change(array: Wholes, place: int, value: int) -> Any:
         return change_at(array.ctypes.data + array.itemsize * place, value)
 
     return _dispatcher(change)
@@ -79,7 +80,7 @@ exchange = _change("xchg")
 
 
 @_dispatcher
-def load(array: Any, place: int) -> Any:
+def load(array: Wholes, place: int) -> Any:
     """Read a number that other threads change."""
     return add(array, place, 0)
 
@@ -90,7 +91,7 @@ def pause() -> None:
 
 
 @_dispatcher
-def prefetch(array: Any, place: int) -> None:
+def prefetch(array: NDArray[np.generic], place: int) -> None:
     """Do nothing."""
 
 
@@ -99,11 +100,11 @@ def enter(function: int, member: int, team: int, arguments: int) -> None:
     raise NotImplementedError
 
 
-def entry_address(body: Any, kinds: tuple[Any, ...]) -> int:
+def entry_address(body: object, kinds: tuple[types.Type, ...]) -> int:
     """Raise as well."""
     raise NotImplementedError
 
 
-def is_compiled(body: Any, kinds: tuple[Any, ...]) -> bool:
+def is_compiled(body: object, kinds: tuple[types.Type, ...]) -> bool:
     """Return False: what is compiled for entries alone is never compiled here."""
     return False

@@ -1,6 +1,6 @@
-"""The threads of teams, and how Python hands them work; board.py says how they wait.
+"""The threads of teams, and how Python gives them work; board.py describes how they wait.
 
-Teams are kept and used again. Two fits at once have a team each.
+Teams are reused. Two fits at the same time have a team each.
 """
 
 from __future__ import annotations
@@ -21,18 +21,15 @@ from pacboost.kernels.runtime.entry import Body, Member, entry_of, plain_values
 from pacboost.kernels.runtime.threads import threads
 from pacboost.parallel.cores import usable_cores as cores
 
-MOST = 256
-"""The largest team."""
-ARGUMENTS = 256
-"""The most arguments of a kernel."""
-CELLS_WORTH_A_MEMBER = 4_096
-"""A member passes over so many in some 10 µs, and is called in less."""
-LEAST_USED = 1 / 3
-"""The least share of their time that members compute or look whether they may go on. With less,
-other programs have their cores: a member that waits gives way to them."""
-JUDGED_AFTER, FEWER_FOR, AT_MOST = 0.05, 0.5, 8.0
-"""Seconds of work that say so; how long there are fewer members then, at first and in the end."""
-
+MAX_MEMBERS = 256
+MAX_ARGUMENTS = 256
+MIN_CELLS_PER_MEMBER = 4_096
+"""A member takes about 10 µs for these, and less to be called."""
+MIN_BUSY_SHARE = 1 / 3
+"""Minimum share of their time that members compute or spin. If it is less, other programs use their
+cores, because a member that waits yields its core."""
+SECONDS_TO_JUDGE, MIN_SECONDS_HALVED, MAX_SECONDS_HALVED = 0.05, 0.5, 8.0
+"""Seconds of work before a team is judged; how long it is halved at first, and at most."""
 
 Steps = Sequence[tuple[Body, tuple[Any, ...]]]
 """Kernels and their arguments."""
@@ -42,21 +39,21 @@ class Team:
     """Threads that wait for work on one board; they are started when first needed."""
 
     def __init__(self) -> None:
-        self.board = board.board_for(MOST)
-        self._arguments = np.zeros(ARGUMENTS, dtype=np.int64)
+        self.board = board.board_for(MAX_MEMBERS)
+        self._arguments = np.zeros(MAX_ARGUMENTS, dtype=np.int64)
         self._address = self._arguments.ctypes.data
-        self._asleep = np.zeros(MOST, dtype=np.bool_)
+        self._asleep = np.zeros(MAX_MEMBERS, dtype=np.bool_)
         self._bells: list[threading.Semaphore] = [threading.Semaphore(0)]
         self._threads: list[threading.Thread] = []
         self._closed = False
-        self._most, self._until, self._pause = MOST, 0.0, FEWER_FOR
+        self._max_size, self._until, self._pause = MAX_MEMBERS, 0.0, MIN_SECONDS_HALVED
         self._wall = self._used = 0.0
 
     def run(self, body: Body, size: int, *arguments: Any) -> None:
-        """Have so many members run a kernel together; fewer where the machine is busy."""
-        if self._most < size and time.perf_counter() > self._until:
-            self._most = MOST
-        size = min(size, self._most)
+        """Run a kernel with ``size`` members, or fewer if the machine is busy."""
+        if self._max_size < size and time.perf_counter() > self._until:
+            self._max_size = MAX_MEMBERS
+        size = min(size, self._max_size)
         entry, words = entry_of(body, (self.board, *arguments))
         entry.layout.pack_into(self._arguments.data, 0, *words)
         if size == 1:
@@ -67,40 +64,40 @@ class Team:
             self._gather(size)
             board.lead(self.board, size, entry.address, self._address)
         finally:
-            self.board[board.CALLED] = 0  # also where the kernel was never reached
+            self.board[board.CALLED] = 0  # even if the kernel was never entered
         self._judge(size, time.perf_counter() - began, time.process_time() - used)
 
     def _judge(self, size: int, wall: float, used: float) -> None:
-        """Halve the team for a while if its members have waited for each other most of the time.
+        """Halve the team for a while if its members have mostly waited for each other.
 
-        A member that has no core keeps all others waiting, at every barrier. What kernels find does
+        A member without a core makes all others wait at every barrier. The results of kernels do
         not depend on the number of members.
         """
         self._wall += wall
         self._used += used / size
-        if self._wall < JUDGED_AFTER:
+        if self._wall < SECONDS_TO_JUDGE:
             return
-        if self._used < LEAST_USED * self._wall:
-            self._most, self._until = size // 2, time.perf_counter() + self._pause
-            self._pause = min(2 * self._pause, AT_MOST)
-        elif self._most == MOST:
-            self._pause = FEWER_FOR
+        if self._used < MIN_BUSY_SHARE * self._wall:
+            self._max_size, self._until = size // 2, time.perf_counter() + self._pause
+            self._pause = min(2 * self._pause, MAX_SECONDS_HALVED)
+        elif self._max_size == MAX_MEMBERS:
+            self._pause = MIN_SECONDS_HALVED
         self._wall = self._used = 0.0
 
     def run_in_turn(self, steps: Steps, size: int, goes_on: Wholes) -> None:
-        """Have so many members run some kernels in turn, again and again: board.take_turns."""
-        written = np.zeros((len(steps), ARGUMENTS), dtype=np.int64)
+        """Run some kernels in turn, repeatedly, with ``size`` members: board.take_turns."""
+        packed = np.zeros((len(steps), MAX_ARGUMENTS), dtype=np.int64)
         places = np.zeros((len(steps), 2), dtype=np.int64)
-        for place, own, (body, arguments) in zip(places, written, steps, strict=True):
+        for place, line, (body, arguments) in zip(places, packed, steps, strict=True):
             entry, words = entry_of(body, (self.board, *arguments))
-            entry.layout.pack_into(own.data, 0, *words)
-            place[:] = entry.address, own.ctypes.data
+            entry.layout.pack_into(line.data, 0, *words)
+            place[:] = entry.address, line.ctypes.data
         self.run(board.take_turns, size, places, goes_on)
 
     def run_stoppably(self, body: Body, size: int, *arguments: Any) -> None:
-        """Do what ``run`` does on another thread, so that this one can be interrupted.
+        """Call ``run`` on another thread, so that this one can be interrupted.
 
-        Python hands signals to its main thread only, and not while that is inside a kernel.
+        Python handles signals on its main thread only, and not while that is inside a kernel.
         """
         if threading.current_thread() is not threading.main_thread():
             self.run(body, size, *arguments)
@@ -109,11 +106,11 @@ class Team:
             running = leader.submit(self.run, body, size, *arguments)
             try:
                 while not wait([running], timeout=0.1).done:
-                    pass  # a signal may have been taken by another thread: look after it
+                    pass  # another thread may have received a signal: check regularly
                 running.result()
             except BaseException:
                 self.board[board.STOP] = 1
-                wait([running])  # nobody may write into arrays that we have left
+                wait([running])  # it writes into arrays that may be freed afterwards
                 raise
             finally:
                 self.board[board.STOP] = 0
@@ -123,7 +120,7 @@ class Team:
             call = len(self._bells), threading.Semaphore(0)
             thread = threading.Thread(target=self._work, args=call, name="pacboost", daemon=True)
             thread.start()
-            self._bells.append(call[1])  # only now: Ctrl-C must not leave a member without a thread
+            self._bells.append(call[1])  # after start: each bell has a thread even after Ctrl-C
             self._threads.append(thread)
         if board.rouse(self.board, size, self._asleep):
             for member in range(1, size):
@@ -133,10 +130,10 @@ class Team:
     def _work(self, member: int, bell: threading.Semaphore) -> None:
         while not self._closed:
             bell.acquire()
-            board.serve(self.board, member)  # comes back at once where the team is closed
+            board.serve(self.board, member)  # returns at once if the team is closed
 
     def close(self) -> None:
-        """End all threads: memory that they look at must not vanish under them."""
+        """End all threads, because they read memory that is about to be freed."""
         self._closed = True
         self.board[board.JOB] = board.CLOSED
         for bell in self._bells:
@@ -146,13 +143,10 @@ class Team:
 
 
 class PlainTeam(Team):
-    """A team without entries: each member is a thread of Python that calls the kernel.
-
-    Its threads are started for every kernel. See numba_public.py.
-    """
+    """A team without entries: threads are started for every call of a kernel (numba_public.py)."""
 
     def run(self, body: Body, size: int, *arguments: Any) -> None:
-        """Have so many members run a kernel together."""
+        """Run a kernel with ``size`` members."""
         values = plain_values(arguments)
 
         def call(member: int) -> None:
@@ -178,25 +172,25 @@ def _close() -> None:
 
 
 def largest_team() -> int:
-    """Return the number of threads in use, or that of cores if it is less.
+    """Return the number of threads in use, or the number of cores if that is smaller.
 
     Members that share a core would wait for each other at every barrier.
     """
-    return max(1, min(threads(), cores(), MOST))
+    return max(1, min(threads(), cores(), MAX_MEMBERS))
 
 
 def team_for(cells: int) -> int:
-    """Return the size of a team for a pass over so many cells: rows times outputs."""
-    return max(1, min(largest_team(), cells // CELLS_WORTH_A_MEMBER))
+    """Return the size of a team for a pass over some cells: rows times outputs."""
+    return max(1, min(largest_team(), cells // MIN_CELLS_PER_MEMBER))
 
 
-def together(body: Body, *arguments: Any, at_most: int = MOST, stoppable: bool = False) -> None:
-    """Have a kernel run by a team of the threads in use, but no more than ``at_most``.
+def together(
+    body: Body, *arguments: Any, at_most: int = MAX_MEMBERS, stoppable: bool = False
+) -> None:
+    """Run a kernel with a team of the threads in use, at most ``at_most``.
 
-    A ``stoppable`` kernel may take long, and ends early where it finds STOP on the board: so that
-    Ctrl-C need not wait for it.
-
-    Where arrays are in a GPU's memory, the kernel's twin is run there.
+    A ``stoppable`` kernel may take long; on Ctrl-C it ends early, because it checks STOP on the
+    board. If arrays are in a GPU's memory, the kernel's twin runs there.
     """
     if runs_on_gpu(arguments):
         TWINS[body.__name__](*arguments)
@@ -210,9 +204,9 @@ def together(body: Body, *arguments: Any, at_most: int = MOST, stoppable: bool =
 
 
 def in_turn(steps: Steps, at_most: int, goes_on: Wholes) -> None:
-    """Have a team run kernels one after the other, again and again, while ``goes_on`` is not 0.
+    """Run kernels one after the other with a team, repeatedly while ``goes_on`` is not 0.
 
-    What they exchange is in arrays: Python has no say until they have ended.
+    They exchange data in arrays; nothing of Python runs until they end.
     """
     team = _a_team()
     try:
@@ -224,5 +218,5 @@ def in_turn(steps: Steps, at_most: int, goes_on: Wholes) -> None:
 def _a_team() -> Team:
     try:
         return _idle.pop()
-    except IndexError:  # to ask first does not help: another fit may take the last one meanwhile
+    except IndexError:  # a check before would not help: another fit may take the last one
         return Team() if jit.HAS_ENTRIES else PlainTeam()

@@ -1,7 +1,7 @@
 """Run a kernel on several threads, each on its share of rows or columns.
 
-Every share writes its own part of the output; sums over rows are of whole numbers, or made span by
-span of a fixed size. So the answer is the same for any number of threads.
+Every share writes a separate part of the output; sums over rows are of integers, or computed span
+by span of a fixed size. So the result is the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from contextvars import ContextVar
 from pacboost.parallel.cores import thread_count
 
 ROWS_PER_SPAN = 32_768
-COLUMNS_AT_ONCE = 4
-CELLS_WORTH_A_THREAD = 65_536
+COLUMNS_PER_GROUP = 4
+MIN_CELLS_PER_THREAD = 65_536
 ROWS_FOR_CHEAP_KERNELS = 400_000
 """Waking a thread takes about 0.1 ms, in which a kernel at 0.5 ns a row does 200,000 rows."""
 
@@ -30,7 +30,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 @contextmanager
 def using(n_jobs: int | None) -> Iterator[None]:
-    """Set how many threads are used inside this block; None and -1 mean all cores."""
+    """Set the number of threads for this block; None and -1 mean all cores."""
     token = _threads.set(thread_count(n_jobs))
     try:
         yield
@@ -46,8 +46,8 @@ def threads() -> int:
 def each_rows(task: Task, n_rows: int, *, at_least: int = 1, width: int = 1) -> None:
     """Call ``task(start, stop)`` on shares of the rows, cut between spans.
 
-    ``at_least`` so many rows are worth waking a thread: more than one span for cheap kernels. Rows
-    of ``width`` numbers each have shorter spans.
+    Up to ``at_least`` rows are not worth waking a thread. Rows of ``width`` numbers have shorter
+    spans.
     """
     if n_rows <= at_least:
         task(0, n_rows)
@@ -57,25 +57,25 @@ def each_rows(task: Task, n_rows: int, *, at_least: int = 1, width: int = 1) -> 
 
 def each_columns(task: Task, n_columns: int, n_rows: int) -> None:
     """Call ``task(first, last)`` on shares of the columns, cut between groups worth a thread."""
-    groups = max(1, CELLS_WORTH_A_THREAD // max(1, n_rows * COLUMNS_AT_ONCE))
-    _each(task, n_columns, groups * COLUMNS_AT_ONCE)
+    groups = max(1, MIN_CELLS_PER_THREAD // max(1, n_rows * COLUMNS_PER_GROUP))
+    _each(task, n_columns, groups * COLUMNS_PER_GROUP)
 
 
 def span_size(width: int = 1) -> int:
-    """How many rows of so many numbers make a span."""
+    """Return the number of rows in a span, for rows of ``width`` numbers."""
     return max(1, ROWS_PER_SPAN // width)
 
 
 def span_count(n_rows: int, width: int = 1) -> int:
-    """How many spans of a fixed size there are; what is summed in floats is summed by span."""
+    """Return the number of spans; floats are summed span by span."""
     return -(-n_rows // span_size(width))
 
 
 def _each(task: Task, size: int, unit: int) -> None:
-    """One share a thread, and the calling thread takes the first.
+    """Run one share on each thread, the first on the calling thread.
 
-    A thread that comes back from a kernel has to wait for the interpreter's lock, so few calls on
-    large shares beat many on small ones (measured: twice as fast at a million rows).
+    A thread that returns from a kernel waits for the interpreter's lock, so few calls on large
+    shares are faster than many on small ones (measured: twice as fast at a million rows).
     """
     units = -(-size // unit)
     shares = min(threads(), units)
@@ -89,6 +89,6 @@ def _each(task: Task, size: int, unit: int) -> None:
     try:
         task(ends[0], ends[1])
     finally:
-        wait(others)  # also on Ctrl-C: nobody may write into arrays we have left
+        wait(others)  # also on Ctrl-C: they write into arrays that may be freed afterwards
     for other in others:
         other.result()

@@ -6,7 +6,7 @@ import { stage } from "lab/stage.js";
 import { ask } from "lab/api.js";
 import { certificateCard } from "lab/certificates.js";
 
-const WORLDS = new Set(["lecture", "toy", "points", "csv"]);
+const WORLDS = new Set(["lecture", "points", "csv"]);
 
 export function filteringPanel(lab) {
   const worlds = lab.catalog.data.filter((one) => !WORLDS.has(one.kind) && one.plane !== false);

@@ -33,7 +33,7 @@ export function railView(lab) {
     }));
     return section("Data", choose, entry ? h("p", { class: "small" }, entry.about) : null, knobs,
       data.kind === "csv" ? csvPanel(data) : null,
-      h("div", { class: "row" }, data.kind === "csv" || data.kind === "points" || data.kind === "lecture" || data.kind === "toy" ? null
+      h("div", { class: "row" }, data.kind === "csv" || data.kind === "points" || data.kind === "lecture" ? null
         : h("button", { class: "again", onclick: () => lab.setData({ seed: (data.seed ?? 0) + 1 }) }, "Draw again"),
       h("label", { class: "button file" }, "Open a CSV", h("input", { type: "file", accept: ".csv,text/csv", class: "unseen", id: "csv-file", disabled: Boolean(recording), onchange: (event) => open(event.target.files[0]) }))),
       lab.state.lanes.length > 1 ? h("label", { class: "check" }, h("input", { type: "checkbox", checked: lab.state.shared, onchange: (event) => lab.change((state) => { state.shared = event.target.checked; }) }), "changes go to all runs") : null);

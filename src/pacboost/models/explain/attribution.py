@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from pacboost.errors import DataError
 from pacboost.hypotheses.tree import TreeRule
@@ -57,19 +57,19 @@ def shap_values(
 
     def task(start: int, stop: int) -> None:
         for arguments in prepared:
-            tree_shap.add(codes, start, stop, shares, *arguments)
+            tree_shap.add(codes, start, stop, shares, arguments)
 
     each_rows(task, codes.shape[1])
     return shares, expected
 
 
-def _prepare(tree: TreeRule, vote: float) -> tuple[tuple[Any, ...], Doubles]:
+def _prepare(tree: TreeRule, vote: float) -> tuple[tree_shap.ShapTree, Doubles]:
     """Return the kernel's arguments for a tree, and the tree's mean by cover."""
     feature, left, right = (_plain(a, np.int32) for a in (tree.feature, tree.left, tree.right))
     values = vote * _plain(tree.values, np.float64)
     before, distinct, share, reached = _edges(tree)
     factor, inverse, pull = _tables(share, -(-int(distinct.max()) // 2))
-    arguments = (
+    arguments = tree_shap.ShapTree(
         tree.bins.missing,
         feature,
         _plain(tree.cut, np.int32),
@@ -149,7 +149,7 @@ def _checked(trees: Sequence[TreeRule], votes: ArrayLike, codes: NDArray[np.uint
     return weights
 
 
-def _plain(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+def _plain(array: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
     """Return the array in the form that the kernels are compiled for."""
     return np.require(array, dtype, ["C", "W"])
 
@@ -177,7 +177,7 @@ class ShapValues:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __getitem__(self, rows: Any) -> ShapValues:
+    def __getitem__(self, rows: int | slice | NDArray[Any]) -> ShapValues:
         """Return some rows."""
         shown = None if self.display_data is None else self.display_data[rows]
         return ShapValues(
@@ -189,7 +189,7 @@ class ShapValues:
         return f"ShapValues(shape={self.values.shape}, feature_names={self.feature_names})"
 
 
-def in_shap_form(model: Model, table: Table, shares: Doubles, expected: Any) -> Any:
+def in_shap_form(model: Model, table: Table, shares: Doubles, expected: ArrayLike) -> Any:
     """Return SHAP values as shap's ``Explanation`` if shap is installed, else as ``ShapValues``."""
     rows = table.rows()
     names = [str(name) for name in model.classes] if shares.ndim == 3 else None

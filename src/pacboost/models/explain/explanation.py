@@ -111,7 +111,12 @@ class Explanation:
 
 
 def explain(
-    model: Model, table: Table, prediction: Any, top: int, for_class: Any = None, by: str = "column"
+    model: Model,
+    table: Table,
+    prediction: object,
+    top: int,
+    for_class: object = None,
+    by: str = "column",
 ) -> Explanation:
     """Explain the score of a table's only row, for a class or, of a regression, as a number.
 
@@ -154,7 +159,7 @@ def explain(
     )
 
 
-def class_number(classes: list[Any], for_class: Any) -> int | None:
+def class_number(classes: list[Any], for_class: object) -> int | None:
     """Find a class by its name; None for None."""
     if for_class is None:
         return None

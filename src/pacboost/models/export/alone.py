@@ -30,7 +30,7 @@ def _lines(text: str) -> list[list[float]]:
     return [[float(number) for number in line.split()] for line in text.strip().splitlines()]
 
 
-def _absent(cell: Any) -> bool:
+def _absent(cell: object) -> bool:
     """Check whether a cell is missing: None, or NaN, which differs from itself."""
     return cell is None or bool(cell != cell)  # noqa: PLR0124
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import ParameterError
 from pacboost.models.calibration import Isotonic, Sigmoid
 from pacboost.models.export.program import Output, Program
 from pacboost.models.export.trees import Trees
@@ -28,11 +27,7 @@ KEYWORDS = (
 
 def to_c(program: Program, name: str = "model") -> str:
     """Return the text of the file; the names of all it defines begin with ``name``."""
-    if program.lists is not None:
-        raise ParameterError(
-            "lists of words are exported to Python only: reading texts as pacboost does needs "
-            "Unicode's own letters and cases, which C99 does not know. Give a path that ends in .py"
-        )
+    program.refuse_words("C99 does not know the letters and cases of Unicode")
     sections = _sections()
     needed = _needed_sections(program)
     code = "\n".join(sections[part] for part in needed)

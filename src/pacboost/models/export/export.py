@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+
+from sklearn.base import BaseEstimator
 
 from pacboost.errors import ParameterError
 from pacboost.models.export.c import to_c
 from pacboost.models.export.onnx import to_onnx
 from pacboost.models.export.program import MAX_SPLITS, Program, program_of
 from pacboost.models.export.python import to_python
+from pacboost.models.model import Model
 from pacboost.sources.optional import atomic_write
 
 KINDS: dict[str, tuple[Callable[[Program, str], str | bytes], int]] = {
@@ -22,7 +24,7 @@ KINDS: dict[str, tuple[Callable[[Program, str], str | bytes], int]] = {
 ENDINGS = {".py": "python", ".c": "c", ".onnx": "onnx"}
 
 
-def export(model: Any, path: str | Path, kind: str | None = None) -> None:
+def export(model: BaseEstimator | Model, path: str | Path, kind: str | None = None) -> None:
     """Write a fitted model as a program that needs no pacboost and predicts the same.
 
     ``kind`` is "python" (one file, standard library only), "c" (C99, one file) or "onnx" (needs
@@ -39,7 +41,8 @@ def export(model: Any, path: str | Path, kind: str | None = None) -> None:
         )
         raise ParameterError(
             f"{asked}; it may be {', '.join(map(repr, KINDS))}, or left out if the path ends "
-            f"in {', '.join(ENDINGS)}"
+            f"in {', '.join(ENDINGS)}",
+            parameter="kind",
         )
     written, max_splits = KINDS[kind]
     content = written(program_of(model, max_splits), path.stem)

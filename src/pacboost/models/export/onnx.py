@@ -182,11 +182,7 @@ OPSET, TREES_OPSET, IR = 18, 5, 10
 
 def to_onnx(program: Program) -> bytes:
     """Return the bytes of the file."""
-    if program.lists is not None:
-        raise ParameterError(
-            "lists of words are exported to Python only: ONNX has no operator that reads texts as "
-            "pacboost does. Give a path that ends in .py"
-        )
+    program.refuse_words("ONNX has no operator that reads texts as pacboost does")
     graph, answer = Graph(), program.answer
     levels = program.levels.counts(len(program.names))
     sums = sums_of(graph, agreed(program.trees, levels))

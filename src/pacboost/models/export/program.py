@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import ParameterError
@@ -41,7 +42,7 @@ class Cut:
     at: float
 
 
-def chosen_cut(model: Any) -> tuple[float, int, Certificate | None] | None:
+def chosen_cut(model: BaseEstimator) -> tuple[float, int, Certificate | None] | None:
     """Return threshold, place of the class and certificate of a fitted classifier, if any."""
     if getattr(model, "threshold_", None) is None:
         return None
@@ -57,7 +58,7 @@ def chosen_cut(model: Any) -> tuple[float, int, Certificate | None] | None:
     if model.positive is not None:
         place = classes.tolist().index(model.positive)
     decision = vars(model).get("decision_")
-    certified = decision is not None and model._as_decided()  # no other threshold was set since
+    certified = decision is not None and model._is_as_chosen  # no other threshold was set since
     return model.threshold_, place, decision.certificate if certified else None
 
 
@@ -149,20 +150,23 @@ class Program:
         what = f"{answer.classes.size} labels" if answer.kind == "several" else what
         rows = f"{len(self.names)} columns" if self.text is None else "texts"
         rows = "rows with texts" if isinstance(self.text, MixedFeatures) else rows
-        return [f"A model of pacboost: {rows} in, {what} out.", *self._certified]
+        about = [f"A model of pacboost: {rows} in, {what} out."]
+        if self.certificate is not None:
+            delta = self.certificate.delta
+            chance = f" That may fail with probability {delta:g}." if delta else ""
+            about.append(f"Certified: {self.certificate.claim}{chance}")
+        return about
 
-    @property
-    def _certified(self) -> list[str]:
-        certificate = self.certificate
-        if certificate is None:
-            return []
-        chance = (
-            f" That may fail with probability {certificate.delta:g}." if certificate.delta else ""
-        )
-        return [f"Certified: {certificate.claim}{chance}"]
+    def refuse_words(self, reason: str) -> None:
+        """Refuse lists of words, for a language that cannot read texts."""
+        if self.lists is not None:
+            raise ParameterError(
+                f"lists of words are exported to Python only: {reason}. Give a path that ends in "
+                ".py"
+            )
 
 
-def program_of(model: Any, max_splits: int = MAX_SPLITS) -> Program:
+def program_of(model: BaseEstimator | Model, max_splits: int = MAX_SPLITS) -> Program:
     """Return the program of a fitted estimator or model; refuse models that cannot be exported."""
     chosen = chosen_cut(model)
     fitted = getattr(model, "model_", model)
@@ -180,7 +184,7 @@ def program_of(model: Any, max_splits: int = MAX_SPLITS) -> Program:
     return replace(program, answer=replace(program.answer, cut=cut), certificate=certificate)
 
 
-def _plain_program(model: Any, fitted: Any, max_splits: int) -> Program:
+def _plain_program(model: BaseEstimator | Model, fitted: object, max_splits: int) -> Program:
     if not isinstance(fitted, Model):
         raise ParameterError(
             f"{type(model).__name__} cannot be exported: it holds no vote of rules and no forest. "

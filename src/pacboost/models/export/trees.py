@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,16 +76,23 @@ class Trees:
             numbers = np.array([subsets[s] for s in part.subsets] + [-1], dtype=np.int64)
             return numbers[part.subset]
 
+        def joined(name: str) -> NDArray[Any]:
+            return np.concatenate([getattr(part, name) for part in all_parts])
+
+        def children(name: str) -> Whole:
+            parts = [moved(getattr(part, name), k) for k, part in enumerate(all_parts)]
+            return np.concatenate(parts)
+
         return cls(
-            np.concatenate([part.feature for part in all_parts]),
-            np.concatenate([part.cut for part in all_parts]),
-            np.concatenate([part.missing_left for part in all_parts]),
-            np.concatenate([moved(part.left, k) for k, part in enumerate(all_parts)]),
-            np.concatenate([moved(part.right, k) for k, part in enumerate(all_parts)]),
-            np.concatenate([numbered(part) for part in all_parts]),
-            tuple(subsets),
-            np.concatenate([moved(part.roots, k) for k, part in enumerate(all_parts)]),
-            lines,
+            feature=joined("feature"),
+            cut=joined("cut"),
+            missing_left=joined("missing_left"),
+            left=children("left"),
+            right=children("right"),
+            subset=np.concatenate([numbered(part) for part in all_parts]),
+            subsets=tuple(subsets),
+            roots=children("roots"),
+            lines=lines,
         )
 
     @classmethod

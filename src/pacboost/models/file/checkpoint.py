@@ -21,7 +21,7 @@ from pacboost.models.file import container, parts
 from pacboost.models.file.fields import Fields, columns, records
 from pacboost.models.file.rules import from_plain, to_plain
 from pacboost.samples.bins import Bins
-from pacboost.sources.optional import part_of
+from pacboost.sources.optional import remove_leftovers
 
 KIND = "checkpoint"
 MAX_VOTE = 1e6
@@ -53,7 +53,6 @@ class Checkpoint:
 
     def save(self, path: str | Path) -> None:
         """Write the file whole or not at all."""
-        path = Path(path)
         content = {
             "settings": self.settings,
             "position": self.position,
@@ -69,18 +68,12 @@ class Checkpoint:
             "mass": self.mass,
             "arrays": self.arrays,
         }
-        try:
-            container.write(path, KIND, content)
-        except OSError as problem:
-            raise FileError(
-                f"{path}: the checkpoint cannot be written ({problem.strerror or problem}); an "
-                "earlier one, if any, is unchanged"
-            ) from problem
+        container.write(Path(path), KIND, content)
 
 
 def delete(path: Path) -> None:
     """Delete a checkpoint that is no longer needed, and the partial file of a killed run."""
-    part_of(path)
+    remove_leftovers(path)
     with suppress(OSError):
         path.unlink()
 
@@ -137,7 +130,7 @@ def _checkpoint(content: Fields) -> Checkpoint:
     return checkpoint
 
 
-def _holds_array(value: Any) -> bool:
+def _holds_array(value: object) -> bool:
     """Check whether a value contains an array; settings with one could not be compared."""
     if isinstance(value, dict):
         return any(map(_holds_array, value.values()))

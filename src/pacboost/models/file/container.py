@@ -21,7 +21,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
@@ -29,8 +29,8 @@ from typing import Any
 
 from pacboost.errors import FileError
 from pacboost.models.file import document
-from pacboost.models.file.document import MemoryBudget
-from pacboost.sources.optional import part_of, place_of
+from pacboost.models.file.document import MemoryBudget, MemoryLimitError
+from pacboost.sources.optional import atomic_write
 
 VERSION = 3
 DIGEST = 32
@@ -59,21 +59,27 @@ def packed(content: dict[str, Any]) -> Iterator[bytes | memoryview]:
 
 def write(path: Path, kind: str, content: dict[str, Any]) -> None:
     """Write a file whole or not at all: first to a temporary file, which then replaces it."""
-    place = place_of(path)
-    part = part_of(place)
+    with atomic_write(path) as part, part.open("wb") as file:
+        digest = hashlib.sha256()
+        for piece in (f"pacboost {kind} {VERSION}\n".encode(), *packed(content)):
+            digest.update(piece)
+            file.write(piece)
+        file.write(digest.digest())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def refusing_damage(path: str | Path) -> Iterator[None]:
+    """Turn errors of reading into errors that name the file."""
     try:
-        with part.open("wb") as file:
-            digest = hashlib.sha256()
-            for piece in (f"pacboost {kind} {VERSION}\n".encode(), *packed(content)):
-                digest.update(piece)
-                file.write(piece)
-            file.write(digest.digest())
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(place)
-    finally:
-        with suppress(OSError):
-            part.unlink()
+        yield
+    except MemoryLimitError as problem:
+        raise MemoryLimitError(f"{path}: {problem}") from problem
+    except (
+        ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError
+    ) as problem:  # fmt: skip
+        raise FileError(f"{path}: is damaged ({problem})") from problem
 
 
 def kind_of(path: Path) -> str:
@@ -93,15 +99,13 @@ def read(path: Path, kind: str, memory: int = 0) -> Content:
             raise FileError(f"{path}: holds a {found_kind}; a pacboost {kind} file is needed")
         sha256 = _checked_digest(path, file, size)
         room = MemoryBudget.of(size, memory)
-        try:
+        with refusing_damage(path):
             line = file.readline(MAX_LINE_BYTES)
             n_left = size - DIGEST - file.tell()
             if not line[:-1].isdigit() or line[-1:] != b"\n" or int(line) > n_left:
                 raise ValueError(f"the document cannot have {line[:20]!r} bytes")
             text = file.read(int(line))
             content = document.read(text, file.readinto, size - DIGEST - file.tell(), room)
-        except (LookupError, RecursionError, TypeError, ValueError) as problem:
-            raise FileError(f"{path}: is damaged ({problem})") from problem
     return Content(kind, content, room, sha256)
 
 

@@ -41,7 +41,7 @@ class Fields:
     ValueError: model.features: is -3; it must be a whole number, 1 to 10
     """
 
-    def __init__(self, content: Any, where: str, room: MemoryBudget) -> None:
+    def __init__(self, content: object, where: str, room: MemoryBudget) -> None:
         self.where, self.room = where, room
         if not isinstance(content, dict):
             self.refuse(None, f"is {_kind(content)} where names and values are needed")
@@ -98,7 +98,11 @@ class Fields:
         return [w for w in words if isinstance(w, str) or self.refuse(name, "is not words")]
 
     def array(
-        self, name: str, kind: DTypeLike, *shape: int | None, within: Any = None
+        self,
+        name: str,
+        kind: DTypeLike,
+        *shape: int | None,
+        within: tuple[float, float] | None = None,
     ) -> NDArray[Any]:
         """Return an array of a kind and shape (None: any length), finite and within bounds.
 
@@ -152,16 +156,18 @@ class Fields:
             self.refuse(name, "is a field that this version does not know")
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: object, other: object) -> bool:
     """Compare plain values; a list equals a tuple."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return len(one) == len(other) and all(map(_same, one, other))
-    return bool(np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other)
+    return bool(
+        np.array_equal(one, np.asarray(other)) if isinstance(one, np.ndarray) else one == other
+    )
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     return "null" if value is None else type(value).__name__
 
 
@@ -239,7 +245,7 @@ def _values(part: Fields, field: Field[Any], count: int) -> list[Any]:
     return values
 
 
-def check(part: Fields, field: Field[Any], value: Any) -> None:
+def check(part: Fields, field: Field[Any], value: object) -> None:
     """Refuse a value that a field of a class cannot have."""
     declared = str(field.type)
     if declared in KINDS:

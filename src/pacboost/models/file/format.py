@@ -18,7 +18,6 @@ from pacboost.bounds.answering import Answering
 from pacboost.bounds.coverage import coverage_rule
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.held_out import HeldOut
-from pacboost.errors import FileError
 from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.shapes import Counts
 from pacboost.hypotheses.vote import Vote
@@ -66,10 +65,7 @@ def save(model: Model, path: str | Path, seen: Sequence[Sketch] = ()) -> None:
         **parts.optional(model, BESIDE),
         **({"rows_seen": [sketch.to_dict() for sketch in seen]} if seen else {}),
     }
-    try:
-        container.write(Path(path), kind_of(model), container.sealed(content))
-    except OSError as problem:
-        raise FileError(f"{path}: cannot be written ({problem.strerror or problem})") from problem
+    container.write(Path(path), kind_of(model), container.sealed(content))
 
 
 def read(path: str | Path, memory: int = 0) -> container.Content:
@@ -84,13 +80,16 @@ def kind_of(model: Model) -> str:
 
 
 def load(path: str | Path, memory: int = 0) -> Model:
-    """Read a file that ``save`` wrote, and refuse content that no fit could have written."""
+    """Read a file that ``save`` wrote, and refuse content that no fit could have written.
+
+    Reading may take ``memory`` bytes, if that is more than the size of the file allows.
+    """
     return opened(read(path, memory), path)
 
 
 def opened(content: container.Content, path: str | Path) -> Model:
     """Build the model from the content of a file."""
-    try:
+    with container.refusing_damage(path):
         document = Fields(content.document, "content", content.room)
         core, about = document.part("model"), document.part("about")
         beside = {
@@ -107,13 +106,11 @@ def opened(content: container.Content, path: str | Path) -> Model:
         about.end()
         parts.check_model(model)
         return parts.with_digests(model, content.document)
-    except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
-        raise FileError(f"{path}: is damaged ({problem})") from problem
 
 
 def _core(model: Model) -> dict[str, Any]:
     columns_stored = model.schema.to_dict()
-    common = {"classes": model.classes.tolist(), "levels": columns_stored["levels"]}
+    common = {"classes": parts.classes_written(model.classes), "levels": columns_stored["levels"]}
     if model.forest:
         return common | _forest_core(model)
     return (

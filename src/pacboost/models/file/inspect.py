@@ -89,8 +89,10 @@ class Summary:
         return "\n".join([self.sentence, "", *shown])
 
 
-def inspect(path: str | Path) -> Summary:
+def inspect(path: str | Path, *, memory: int = 0) -> Summary:
     """Return a summary of a model file, after checking its SHA-256.
+
+    Reading may take ``memory`` bytes, if that is more than the size of the file allows.
 
     Its rules are not checked: ``pacboost.load`` checks them, and ``pacboost.verify`` recomputes the
     certificate.
@@ -99,8 +101,8 @@ def inspect(path: str | Path) -> Summary:
     kind = container.kind_of(path)
     if kind not in ("model", "forest"):
         raise FileError(f"{path}: holds a {kind}; a pacboost model file is needed")
-    content = container.read(path, kind)
-    try:
+    content = container.read(path, kind, memory)
+    with container.refusing_damage(path):
         document = Fields(content.document, "content", content.room)
         core, about = document.part("model"), document.part("about")
         facts = _forest(core) if kind == "forest" else _vote(core)
@@ -121,8 +123,6 @@ def inspect(path: str | Path) -> Summary:
         )
         str(summary)  # raises if a sentence cannot be written
         return summary
-    except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
-        raise FileError(f"{path}: is damaged ({problem})") from problem
 
 
 def _vote(core: Fields) -> dict[str, Any]:

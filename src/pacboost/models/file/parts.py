@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pacboost.bounds import estimates, training
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
-from pacboost.errors import NotCertified
+from pacboost.errors import FileError, NotCertified
 from pacboost.ledgers.ledger import Ledger, Round
 from pacboost.models.file import fields
 from pacboost.models.file.container import CLAIMS, kept
@@ -74,6 +74,17 @@ def bins_read(part: Fields, features: int | None = None) -> Bins:
         part.refuse("thresholds", "are not in order")
     thresholds_of = tuple(np.split(thresholds, ends[:-1])) if sizes.size else ()
     return Bins(thresholds_of, middle, levels, sizes.astype(np.int64))
+
+
+def classes_written(classes: NDArray[Any]) -> list[Any]:
+    """Return the labels of the classes, and refuse those that a file would change."""
+    labels: list[Any] = classes.tolist()
+    for label in labels:
+        if isinstance(label, str) and label.endswith("\0"):  # NumPy would drop it when reading
+            raise FileError(f"class {label!r:.60} cannot be saved: it ends in a null character")
+        if isinstance(label, int) and label >= 2**63:
+            raise FileError(f"class {label} cannot be saved: it has more than 63 bits")
+    return labels
 
 
 def classes_read(part: Fields) -> NDArray[Any]:
@@ -145,7 +156,7 @@ def sketches_read(part: Fields) -> tuple[Sketch, ...]:
     return tuple(fields_of_sketches.made(str(k), Sketch.from_dict) for k in range(len(sketches)))
 
 
-def optional(model: Any, names: Iterable[str]) -> dict[str, Any]:
+def optional(model: Model, names: Iterable[str]) -> dict[str, Any]:
     """Return the parts of these names that a model has, as plain values."""
     parts = {name: getattr(model, name, None) for name in names}
     return {name: part.to_dict() for name, part in parts.items() if part is not None}
@@ -201,6 +212,13 @@ def check_model(model: Model) -> None:
     classes = model.classes.size
     if not model.forest:
         _check_ledger(model.ledger, classes)
+    decision, answering, coverage = model.decision, model.answering, model.coverage
+    claims = [] if decision is None else [decision.certificate, *decision.others]
+    claims += [] if coverage is None else coverage.certificates
+    if answering is not None and answering.chosen is not None:
+        claims.append(answering.certificate)
+    for claim in claims:
+        _check_certificate(claim, None, ())
     if model.certificate is not None:
         _check_certificate(model.certificate, model.held_out, [str(c) for c in model.classes])
     counts = model.counts
@@ -208,11 +226,10 @@ def check_model(model: Model) -> None:
         codes = 0 if model.bins is None else model.bins.missing + 1
         if counts.columns.max(initial=0) >= model.n_features or counts.rows.shape[1] != codes:
             raise ValueError("the counts are not those of the columns and bins")
-    rule = model.coverage
-    if rule is not None:
-        groups = len(getattr(rule, "groups", ()))
+    if coverage is not None:
+        groups = len(getattr(coverage, "groups", ()))
         allowed = (groups,) if groups else (1, classes)
-        if hasattr(rule, "score") != bool(classes) or len(rule.cutoffs) not in allowed:
+        if hasattr(coverage, "score") != bool(classes) or len(coverage.cutoffs) not in allowed:
             raise ValueError(f"the sets or intervals are not those of a model of {classes} classes")
 
 

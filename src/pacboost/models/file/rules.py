@@ -143,23 +143,25 @@ MAX_LEAVES = 2**16
 BYTES_TO_CHECK_A_SPLIT = 150
 BYTES_A_TREE = 2_000
 INTEGER_FIELDS = ("feature", "cut", "left", "right", "member")
+TREE_FIELDS: dict[str, type[np.generic]] = {
+    **dict.fromkeys(INTEGER_FIELDS, np.int32),
+    "missing_left": np.bool_,
+    **dict.fromkeys(("gain", "cover", "values"), np.float64),
+}
+"""The arrays of a tree that are stored unchanged; sets of levels are packed into bits."""
 MIN_INT32, MAX_INT32 = -(2**31), 2**31 - 1
 
 
 def written(trees: Sequence[TreeRule]) -> dict[str, NDArray[np.generic]]:
     """Concatenate trees; ``splits`` and ``subsets`` hold their numbers for each tree."""
-    joined = {
-        name: np.concatenate([getattr(tree, name) for tree in trees]) for name in INTEGER_FIELDS
-    }
     return {
         "splits": np.array([tree.feature.size for tree in trees], dtype=np.int32),
         "subsets": np.array([len(tree.members) for tree in trees], dtype=np.int32),
-        **{name: array.astype(np.int32) for name, array in joined.items()},
-        "missing_left": np.concatenate([tree.missing_left for tree in trees]).astype(np.bool_),
         "members": np.packbits(np.concatenate([tree.members for tree in trees]) != 0, axis=1),
-        "gain": np.concatenate([tree.gain for tree in trees]).astype(np.float64),
-        "cover": np.concatenate([tree.cover for tree in trees]).astype(np.float64),
-        "values": np.concatenate([tree.values for tree in trees]).astype(np.float64),
+        **{
+            name: np.concatenate([getattr(tree, name) for tree in trees]).astype(kind)
+            for name, kind in TREE_FIELDS.items()
+        },
     }
 
 
@@ -172,32 +174,25 @@ def read(part: Fields, features: int, bins: Bins | None, outputs: int) -> list[T
     subsets = part.array("subsets", np.int32, count, within=(0, MAX_LEAVES))
     lines = int(subsets.sum(dtype=np.int64))
     part.room.take(256 * lines + BYTES_A_TREE * count, part.where)
-    integers = {
+    arrays: dict[str, NDArray[Any]] = {
         name: part.array(name, np.int32, total, within=(MIN_INT32, MAX_INT32))
         for name in INTEGER_FIELDS
     }
-    missing_left = part.array("missing_left", np.bool_, total)
-    packed = part.array("members", np.uint8, lines, 32)
-    members = np.unpackbits(packed, axis=1)
-    gain = part.array("gain", np.float64, total)
-    cover = part.array("cover", np.float64, 2 * total + count, within=(0, MAX_NUMBER))
-    values = part.array("values", np.float64, total + count, outputs)
+    arrays["missing_left"] = part.array("missing_left", np.bool_, total)
+    arrays["members"] = np.unpackbits(part.array("members", np.uint8, lines, 32), axis=1)
+    arrays["gain"] = part.array("gain", np.float64, total)
+    arrays["cover"] = part.array("cover", np.float64, 2 * total + count, within=(0, MAX_NUMBER))
+    arrays["values"] = part.array("values", np.float64, total + count, outputs)
     part.end()
     with part.room.lent(BYTES_TO_CHECK_A_SPLIT * total, part.where):
-        _refuse_impossible(part, integers, splits, subsets, features)
-    at, of, line, leaf = (
-        np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-        for sizes in (splits, 2 * splits + 1, subsets, splits + 1)
-    )
+        _refuse_impossible(part, arrays, splits, subsets, features)
+    sizes = {"members": subsets, "cover": 2 * splits + 1, "values": splits + 1}
+    ends = {
+        name: [0, *np.cumsum(sizes.get(name, splits), dtype=np.int64).tolist()] for name in arrays
+    }
     return [
         TreeRule(
-            bins=bins,
-            **{name: array[at[t] : at[t + 1]] for name, array in integers.items()},
-            missing_left=missing_left[at[t] : at[t + 1]],
-            members=members[line[t] : line[t + 1]],
-            gain=gain[at[t] : at[t + 1]],
-            cover=cover[of[t] : of[t + 1]],
-            values=values[leaf[t] : leaf[t + 1]],
+            bins=bins, **{k: array[ends[k][t] : ends[k][t + 1]] for k, array in arrays.items()}
         )
         for t in range(count)
     ]
@@ -205,7 +200,7 @@ def read(part: Fields, features: int, bins: Bins | None, outputs: int) -> list[T
 
 def _refuse_impossible(
     part: Fields,
-    integers: dict[str, NDArray[np.int32]],
+    integers: dict[str, NDArray[Any]],
     splits: NDArray[np.int32],
     subsets: NDArray[np.int32],
     features: int,

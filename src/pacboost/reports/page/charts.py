@@ -99,6 +99,18 @@ def bars(
     return tag("table", head, tag("tbody", rows), class_=class_)
 
 
+def ranked_bars(
+    lines: Sequence[tuple[str, float, str]],
+    caption: str | None = None,
+    class_: str = "bars",
+    width: int = 120,
+) -> Markup:
+    """Return bars of names, sizes and texts, the largest as wide as the column."""
+    largest = max((size for _, size, _ in lines), default=1.0) or 1.0
+    drawn = ((name, meter(size / largest, width=width), text) for name, size, text in lines)
+    return bars(drawn, caption, class_)
+
+
 def short(value: float) -> str:
     """Format a length or a position in a drawing with at most two decimals.
 

@@ -20,8 +20,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
 from pacboost.bounds.held_out import HeldOut, named
 from pacboost.bounds.rounding import confidence
-from pacboost.ledgers.ledger import Ledger
-from pacboost.models.model import Model
+from pacboost.models.model import Model, without_rounds
 from pacboost.numerics.percent import percent, percent_above, percent_digits
 from pacboost.numerics.same_bits import log, mean
 from pacboost.reports.page.calibration import calibration, margins, predicted
@@ -41,11 +40,9 @@ from pacboost.reports.page.confusion import confusion, ranking
 from pacboost.reports.page.promises import certificates, facts, promises, tiles
 from pacboost.reports.page.rules import hardest, rounds, rules
 from pacboost.reports.page.shapes import shapes
-from pacboost.reports.page.subject import Evidence, Numbers, Rows, Subject
+from pacboost.reports.page.subject import Evidence, Numbers, Rows, Subject, uncertified
 from pacboost.sources.optional import atomic_write
 
-NO_RUN = ("", "none", "", 0, 0, False, False)
-"""The fields of an empty ledger."""
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E"
     "%3Crect width='16' height='16' rx='4' fill='%231f5fa8'/%3E"
@@ -65,6 +62,9 @@ class Page:
     """A page that a notebook shows in a frame."""
 
     text: str
+
+    def __repr__(self) -> str:
+        return f"Page of {len(self.text):,} characters; a notebook shows it"
 
     def _repr_html_(self) -> str:
         style = "width:100%;height:45em;border:0"
@@ -168,12 +168,6 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
-NEEDS_HELD_OUT_ROWS = (
-    "A certificate needs rows that the model was not trained on: fit with "
-    'certify="holdout", or pass such rows to pacboost.certify.'
-)
-
-
 @dataclass(frozen=True)
 class Sentence:
     """A claim in three parts; ``strong`` is the number, printed in bold."""
@@ -195,11 +189,7 @@ def sentence(subject: Subject, rows: Rows = None) -> Sentence:
     if best is None and subject.beside is not None:
         return Sentence(*wording.sentence(subject.beside))
     if best is None:
-        trained = next(iter(subject.certificates), None)
-        if trained is not None and not trained.vacuous:
-            claim, note = estimates.in_full(trained)
-            return Sentence(*claim, note)
-        return Sentence("Nothing is certified about this model yet.", "", "", NEEDS_HELD_OUT_ROWS)
+        return Sentence(*uncertified(subject.ledger), ".")
     claim, note = estimates.in_full(best, subject.held_out, subject.classes)
     return Sentence(*claim, note)
 
@@ -219,22 +209,20 @@ def _of_numbers(rows: Rows) -> Sentence:
 
 def line(subject: Subject, rows: Rows) -> Markup | None:
     """Draw the measured and the proved errors on one line that starts at 0."""
-    best = next((c for c in subject.certificates if not c.vacuous), None)
+    best = next((c for c in subject.certificates if c.delta > 0 and not c.vacuous), None)
     marks: list[tuple[str, float, str, str]] = []
     if best is not None:
-        measured = _seen(best)
-        if measured is not None:
-            marks.append(("seen", *measured))
-        text = "the training rows, with certainty"
-        if best.delta:
-            text = f"{best.of_what}, with {confidence(best.delta)} confidence"
-        marks.append(("proved", best.value, percent_above(best.value), f"proved for {text}"))
+        mistakes, count = best.inputs.get("k"), best.inputs.get("n")
+        if isinstance(mistakes, int) and isinstance(count, int) and count > 0:
+            kind = f"{wording.distinct(best)}held-out"
+            text = f"measured: {mistakes:,} of {count:,} {kind} rows are wrong"
+            marks.append(("seen", mistakes / count, percent(mistakes / count), text))
+        text = f"proved for {best.of_what}, with {confidence(best.delta)} confidence"
+        marks.append(("proved", best.value, percent_above(best.value), text))
     if isinstance(rows, Evidence):
-        labels = rows.several and best is not None and best.delta == 0  # it counts labels too
-        error = float((rows.labels != rows.predictions).mean()) if labels else rows.error
-        what = "labels of the" if labels else "" if not rows.several else "sets of labels of the"
-        text = f"measured on the {what} {rows.rows:,} rows given for this report"
-        marks.append(("given", error, percent(error), text.replace("  ", " ")))
+        what = "sets of labels of the " if rows.several else ""
+        text = f"measured on the {what}{rows.rows:,} rows given for this report"
+        marks.append(("given", rows.error, percent(rows.error), text))
         if not rows.several and subject.classes:
             number, error = rows.commonest
             name = subject.classes[number]
@@ -281,24 +269,6 @@ def _track(frame: Frame, marks: list[tuple[str, float, str, str]]) -> Markup:
     return together(parts)
 
 
-def _seen(certificate: Certificate) -> tuple[float, str, str] | None:
-    """Return the measured error on the rows of a certificate, if known."""
-    inputs = certificate.inputs
-    mistakes, rows = inputs.get("k", inputs.get("mistakes")), inputs.get("n")
-    if isinstance(mistakes, int) and isinstance(rows, int) and rows > 0:
-        kind = "held-out" if "k" in inputs else "training"
-        kind = f"{wording.distinct(certificate)}{kind}"
-        return (
-            mistakes / rows,
-            percent(mistakes / rows),
-            f"measured: {mistakes:,} of {rows:,} {kind} rows are wrong",
-        )
-    measured = inputs.get("measured")
-    if isinstance(measured, float):
-        return measured, percent(measured), f"measured on the {certificate.size:,} training rows"
-    return None
-
-
 def answers_page(
     names: Sequence[str],
     held_out: HeldOut | None,
@@ -306,7 +276,7 @@ def answers_page(
     title: str | None = None,
 ) -> str:
     """Return the page of answers as HTML: certificates and confusion."""
-    model = SimpleNamespace(label_names=names, coverage=None, ledger=Ledger(*NO_RUN))
+    model = SimpleNamespace(label_names=names, coverage=None, ledger=without_rounds(""))
     every = [
         c for entry in certified for c in ([entry] if isinstance(entry, Certificate) else entry)
     ]
@@ -336,7 +306,8 @@ class Watched:
     """The state of a monitor."""
 
     sentences: Sequence[str]
-    alarm: bool
+    alarms: Sequence[str]
+    """The sentences that report an alarm, without the word ALARM."""
     error: float
     """The certified error."""
     delta: float
@@ -352,12 +323,10 @@ class Watched:
 def watch_page(watched: Watched, title: str | None = None) -> str:
     """Return the page of a monitor as HTML."""
     title = title or "A model in use"
-    word = "ALARM" if watched.alarm else "No alarm"
-    alarms = [
-        text.removeprefix("ALARM: ") for text in watched.sentences if text.startswith("ALARM")
-    ]
-    first = alarms[0] if alarms else "The rows so far do not contradict the certificate."
-    claim = Sentence("", word, f": {first[:1].lower()}{first[1:]}" if alarms else f". {first}")
+    claim = Sentence("", "No alarm", ". The rows so far do not contradict the certificate.")
+    if watched.alarms:
+        first = watched.alarms[0]
+        claim = Sentence("", "ALARM", f": {first[:1].lower()}{first[1:]}")
     others = tag("ul", (tag("li", text) for text in watched.sentences), class_="marks")
     hero = together(
         tag("p", title, class_="tag"),

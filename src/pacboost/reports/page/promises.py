@@ -154,13 +154,11 @@ def _parts(subject: Subject) -> Iterator[Part]:
     if answering is not None and answering.chosen is not None:
         yield "Answers that are given", [answering.certificate], answering.answers()
     if covers is not None:
-        sets = isinstance(covers, SetRule)
-        mean = covers.mean_size if isinstance(covers, SetRule) else covers.mean_width
-        unit = "classes on average" if sets else "wide on average"
-        note = f"On the calibration rows they are {mean:.4g} {unit} (an estimate)."
-        note = note.replace("they are", "they hold") if sets else note
-        title = "Prediction sets" if sets else "Prediction intervals"
-        yield title, covers.certificates, note
+        if isinstance(covers, SetRule):
+            title, size = "Prediction sets", f"hold {covers.mean_size:.4g} classes on average"
+        else:
+            title, size = "Prediction intervals", f"are {covers.mean_width:.4g} wide on average"
+        yield title, covers.certificates, f"On the calibration rows they {size} (an estimate)."
     for entry in subject.certified:
         if isinstance(entry, Certificate):
             yield "Certified by further rows", [entry], ""
@@ -226,13 +224,13 @@ def certificates(subject: Subject, rows: Rows) -> Section | None:
     claims = (*chosen, *subject.certificates)
     about_new = any(certificate.delta > 0 for certificate in claims)
     cards = [
-        numbers("The bound on the training error", _card(certificate))
-        if about_new and certificate.delta == 0
-        else _card(certificate)
+        _card(certificate)
+        if certificate.delta > 0
+        else numbers("The bound on the training error", _card(certificate))
         for certificate in claims
     ]
     if not about_new:
-        cards.append(_without(subject))
+        cards.insert(0, _without(subject))
     else:
         does_not = tag("ul", (tag("li", text) for text in DOES_NOT_SAY))
         cards.append(tag("div", tag("h3", "What it does not say"), does_not, class_="aside"))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,12 +21,12 @@ from pacboost.reports.page.charts import (
     Frame,
     Markup,
     Section,
-    bars,
     figure,
     key,
     meter,
     numbers,
     paragraphs,
+    ranked_bars,
     table,
     tag,
     terms,
@@ -39,6 +40,8 @@ MAX_POINTS = 240
 """Maximum number of rounds drawn, mostly early ones."""
 MAX_TABLE_ROWS = 24
 LOG_FROM_RATIO = 30  # ratio of the largest to the smallest value
+MAX_BOUND_RATIO = 2.0
+"""A bound is drawn up to this multiple of the largest measured value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,17 +122,30 @@ def curves(
     at = at[indices]
     drawn = [Line(line.name, line.kind, line.values[indices]) for line in lines]
     top = 1.0 if shares else np.inf
-    values = np.concatenate([np.minimum(line.values, top) for line in drawn])
+    measured = [np.minimum(line.values, top) for line in drawn if line.kind != "bound"]
+    # A bound far above the curves would squeeze them, so it is drawn where it comes near.
+    limit = MAX_BOUND_RATIO * float(np.nanmax(np.concatenate(measured))) or top
+    values = np.concatenate([line.values for line in drawn])
+    beyond = any((line.values > limit).any() for line in drawn)
+    values = values[~(values > limit)]
     positive = values[values > 0]
     log = bool(positive.size and np.nanmax(positive) >= LOG_FROM_RATIO * np.nanmin(positive))
     low = float(np.nanmin(positive)) * 0.8 if log else 0.0
     high = float(np.nanmax(values)) * (1.25 if log else 1.06) or 1.0
     ends = (float(at[0]), float(at[-1])) if at.size > 1 else (0.0, float(at[-1]) + 1)
     zeros = " Points at the lower edge stand for 0." if log and (values == 0).any() else ""
+    zeros += " Where a line is missing, the bound is above the picture." if beyond else ""
     text = "; ".join(f"{line.name} ends at {_format(line.values[-1], shares)}" for line in drawn)
 
     frame = Frame.of(ends, (low, high), log=log)
-    paths = [frame.line(at, np.maximum(line.values, low), f"curve {line.kind}") for line in drawn]
+    paths = [
+        frame.line(
+            at,
+            np.where(line.values > limit, np.nan, np.maximum(line.values, low)),
+            f"curve {line.kind}",
+        )
+        for line in drawn
+    ]
     places = json.dumps([round(float(x), 1) for x in frame.x.at(at)])
     axes = frame.axes(x_label, shares=shares, integers=True)
     reader = frame.upright(ends[0], "reader")
@@ -211,37 +227,35 @@ def _importances(subject: Subject) -> Markup | None:
     order = order[shares[order] > 0]
     if not order.size:
         return None
-    largest = float(shares[order[0]])
-    lines = (
-        (subject.names[j], meter(float(shares[j]) / largest), percent(float(shares[j])))
-        for j in order.tolist()
-    )
+    lines = [
+        (subject.names[j], float(shares[j]), percent(float(shares[j]))) for j in order.tolist()
+    ]
     rest = int((shares > 0).sum()) - order.size
     note = tag("p", f"{rest:,} more columns are less important.", class_="remark") if rest else None
-    return together(bars(lines, "Columns by importance"), note)
+    return together(ranked_bars(lines, "Columns by importance"), note)
 
 
 def _strongest(model: Model) -> Markup | None:
     """List the rules with the largest votes; votes of equal rules are added up."""
     if model.ledger.cells or model.ledger.potential == "none":
         return None
-    names, votes, often = model.say(), dict[Hashable, float](), dict[Hashable, int]()
+    names, votes, often = model.say(), dict[StumpRule, float](), Counter[StumpRule]()
     for rule, vote in zip(model.vote.hypotheses, model.vote.votes.tolist(), strict=True):
         if not isinstance(rule, StumpRule):
             return None
         votes[rule] = votes.get(rule, 0.0) + vote
-        often[rule] = often.get(rule, 0) + 1
+        often[rule] += 1
     best = sorted(votes, key=lambda rule: -abs(votes[rule]))[:MAX_RULES]
-    largest = max((abs(votes[rule]) for rule in best), default=1.0) or 1.0
-    lines = (
+    lines = [
         (
-            rule.words(names),  # type: ignore[attr-defined]
-            meter(abs(votes[rule]) / largest),
+            rule.words(names),
+            abs(votes[rule]),
             f"{votes[rule]:.3f}" + (f" ×{often[rule]}" if often[rule] > 1 else ""),
         )
         for rule in best
-    )
-    return bars(lines, f"The strongest of {len(votes):,} rules, with their votes", "bars rules")
+    ]
+    caption = f"The strongest of {len(votes):,} rules, with their votes"
+    return ranked_bars(lines, caption, "bars rules")
 
 
 def _first_tree(model: Model) -> Markup | None:
@@ -301,17 +315,11 @@ def _words(model: Model, classes: tuple[str, ...]) -> Section | None:
 
 def _card(model: Model, name: str, asked: NDArray[np.int32], added: NDArray[np.float64]) -> Markup:
     best = np.argsort(-added, kind="stable")[:WORDS_PER_CLASS]
-    best = best[added[best] > 0]
-    largest = float(added[best[0]]) if best.size else 1.0
-    lines = (
-        (
-            model.column_names[asked[k]],
-            meter(float(added[k]) / largest, width=60),
-            f"+{added[k]:.2f}",
-        )
-        for k in best.tolist()
-    )
-    return tag("article", tag("h3", name), bars(lines))
+    lines = [
+        (model.column_names[asked[k]], float(added[k]), f"+{added[k]:.2f}")
+        for k in best[added[best] > 0].tolist()
+    ]
+    return tag("article", tag("h3", name), ranked_bars(lines, width=60))
 
 
 MAX_ROWS = 12

@@ -45,7 +45,7 @@ class ArrayOracle(AbstractOracle):
 
     n_rows: int
 
-    def __init__(self, X: Any, y: Any, seed: int = 0, *, replace: bool = False) -> None:
+    def __init__(self, X: object, y: object, seed: int = 0, *, replace: bool = False) -> None:
         self._held = hold(X, y)
         self.names, self.n_columns = self._held.names, self._held.n_columns
         self.n_rows = self._held.n_rows

@@ -16,9 +16,7 @@ from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.csv_lines import CsvOracle
 from pacboost.sources.oracles.dask_collections import DaskOracle, is_collection
 from pacboost.sources.oracles.files import File, find_files
-from pacboost.sources.oracles.held import (
-    split_frame,
-)
+from pacboost.sources.oracles.held import split_frame
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle, SpreadOracle
 from pacboost.sources.oracles.remote_files import RemoteFile
@@ -74,7 +72,8 @@ def _from_object(
         return ArrayOracle(X, y, seed, **options)
     raise ParameterError(
         f"the source is a {type(source).__name__}; it must be a path, a pattern or a list of "
-        "them, a pair (X, y), a data frame, a world, or an iterator of batches"
+        "them, a pair (X, y), a data frame, a world, or an iterator of batches",
+        parameter="source",
     )
 
 
@@ -123,7 +122,9 @@ def _kind(file: File) -> tuple[str, ...]:
 
 def _named(target: str | None, what: str) -> str:
     if target is None:
-        raise ParameterError(f"target is None; name the column of {what} that holds the labels")
+        raise ParameterError(
+            f"target is None; name the column of {what} that holds the labels", parameter="target"
+        )
     return target
 
 
@@ -146,7 +147,7 @@ def open_source(
     source: Any,
     target: str | None,
     seed: int,
-    client: Any = None,
+    client: object = None,
     timeout: float | None = None,
     **options: Any,
 ) -> AbstractOracle:
@@ -168,9 +169,11 @@ def open_source(
         return oracle
     if chosen is None:
         raise ParameterError(
-            "client is True, but there is no current Dask client; create one first"
+            "client is True, but there is no current Dask client; create one first",
+            parameter="client",
         )
     raise ParameterError(
         f"the workers of a cluster cannot read the source of a {type(oracle).__name__}, only "
-        "Parquet files and Dask collections; write Parquet files, or pass client=False"
+        "Parquet files and Dask collections; write Parquet files, or pass client=False",
+        parameter="client",
     )

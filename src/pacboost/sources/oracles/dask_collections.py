@@ -13,13 +13,7 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, DataTypeError, ParameterError
 from pacboost.parallel.cluster import Cluster, in_batches
 from pacboost.sources.oracles.files import refuse_other
-from pacboost.sources.oracles.held import (
-    BadCell,
-    Held,
-    distinct,
-    hold,
-    hold_frame,
-)
+from pacboost.sources.oracles.held import BadCell, Held, distinct, hold, hold_frame
 from pacboost.sources.oracles.remote import SpreadOracle
 
 
@@ -86,7 +80,7 @@ class DaskOracle(SpreadOracle):
 
     def __init__(
         self,
-        source: Any,
+        source: object,
         target: str | None = None,
         seed: int = 0,
         *,
@@ -157,7 +151,8 @@ def _partitions(source: Any, target: str | None) -> list[tuple[Any, ...]]:
             )
         if target is None:
             raise ParameterError(
-                "target is None; name the column of the Dask DataFrame that holds the labels"
+                "target is None; name the column of the Dask DataFrame that holds the labels",
+                parameter="target",
             )
         return [(part,) for part in source.to_delayed()]
     X, y = source

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.arrow import doubles, memory, one_chunk
+from pacboost.sources.arrow import ArrowColumn, ArrowTable, doubles, memory, one_chunk
 from pacboost.sources.dataframe import WIDE, is_frame, numbers_of, open_frame
 from pacboost.sources.levels import is_missing
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.files import features
-from pacboost.sources.sparse import SparseTable
+from pacboost.sources.sparse import SparseTable, checked_matrix
 from pacboost.sources.table import FINITE, Table, Values, refuse_text
 
 NO_LABEL = "has no label. Drop rows without a label."
@@ -70,7 +70,7 @@ NARROW = ("float", "float32", "halffloat", "bool", "boolean", "int8", "uint8", "
 NUMBERS = (*NARROW, "double", "int32", "uint32", "int64", "uint64", "null")
 
 
-def is_number(kind: Any) -> bool:
+def is_number(kind: object) -> bool:
     """Check whether an Arrow type is numeric, or null."""
     return str(kind) in NUMBERS or str(kind).startswith("decimal")
 
@@ -115,7 +115,7 @@ class Held:
             narrow = all(str(kind).lower() in NARROW for kind in kinds)
             self._dtype = np.float32 if narrow else np.float64
         elif hasattr(values, "tocsr"):
-            self.matrix = values.tocsr()
+            self.matrix = checked_matrix(values).tocsr()
             parts = (self.matrix.data, self.matrix.indices, self.matrix.indptr)
             self.n_columns, self.nbytes = values.shape[1], sum(part.nbytes for part in parts)
         else:
@@ -196,14 +196,14 @@ def _some(column: Any, rows: Rows | slice) -> Any:
     return column.take(pa.Array.from_buffers(pa.int64(), rows.size, [None, pa.py_buffer(rows)]))
 
 
-def _values(column: Any) -> NDArray[Any]:
+def _values(column: NDArray[Any] | nw.Series[Any] | ArrowColumn) -> NDArray[Any]:
     """Convert a column to an array of numbers."""
     if isinstance(column, np.ndarray):
         return column
     return numbers_of(column) if isinstance(column, nw.Series) else doubles(column)
 
 
-def hold_arrow(table: Any, target: str, labels: NDArray[Any] | None = None) -> Held:
+def hold_arrow(table: ArrowTable, target: str, labels: NDArray[Any] | None = None) -> Held:
     """Make rows of an Arrow table with a column of labels, or with labels converted before.
 
     A numeric column without missing values is not copied.
@@ -214,7 +214,7 @@ def hold_arrow(table: Any, target: str, labels: NDArray[Any] | None = None) -> H
     return Held(columns, label_column, nbytes=features.nbytes + label_column.nbytes)
 
 
-def _in_place(column: Any) -> Any:
+def _in_place(column: ArrowColumn) -> Any:
     kind = str(column.type)
     is_direct = kind in NUMBERS and kind not in {"bool", "null"} and column.null_count == 0
     return memory(column) if is_direct else column
@@ -241,7 +241,7 @@ def plain_labels(
     return labels
 
 
-def encoded(column: Any) -> Any:
+def encoded(column: ArrowColumn) -> Any:
     """Return a column dictionary-encoded, unless it is numeric."""
     if is_number(column.type) or str(column.type).startswith("dictionary"):
         return column
@@ -264,7 +264,7 @@ def hold(X: Any, y: Any) -> Held:
     return _hold_columns(X, labels) if by_columns else Held(X, labels)
 
 
-def _matrix(X: Any) -> NDArray[Any]:
+def _matrix(X: object) -> NDArray[Any]:
     try:
         array = np.asarray(X)
     except ValueError as problem:
@@ -283,13 +283,13 @@ def _matrix(X: Any) -> NDArray[Any]:
     return array
 
 
-def hold_frame(frame: Any, target: str, drop: Collection[str], where: str) -> Held:
+def hold_frame(frame: object, target: str, drop: Collection[str], where: str) -> Held:
     """Make rows of a data frame with a column of labels."""
     X, y = split_frame(frame, target, drop, where)
     return _hold_columns(X, y, int(open_frame(frame).estimated_size()))
 
 
-def _hold_columns(X: Any, labels: Any, nbytes: int = 0) -> Held:
+def _hold_columns(X: object, labels: object, nbytes: int = 0) -> Held:
     """Make rows of a data frame of numbers and booleans: pandas, polars or Arrow."""
     frame = open_frame(X)
     names, kinds = [str(name) for name in frame.columns], frame.schema.values()
@@ -309,7 +309,7 @@ def _hold_columns(X: Any, labels: Any, nbytes: int = 0) -> Held:
 
 
 def split_frame(
-    frame: Any, target: str, drop: Collection[str] = (), where: str = "the data frame"
+    frame: object, target: str, drop: Collection[str] = (), where: str = "the data frame"
 ) -> tuple[Any, nw.Series[Any]]:
     """Split a data frame into features and labels."""
     opened = open_frame(frame)

@@ -246,6 +246,7 @@ def read_position(position: Mapping[str, Any], *names: str) -> tuple[int, ...]:
     if set(position) != set(names):
         raise ParameterError(
             f"the position has the fields {', '.join(map(str, position)) or 'none'}, but this kind "
-            f"of source needs {', '.join(names)}. Resume with the kind of source that was saved."
+            f"of source needs {', '.join(names)}. Resume with the kind of source that was saved.",
+            parameter="position",
         )
     return tuple(whole(name, position[name]) for name in names)

@@ -11,16 +11,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError, ParameterError
+from pacboost.sources.arrow import ArrowTable
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.arrow import number_columns, row_bits
 from pacboost.sources.oracles.blocks import BlockOracle
-from pacboost.sources.oracles.held import (
-    NO_LABEL,
-    Held,
-    distinct,
-    hold_arrow,
-    plain_labels,
-)
+from pacboost.sources.oracles.held import NO_LABEL, Held, distinct, hold_arrow, plain_labels
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.stream import StreamOracle
 
@@ -31,7 +26,7 @@ CACHE_BYTES = 128_000_000
 
 
 def sql(
-    database: Any,
+    database: object,
     target: str,
     seed: int = 0,
     *,
@@ -49,7 +44,9 @@ def sql(
     np.float64(36.0)
     """
     if (table is None) == (query is None):
-        raise ParameterError("name a table or a query of the database, and not both")
+        raise ParameterError(
+            "name a table or a query of the database, and not both", parameter="table"
+        )
     if table is not None:
         return TableOracle(database, table, target, seed, drop=drop)
     return QueryOracle(database, str(query), target, seed, drop=drop)
@@ -63,7 +60,13 @@ class TableOracle(BlockOracle):
     n_rows: int
 
     def __init__(
-        self, database: Any, table: str, target: str, seed: int = 0, *, drop: Collection[str] = ()
+        self,
+        database: object,
+        table: str,
+        target: str,
+        seed: int = 0,
+        *,
+        drop: Collection[str] = (),
     ) -> None:
         self._target = target
         self._from = f"FROM {'.'.join(map(_quoted, table.split('.')))}"
@@ -134,7 +137,13 @@ class QueryOracle(StreamOracle):
     bytes_besides = CACHE_BYTES
 
     def __init__(
-        self, database: Any, query: str, target: str, seed: int = 0, *, drop: Collection[str] = ()
+        self,
+        database: object,
+        query: str,
+        target: str,
+        seed: int = 0,
+        *,
+        drop: Collection[str] = (),
     ) -> None:
         self.called = f"the query of {_name(database)}"
         self._query = query
@@ -145,7 +154,7 @@ class QueryOracle(StreamOracle):
         with self._connection.cursor() as cursor:
             yield from _arrow_reader(cursor, self._query)
 
-    def hold(self, batch: Any) -> Held:
+    def hold(self, batch: ArrowTable) -> Held:
         names = number_columns(batch.schema, str(self._target), self._left_out, self.called)
         table = need("pyarrow").Table.from_batches([batch])
         return hold_arrow(table.select([*names, self._target]), str(self._target))
@@ -195,5 +204,5 @@ def _quoted(name: str) -> str:
     return f'"{doubled}"'
 
 
-def _name(database: Any) -> str:
+def _name(database: object) -> str:
     return "the database" if hasattr(database, "cursor") else str(database)

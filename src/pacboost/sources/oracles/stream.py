@@ -19,11 +19,7 @@ from pacboost.sources.dataframe import is_frame
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.blocks import BlockOracle
 from pacboost.sources.oracles.files import refuse_other
-from pacboost.sources.oracles.held import (
-    Held,
-    hold,
-    hold_frame,
-)
+from pacboost.sources.oracles.held import Held, hold, hold_frame
 from pacboost.sources.oracles.oracle import STREAM, AbstractOracle, Batch
 from pacboost.sources.table import Table
 
@@ -154,7 +150,8 @@ def _beginning(batches: Batches) -> tuple[Callable[[], Iterator[Any]], bool]:
         return lambda: iter(batches()), True
     raise ParameterError(
         f"batches is a {type(batches).__name__}; it must be an iterator, a list, or a function "
-        "that returns a new iterator"
+        "that returns a new iterator",
+        parameter="batches",
     )
 
 
@@ -187,7 +184,7 @@ class PushedOracle(AbstractOracle):
         return {"count": self._count}
 
     def seek(self, position: Mapping[str, Any]) -> None:
-        raise ParameterError("batches that were pushed cannot be read again")
+        raise ParameterError("batches that were pushed cannot be read again", parameter="batches")
 
     def fingerprint(self) -> str:
         return "pushed"

@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy import sparse
 
 from pacboost.errors import FileError
 from pacboost.numerics.checks import whole
-from pacboost.sources.oracles.files import (
-    Source,
-    fingerprint,
-)
-from pacboost.sources.oracles.held import (
-    Held,
-)
+from pacboost.sources.oracles.files import Source, fingerprint
+from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.lines import LineOracle, Lines
 
 
@@ -45,6 +39,8 @@ class SvmlightOracle(LineOracle):
         self._estimate(sum(1 for _ in self._rows(self._blocks[0])))
 
     def read(self, block: int) -> Held:
+        from scipy import sparse
+
         lines = self._blocks[block]
         labels: list[float] = []
         numbers: list[int] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,9 @@ from pacboost.sources.toy import lecture_points
 from pacboost.theory.explain import proof
 from pacboost.theory.pictures.learning import regions
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 MAX_ROUNDS = 11
 
 
@@ -32,7 +35,7 @@ class Single:
     def __init__(self, model: AdaBoostClassifier, number: int) -> None:
         self._model, self._number = model, number
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict by the score that the round adds."""
         staged = self._model.staged_decision_function(X)
         scores = np.array(list(islice(staged, self._number)))
@@ -89,7 +92,7 @@ def duel(
     errors: Mapping[str, tuple[float, float]],
     first: str = "first",
     second: str = "second",
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Draw the error of one classifier against that of another, a point for each data set.
 
@@ -196,7 +199,7 @@ def ridden(ride: NDArray[np.int64], rules: Measure) -> tuple[Doubles, Doubles]:
     return floors, np.concatenate([[0.0], np.cumsum(ride * weights)])
 
 
-def _weights(axes: Any, top: float) -> None:
+def _weights(axes: Axes, top: float) -> None:
     low, high = axes.get_ylim()
     high = max(high, 1.1 * top)
     shades = np.clip(1 - np.linspace(low, high, 100) / top, 0, 1)[:, None]
@@ -211,10 +214,10 @@ def _weights(axes: Any, top: float) -> None:
 
 
 def generalises(
-    X: Any,
-    y: Any,
-    X_test: Any,
-    y_test: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    X_test: ArrayLike,
+    y_test: ArrayLike,
     *,
     model: Any = "stump",
     rounds: Sequence[int] = (5, 100, 1000),
@@ -250,7 +253,7 @@ def generalises(
     return axes
 
 
-def losses(ax: Any = None) -> Any:
+def losses(ax: Axes | None = None) -> Any:
     """Draw exponential, logistic and 0-1 loss against the margin y·F(x).
 
     The first two lie above the third, so their means bound the training error.
@@ -267,7 +270,7 @@ def losses(ax: Any = None) -> Any:
     return tidy(axes, legend=True)
 
 
-def ramp(edge: float = 0.2, epsilon: float = 0.1, ax: Any = None) -> Any:
+def ramp(edge: float = 0.2, epsilon: float = 0.1, ax: Axes | None = None) -> Any:
     """Draw the measure of lecture 003: the weight of a row by the rules so far.
 
     N is the number of right rules on the row minus that of wrong rules. M is 1 up to N = 0, falls
@@ -294,14 +297,14 @@ TREES = (10, 20, 40, 80, 160, 320)
 
 
 def out_of_bag(
-    X: Any,
-    y: Any,
-    X_test: Any = None,
-    y_test: Any = None,
+    X: ArrayLike,
+    y: ArrayLike,
+    X_test: ArrayLike | None = None,
+    y_test: ArrayLike | None = None,
     *,
     trees: Sequence[int] = TREES,
     seed: int = 0,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Draw the out-of-bag error of random forests by size, and their error on test rows, if any.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,10 +16,13 @@ from pacboost.reports.plots import figure, tidy
 from pacboost.sources.toy import cycling_matrix
 from pacboost.theory.explain import staged_margins
 from pacboost.theory.learners import Rectangle, tightest
-from pacboost.theory.pac_learning import pac
+from pacboost.theory.pac_learning import AnyLearner, pac
 from pacboost.theory.sample_sizes import sharp, strip_exact
 from pacboost.theory.version_space import Bands
-from pacboost.theory.worlds import Boxes, Intervals, World
+from pacboost.theory.worlds import Boxes, Ends, Intervals, World
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999")
 """Colours that are distinct with every kind of colour vision (Okabe and Ito)."""
@@ -31,7 +34,7 @@ def regions(
     classifier: Any,
     X: ArrayLike,
     y: ArrayLike | None = None,
-    ax: Any = None,
+    ax: Axes | None = None,
     *,
     features: Sequence[int] = (0, 1),
     weights: ArrayLike | None = None,
@@ -73,7 +76,7 @@ def regions(
 
 
 def shade(
-    axes: Any, x: NDArray[Any], z: NDArray[Any], numbers: NDArray[np.intp], count: int
+    axes: Axes, x: NDArray[Any], z: NDArray[Any], numbers: NDArray[np.intp], count: int
 ) -> None:
     """Fill a grid of class numbers with the light colours of the classes."""
     from matplotlib.colors import ListedColormap
@@ -86,7 +89,7 @@ def shade(
 
 
 def scatter(
-    axes: Any,
+    axes: Axes,
     points: NDArray[Any],
     y: NDArray[Any],
     classes: NDArray[Any],
@@ -108,7 +111,7 @@ def scatter(
         )  # fmt: skip
 
 
-def _columns(X: Any) -> tuple[NDArray[np.float64], list[str]]:
+def _columns(X: ArrayLike) -> tuple[NDArray[np.float64], list[str]]:
     try:
         points = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as problem:
@@ -139,7 +142,7 @@ def rectangle(
     epsilon: float = 0.1,
     world: Boxes = TARGET,
     seed: int = 0,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Draw m examples of a target box, the tightest box, and the strips of the lecture's proof.
 
@@ -167,7 +170,7 @@ def rectangle(
     return tidy(axes)
 
 
-def _strips(axes: Any, world: Boxes, epsilon: float) -> None:
+def _strips(axes: Axes, world: Boxes, epsilon: float) -> None:
     """Shade four strips of mass epsilon/4; a strip is the whole target if that has less mass."""
     (x_min, low), (x_max, high) = world.lower, world.upper
     wide = min(x_max - x_min, epsilon / 4 / (high - low))
@@ -180,7 +183,7 @@ def _strips(axes: Any, world: Boxes, epsilon: float) -> None:
         axes.bar(x, height, width, bottom=z, align="edge", color="grey", alpha=0.25, lw=0)
 
 
-def _outline(axes: Any, lower: Any, upper: Any, **style: Any) -> None:
+def _outline(axes: Axes, lower: Ends, upper: Ends, **style: Any) -> None:
     (x_min, low), (x_max, high) = lower, upper
     axes.plot([x_min, x_max, x_max, x_min, x_min], [low, low, high, high, low], **style)
 
@@ -189,14 +192,14 @@ SIZES = (10, 20, 40, 80, 160, 320, 640)
 
 
 def true_error(
-    learner: Any = None,
+    learner: AnyLearner | None = None,
     world: World = TARGET,
     sizes: Sequence[int] = SIZES,
     *,
     delta: float = 0.05,
     trials: int = 400,
     seed: int = 0,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Draw the true error against the number of examples m: its mean and its 1 - delta quantile.
 
@@ -231,7 +234,7 @@ def version_space(
     cuts: int = 99,
     repeats: int = 5,
     seed: int = 0,
-    ax: Any = None,
+    ax: Axes | None = None,
 ) -> Any:
     """Draw the number of intervals of a grid that fit the first examples of a sample, by example.
 
@@ -248,7 +251,9 @@ def version_space(
     axes = figure().subplots() if ax is None else ax
     for number in range(positive_whole("repeats", repeats)):
         X, y = inside.draw(last, seed + number)
-        survivors = [grid.search(X[:count], y[:count]).survivors for count in range(1, last + 1)]
+        survivors = [
+            grid.search(X[:count], y[:count]).survivors or 0 for count in range(1, last + 1)
+        ]
         label = "one sample each" if number == 0 else None
         axes.step(range(last + 1), [grid.size(1), *survivors], where="post", lw=1, label=label)
     axes.set(xlabel="examples", ylabel="hypotheses without a mistake", yscale="log")
@@ -284,7 +289,7 @@ def long_servedio_points(
     return agree * y[:, None], np.where(generator.random(m) < noise, -y, y), y
 
 
-def cycling(rounds: int = 1000, ax: Any = None) -> Any:
+def cycling(rounds: int = 1000, ax: Axes | None = None) -> Any:
     """Draw the smallest margin of AdaBoost on eight rows, which stays at 1/3 instead of 3/8.
 
     The matrix is Rudin, Daubechies and Schapire's (2004). ArcGV reaches the largest possible

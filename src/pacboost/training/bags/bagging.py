@@ -2,7 +2,7 @@
 
 Members do not depend on one another, so several are made at once. The evaluation and the end of the
 run depend on their order alone, so the vote is the same for any number of threads, and a run that
-is continued later ends as one long run would have.
+is continued later equals one long run.
 """
 
 from __future__ import annotations
@@ -29,16 +29,13 @@ from pacboost.training.bags.forest import TreeMaker, TreeMember, whole_weights
 from pacboost.training.bags.members import Answers, BagMember, Maker
 from pacboost.training.run.stop_reason import Stop, StopReason
 
-# Trees of a forest, many at once on a GPU: the same trees as those of the CPU.
-
-FEW = np.iinfo(np.uint8).max
-TREES_WORTH_A_GPU = 300
-"""A GPU grows some hundred trees in the time of one, which is long; fewer are sooner done by cores
-of a CPU, except where trees of two classes try few features (docs/gpu.md)."""
+MIN_TREES_FOR_GPU = 300
+"""A GPU takes as long for hundreds of trees as for one, so the cores of a CPU grow fewer trees
+faster, except trees of two classes that try few features (docs/gpu.md)."""
 
 
 def too_heavy(sample: Sample, classes: int, drawn: int) -> bool:
-    """Check whether squares of sums over a bag of many classes may not be exact in a float.
+    """Check whether squares of sums over a bag of many classes may be too large for exact floats.
 
     >>> from pacboost.sources.arrays import ArrayTable
     >>> rows = Sample(ArrayTable(np.zeros((2, 1))), np.ones((2, 1), np.int8), np.array([1.0, 3.0]))
@@ -52,16 +49,17 @@ def too_heavy(sample: Sample, classes: int, drawn: int) -> bool:
 
 
 class GpuTreeMaker(TreeMaker):
-    """Grows the trees of many bags at once."""
+    """Grows the trees of many bags at once on a GPU; they equal those of the CPU."""
 
-    def __init__(self, *given: Any, **settings: Any) -> None:
-        super().__init__(*given, **settings)
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
         if too_heavy(self.sample, self.classes, self._drawn):
             raise ParameterError(
                 f"device is 'cuda', but trees of {self.classes} classes whose weights add up to "
                 f"more than {MAX_EXACT_WEIGHT:,} in a bag are grown on the CPU only (weights "
                 "without a common measure are multiples of 1/65536 of the largest one). Set "
-                "device='cpu'"
+                "device='cpu'",
+                parameter="device",
             )
         self._gpu = ForestOnGpu(
             self._columns, self._lines, self._parcels, self._weights, self._bins.middle, self._plan
@@ -70,16 +68,16 @@ class GpuTreeMaker(TreeMaker):
     def make_all(
         self, bags: Bags, numbers: range, threads: int
     ) -> Generator[tuple[TreeMember, Bag]]:
-        """Make the members of bags; while they grow, the next bags are drawn."""
+        """Make the members of bags; the next bags are drawn while trees grow."""
         growing: list[Bag] = []
         at_once = self._gpu.most_trees(min(self._drawn, bags.rows))
         for first in range(0, len(numbers), at_once):
-            some = numbers[first : first + at_once]
-            drawn = list(in_order(lambda number: _narrow(bags.bag(number)), some, threads))
+            batch = numbers[first : first + at_once]
+            drawn = list(in_order(lambda number: _narrow(bags.bag(number)), batch, threads))
             done = list(self._ended(growing))
-            none = np.empty(0, np.uint8)
+            no_counts = np.empty(0, np.uint8)
             small = [
-                SmallBag(none if bags.hold_all else bag.counts, bag.inside.size, bag.seed)
+                SmallBag(no_counts if bags.hold_all else bag.counts, bag.inside.size, bag.seed)
                 for bag in drawn
             ]
             self._gpu.begin(small, self._unit, self.limits.lightest)
@@ -88,7 +86,7 @@ class GpuTreeMaker(TreeMaker):
         yield from self._ended(growing)
 
     def _ended(self, bags: list[Bag]) -> Iterator[tuple[TreeMember, Bag]]:
-        """Return the members of the bags that were begun, once their trees are grown."""
+        """Wait for the trees of the last batch, and return its members."""
         for bag, grown in zip(bags, self._gpu.end() if bags else (), strict=True):
             if grown is None:  # a tree that is too deep for the GPU
                 wide = replace(bag, counts=bag.counts.astype(np.int64))
@@ -100,21 +98,21 @@ class GpuTreeMaker(TreeMaker):
 def tree_maker(
     device: str, trees: int, sample: Sample, classes: int, drawn: int
 ) -> type[TreeMaker]:
-    """Choose where trees are grown: with device "auto", many on a large table on the GPU."""
-    cells = sample.n_rows * sample.table.n_columns if trees >= TREES_WORTH_A_GPU else 0
+    """Choose CPU or GPU; device "auto" takes the GPU for many trees of a large table."""
+    cells = sample.n_rows * sample.table.n_columns if trees >= MIN_TREES_FOR_GPU else 0
     if not use_gpu(device, cells) or (device == "auto" and too_heavy(sample, classes, drawn)):
         return TreeMaker
     return GpuTreeMaker
 
 
 def _narrow(bag: Bag) -> Bag:
-    """Keep how often rows are in a bag in as few bytes as possible."""
-    kind = np.uint8 if bag.counts.max() <= FEW else np.uint32
+    """Store the counts of a bag in as few bytes as possible."""
+    kind = np.uint8 if bag.counts.max() <= np.iinfo(np.uint8).max else np.uint32
     return replace(bag, counts=bag.counts.astype(kind))
 
 
 Outside = OutOfBagVotes | Averages
-"""The answers for the rows outside, summed up: votes, or average numbers."""
+"""The sums of the answers for rows outside the bags: votes, or averages."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +122,7 @@ class Made:
     members: int
     """The number of members so far."""
     error: float | None
-    """The out-of-bag error of the vote, or mean squared error; None if nothing is known."""
+    """The out-of-bag error of the vote, or mean squared error; None if it was not computed."""
 
 
 TORN = (
@@ -134,7 +132,7 @@ TORN = (
 
 
 Evaluated = tuple[BagMember, NDArray[np.intp], Answers]
-"""A member, the rows outside its bag, and its answers for them, if they are wanted."""
+"""A member, the rows outside its bag, and its answers for them; both empty if not asked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,14 +151,14 @@ class MemberTask:
     def evaluated(self, member: BagMember, bag: Bag) -> Evaluated:
         """Ask a member about the rows outside its bag."""
         rows = bag.outside if self.asks else np.empty(0, np.intp)
-        if not rows.size:  # black boxes do not answer about nothing
+        if not rows.size:  # most black boxes refuse an empty table
             return member, rows, np.empty(0, dtype=np.int64)
         return member, rows, self.maker.out_of_bag(member, rows)
 
 
 @dataclass(frozen=True, eq=False)
 class MemberElsewhere:
-    """The same on a worker of a cluster: one thread, and only what is new of a member is sent."""
+    """The same on a worker of a cluster: on one thread, and without data that the client has."""
 
     task: MemberTask
 
@@ -172,7 +170,7 @@ class MemberElsewhere:
 
 @dataclass(eq=False)
 class Bagging:
-    """A run: iterate to make members; ``stopped`` says why it ended, ``outside`` what was found."""
+    """A run of bagging: its members, their out-of-bag answers, and why it stopped."""
 
     maker: Maker
     bags: Bags
@@ -181,24 +179,24 @@ class Bagging:
     members: list[BagMember] = field(default_factory=list)
     stopped: StopReason | None = None
     torn: bool = False
-    """Whether an interrupt came while a member was counted, so that the counts are not usable."""
+    """Whether an interrupt came while a member was counted, so that the counts are invalid."""
 
     def run(
-        self, most: int, threads: int, *, watched: bool = False, cluster: Cluster | None = None
+        self, members: int, threads: int, *, watched: bool = False, cluster: Cluster | None = None
     ) -> Generator[Made]:
-        """Make members until there are ``most``, or the error out of bag has settled.
+        """Make members until there are ``members``, or until the out-of-bag error has settled.
 
-        The error costs a pass over all rows, so it is computed only if the run is ``watched``.
+        The error takes a pass over all rows, so it is computed only if the run is ``watched``.
         """
         task = MemberTask(self.maker, self.bags, self.outside is not None)
-        numbers = range(len(self.members), most)
+        numbers = range(len(self.members), members)
         if isinstance(self.maker, GpuTreeMaker):
-            made = self._made_on_gpu(self.maker, task, numbers, threads)
+            evaluated = self._on_gpu(self.maker, task, numbers, threads)
         elif cluster is None:
-            made = in_order(task, numbers, 1 if self.maker.alone else threads)
+            evaluated = in_order(task, numbers, 1 if self.maker.alone else threads)
         else:
-            made = self._made_on(cluster, task, numbers)
-        with closing(made) as results:
+            evaluated = self._on_cluster(cluster, task, numbers)
+        with closing(evaluated) as results:
             for member, rows, answers in results:
                 error, noise = None, 0.0
                 self.torn = self.outside is not None
@@ -215,17 +213,19 @@ class Bagging:
                 yield state
                 if self.stopped:
                     return
-        self.stopped = StopReason(Stop.ALL_MEMBERS, {"members": most})
+        self.stopped = StopReason(Stop.ALL_MEMBERS, {"members": members})
 
-    def _made_on_gpu(
+    def _on_gpu(
         self, maker: GpuTreeMaker, task: MemberTask, numbers: range, threads: int
     ) -> Generator[Evaluated]:
         with closing(maker.make_all(self.bags, numbers, threads)) as grown:
             yield from in_order(lambda pair: task.evaluated(*pair), grown, threads)
 
-    def _made_on(self, cluster: Cluster, task: MemberTask, numbers: range) -> Generator[Evaluated]:
+    def _on_cluster(
+        self, cluster: Cluster, task: MemberTask, numbers: range
+    ) -> Generator[Evaluated]:
         work = send(cluster, MemberElsewhere(task), "the rows and the learner")
-        made = in_batches(cluster, operator.call, work, ((k,) for k in numbers))
-        with closing(made) as results:
+        packed_members = in_batches(cluster, operator.call, work, ((k,) for k in numbers))
+        with closing(packed_members) as results:
             for packed, rows, answers in results:
                 yield self.maker.unpacked(packed), rows, answers

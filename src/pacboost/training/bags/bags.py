@@ -1,10 +1,16 @@
-"""Random bags of rows, and what their members say of the rows outside.
+"""Random bags of rows, and the answers of members for the rows outside their bags.
 
-A bag holds rows drawn from the training rows, with replacement (Breiman 1996) or without (pasting:
-Breiman 1999), and perhaps some of the features only (Ho 1998; Louppe and Geurts 2012). What is in a
-bag follows from the seed and its number alone. It is never drawn again, whatever it holds: a bag
-drawn until every class is in it has looked at labels of rows that stay outside, and then their
-mistakes certify nothing.
+A bag has rows drawn from the training rows, with replacement (Breiman 1996) or without (pasting:
+Breiman 1999), and perhaps some of the features only (Ho 1998; Louppe and Geurts 2012). Its rows
+depend on the seed and its number alone. No bag is redrawn because a class is missing: that would
+use the labels of rows outside, and their mistakes would certify nothing.
+
+A member learns from its bag alone, so the rows outside are new to it. They give an estimate of the
+error of the vote (on each row, the plurality of the members whose bags lack it) and, for the
+certificates of bounds/out_of_bag.py, the mistakes of every member and of every pair of members.
+Those theorems assume that bags are drawn by a random generator alone, without looking at labels,
+and that a member depends on no ``counted`` row outside its bag, not even on its features. Bins of
+all rows do: make them from some rows, and count the others.
 """
 
 from __future__ import annotations
@@ -30,7 +36,7 @@ class Bag:
     counts: NDArray[np.int64]
     features: NDArray[np.intp] | None
     seed: int
-    """The seed for everything else that is random in making the member."""
+    """The seed of the member's learner."""
 
     @property
     def inside(self) -> NDArray[np.intp]:
@@ -41,9 +47,9 @@ class Bag:
         return np.flatnonzero(self.counts == 0)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Bags:
-    """How bags are drawn.
+    """A sequence of random bags.
 
     >>> bags = Bags(rows=6, drawn=6, columns=3, kept=3, seed=1)
     >>> bags.bag(0).counts.tolist(), bags.bag(1).counts.tolist()
@@ -85,28 +91,17 @@ class Bags:
         return 1 - self.drawn / self.rows
 
 
-# The answers of members for the rows outside their bags, and what follows from them.
-#
-# A member learns from its bag alone, so the rows outside are new to it. From them come an estimate
-# of the error of the vote (on each row, the plurality of the members that did not see it) and, for
-# the certificates of bounds/out_of_bag.py, the mistakes of every member and of every pair of
-# members.
-#
-# Those theorems ask that bags are drawn by a random generator alone, never by looking at labels,
-# and that a member has looked at no row which is ``counted`` and outside its bag, not even at its
-# features. Bins made from all rows have: make them from some rows, and count the others.
-
 Rows = NDArray[np.intp] | NDArray[np.bool_]
-WORDS_AT_ONCE = 128
-"""Pairs are counted so many words at a time, which stay in the cache (2 ns a word and pair)."""
+WORDS_PER_BLOCK = 128
+"""Pairs are counted in blocks of words that fit into the cache (2 ns for a word of a pair)."""
 _ADDING = Lock()
 
 
 class OutOfBagVotes:
-    """Count votes and mistakes out of bag; members may be added by several threads, in any order.
+    """Count out-of-bag votes and mistakes; threads may add members in any order.
 
-    ``labels`` holds the class number of every row, ``members`` is the most members there may be.
-    With ``pairs``, two bits a row and member are kept, which the tandem loss needs.
+    ``labels`` are the class numbers of all rows, ``members`` is the maximum number of members. With
+    ``pairs``, two bits for each row and member are stored, which the tandem loss needs.
 
     >>> tally = OutOfBagVotes([0, 1, 1, 0], members=2, classes=2, outside=0.5, pairs=True)
     >>> tally.add(0, np.array([0, 1]), np.array([0, 0]))
@@ -137,12 +132,12 @@ class OutOfBagVotes:
         self._bits: dict[int, NDArray[np.uint64]] = {}
 
     def add(self, member: int, out_rows: Rows, named: NDArray[np.integer]) -> None:
-        """Add the classes a member names for the rows outside its bag, each row once."""
+        """Add the classes that a member predicts for the rows outside its bag, each row once."""
         rows = np.arange(self.truth.size)[out_rows]
         wrong = rows[named != self.truth[rows]]
         counted_out, counted_wrong = rows, wrong
         if self._counted is not None:
-            counted_out, counted_wrong = (own[self._counted[own]] for own in (rows, wrong))
+            counted_out, counted_wrong = (some[self._counted[some]] for some in (rows, wrong))
         bits = self._packed(counted_out, counted_wrong) if self._pairs else None
         with _ADDING:
             self.votes[rows, named] += 1
@@ -153,10 +148,10 @@ class OutOfBagVotes:
     @property
     def vote_error(self) -> float | None:
         """The error of the votes so far, on rows that have one; ties go to the lower class."""
-        seen = self.votes.any(axis=1)
-        if not seen.any():
+        has_vote = self.votes.any(axis=1)
+        if not has_vote.any():
             return None
-        return float((self.votes.argmax(axis=1) != self.truth)[seen].mean())
+        return float((self.votes.argmax(axis=1) != self.truth)[has_vote].mean())
 
     def estimate(self) -> tuple[float | None, float]:
         """Return the error of the votes, and its standard error, √(e(1 - e)/n)."""
@@ -164,23 +159,23 @@ class OutOfBagVotes:
         return error, 0.0 if error is None else math.sqrt(error * (1 - error) / self.truth.size)
 
     def result(self) -> OutOfBag:
-        """Sum up; with pairs this takes a while, for it is quadratic in the members."""
+        """Return all counts; with pairs, the time is quadratic in the number of members."""
         tallied = [self._tallied[member] for member in sorted(self._tallied)]
         sizes, wrong = np.array(tallied, dtype=np.int64).reshape(-1, 2).T
-        least, tandem = None, None
+        least_size, tandem = None, None
         if self._pairs and tallied:
             bits = np.stack([self._bits[member] for member in sorted(self._bits)], axis=1)
             both_out, both_wrong = (joint(table) for table in bits)
-            least = int(both_out.min())
-            if least:
+            least_size = int(both_out.min())
+            if least_size:
                 tandem = math.fsum((both_wrong / both_out).ravel()) / both_out.size
         return OutOfBag(
-            self._rows, self.members, self.outside, sizes, wrong, least, tandem, self.vote_error,
-            int(np.count_nonzero(~self.votes.any(axis=1))),
+            self._rows, self.members, self.outside, sizes, wrong, least_size, tandem,
+            self.vote_error, int(np.count_nonzero(~self.votes.any(axis=1))),
         )  # fmt: skip
 
     def _packed(self, *sets: NDArray[np.intp]) -> NDArray[np.uint64]:
-        """Return each set of rows as bits, 64 rows a word."""
+        """Return each set of rows as bits, 64 rows in a word."""
         words = -(-self.truth.size // 64)
         flags = np.zeros((len(sets), 64 * words), dtype=np.bool_)
         for line, rows in zip(flags, sets, strict=True):
@@ -198,13 +193,13 @@ def joint(bits: NDArray[np.uint64]) -> NDArray[np.int64]:
     parts: list[NDArray[np.int64]] = []
 
     def task(start: int, stop: int) -> None:
-        own = np.zeros((sets, sets), dtype=np.int64)
-        for at in range(start, stop, WORDS_AT_ONCE):
-            block = np.ascontiguousarray(bits[:, at : min(stop, at + WORDS_AT_ONCE)])
+        counts = np.zeros((sets, sets), dtype=np.int64)
+        for at in range(start, stop, WORDS_PER_BLOCK):
+            block = np.ascontiguousarray(bits[:, at : min(stop, at + WORDS_PER_BLOCK)])
             for k in range(sets):
                 shared = np.bitwise_count(block[k:] & block[k])
-                own[k, k:] += shared.sum(axis=1, dtype=np.int64)
-        parts.append(own)
+                counts[k, k:] += shared.sum(axis=1, dtype=np.int64)
+        parts.append(counts)
 
     each_rows(task, words, width=64)
     upper = np.add.reduce(parts)
@@ -212,9 +207,9 @@ def joint(bits: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 
 class Averages:
-    """Average what members say out of bag: numbers, or the share of each class.
+    """The averages of out-of-bag answers: numbers, or the shares of classes.
 
-    Members come in order, so that sums come out alike.
+    Members are added in order, so that the sums of floats are always the same.
 
     >>> averages = Averages(np.array([1.0, 2.0, 3.0]))
     >>> averages.add(0, np.array([0, 1]), np.array([1.0, 2.0]))
@@ -234,7 +229,7 @@ class Averages:
         self.counts = np.zeros(truth.size, dtype=np.int64)
 
     def add(self, member: int, out_rows: Rows, answers: NDArray[np.float64]) -> None:
-        """Add what a member says of the rows outside its bag, each row once."""
+        """Add the answers of a member for the rows outside its bag, each row once."""
         if out_rows.size:
             self.sums[out_rows] += answers
             self.counts[out_rows] += 1
@@ -242,31 +237,31 @@ class Averages:
     def mean(self) -> NDArray[np.float64]:
         """Return the mean answer for every row, NaN for rows that are in every bag."""
         means = np.full(self.sums.shape, np.nan)
-        seen = self.counts > 0
-        means[seen] = (self.sums[seen].T / self.counts[seen]).T
+        counted = self.counts > 0
+        means[counted] = (self.sums[counted].T / self.counts[counted]).T
         return means
 
     def estimate(self) -> tuple[float | None, float]:
-        """Return the mean squared error, or that of the classes, and its standard error.
+        """Return the mean squared error, or the error of the classes, and its standard error.
 
         Ties go to the lower class.
         """
-        seen = self.counts > 0
-        if not seen.any():
+        counted = self.counts > 0
+        if not counted.any():
             return None, 0.0
         if self.sums.ndim > 1:
-            error = float((self.sums.argmax(axis=1) != self.truth)[seen].mean())
+            error = float((self.sums.argmax(axis=1) != self.truth)[counted].mean())
             return error, math.sqrt(error * (1 - error) / self.truth.size)
-        squares = (self.mean()[seen] - self.truth[seen]) ** 2
+        squares = (self.mean()[counted] - self.truth[counted]) ** 2
         error = mean(squares)
         return error, math.sqrt(mean((squares - error) ** 2) / squares.size)
 
 
 class Settling:
-    """Decide when an error out of bag has settled.
+    """Decide when an out-of-bag error has settled.
 
-    It has if, over the last ``patience`` members, it moved by no more than its own standard error:
-    as much as another sample of rows would have moved it.
+    It has if, over the last ``patience`` members, it moved by no more than its standard error: as
+    much as another sample of rows would have moved it.
 
     >>> settling = Settling(patience=20)
     >>> errors = {10: 0.5, 20: 0.3, 30: 0.3, 40: 0.31}
@@ -276,15 +271,15 @@ class Settling:
 
     def __init__(self, patience: int) -> None:
         self.patience = patience
-        self._seen: list[tuple[int, float]] = []
+        self._errors: list[tuple[int, float]] = []
 
     def see(self, members: int, error: float | None, noise: float) -> bool:
-        """Take the error after so many members, and its standard error."""
+        """Add the error after this number of members, and its standard error."""
         if error is None:
             return False
-        self._seen.append((members, error))
+        self._errors.append((members, error))
         since = members - self.patience
-        while len(self._seen) > 1 and self._seen[1][0] <= since:
-            self._seen.pop(0)
-        errors = [error for _, error in self._seen]
-        return self._seen[0][0] <= since and max(errors) - min(errors) <= noise
+        while len(self._errors) > 1 and self._errors[1][0] <= since:
+            self._errors.pop(0)
+        errors = [error for _, error in self._errors]
+        return self._errors[0][0] <= since and max(errors) - min(errors) <= noise

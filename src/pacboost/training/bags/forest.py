@@ -1,4 +1,4 @@
-"""Trees of a forest as members of a vote: each grown to pure leaves from its bag, on codes.
+"""Bags and trees of a forest: each tree is grown to pure leaves from its bag, on codes.
 
 Random forests try a few features, drawn anew, at every split (Breiman 2001); extremely randomised
 trees cut each of them at random (Geurts, Ernst and Wehenkel 2006). Weights and targets are whole
@@ -16,27 +16,24 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.forest import LOW, ForestTree
 from pacboost.kernels import forest, forest_predict
-from pacboost.kernels.forest import CLASSES, DEEPEST, LEAST, MISSING, RANDOM, SMALLEST, TRIES
+from pacboost.kernels.forest_split import CLASSES, DEEPEST, LEAST, MISSING, RANDOM, SMALLEST, TRIES
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample
 from pacboost.training.bags.bags import Bag, Bags
 from pacboost.training.bags.members import Answers, BagMember, Maker
 
-# Bags of a forest: the same whatever order rows come in, and a weight stands for copies of a row.
-#
-# Given the rows, every draw is uniform, as in any other order. So which rows are in a bag is
-# independent of what they hold, and certificates out of bag hold, with probability over the seed
-# too (docs/proofs/out_of_bag.md).
-
 WEIGHT_BITS = 16
-DRAWS_WORTH_A_KERNEL = 50_000
+MIN_DRAWS_FOR_KERNEL = 50_000
 
 
 class ForestBags(Bags):
-    """Bags that follow from what rows hold, whatever order they come in.
+    """Bags that depend on the content of rows, but not on their order.
 
-    Draws go by place in ``order``, which content alone decides. A row of weight w has w places,
-    so it is drawn as w copies of it would be. Without replacement, ``drawn`` rows are taken.
+    Draws are positions in ``order``, which depends on content alone. A row of weight w has w
+    positions, so it is drawn like w copies. Without replacement, a bag has ``drawn`` rows. Given
+    the rows, every draw is uniform, so the rows of a bag are independent of their content, and
+    out-of-bag certificates hold, with a probability that includes the seed
+    (docs/proofs/out_of_bag.md).
     """
 
     def __init__(
@@ -50,11 +47,11 @@ class ForestBags(Bags):
         weights: NDArray[np.int64] | None = None,
     ) -> None:
         super().__init__(order.size, drawn, columns, columns, seed, replacement)
-        ends = None if weights is None else np.cumsum(weights[order])
-        object.__setattr__(self, "_held", (order, ends))
+        self._order = order
+        self._ends = None if weights is None else np.cumsum(weights[order])
 
     def bag(self, number: int) -> Bag:
-        order, ends = self._held  # type: ignore[attr-defined]
+        order, ends = self._order, self._ends
         generator = np.random.default_rng((self.seed, number))
         if not self.replacement:
             counts = np.ones(self.rows, np.int64)
@@ -64,13 +61,13 @@ class ForestBags(Bags):
             total = self.rows if ends is None else int(ends[-1])
             places = generator.integers(total, size=self.drawn)
             places = places if ends is None else np.searchsorted(ends, places, side="right")
-            counts = _counted(order, places)
+            counts = _count(order, places)
         return Bag(counts, None, int(generator.integers(2**31)))
 
 
-def _counted(order: NDArray[np.intp], places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Count how often each row was drawn; NumPy counts under the interpreter's lock."""
-    if places.size < DRAWS_WORTH_A_KERNEL:
+def _count(order: NDArray[np.intp], places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count the draws of each row; NumPy would hold the interpreter's lock meanwhile."""
+    if places.size < MIN_DRAWS_FOR_KERNEL:
         return np.bincount(order[places], minlength=order.size)
     counts = np.zeros(order.size, np.int64)
     forest.count_drawn(order, places, counts)
@@ -85,9 +82,9 @@ def content_order(codes: NDArray[np.uint8], targets: NDArray[Any]) -> NDArray[np
     True
     """
     total = np.ascontiguousarray(targets, np.float64).view(np.uint64).copy()
-    held = words(codes).view(np.uint64)
-    for j in range(held.shape[1]):
-        total += held[:, j]
+    columns = words(codes).view(np.uint64)
+    for j in range(columns.shape[1]):
+        total += columns[:, j]
         total ^= total >> np.uint64(30)
         total *= np.uint64(0xBF58476D1CE4E5B9)
         total ^= total >> np.uint64(27)
@@ -96,7 +93,7 @@ def content_order(codes: NDArray[np.uint8], targets: NDArray[Any]) -> NDArray[np
 
 
 def words(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return rows of codes, filled up to whole words of eight."""
+    """Return codes row by row, padded to multiples of eight bytes."""
     features, rows = codes.shape
     lines = np.zeros((rows, -(-features // 8) * 8), np.uint8)
     lines[:, :features] = codes.T
@@ -104,46 +101,47 @@ def words(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def whole_weights(weights: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Turn weights into whole numbers: as they are if they have a common measure.
+    """Convert weights to integers in the same ratios, or nearly so if there are no small ones.
 
     >>> whole_weights(np.array([0.2, 0.6, 1.0])).tolist(), whole_weights(np.array([1.0, 0.5**0.5]))
     ([1, 3, 5], array([65536, 46341]))
     """
-    least = float(weights.min())
+    smallest = float(weights.min())
     for part in range(1, 7):
-        ratios = weights / least * part
-        whole = np.rint(ratios)
-        if whole.max() <= 2**WEIGHT_BITS and np.abs(ratios - whole).max() < 1e-9 * part:
-            return np.asarray(whole, np.int64)
+        ratios = weights / smallest * part
+        units = np.rint(ratios)
+        if units.max() <= 2**WEIGHT_BITS and np.abs(ratios - units).max() < 1e-9 * part:
+            return np.asarray(units, np.int64)
     scaled = np.rint(weights * (2**WEIGHT_BITS / float(weights.max())))
     return np.asarray(np.maximum(1, scaled), np.int64)
 
 
 NO_LIMIT = 2**31
 SUM_BITS = 62
+UNSENT = {"sample", "targets"}
 NO_WEIGHTS: NDArray[np.int64] = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
 class TreeLimits:
-    """How far a tree grows, and how it looks for splits."""
+    """The limits on the size of a tree, and how it searches for splits."""
 
     tries: int
-    """Features drawn at a split."""
+    """Number of features drawn at a split."""
     least: int = 1
-    """Rows a leaf has at least; repeats within a bag count once."""
+    """Minimum number of rows of a leaf; repeats within a bag count once."""
     smallest: int = 2
-    """Rows a node must have to be split."""
+    """Minimum number of rows of a node that is split."""
     deepest: int = NO_LIMIT
     lightest: float = 0.0
-    """The share of a bag's weight that a leaf has at least."""
+    """Minimum share of a bag's weight in a leaf."""
     random: bool = False
     """Whether each feature is cut once, at random."""
 
 
 @dataclass(frozen=True, eq=False)
 class TreeMember(BagMember):
-    """A tree and what is needed to ask it; ``hard``: it names one class."""
+    """A tree with the bins that it reads; if ``hard``, it names one class."""
 
     inner: ForestTree
     bins: Bins
@@ -157,7 +155,7 @@ class TreeMember(BagMember):
         return self.said(np.ascontiguousarray(self.bins.encode(sample.table).T))
 
     def said(self, lines: NDArray[np.uint8]) -> Answers:
-        """Do the same for rows of codes."""
+        """Return the answers for rows of codes."""
         places = np.empty(len(lines), np.int64)
         forest_predict.descend(lines, self.inner.nodes, 0, self.bins.missing, places)
         payload = (self.inner.nodes[places] & LOW).astype(np.uint32)
@@ -167,12 +165,12 @@ class TreeMember(BagMember):
                 return values * self.scale + self.middle
             shares = np.stack([1 - values, values], axis=1)
             return (values > 0.5).astype(np.int64) if self.hard else shares
-        whole = np.vstack([np.eye(self.classes, dtype=np.float32), self.inner.table])
-        return whole.argmax(axis=1)[payload] if self.hard else whole[payload]
+        table = np.vstack([np.eye(self.classes, dtype=np.float32), self.inner.table])
+        return table.argmax(axis=1)[payload] if self.hard else table[payload]
 
 
 class TreeMaker(Maker):
-    """Grows the tree of a bag; several are grown at once, one a thread."""
+    """Grows the tree of a bag on one thread, so that several bags can be grown at once."""
 
     def __init__(
         self,
@@ -184,7 +182,7 @@ class TreeMaker(Maker):
         drawn: int | None = None,
         hard: bool = False,
     ) -> None:
-        """Prepare for bags of ``drawn`` rows, repeats counted; None: as many as the sample has."""
+        """Prepare for bags of ``drawn`` rows, with repeats; None for the size of the sample."""
         super().__init__(sample, targets, classes)
         assert sample.bins is not None
         assert sample.codes is not None
@@ -194,7 +192,7 @@ class TreeMaker(Maker):
         weights = None if sample.base.size == 1 else whole_weights(sample.base)
         self.middle, self.scale, self._unit = 0.0, 1.0, 1.0
         self._drawn = targets.size if drawn is None else drawn
-        self._parcels, self._weights = self._parcelled(targets, weights)
+        self._parcels, self._weights = self._pack_targets(targets, weights)
         self.limits, self._plan = limits, np.zeros(7, np.int64)
         self._plan[CLASSES] = classes
         self._plan[MISSING] = sample.bins.missing
@@ -202,10 +200,10 @@ class TreeMaker(Maker):
         self._plan[SMALLEST], self._plan[DEEPEST] = limits.smallest, limits.deepest
         self._plan[RANDOM] = limits.random
 
-    def _parcelled(
+    def _pack_targets(
         self, targets: NDArray[Any], weights: NDArray[np.int64] | None
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Put what a row brings along into one whole number, or two (kernels/forest_split.py)."""
+        """Pack target and weight of a row into one integer, or two (kernels/forest_split.py)."""
         ones = np.ones(targets.size, np.int64)
         if self.classes > 2:
             return (ones if weights is None else weights) << 16 | targets, NO_WEIGHTS
@@ -232,7 +230,7 @@ class TreeMaker(Maker):
         desk = forest.desk(size, gains.size, self._plan, bag.seed, weighted=self._weights.size > 0)
         written, lines = forest.grow(
             self._columns, self._lines, self._parcels, self._weights, bag.counts, self._unit,
-            self.limits.lightest, self._bins.middle, self._plan, desk, nodes, table, gains,
+            self.limits.lightest, self._bins.middle, desk, nodes, table, gains,
         )  # fmt: skip
         return self.member(ForestTree(nodes[:written].copy(), table[:lines].copy(), gains))
 
@@ -251,5 +249,5 @@ class TreeMaker(Maker):
         return self.member(packed)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a worker needs: codes, but not the rows that they were made from."""
-        return {name: own for name, own in vars(self).items() if name not in {"sample", "targets"}}
+        """Return the state for a worker: it needs the codes, but not the rows."""
+        return {name: value for name, value in vars(self).items() if name not in UNSENT}

@@ -1,9 +1,9 @@
-"""Members of a bagged vote: how one is made from its bag, and what it answers.
+"""Members of a bagged vote: how one is made from its bag, and its answers.
 
-A black box is handed the rows of the bag. A learner of ours that reads codes works on all rows,
-coded once, with the counts of the bag as weights: rows outside weigh nothing. That is much faster,
-but the bins are then one for all bags (see bags.py for what this asks of the rows
-that are counted). With some of the features only, it is handed rows and makes bins of its own.
+A black box is fitted to the rows of the bag. A learner of pacboost that reads codes works on all
+rows, coded once, with the counts of the bag as weights: rows outside weigh nothing. That is much
+faster, but all bags share their bins (see bags.py for the consequences for counted rows). If a bag
+has some of the features only, the learner gets its rows and makes new bins.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ from pacboost.learners.learner import Learner, Search
 from pacboost.learners.sklearn import fit_bag
 from pacboost.learners.stump import StumpSearch
 from pacboost.learners.tree import Tree
-from pacboost.numerics.same_bits import total as sum_of
+from pacboost.numerics.same_bits import total
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Request, Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training.bags.bags import Bag
 
 Answers = NDArray[Any]
-"""Numbers of classes, or the numbers that regression is about."""
+"""Class numbers, or predictions of a regression."""
 PULL_SCALE = 2**24
-"""Targets in regression trees are rounded to 24 bits of their range before they are summed."""
+"""Targets of regression trees are rounded to 24 bits of their range before they are added up."""
 
 
 class BagMember(ABC):
     """A rule or estimator that was learned from one bag."""
 
     inner: Any
-    """The rule or fitted estimator itself."""
+    """The rule or fitted estimator."""
     features: NDArray[np.intp] | None
     """The features that it uses; None for all."""
 
     @abstractmethod
     def answers(self, sample: Sample) -> Answers:
-        """Name a class for every row by its number, or give a number in regression."""
+        """Return the class number of every row, or its prediction in regression."""
 
-    def _seen(self, sample: Sample) -> Sample:
+    def _with_features(self, sample: Sample) -> Sample:
         if self.features is None:
             return sample
         return unlabelled(ArrayTable(sample.rows[:, self.features]))
@@ -55,20 +55,20 @@ class BagMember(ABC):
 
 @dataclass(frozen=True, eq=False)
 class BoxMember(BagMember):
-    """A fitted scikit-learn estimator; ``names`` are the classes in its bag, if some are not."""
+    """A fitted scikit-learn estimator; ``names`` are the classes of its bag, if not all."""
 
     inner: Any
     features: NDArray[np.intp] | None
     names: NDArray[np.int64] | None = None
 
     def answers(self, sample: Sample) -> Answers:
-        given: Answers = np.asarray(self.inner.predict(self._seen(sample).rows))
-        return given if self.names is None else self.names[given]
+        numbers: Answers = np.asarray(self.inner.predict(self._with_features(sample).rows))
+        return numbers if self.names is None else self.names[numbers]
 
 
 @dataclass(frozen=True, eq=False)
 class ConstantMember(BagMember):
-    """The one class, or number, that the bag holds; few black boxes can fit that."""
+    """The only class of a bag, which most black boxes refuse to fit."""
 
     inner: int | float
     features: NDArray[np.intp] | None = None
@@ -79,7 +79,7 @@ class ConstantMember(BagMember):
 
 @dataclass(frozen=True, eq=False)
 class RuleMember(BagMember):
-    """A rule of ours; ``classes`` is 0 in regression, where it says numbers."""
+    """A rule of pacboost; ``classes`` is 0 in regression."""
 
     inner: Hypothesis
     classes: int
@@ -88,19 +88,19 @@ class RuleMember(BagMember):
     def answers(self, sample: Sample) -> Answers:
         values = self.inner.values
         if self.classes == 0:
-            said: Answers = values[:, 0]
+            of_cells: Answers = values[:, 0]
         elif values.shape[1] == 1:
-            said = np.minimum(values[:, 0] > 0, self.classes - 1).astype(np.int64)
+            of_cells = np.minimum(values[:, 0] > 0, self.classes - 1).astype(np.int64)
         else:
-            said = values.argmax(axis=1)
-        return said[self.inner.cells(self._seen(sample))]
+            of_cells = values.argmax(axis=1)
+        return of_cells[self.inner.cells(self._with_features(sample))]
 
 
 class Maker(ABC):
-    """A way to make members of the rows of one sample; ``targets`` are what they shall answer."""
+    """Makes members from bags of one sample; ``targets`` are class numbers, or numbers."""
 
     alone = False
-    """Whether it uses all threads for one member, so that several at once are of no use."""
+    """Whether it uses all threads for one member, so that only one is made at a time."""
 
     def __init__(self, sample: Sample, targets: NDArray[Any], classes: int) -> None:
         self.sample, self.targets, self.classes = sample, targets, classes
@@ -114,11 +114,11 @@ class Maker(ABC):
         return member.answers(unlabelled(ArrayTable(self.sample.rows[rows])))
 
     def packed(self, member: BagMember) -> Any:
-        """Return what is sent of a member that was made on another machine."""
+        """Return the part of a member that a worker of a cluster sends to the client."""
         return member
 
     def unpacked(self, packed: Any) -> BagMember:
-        """Return the member that ``packed`` was called with there."""
+        """Return the member from the part that a worker sent."""
         member: BagMember = packed
         return member
 
@@ -129,27 +129,28 @@ class BoxMaker(Maker):
     def __init__(self, estimator: Any, sample: Sample, targets: NDArray[Any], classes: int) -> None:
         super().__init__(sample, targets, classes)
         self._estimator = estimator
-        _ = sample.rows  # read before several threads ask for them
+        _ = sample.rows  # computed once, before several threads need them
 
     def make(self, bag: Bag) -> BagMember:
         """Fit a clone to the rows of the bag.
 
-        Where a bag lacks classes, those it has are numbered anew: a number with gaps would tell
-        which classes the rows outside the bag have.
+        If a bag lacks classes, its classes are renumbered: gaps in the numbers would reveal the
+        classes of rows outside the bag.
         """
         rows, targets = _taken(self.sample.rows, bag), self.targets[bag.inside]
         names: NDArray[np.int64] | None = None
         if self.classes:
-            own, codes = np.unique(targets, return_inverse=True)
-            if own.size == 1:
-                return ConstantMember(int(own[0]))
-            names, targets = (own, codes) if own.size < self.classes else (None, targets)
+            classes, codes = np.unique(targets, return_inverse=True)
+            if classes.size == 1:
+                return ConstantMember(int(classes[0]))
+            if classes.size < self.classes:
+                names, targets = classes, codes
         model = fit_bag(self._estimator, rows, targets, bag.counts[bag.inside], bag.seed)
         return BoxMember(model, bag.features, names)
 
 
 class RowsMaker(Maker):
-    """Hands a learner of ours the rows of the bag and no others."""
+    """Gives a learner of pacboost the rows of the bag and no others."""
 
     def __init__(
         self, learner: Learner, max_bins: int, sample: Sample, targets: NDArray[Any], classes: int
@@ -159,22 +160,21 @@ class RowsMaker(Maker):
         _ = sample.rows
 
     def make(self, bag: Bag) -> BagMember:
-        inside, whole = bag.inside, self.sample
-        table = ArrayTable(_taken(whole.rows, bag))
+        inside, all_rows = bag.inside, self.sample
+        table = ArrayTable(_taken(all_rows.rows, bag))
         counts = bag.counts[inside]
         bins = (
             fit_bins(table, self._max_bins, counts.astype(float)) if self._learner.codes else None
         )
-        labels = None if whole.labels is None else whole.labels[inside]
-        sample = Sample(table, whole.signs[inside], bins=bins, labels=labels)
-        rule = _found(
-            self._learner.on(sample), counts, self.targets[inside], self.classes, bag.seed
-        )
+        labels = None if all_rows.labels is None else all_rows.labels[inside]
+        sample = Sample(table, all_rows.signs[inside], bins=bins, labels=labels)
+        search = self._learner.on(sample)
+        rule = _find(search, counts, self.targets[inside], self.classes, bag.seed)
         return RuleMember(rule, self.classes, bag.features)
 
 
 class CodesMaker(Maker):
-    """Lets a learner of ours work on all rows, those outside the bag without weight."""
+    """Lets a learner of pacboost work on all rows; those outside the bag have no weight."""
 
     alone = True
 
@@ -185,17 +185,16 @@ class CodesMaker(Maker):
         self._learner, self._of_thread = learner, local()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a worker needs; what belongs to a thread is made there."""
-        return {name: own for name, own in vars(self).items() if name != "_of_thread"}
+        """Return the state for a worker, whose threads make their own searches."""
+        return {name: value for name, value in vars(self).items() if name != "_of_thread"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _of_thread=local())
 
     def make(self, bag: Bag) -> BagMember:
-        own = self._of_thread
-        if not hasattr(own, "search"):  # it holds arrays to work in, which threads cannot share
-            own.search = self._learner.on(self.sample)
-        rule = _found(own.search, bag.counts, self.targets, self.classes, bag.seed)
+        if not hasattr(self._of_thread, "search"):  # threads cannot share its work arrays
+            self._of_thread.search = self._learner.on(self.sample)
+        rule = _find(self._of_thread.search, bag.counts, self.targets, self.classes, bag.seed)
         return RuleMember(rule, self.classes)
 
     def out_of_bag(self, member: BagMember, rows: NDArray[np.intp]) -> Answers:
@@ -203,7 +202,7 @@ class CodesMaker(Maker):
 
 
 def for_bags(learner: Learner) -> Learner:
-    """Return what a learner named for boosting is in bagging: trees split by Gini, not by error."""
+    """Return the learner with its default for bagging: trees split by Gini, not by error."""
     if isinstance(learner, Tree) and learner.criterion is None:
         return replace(learner, criterion="gini")
     return learner
@@ -214,13 +213,13 @@ def _taken(rows: NDArray[Any], bag: Bag) -> NDArray[Any]:
     return taken if bag.features is None else taken[:, bag.features]
 
 
-def _found(
+def _find(
     search: Search, counts: NDArray[np.int64], targets: NDArray[Any], classes: int, seed: int
 ) -> Hypothesis:
-    """Let a learner find its rule.
+    """Ask a learner for a rule.
 
-    Trees are asked for cells, because then the rows to use can be named: a row without weight
-    would still count as one of the rows that a leaf must have.
+    Trees are asked for cells, because ``partition`` accepts the rows to use: otherwise rows without
+    weight would count towards the minimum number of rows of a leaf.
     """
     sample = search.sample
     cuts = isinstance(search, StumpSearch)
@@ -231,42 +230,43 @@ def _found(
     if not classes:
         raise ParameterError(
             f"{type(search).__name__} finds classes; to predict numbers take 'tree', 'stump' or a "
-            "scikit-learn regressor"
+            "scikit-learn regressor",
+            parameter="learner",
         )
     answers = sample.signs[:, 0] if sample.labels is None else sample.labels
     return search.find(counts, answers, seed)
 
 
 def _naming_tree(search: Search, counts: NDArray[np.int64], seed: int) -> Hypothesis:
-    """Split by Gini's index; a leaf names the class that is most frequent in it."""
+    """Split by Gini's index; a leaf predicts its most frequent class."""
     inside, signs = np.flatnonzero(counts), search.sample.signs
-    outputs, total = signs.shape[1], int(counts.sum()) * signs.shape[1]
+    outputs, weight = signs.shape[1], int(counts.sum()) * signs.shape[1]
     weights = np.repeat(counts[:, None], outputs, axis=1)
-    rule, cells = search.partition(Request(weights, signs, total, total, "gini"), seed, inside)
-    own, leaf, leaves = counts[inside], cells[inside], len(rule.values)
-    sums = [np.bincount(leaf, own * signs[inside, k], leaves) for k in range(outputs)]
-    said = np.stack(sums, axis=1)
-    named = np.sign(said) if outputs == 1 else np.eye(outputs)[said.argmax(axis=1)]
-    return rule.valued(named, np.bincount(leaf, own, leaves).astype(np.float64))
+    rule, cells = search.partition(Request(weights, signs, weight, weight, "gini"), seed, inside)
+    in_bag, leaf, leaves = counts[inside], cells[inside], len(rule.values)
+    sums = [np.bincount(leaf, in_bag * signs[inside, k], leaves) for k in range(outputs)]
+    votes = np.stack(sums, axis=1)
+    values = np.sign(votes) if outputs == 1 else np.eye(outputs)[votes.argmax(axis=1)]
+    return rule.valued(values, np.bincount(leaf, in_bag, leaves).astype(np.float64))
 
 
 def _regression_tree(
     search: Search, counts: NDArray[np.int64], targets: NDArray[np.float64], seed: int
 ) -> Hypothesis:
-    """Split where means of the targets differ most; leaves say the mean of the rows in the bag."""
+    """Split where means of the targets differ most; a leaf predicts the mean of its rows."""
     inside = np.flatnonzero(counts)
-    own, wanted = counts[inside], targets[inside]
-    total = int(own.sum())
-    mean = sum_of(own * wanted) / total
-    wanted = wanted - mean
-    span = float(np.abs(wanted).max()) or 1.0
+    in_bag = counts[inside]
+    rows = int(in_bag.sum())
+    mean = total(in_bag * targets[inside]) / rows
+    centred = targets[inside] - mean
+    span = float(np.abs(centred).max()) or 1.0
     pulls = np.zeros_like(counts)
-    pulls[inside] = own * np.rint(wanted * (PULL_SCALE / span)).astype(np.int64)
+    pulls[inside] = in_bag * np.rint(centred * (PULL_SCALE / span)).astype(np.int64)
     pull = max(1, int(np.abs(pulls).sum()))
-    request = Request(counts[:, None], pulls[:, None], total, pull)
+    request = Request(counts[:, None], pulls[:, None], rows, pull)
     rule, cells = search.partition(request, seed, inside)
     leaves, leaf = len(rule.values), cells[inside]
-    weight = np.bincount(leaf, own, leaves).astype(np.float64)
-    sums = np.bincount(leaf, own * wanted, leaves)
+    weight = np.bincount(leaf, in_bag, leaves).astype(np.float64)
+    sums = np.bincount(leaf, in_bag * centred, leaves)
     means = mean + np.divide(sums, weight, out=np.zeros(leaves), where=weight > 0)
     return rule.valued(means[:, None], weight)

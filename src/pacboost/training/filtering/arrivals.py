@@ -1,10 +1,10 @@
 """Recognise rows of a stream that come again, by their content; and copies among rows of an array.
 
-A stream has no row numbers that could be trusted: a second call of ``partial_fit`` with the same
+The positions of rows in a stream identify nothing: a second call of ``partial_fit`` with the same
 rows, or a generator that starts over, gives them new positions. So each row is hashed. If equal
-rows are copies (``copies="distinct"``), ``Arrivals`` tells which rows come for the first time. If
-every row is a draw, nothing that is counted depends on the hashes: ``RepeatAlarm`` only refuses the
-certificate when rows come again more often than rows repeat by themselves.
+rows are copies (``copies="distinct"``), ``Arrivals`` finds the rows that come for the first time.
+If every row is a draw, no count depends on the hashes: ``RepeatAlarm`` only refuses the certificate
+if rows come again more often than independent draws repeat.
 """
 
 from __future__ import annotations
@@ -19,25 +19,24 @@ from pacboost.samples.same_example import REPEATS, Examples, exact_keys, warn_un
 from pacboost.samples.sketch import Overlap
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.sparse import SparseTable
-from pacboost.sources.table import Table
-from pacboost.training.filtering.candidates import MOST_AT_ONCE
+from pacboost.training.filtering.candidates import MAX_ROWS_PER_OFFER
 from pacboost.training.filtering.rows import of_kind
 
 Flags = NDArray[np.bool_]
 
-REMEMBERED = 2**18
-"""The hashes of so many rows are remembered; two million bytes."""
-FIRST_ROWS, MAX_REFERENCE_ROWS = 32, 2**16
-"""Later rows of a stream are compared with its first rows: from 32 on, doubled up to 65,536."""
+MAX_HASHES = 2**18
+"""Maximum number of stored hashes of rows: two million bytes."""
+MIN_REFERENCE_ROWS, MAX_REFERENCE_ROWS = 32, 2**16
+"""Later rows of a stream are compared with its first rows: 32 at first, doubled up to 65,536."""
 CAME_AGAIN = (
     "rows of the stream came again more often than they repeat by themselves, so rows that certify "
-    "may have been learned from. Give every row once, or copies='distinct' if equal rows are "
+    "may have been learned from. Give every row once, or count distinct rows if equal rows are "
     "copies of one example."
 )
 
 
 class Arrivals:
-    """The rows of a stream that came so far, and whether one of them came again.
+    """The rows of a stream so far, and whether one of them came again.
 
     >>> arrivals = Arrivals()
     >>> arrivals.first_time(np.array([3, 5], dtype=np.uint64)).tolist()
@@ -48,31 +47,28 @@ class Arrivals:
 
     def __init__(self) -> None:
         self.repeated = False
-        """Whether a row came again. From then on nothing counts as a first arrival."""
+        """Whether a row came again; no row counts as a first arrival after that."""
         self.known: Hashes = np.empty(0, dtype=np.uint64)
-        """The hashes that are remembered, sorted."""
+        """The stored hashes, sorted."""
 
     @property
     def full(self) -> bool:
-        """Whether later rows were not remembered, so that copies of theirs are not recognised."""
-        return self.known.size >= REMEMBERED
+        """Whether no more hashes are stored, so that copies of later rows are not recognised."""
+        return self.known.size >= MAX_HASHES
 
     def first_time(self, hashes: Hashes, others: Hashes | None = None) -> Flags:
-        """Return which rows came before any row came again; ``others`` are known besides."""
+        """Return a mask of the rows before the first repeat; ``others`` came earlier."""
         if self.repeated:
             return np.zeros(hashes.size, dtype=np.bool_)
-        again = among(hashes, self.known)
+        repeats = among(hashes, self.known)
         if others is not None:
-            again |= among(hashes, np.sort(others))
-        again[_later_copies(hashes)] = True
-        first = int(again.argmax()) if again.any() else hashes.size
+            repeats |= among(hashes, np.sort(others))
+        repeats[_later_copies(hashes)] = True
+        first = int(repeats.argmax()) if repeats.any() else hashes.size
         self.repeated = first < hashes.size
-        self._remember(hashes[:first])
+        fresh = np.sort(hashes[:first][: max(0, MAX_HASHES - self.known.size)])
+        self.known = np.insert(self.known, np.searchsorted(self.known, fresh), fresh)
         return np.asarray(np.arange(hashes.size) < first)
-
-    def _remember(self, hashes: Hashes) -> None:
-        more = np.sort(hashes[: max(0, REMEMBERED - self.known.size)])
-        self.known = np.insert(self.known, np.searchsorted(self.known, more), more)
 
     def state(self) -> dict[str, NDArray[Any]]:
         return {"arrivals": self.known, "repeated": np.array([self.repeated])}
@@ -83,20 +79,20 @@ class Arrivals:
 
 
 def _later_copies(hashes: Hashes) -> NDArray[np.intp]:
-    """Return the places of rows that have an equal one before them."""
+    """Return the places of rows that equal an earlier one."""
     order = np.argsort(hashes, kind="stable")
     equal = hashes[order[1:]] == hashes[order[:-1]]
     return np.asarray(order[1:][equal], dtype=np.intp)
 
 
 class RepeatAlarm:
-    """Notices that rows of a stream come again more often than rows repeat by themselves.
+    """Detects rows of a stream that come again more often than independent draws repeat.
 
-    The rows of each window, between two powers of two, are compared with the first rows: all that
-    came before, or 65,536. Independent draws equal one of these about as often as these equal each
-    other. A window of its own for each doubling finds rows that come again early, before copies
-    among the first rows seem natural, and late, before other rows outnumber them. What is found
-    does not depend on how many rows come at once.
+    The rows of each window, between two powers of two, are compared with the first rows: all
+    earlier ones, or 65,536. Independent draws equal one of these about as often as these equal each
+    other. A separate window for each doubling detects rows that come again early, before copies
+    among the first rows seem natural, and late, before other rows outnumber them. The result does
+    not depend on the sizes of batches.
 
     >>> alarm, rows = RepeatAlarm(), np.arange(500, dtype=np.uint64)
     >>> alarm.look(rows)
@@ -109,24 +105,23 @@ class RepeatAlarm:
 
     def __init__(self) -> None:
         self._rows = 0
-        """How many rows came."""
         self._first: Hashes = np.empty(0, dtype=np.uint64)
-        """The hashes of the first of them, in their order."""
+        """The hashes of the first rows, in order."""
         self._earlier_alarm = False
         self._start_window(0)
 
     def _start_window(self, rows: int) -> None:
-        """Compare the rows that follow with the first ones, of so many that came."""
+        """Compare the rows that follow with the first of the ``rows`` so far."""
         hashes, counts = np.unique(self._first[:rows], return_counts=True)
         self._reference: Hashes = hashes
         self._reference_rows = int(counts.sum())
         self._repeated = int(counts[counts > 1].sum())
-        self._end = max(FIRST_ROWS, 2 * rows)
+        self._end = max(MIN_REFERENCE_ROWS, 2 * rows)
         self._compared = self._shared = 0
 
     @property
     def overlap(self) -> Overlap:
-        """How many rows of the window equal first rows, and how often these equal each other."""
+        """How often rows of the window equal first rows, and how often these equal each other."""
         return Overlap(self._compared, self._shared, self._reference_rows, self._repeated)
 
     @property
@@ -134,7 +129,7 @@ class RepeatAlarm:
         return self._earlier_alarm or self.overlap.suspicious
 
     def look(self, hashes: Hashes) -> None:
-        """Compare rows that came with the first ones."""
+        """Compare the next rows with the first ones."""
         while hashes.size:
             window, hashes = np.split(hashes, [self._end - self._rows])
             room = MAX_REFERENCE_ROWS - self._first.size
@@ -154,24 +149,21 @@ class RepeatAlarm:
     def restore(self, state: dict[str, NDArray[Any]]) -> None:
         rows, compared, shared, alarm = of_kind(state, "rows_compared", np.int64, 4).tolist()
         self._first = of_kind(state, "first_rows", np.uint64, min(rows, MAX_REFERENCE_ROWS))
-        start = 2 ** (rows.bit_length() - 1) if rows >= FIRST_ROWS else 0
+        start = 2 ** (rows.bit_length() - 1) if rows >= MIN_REFERENCE_ROWS else 0
         if not 0 <= shared <= compared == rows - start:
-            raise ValueError(f"of {rows} rows {compared} were compared and {shared} found again")
+            raise ValueError(f"of {rows} rows, {compared} were compared and {shared} repeated")
         self._start_window(start)
         self._rows, self._compared, self._shared = rows, compared, shared
         self._earlier_alarm = bool(alarm)
 
 
 def without_copies(oracle: ArrayOracle) -> ArrayOracle:
-    """Leave one row of every example of an array, where equal rows are one example."""
-    every = np.arange(oracle.n_rows)
-    parts = (oracle.take(every[a : a + MOST_AT_ONCE]) for a in range(0, every.size, MOST_AT_ONCE))
-    keys = np.concatenate([_keys(batch.table) for batch in parts])
-    number = np.unique(keys, return_inverse=True)[1].astype(np.intp)
+    """Keep one row of every example of an array, if equal rows are one example."""
+    every, keys = np.arange(oracle.n_rows), []
+    for first in range(0, every.size, MAX_ROWS_PER_OFFER):
+        table = oracle.take(every[first : first + MAX_ROWS_PER_OFFER]).table
+        keys.append(exact_keys(table.matrix if isinstance(table, SparseTable) else table.rows()))
+    number = np.unique(np.concatenate(keys), return_inverse=True)[1].astype(np.intp)
     once = Examples(every.size, number, True).once(every)
     warn_uncounted(every.size - once.size, every.size, REPEATS)
     return oracle.only(once)
-
-
-def _keys(table: Table) -> Hashes:
-    return exact_keys(table.matrix if isinstance(table, SparseTable) else table.rows())

@@ -1,9 +1,8 @@
-"""Boosting by filtering: draw, keep what is hard, boost on it, forget it, and draw again.
+"""Boosting by filtering: draw, accept hard examples, boost on them, discard them, and draw again.
 
-Before every refill the vote is fixed, so rows that nothing has looked at are fresh draws to it:
-their mean weight μ and the mistakes among them bound the error, whatever the learner did, and the
-run stops once the smaller bound is below ε. How long it takes depends on the learner; the bounds do
-not.
+The vote is fixed during a refill, so rows that nothing has used are fresh draws for it: their mean
+weight μ and their mistakes bound the error for any learner, and the run stops once the smaller
+bound is below ε. The time depends on the learner; the bounds do not.
 """
 
 from __future__ import annotations
@@ -33,21 +32,21 @@ from pacboost.training.run.loop import Run
 from pacboost.training.run.rounds import FinishedRound
 from pacboost.training.run.stop_reason import Stop, StopReason, sentence_of
 
-LEAST_ROWS = 10
-"""A sample of fewer rows is not boosted on, unless it is the first: there are no more then."""
-ROUNDS_UNWATCHED = 3
-"""How much of a sample would still be kept is looked at every so many rounds."""
-LEAST_EFFECTIVE = 0.5
-"""A sample is drawn anew when its effective size has fallen to this part of the first."""
+MIN_ROWS = 10
+"""Minimum size of a sample, except of the first one."""
+ROUNDS_PER_CHECK = 3
+"""Number of rounds after which a run checks how much of a sample would still be accepted."""
+MIN_EFFECTIVE_SHARE = 0.5
+"""A new sample is drawn when the effective size has fallen to this share of that at the start."""
 
 Event = Refill | Round
 Floats = NDArray[np.float64]
-MOST_LOOKING = 12
-"""So many threads look at candidates at most: with 16, drawing took a tenth longer on 16 cores."""
+MAX_THREADS = 12
+"""Maximum number of threads that score candidates: 16 took a tenth longer on 16 cores."""
 
 
 class Filtering:
-    """A run of boosting by filtering: iterate over it to advance, by a refill or a round."""
+    """A run of boosting by filtering: iterate over it to advance by a refill or a round."""
 
     def __init__(
         self,
@@ -65,44 +64,42 @@ class Filtering:
         self.rounds: list[Round] = []
         self.refills: list[Refill] = []
         self.mass = 0.0
-        """An estimate of the share of all candidates' weight: μ, as the last sample tells."""
+        """An estimate of μ, the mean weight of candidates, from the last sample."""
         self.stopped: StopReason | None = None
         self.certified = False
         """Whether the run stopped because the error is surely below ε."""
         self._carried: MarginRows | None = None
-        self.threads = min(threads(), usable_cores(), MOST_LOOKING)
-        """So many look at candidates; the model does not depend on it."""
+        self.threads = min(threads(), usable_cores(), MAX_THREADS)
+        """Number of threads that score candidates; the model does not depend on it."""
         self.before_refill: Callable[[], object] = bool
-        """Called when all that was drawn is used up: the moment to write a checkpoint."""
+        """Called before each refill, when no sample is in memory, to write a checkpoint."""
         self.over: Callable[[], bool] = bool
-        """Asked between groups of candidates whether the time is up."""
+        """Called between groups of candidates; True if the time is up."""
 
     def __iter__(self) -> Iterator[Event]:
-        """Advance until something is reached: ε, the rounds, the end of rows or of the edge."""
+        """Advance until ε or the last round is reached, rows end, or no rule has an edge."""
         while not self.stopped:
             self.before_refill()
-            kept = self.fill()
+            sample = self.fill()
             yield self.refills[-1]
-            yield from self._rounds(kept)
+            yield from self._rounds(sample)
             if len(self.vote_so_far) >= self.plan.rounds:
                 self.stopped = self.stopped or StopReason(
                     Stop.ALL_ROUNDS, {"rounds": self.plan.rounds}
                 )
 
-    # -- drawing
-
     def fill(self, *, all_of_it: bool = False) -> MarginRows | None:
-        """Draw a sample, and test by the way whether the vote is good enough.
+        """Draw a sample, and test at the same time whether the vote is good enough.
 
-        ``all_of_it``: look at every row there is, and do not wait for more.
+        With ``all_of_it``, every row of the source is considered.
         """
         number = len(self.refills)
         delta = share_of(self.plan.delta / 2, number)
-        wanted = self._wanted(delta)
-        most = self._most_draws(wanted)
-        key, scale = key_of(self.plan.seed, 2, number), self._scale(wanted)
+        size = self._wanted(delta)
+        max_draws = self._max_draws(size)
+        key, scale = key_of(self.plan.seed, 2, number), self._scale(size)
         refilling = self._refilling(key, scale, delta)
-        refilling.expect(wanted * scale / self._mean_weight())
+        refilling.expect(size * scale / self._mean_weight())
         refilling.score_testing_rows()
         tested = refilling.test.count
         for _ in () if self._good_enough(refilling) else refilling.groups():
@@ -110,65 +107,68 @@ class Filtering:
                 self.stopped = StopReason(Stop.TIME_IS_UP)
                 break
             if self.candidates.whole or all_of_it:
-                continue  # all rows there are have the same right to be looked at
-            full = refilling.accepted >= wanted
+                continue  # a sample of a part of the rows would not be uniform
+            full = refilling.accepted >= size
             if full and refilling.test.count == tested:
-                break  # nothing fresh comes any more, so nothing more is learned of μ
+                break  # no fresh rows come any more, so the test of μ cannot continue
             tested = refilling.test.count
-            starved = refilling.draws >= most
+            starved = refilling.draws >= max_draws
             if self._enough(refilling, full=full, starved=starved) or self._good_enough(refilling):
                 break
         refilling.finish()
         self.refills.append(refilling.record(number))
-        kept = refilling.kept()
+        sample = refilling.kept()
         if self.stopped:
             return None
         if self._good_enough(refilling):
             self.certified = True
             self.stopped = StopReason(Stop.ERROR_REACHED, {"epsilon": self.plan.epsilon or 0.0})
-        elif kept is None or (len(self.vote_so_far) and kept.n_rows < min(self._least(), wanted)):
+        elif sample is None or (
+            len(self.vote_so_far) and sample.n_rows < min(self._min_rows(), size)
+        ):
             self._starve(refilling)
             return None
-        return None if kept is None else self._thinned(kept, wanted)
+        return None if sample is None else self._thinned(sample, size)
 
     def _refilling(self, key: np.uint64, scale: float, delta: float) -> Refilling:
-        candidates, given = self.candidates, (self.encoder, self.vote_so_far, key, scale, delta)
+        candidates, vote = self.candidates, (self.encoder, self.vote_so_far, key, scale, delta)
         if isinstance(candidates, BlockRows) and isinstance(candidates.oracle, RemoteOracle):
-            return RemoteRefilling(candidates, candidates.oracle, *given)
-        return Refilling(candidates, *given, self.threads)
+            return RemoteRefilling(candidates, candidates.oracle, *vote)
+        return Refilling(candidates, *vote, self.threads)
 
     def _wanted(self, delta: float) -> int:
+        """Return the size of the next sample."""
         return self.plan.rows_of(len(self.refills))
 
-    def _scale(self, wanted: int) -> float:
-        """What weights are divided by to be chances.
+    def _scale(self, size: int) -> float:
+        """Return the divisor that turns weights into probabilities.
 
-        A refill that sees all n rows keeps n·μ/scale of them; one that reads rows one after the
-        other does not read more than ``offered`` times as many as it may keep.
+        A refill that considers all n rows accepts n·μ/scale of them; one that reads rows in order
+        reads at most ``offered`` rows for each row that it may accept.
         """
         mean = self._mean_weight()
         if self.candidates.whole:
             rows = self.candidates.oracle.n_rows or 1
-            return max(rows * mean / wanted, 1e-12)
+            return max(rows * mean / size, 1e-12)
         return min(1.0, max(self.plan.offered * mean, 1e-12))
 
     def _mean_weight(self) -> float:
-        """Estimate the mean weight of candidates: the share of them that would be kept."""
+        """Estimate the mean weight of candidates: the share that would be accepted."""
         return self.mass or self._booster.first_chance(self.vote_so_far.outputs)
 
-    def _most_draws(self, wanted: int) -> int:
-        """After so many draws the filter starves."""
-        return self.plan.offered * wanted
+    def _max_draws(self, size: int) -> int:
+        """Return the number of draws after which the filter starves."""
+        return self.plan.offered * size
 
-    def _least(self) -> int:
-        """With fewer rows than that it starves."""
-        return LEAST_ROWS
+    def _min_rows(self) -> int:
+        """Return the size of a sample below which the filter starves."""
+        return MIN_ROWS
 
     def _enough(self, refilling: Refilling, *, full: bool, starved: bool) -> bool:
         return full or starved
 
     def _good_enough(self, refilling: Refilling) -> bool:
-        """Whether the error is surely below ε; only draws that are fresh can tell."""
+        """Check whether the error is surely below ε, by fresh draws alone."""
         epsilon = self.plan.epsilon
         if epsilon is None or refilling.test.count == 0 or len(self.vote_so_far) == 0:
             return False
@@ -185,104 +185,102 @@ class Filtering:
                 Stop.STARVED, {**counts, "where": where, "error": last.error_upper}
             )
 
-    def _thinned(self, kept: MarginRows, wanted: int) -> MarginRows:
-        """Hold a sample to its size: keep each row with the same part of its chance."""
-        self.mass = kept.mass / self._candidates_seen()
-        excess = kept.n_rows / wanted
+    def _thinned(self, rows: MarginRows, size: int) -> MarginRows:
+        """Reduce a sample that is too large, by a factor on all probabilities."""
+        self.mass = rows.mass / self._n_candidates()
+        excess = rows.n_rows / size
         if excess <= 1.25:
-            return kept
+            return rows
         key = key_of(self.plan.seed, 3, len(self.refills))
-        chosen = np.flatnonzero(numbers(np.arange(kept.n_rows, dtype=np.uint64), key) < 1 / excess)
-        thin = kept.take(chosen)
-        return dataclasses.replace(thin, odds=thin.odds / excess)
+        chosen = np.flatnonzero(numbers(np.arange(rows.n_rows, dtype=np.uint64), key) < 1 / excess)
+        fewer = rows.take(chosen)
+        return dataclasses.replace(fewer, odds=fewer.odds / excess)
 
-    def _candidates_seen(self) -> int:
-        whole = self.candidates.oracle.n_rows if self.candidates.whole else None
-        return whole or self.refills[-1].draws
+    def _n_candidates(self) -> int:
+        all_rows = self.candidates.oracle.n_rows if self.candidates.whole else None
+        return all_rows or self.refills[-1].draws
 
-    # -- boosting
-
-    def _run(self, kept: MarginRows) -> Run:
-        """Set up the boosting loop on a sample, from where its rows stand with the vote."""
-        base = 1 / kept.odds
+    def _run(self, rows: MarginRows) -> Run:
+        """Set up the boosting loop on a sample, from the margins of its rows."""
+        base = 1 / rows.odds
         base /= mean(base)
         bins = self.encoder.bins
-        sample = Sample(kept.table, kept.signs, base, bins, self._answers, kept.labels)
+        sample = Sample(rows.table, rows.signs, base, bins, self._answers, rows.labels)
         booster = self._booster
         if len(self.vote_so_far) and booster.prior:
             booster = dataclasses.replace(booster, prior=False)  # type: ignore[type-var]
         penalty = getattr(booster, "l2", 0.0)
-        if penalty:  # in rows of mean weight, not of the largest
+        if penalty:  # its unit is a row of mean weight here, but of the largest in the booster
             booster = dataclasses.replace(booster, l2=penalty / float(base.max()))  # type: ignore[type-var]
         seed = int(key_of(self.plan.seed, 4, len(self.refills)) >> np.uint64(33))
         run = Run(sample, self._learner, booster, seed=seed)
         self.vote_so_far.cells = run.cells
-        run.continue_on_other_rows(kept.margins, self.vote_so_far.votes, kept.path)
+        run.continue_on_other_rows(rows.margins, self.vote_so_far.votes, rows.path)
         return run
 
-    def rounds_on(self, kept: MarginRows) -> Iterator[Event]:
-        return self.boost(kept)
+    def rounds_on(self, rows: MarginRows) -> Iterator[Event]:
+        return self.boost(rows)
 
-    def _rounds(self, kept: MarginRows | None) -> Iterator[Event]:
-        """Go on, unless there was a reason to stop."""
+    def _rounds(self, rows: MarginRows | None) -> Iterator[Event]:
         if not self.stopped:
-            yield from self.rounds_without() if kept is None else self.rounds_on(kept)
+            yield from self.rounds_without() if rows is None else self.rounds_on(rows)
 
     def rounds_without(self) -> Iterator[Event]:
-        """Go on although next to nothing was kept; only coins can."""
+        """Continue without a sample; only coins can."""
         return iter(())
 
-    def boost(self, kept: MarginRows) -> Iterator[Round]:
-        """Boost on a sample as long as enough of it would still be kept."""
-        run = self._run(kept)
+    def boost(self, rows: MarginRows) -> Iterator[Round]:
+        """Boost on a sample as long as enough of it would still be accepted."""
+        run = self._run(rows)
         first = 0.0
-        left = max(1, self.plan.rounds - len(self.vote_so_far))
-        for done in run.up_to(left, ROUNDS_UNWATCHED):
+        rounds = max(1, self.plan.rounds - len(self.vote_so_far))
+        for done in run.up_to(rounds, ROUNDS_PER_CHECK):
             self._take(done, 1.0 if run.cells else done.entry.vote)
             yield self.rounds[-1]
             first = first or done.entry.effective_size
-            if done.entry.number % ROUNDS_UNWATCHED or done.entry.number == left:
+            if done.entry.number % ROUNDS_PER_CHECK or done.entry.number == rounds:
                 continue
-            weights, stay = self._still_kept(run, kept)
-            self.mass = total(weights) / self._candidates_seen()
+            weights, stay = self._still_accepted(run, rows)
+            self.mass = total(weights) / self._n_candidates()
             used_up = mean(stay) < self.plan.keep
-            if used_up or done.entry.effective_size < LEAST_EFFECTIVE * first:
+            if used_up or done.entry.effective_size < MIN_EFFECTIVE_SHARE * first:
                 break
         if run.stopped == StopReason(Stop.NO_EDGE) and not run.done:
             self.stopped = run.stopped
 
-    def carry_over(self, kept: MarginRows) -> MarginRows:
-        """Add what of the last such sample would still be kept, up to the size of a sample."""
+    def carry_over(self, rows: MarginRows) -> MarginRows:
+        """Add rows of the last sample that would still be accepted, up to the size of a sample."""
         if self._carried is not None:
             key = key_of(self.plan.seed, 7, len(self.refills))
-            room = max(0, self.plan.rows - kept.n_rows)
-            rows = self.vote_so_far.score(self._carried)
-            share = np.minimum(1.0, rows.chances / self._carried.chances)
-            stay = np.flatnonzero(numbers(np.arange(rows.n_rows, dtype=np.uint64), key) < share)
+            room = max(0, self.plan.rows - rows.n_rows)
+            old = self.vote_so_far.score(self._carried)
+            share = np.minimum(1.0, old.chances / self._carried.chances)
+            stay = np.flatnonzero(numbers(np.arange(old.n_rows, dtype=np.uint64), key) < share)
             stay = stay[-room:] if room else stay[:0]
             odds = (self._carried.odds * share)[stay]
             if stay.size:
-                part = dataclasses.replace(rows.take(stay), odds=odds)
-                kept = MarginRows.join([part, kept])
-        self._carried = kept
-        return kept
+                part = dataclasses.replace(old.take(stay), odds=odds)
+                rows = MarginRows.join([part, rows])
+        self._carried = rows
+        return rows
 
-    def _still_kept(self, run: Run, kept: MarginRows) -> tuple[Floats, Floats]:
-        """Return each row's part of all rows' weight, and the chance that it would stay."""
+    def _still_accepted(self, run: Run, rows: MarginRows) -> tuple[Floats, Floats]:
+        """Return the weight of all candidates that each row stands for, and its chance to stay."""
         path, margins = getattr(run.state, "log_weights", None), run.margins
-        weights, stay = np.empty(kept.n_rows), np.empty(kept.n_rows)
+        weights, stay = np.empty(rows.n_rows), np.empty(rows.n_rows)
 
         def task(start: int, stop: int) -> None:
-            own, signs = slice(start, stop), kept.signs[start:stop]
+            part, signs = slice(start, stop), rows.signs[start:stop]
             if path is None:
-                chances = self._booster.chances(margins[own], len(self.vote_so_far), signs)
+                chances = self._booster.chances(margins[part], len(self.vote_so_far), signs)
             else:
-                chances = np.asarray(exp(path[own]).max(axis=1))
-            np.divide(chances, kept.odds[own], out=weights[own])
-            np.minimum(1.0, chances / kept.chances[own], out=stay[own])
+                chances = np.asarray(exp(path[part]).max(axis=1))
+            np.divide(chances, rows.odds[part], out=weights[part])
+            np.minimum(1.0, chances / rows.chances[part], out=stay[part])
 
-        two = path is None and margins.shape[1] == 1
-        each_rows(task, kept.n_rows, at_least=self._booster.rows_worth_a_thread if two else 1)
+        two_classes = path is None and margins.shape[1] == 1
+        at_least = self._booster.rows_worth_a_thread if two_classes else 1
+        each_rows(task, rows.n_rows, at_least=at_least)
         return weights, stay
 
     def _take(self, done: FinishedRound, vote: float) -> None:

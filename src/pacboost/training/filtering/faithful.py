@@ -1,7 +1,7 @@
-"""Filtering by the book: every round has a sample and a test of its own.
+"""Filtering as in the theorems: every round has a separate sample and a separate test.
 
-Chances are the weights themselves, a sample is as large as the learner needs to keep half of the
-promised edge, boosting goes on only where μ is surely above c·ε, and a rule's edge is measured on
+Weights are the probabilities, a sample is as large as the learner needs for half of the promised
+edge, boosting continues only while μ is surely above c·ε, and the edge of a rule is measured on
 draws that it was not learned from. A rule that passes surely has 0.4 times the promised edge (KEPT
 of plan.py), and that is the edge for which boosters are set up and their theorems bound the rounds
 (docs/proofs/filtering.md).
@@ -30,62 +30,62 @@ from pacboost.training.run.rounds import FinishedRound
 from pacboost.training.run.stop_reason import Stop, StopReason
 
 TRIES = 3
-"""How often a learner without an edge is asked again, each time on a sample of its own."""
+"""Number of samples on which a learner is asked for a rule that has an edge."""
 
 
 class Faithful(Filtering):
     """A run that follows the theorems as proved."""
 
     def _wanted(self, delta: float) -> int:
-        """Return what the learner needs; if that is unknown, no more than the source has."""
-        capacity, there = self._capacity(), self.candidates.oracle.n_rows
+        """Return the rows that the learner needs; if unknown, at most those of the source."""
+        capacity, n_rows = self._capacity(), self.candidates.oracle.n_rows
         rows = self.plan.rows_for_edge(capacity, delta)
-        return rows if capacity is not None else min(rows, there or rows)
+        return rows if capacity is not None else min(rows, n_rows or rows)
 
     def _capacity(self) -> float | None:
         if self.encoder.bins is None:
             return None
         bins = self.encoder.bins
-        nothing = CodedTable(np.empty((len(bins.thresholds), 0), dtype=bins.dtype), bins)
-        known = self._learner.capacity(Sample(nothing, np.empty((0, 1), np.int8), bins=bins))
-        return None if known is None else known.log_size
+        empty = CodedTable(np.empty((len(bins.thresholds), 0), dtype=bins.dtype), bins)
+        capacity = self._learner.capacity(Sample(empty, np.empty((0, 1), np.int8), bins=bins))
+        return None if capacity is None else capacity.log_size
 
-    def _scale(self, wanted: int) -> float:
+    def _scale(self, size: int) -> float:
         return 1.0
 
-    def _most_draws(self, wanted: int) -> int:
-        least = self.plan.share * (self.plan.epsilon or 0.01) / (self._booster.error_factor or 1)
-        least = self._booster.coin_below(len(self.vote_so_far)) or least
-        return draws_for(wanted, least, share_of(self.plan.delta / 2, len(self.refills)))
+    def _max_draws(self, size: int) -> int:
+        mean = self.plan.share * (self.plan.epsilon or 0.01) / (self._booster.error_factor or 1)
+        mean = self._booster.coin_below(len(self.vote_so_far)) or mean
+        return draws_for(size, mean, share_of(self.plan.delta / 2, len(self.refills)))
 
     def _enough(self, refilling: Refilling, *, full: bool, starved: bool) -> bool:
         return self._decided(refilling) if full else starved
 
     def _decided(self, refilling: Refilling) -> bool:
-        """Whether μ is surely large enough to go on; the theorems want to know."""
+        """Check whether μ is surely large enough to continue, as the theorems require."""
         epsilon, factor = self.plan.epsilon, self._booster.error_factor
         if epsilon is None or refilling.test.count == 0:
             return True
         test = refilling.test if factor else refilling.error_test
         return test.lower >= self.plan.share * epsilon / (factor or 1) or len(self.vote_so_far) == 0
 
-    def _thinned(self, kept: MarginRows, wanted: int) -> MarginRows:
-        """Take the first of them: all came with the same right."""
-        return kept.take(np.arange(min(wanted, kept.n_rows)))
+    def _thinned(self, rows: MarginRows, size: int) -> MarginRows:
+        """Return the first rows: accepted rows are independent draws."""
+        return rows.take(np.arange(min(size, rows.n_rows)))
 
-    def rounds_on(self, kept: MarginRows) -> Iterator[Event]:
-        """Learn one rule, and give it the vote that its tested edge deserves."""
+    def rounds_on(self, rows: MarginRows) -> Iterator[Event]:
+        """Learn one rule, and give it the vote of its tested edge."""
         edges = []
         for attempt in range(TRIES):
-            run = self._run(kept)
+            run = self._run(rows)
             done = next(iter(run), None)
             test = None if done is None else self._test(done.hypothesis, attempt)
             if done is not None and test is not None and test.found is not None:
                 vote = 1.0 if run.cells else done.entry.vote
                 if isinstance(self._booster, BoundedWeights) and not run.cells:
-                    whole = 2**40
-                    wrong = round(whole * (0.5 - test.found))
-                    vote = self._booster.vote(Measured(whole, wrong))
+                    weight = 2**40
+                    wrong = round(weight * (0.5 - test.found))
+                    vote = self._booster.vote(Measured(weight, wrong))
                 self._take(done, vote)
                 yield self.rounds[-1]
                 return
@@ -95,12 +95,12 @@ class Faithful(Filtering):
                 edges.append(2 * test.right / test.count - 1)
             if attempt + 1 == TRIES:
                 break
-            again = self.fill()
+            sample = self.fill()
             yield self.refills[-1]
-            if again is None or self.stopped:
+            if sample is None or self.stopped:
                 yield from self._rounds(None)
                 return
-            kept = again
+            rows = sample
         self.stopped = self.stopped or self._without_edge(edges)
 
     def _without_edge(self, edges: list[float]) -> StopReason:
@@ -110,19 +110,18 @@ class Faithful(Filtering):
         values = {"tries": TRIES, "edge": max(edges), "floor": 2 * self.plan.floor}
         return StopReason(Stop.NO_TESTED_EDGE, {**values, "promise": promise})
 
-    def _least(self) -> int:
-        """Where a coin will do instead, half a sample is not boosted on."""
-        return (
-            self.plan.rows if self._booster.coin_below(len(self.vote_so_far)) else super()._least()
-        )
+    def _min_rows(self) -> int:
+        """Return the full size of a sample if a coin can replace the rule of this round."""
+        coin = self._booster.coin_below(len(self.vote_so_far))
+        return self.plan.rows if coin else super()._min_rows()
 
     def _starve(self, refilling: Refilling) -> None:
-        """Stop the run, unless a coin will do for this round (Freund 1995)."""
+        """Stop the run, unless a coin can replace the rule of this round (Freund 1995)."""
         if self.candidates.ended or not self._booster.coin_below(len(self.vote_so_far)):
             super()._starve(refilling)
 
     def rounds_without(self) -> Iterator[Event]:
-        """Add a constant in the place of a coin, now one answer and now the other."""
+        """Add a constant rule instead of a coin, with alternating signs."""
         sign = 1 if len(self.vote_so_far) % 2 else -1
         vote = (
             self._booster.vote(Measured(2, 1)) if isinstance(self._booster, BoundedWeights) else 0.0
@@ -147,7 +146,7 @@ class Faithful(Filtering):
         yield self.rounds[-1]
 
     def _test(self, rule: Hypothesis, attempt: int) -> EdgeTest:
-        """Test a rule on examples kept now, until it surely lies on one side of the floor."""
+        """Test a rule on newly accepted examples until it is surely above or below the floor."""
         number = len(self.refills)
         delta = share_of(self.plan.delta / 2, number) / TRIES
         test = EdgeTest(delta, self.plan.floor)
@@ -158,11 +157,11 @@ class Faithful(Filtering):
             if self.over():
                 self.stopped = StopReason(Stop.TIME_IS_UP)
                 break
-            kept = refilling.kept()
-            if kept is None:
+            rows = refilling.kept()
+            if rows is None:
                 continue
-            sample = Sample(kept.table, kept.signs, bins=self.encoder.bins)
-            right = np.sign(rule.values)[rule.cells(sample)] * kept.signs > 0
+            sample = Sample(rows.table, rows.signs, bins=self.encoder.bins)
+            right = np.sign(rule.values)[rule.cells(sample)] * rows.signs > 0
             test.add(int(np.count_nonzero(right)), right.size)
             if test.found is not None or test.hopeless:
                 self.stopped = None

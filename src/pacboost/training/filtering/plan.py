@@ -1,4 +1,4 @@
-"""What a run of boosting by filtering is to do, and tests on fresh draws of how far it has come."""
+"""The plan of a run of boosting by filtering, and its sequential tests on fresh draws."""
 
 from __future__ import annotations
 
@@ -10,60 +10,64 @@ from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import probability
-from pacboost.numerics.same_bits import total as sum_of
+from pacboost.numerics.same_bits import total
 from pacboost.numerics.sequences import kt_lower, kt_upper
 
 KEPT = 0.4
-"""Every rule that passes its test surely has this part of the promised edge."""
+"""The share of the promised edge that every rule has which passes its test."""
 
 
 @dataclass(frozen=True)
 class FilteringPlan:
     """Sizes, thresholds and the failure probability.
 
-    A sample is boosted on, with weights corrected for how it was drawn, as long as at least
-    ``keep`` of it would still be kept; by the book (faithful.py), for one round.
+    A run boosts on a sample, with weights corrected for how it was drawn, as long as at least a
+    share ``keep`` of it would still be accepted; in faithful.py, for one round.
     """
 
     rounds: int
     rows: int
-    """The most rows a sample may have."""
+    """Maximum size of a sample."""
     first_rows: int
-    """How many the first sample has; each has half as many again as the one before."""
+    """Size of the first sample; each sample is 1.5 times as large as the one before."""
     epsilon: float | None = None
     delta: float = 0.05
     seed: int = 0
     edge: float | None = None
-    """The edge that is promised, if one is."""
+    """The promised edge, if any."""
     keep: float = 0.7
     offered: int = 8
-    """A refill reads at most so many times as many rows as it may keep, where reading costs."""
+    """Maximum number of rows that a refill reads for each row that it may accept."""
     share: float = 0.75
-    """c: boosting goes on where μ is surely above c·ε, and stops where it is surely below ε."""
+    """c: boosting continues while μ is surely above c·ε, and stops once it is surely below ε."""
 
     def __post_init__(self) -> None:
         probability("delta", self.delta)
         if self.epsilon is not None and not 0 < self.epsilon < 1:
-            raise ParameterError(f"epsilon is {self.epsilon}; it must lie between 0 and 1")
+            raise ParameterError(
+                f"epsilon is {self.epsilon}; it must lie between 0 and 1", parameter="epsilon"
+            )
         if self.edge is not None and not 0 < self.edge < 1:
             raise ParameterError(
-                f"edge is {self.edge}; it is a correlation, 1 - 2·error, and lies between 0 and 1"
+                f"edge is {self.edge}; it is a correlation, 1 - 2·error, and lies between 0 and 1",
+                parameter="edge",
             )
 
     @property
     def floor(self) -> float:
-        """The advantage 1/2 - error below which a rule is rejected: half of what is promised."""
+        """The advantage 1/2 - error below which a rule is rejected: half of the promised one."""
         return 0.01 if self.edge is None else self.edge / 4
 
     def rows_of(self, refill: int) -> int:
+        """Return the size of a sample."""
         return int(min(self.rows, self.first_rows * 1.5 ** min(refill, 60)))
 
     def rows_for_edge(self, log_size: float | None, delta: float) -> int:
-        """How many examples a learner needs so that half of the promised edge survives.
+        """Return the number of examples from which a learner gets half of the promised edge.
 
         8 ln(2G/delta)/gamma² for the best of G rules, gamma = edge/2: all G errors are then within
-        gamma/4 of the true ones, so the rule that seems best errs at most gamma/2 more often than
-        the one that is. As many as there may be where G is not known.
+        gamma/4 of the true ones, so the error of the rule that seems best exceeds the least error
+        by at most gamma/2. The maximum if G is unknown.
         """
         if log_size is None or self.edge is None:
             return self.rows
@@ -72,7 +76,8 @@ class FilteringPlan:
 
 
 def draws_for(kept: int, mean: float, delta: float) -> int:
-    """How many draws give so many kept examples, with probability 1 - delta, if μ = ``mean``.
+    """Return the draws that give ``kept`` accepted examples with probability 1 - delta, if μ is
+    ``mean``.
 
     N = (k + L + √(L² + 2kL))/μ with L = ln(1/delta), by Chernoff's bound on the lower tail.
 
@@ -84,7 +89,7 @@ def draws_for(kept: int, mean: float, delta: float) -> int:
 
 
 def share_of(delta: float, number: int) -> float:
-    """Return test number 0, 1, 2, … its part of a failure probability: they sum to less than it.
+    """Return the part of delta for test number 0, 1, 2, …; the sum of all is below delta.
 
     >>> sum(share_of(0.05, k) for k in range(1000)) < 0.05
     True
@@ -94,7 +99,7 @@ def share_of(delta: float, number: int) -> float:
 
 @dataclass
 class MeanTest:
-    """A confidence sequence: whatever decides when to stop drawing, the interval holds.
+    """A confidence sequence: the interval holds for any rule that decides when to stop drawing.
 
     >>> test = MeanTest(delta=0.05)
     >>> test.add(np.array([1.0] * 100 + [0.0] * 900))
@@ -108,11 +113,11 @@ class MeanTest:
 
     def add(self, numbers: NDArray[np.float64]) -> None:
         self.count += numbers.size
-        self.total = min(float(self.count), self.total + sum_of(numbers))
+        self.total = min(float(self.count), self.total + total(numbers))
 
     @property
     def mean(self) -> float:
-        """The mean so far; 1 before anything is known."""
+        """The mean so far; 1 without any numbers."""
         return self.total / self.count if self.count else 1.0
 
     @property
@@ -125,6 +130,7 @@ class MeanTest:
 
 
 PART = 0.8
+TAU = 1 / 3
 
 
 @dataclass
@@ -145,7 +151,6 @@ class EdgeTest:
 
     delta: float
     floor: float
-    tau: float = 1 / 3
     count: int = 0
     right: int = 0
 
@@ -164,13 +169,13 @@ class EdgeTest:
 
     @property
     def found(self) -> float | None:
-        """The advantage over guessing that is surely there, if it is known."""
+        """A lower bound on the advantage over guessing, once the rule is accepted."""
         if not self.count or self.hopeless:
             return None
-        least = max(self._width * (1 + 1 / self.tau), self._width + PART * self.floor)
-        if self._advantage < least:
+        threshold = max(self._width * (1 + 1 / TAU), self._width + PART * self.floor)
+        if self._advantage < threshold:
             return None
-        return max(self._advantage / (1 + self.tau), PART * self.floor)
+        return max(self._advantage / (1 + TAU), PART * self.floor)
 
     @property
     def hopeless(self) -> bool:

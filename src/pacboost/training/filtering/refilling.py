@@ -1,8 +1,8 @@
-"""Fill a sample: look at candidates, keep each with the chance that its weight is.
+"""Fill a sample: score candidates, and accept each with a probability equal to its weight.
 
-Rows are looked at in pieces: read, coded, scored by the vote so far, and their coins tossed. What
-is found of a piece is a pure function of the piece, the vote and the key of the refill, so pieces
-can be looked at on any thread, or elsewhere, and in any order.
+Rows are scored in pieces: read, coded, scored by the vote so far, and accepted or not. The result
+for a piece is a pure function of the piece, the vote and the key of the refill, so pieces can be
+scored on any thread or machine, and in any order.
 """
 
 from __future__ import annotations
@@ -33,38 +33,39 @@ from pacboost.training.filtering.rows import MarginRows, RowEncoder, VoteSoFar
 Floats = NDArray[np.float64]
 
 CELLS_PER_PIECE = 2**17
-"""A piece of so many values takes about a megabyte and some milliseconds."""
-LEAST_PER_PIECE = 512
+"""Number of values of a piece, which takes about a megabyte and some milliseconds."""
+MIN_ROWS_PER_PIECE = 512
 NO_BOUNDS: Floats = np.empty(0)
 
 
-Noted = tuple[NDArray[np.int8], Floats, Floats, Floats]
-"""What scored rows tell: their kinds, chances, mistakes and losses."""
+Tests = tuple[NDArray[np.int8], Floats, Floats, Floats]
+"""Kinds, chances, mistakes and losses of scored rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class RefillFound:
-    """What was found of some rows that were looked at."""
+    """The result of scoring some rows."""
 
     draws: int
     rows: NDArray[np.uint64]
     chances: Floats
-    noted: list[Noted]
+    tests: list[Tests]
     kept: MarginRows
+    """The accepted rows."""
     tables: list[Table]
-    """The rows that are kept, as they were read, if they are still to be hashed."""
+    """The accepted rows as they were read, if they are still to be hashed."""
     learned: list[Hashes]
-    """Else what ``Gathering`` notes of them."""
+    """Their hashes for ``Gathering`` otherwise."""
     last: bool
 
     @classmethod
     def join(cls, parts: Sequence[RefillFound]) -> RefillFound:
-        """Put together what was found of all pieces of an offer."""
+        """Join the results of all pieces of an offer."""
         return cls(
             sum(part.draws for part in parts),
             np.concatenate([part.rows for part in parts]),
             np.concatenate([part.chances for part in parts]),
-            [noted for part in parts for noted in part.noted],
+            [tests for part in parts for tests in part.tests],
             MarginRows.join([part.kept for part in parts]),
             [table for part in parts for table in part.tables if table.n_rows],
             [hashes for part in parts for hashes in part.learned],
@@ -74,7 +75,7 @@ class RefillFound:
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """The task: look at a piece with the vote, the key and the scale of a refill."""
+    """The task of scoring a piece with the vote, the key and the scale of a refill."""
 
     encoder: RowEncoder
     vote_so_far: VoteSoFar
@@ -83,24 +84,24 @@ class Look:
     learned: Gathering
     n_columns: int
     compiled: bool
-    """Whether there are so many rows that it pays to compile how they are hashed."""
+    """Whether the table is large enough to compile the hashing of rows."""
 
-    def pieces(self, offer: Offer, left: NDArray[np.bool_] | None) -> Iterator[Offer]:
-        """Cut the rows of an offer that are left; rules that do not go by codes get all at once.
+    def pieces(self, offer: Offer, usable: NDArray[np.bool_] | None) -> Iterator[Offer]:
+        """Divide the usable rows of an offer into pieces.
 
-        What a black box answers may depend on which rows it is shown together. Of rows that are
-        coded where they lie, only those that are kept are copied, so there may be more of them.
+        Black boxes get all rows at once, since their answers may depend on the other rows. Pieces
+        of rows that are coded in place are larger, because only accepted rows are copied.
         """
         if not self.vote_so_far.by_codes:
-            return offer.pieces(left, 2**62)
+            return offer.pieces(usable, 2**62)
         cells = CELLS_PER_PIECE * (2 if self._in_place(offer.batch) else 1)
-        return offer.pieces(left, max(LEAST_PER_PIECE, cells // max(1, self.n_columns)))
+        return offer.pieces(usable, max(MIN_ROWS_PER_PIECE, cells // max(1, self.n_columns)))
 
     def _in_place(self, batch: Drawn) -> TypeGuard[Unread]:
         return self.compiled and self.encoder.codes_in_place(batch)
 
     def __call__(self, piece: Offer) -> RefillFound:
-        """Read, code and score the rows of a piece, and keep each with the chance it has."""
+        """Read, code and score the rows of a piece, and accept each with its probability."""
         batch = piece.batch
         if self._in_place(batch):
             coded = self.encoder.read_in_place(batch)
@@ -114,13 +115,14 @@ class Look:
             piece.tickets, self.key, rows.chances, bounds, self.scale, odds, chosen
         )
         chosen = chosen[:count]
-        kept = replace(rows.take(chosen), odds=odds[:count])
-        noted = [(piece.kinds, *rows.told)] if piece.tells else []
-        hashed = self._hashed(batch.take(chosen).read().table, kept.rows)
-        return RefillFound(rows.n_rows, rows.rows, rows.chances, noted, kept, *hashed, piece.last)
+        accepted = replace(rows.take(chosen), odds=odds[:count])
+        tests = [(piece.kinds, *rows.outcomes)] if piece.is_unbiased else []
+        hashed = self._hash(batch.take(chosen).read().table, accepted.rows)
+        scored = rows.n_rows, rows.rows, rows.chances
+        return RefillFound(*scored, tests, accepted, *hashed, piece.last)
 
-    def _hashed(self, table: Table, rows: NDArray[np.uint64]) -> tuple[list[Table], list[Hashes]]:
-        """Hash rows that are kept; the first ones are left as they are: they say how."""
+    def _hash(self, table: Table, rows: NDArray[np.uint64]) -> tuple[list[Table], list[Hashes]]:
+        """Hash accepted rows, except the very first ones, from which the salt is derived."""
         compiled = self.compiled and not table.levels
         if table.entries is None:  # NumPy hashes column by column
             values = table.rows() if compiled else np.asfortranarray(table.rows())
@@ -131,7 +133,7 @@ class Look:
 
 
 class Tally:
-    """What rows of one kind told; weights and mistakes bound the error, each with delta/2."""
+    """Tests on rows of one kind: weights and mistakes bound the error, each with delta/2."""
 
     def __init__(self, delta: float) -> None:
         self.weight, self.error = MeanTest(delta / 2), MeanTest(delta / 2)
@@ -147,7 +149,7 @@ class Tally:
         return self.weight.count
 
     def error_upper(self, factor: float) -> float:
-        """Bound the error by the smaller of the two; ``factor`` 0: by the mistakes alone."""
+        """Return the smaller of the two bounds; for a factor of 0, that by mistakes."""
         by_mistakes = self.error.upper
         return min(1.0, by_mistakes, factor * self.weight.upper) if factor else by_mistakes
 
@@ -157,7 +159,7 @@ class Tally:
 
 
 class Refilling:
-    """One refill on its way: candidates go in, what is kept adds up, and so do the records."""
+    """A refill in progress, with its accepted rows and its tests so far."""
 
     def __init__(
         self,
@@ -177,44 +179,46 @@ class Refilling:
         self.test, self.error_test = self._tallies[FRESH].weight, self._tallies[FRESH].error
         self._factor = vote_so_far.booster.error_factor
         self.draws = self.accepted = 0
-        self._notes: list[Noted] = []
+        self._tests: list[Tests] = []
         self._parts: list[MarginRows] = []
         self._started = time.perf_counter()
 
     @property
     def error_upper(self) -> float:
-        """What the error is at most, by the rows that nothing looked at before."""
+        """An upper bound on the error, by fresh rows."""
         return self._tallies[FRESH].error_upper(self._factor)
 
     def score_testing_rows(self) -> None:
-        """Score the rows that test every vote of the run, where the source has such."""
+        """Score the rows that test every vote of the run, if any."""
         examples = self._candidates.testing
         if examples is not None:
             kinds = np.full(examples.n_rows, FRESH, dtype=np.int8)
-            self._notes.append((kinds, *self._vote_so_far.score(examples).told))
-            self._sum_up()
+            self._tests.append((kinds, *self._vote_so_far.score(examples).outcomes))
+            self._add_tests()
 
     def groups(self) -> Iterator[None]:
-        """Look at one group of candidates after the other.
+        """Score one group of candidates after the other.
 
-        Where all rows are in memory, the offers of a group are looked at as one. Else an offer is
-        done with before the next one is drawn, so that no more blocks are held than have to be.
+        If all rows are in memory, the offers of a group are scored together. Otherwise an offer is
+        finished before the next one is drawn, so that as few blocks as possible are in memory.
         """
         for group in self._candidates.offer(self._key, self._scale):
             for offers in [group] if self._candidates.whole else ([offer] for offer in group):
                 self._look(offers)
-            self._sum_up()
+            self._add_tests()
             yield
 
     def _task(self, learned: Gathering) -> Look:
         oracle = self._candidates.oracle
         cells = (oracle.about_rows or 0) * oracle.n_columns
         compiled = cells > hashing.MIN_CELLS_TO_COMPILE
-        given = self._encoder, self._vote_so_far, self._key, self._scale
-        return Look(*given, learned, oracle.n_columns, compiled)
+        return Look(
+            self._encoder, self._vote_so_far, self._key, self._scale, learned, oracle.n_columns,
+            compiled,
+        )  # fmt: skip
 
     def _look(self, offers: Iterable[Offer]) -> None:
-        """Look at offers piece by piece, and note what is found in the order of offers."""
+        """Score offers piece by piece, and add the results in the order of offers."""
         candidates, look = self._candidates, self._task(self._candidates.learned)
         pieces = (
             piece
@@ -225,67 +229,68 @@ class Refilling:
         for part in in_order(look, pieces, self._threads):
             parts.append(part)
             if part.last:
-                found, parts = RefillFound.join(parts), []
-                candidates.seen(found.rows, found.chances)
-                self._note(found)
+                result, parts = RefillFound.join(parts), []
+                candidates.seen(result.rows, result.chances)
+                self._add(result)
 
-    def _note(self, found: RefillFound) -> None:
-        """Add up what was found; the first rows that are kept come as tables, to be hashed."""
-        self._notes += found.noted
-        if found.tables:
-            self._candidates.learned.add(_one_table(found.tables), found.kept.rows)
-        elif found.learned:
-            self._candidates.learned.note(found.learned)
-        self.draws += found.draws
-        self.accepted += found.kept.n_rows
-        self._parts.append(found.kept)
+    def _add(self, result: RefillFound) -> None:
+        """Add the result of an offer; the first accepted rows come as tables, to be hashed."""
+        self._tests += result.tests
+        if result.tables:
+            self._candidates.learned.add(_one_table(result.tables), result.kept.rows)
+        elif result.learned:
+            self._candidates.learned.note(result.learned)
+        self.draws += result.draws
+        self.accepted += result.kept.n_rows
+        self._parts.append(result.kept)
 
     def _count_again(self) -> int:
-        """How many of the rows may have been learned from before."""
+        """Return the number of rows that may have been used for learning before."""
         return self._tallies[AGAIN].count
 
     def expect(self, draws: float) -> None:
-        """Take note of about how many draws will be enough."""
+        """Prepare for about this number of draws."""
 
     def finish(self) -> None:
-        """Take note that no more candidates will be asked for."""
+        """End the refill: no more candidates will be requested."""
 
-    def _sum_up(self) -> None:
-        """Add a whole group up at once: sums must not depend on how the oracle cut it."""
-        if not self._notes:
+    def _add_tests(self) -> None:
+        """Add the tests of a group at once: sums of floats must not depend on its batches."""
+        if not self._tests:
             return
-        kinds, *noted = (np.concatenate(parts) for parts in zip(*self._notes, strict=True))
-        self._notes = []
+        kinds, *outcomes = (np.concatenate(parts) for parts in zip(*self._tests, strict=True))
+        self._tests = []
         for kind, tally in enumerate(self._tallies):
-            own = kinds == kind
-            if own.any():
-                tally.add(*(values[own] for values in noted))
+            of_kind = kinds == kind
+            if of_kind.any():
+                tally.add(*(values[of_kind] for values in outcomes))
 
     def kept(self) -> MarginRows | None:
-        """Return what was kept since the last time; None if nothing was."""
+        """Return the rows accepted since the last call; None if there are none."""
         parts = [part for part in self._parts if part.n_rows]
         self._parts = []
         return MarginRows.join(parts) if parts else None
 
-    def _guessed(self) -> tuple[float, float, float]:
-        """Estimate mean weight, error and loss from what was kept, where nothing else tells."""
+    def _estimates(self) -> tuple[float, float, float]:
+        """Estimate mean weight, error and loss from the accepted rows, if there are no tests."""
         rows = self._candidates.oracle.n_rows
         sums = np.zeros(3)
-        for kept in self._parts:
-            sums += [total(numbers / kept.odds) for numbers in kept.told]
+        for part in self._parts:
+            sums += [total(numbers / part.odds) for numbers in part.outcomes]
         mean, wrong, loss = sums / (rows or 1)
         return min(1.0, mean), min(1.0, wrong), loss
 
     def record(self, number: int) -> Refill:
-        told = next((tally for tally in self._tallies if tally.count), self._tallies[FRESH])
-        test, error = told.weight, told.error
-        mean, wrong, loss = test.mean, error.mean, told.loss
-        if not told.count and self.draws:
-            mean, wrong, loss = self._guessed()
-        bound = told.error_upper(self._factor)
-        again = self._count_again()
-        if not self.test.count and (self._candidates.whole or again < self.draws):
-            bound = 1.0  # rows that were chosen by what they weighed, or known to the bins
+        """Return the record of the refill for the ledger."""
+        tally = next((tally for tally in self._tallies if tally.count), self._tallies[FRESH])
+        test, error = tally.weight, tally.error
+        mean, wrong, loss = test.mean, error.mean, tally.loss
+        if not tally.count and self.draws:
+            mean, wrong, loss = self._estimates()
+        bound = tally.error_upper(self._factor)
+        repeats = self._count_again()
+        if not self.test.count and (self._candidates.whole or repeats < self.draws):
+            bound = 1.0  # the rows were selected by their weights, or bins were chosen by them
         return Refill(
             number=number,
             rounds=len(self._vote_so_far),
@@ -301,14 +306,14 @@ class Refilling:
             loss=loss,
             delta=self._delta,
             smoothness=1 / (mean or test.upper),
-            again=again,
-            mistakes=round(error.total) if told.count else 0,
+            again=repeats,
+            mistakes=round(error.total) if tally.count else 0,
             seconds=time.perf_counter() - self._started,
         )
 
 
 def _one_table(tables: list[Table]) -> Table:
-    """Put tables one below the other; sparse ones stay sparse."""
+    """Stack tables; sparse ones stay sparse."""
     if len(tables) == 1:
         return tables[0]
     stored = [table.matrix for table in tables if isinstance(table, SparseTable)]

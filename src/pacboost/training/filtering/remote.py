@@ -1,7 +1,9 @@
-"""Look at candidates on a worker of a cluster, and send back only what is kept.
+"""Refills on a cluster: workers score rows ahead, and the client uses the results in order.
 
-The rows of a block are looked at exactly as they are without a cluster; what comes back is packed:
-codes, classes, margins and chances of the rows that are kept, and counts of the others.
+The rows of a block are scored exactly as without a cluster. A worker sends back the codes, classes,
+margins and chances of the accepted rows, and counts of the others. The next draws are known in
+advance, so tasks for later rows start before the results of earlier ones arrive. The size and the
+number of the tasks affect nothing but the time.
 """
 
 from __future__ import annotations
@@ -33,60 +35,54 @@ NO_TABLE = ArrayTable(np.empty((0, 0)))
 
 @dataclass(frozen=True, eq=False)
 class RemoteLook:
-    """The task of a refill: how rows are looked at, and which of them are left out."""
+    """The task of a refill on a worker: how rows are scored, and which are skipped."""
 
     look: Look
     coins: Coins
     measures: bool
-    """Whether weights and mistakes of all rows are wanted: where no rows are set apart to test."""
+    """Whether all rows are tests, because no rows are set apart for tests."""
 
     def __call__(self, held: Held, where: str, span: Span) -> SentRows:
         unread = span.of(held, partial(place_in, where))
-        left = ~self.coins.low(self.coins.ids(unread))
+        usable = ~self.coins.low(self.coins.ids(unread))
         kinds = kinds_of(np.full(unread.n_rows, span.lap == 0))
         tickets = np.arange(span.ticket, span.ticket + unread.n_rows, dtype=np.uint64)
-        offer = Offer(unread, unread.rows, kinds, tickets, tells=self.measures)
+        offer = Offer(unread, unread.rows, kinds, tickets, is_unbiased=self.measures)
         started = time.thread_time()
-        found = RefillFound.join([self.look(piece) for piece in self.look.pieces(offer, left)])
+        result = RefillFound.join([self.look(piece) for piece in self.look.pieces(offer, usable)])
         seconds = time.thread_time() - started
-        if not isinstance(found.kept.table, CodedTable):
-            raise TypeError("rows of a cluster are looked at by their codes")
-        codes, kept = found.kept.table.codes, replace(found.kept, table=NO_TABLE)
-        bare = replace(found, rows=found.rows[:0], chances=found.chances[:0], kept=kept)
+        if not isinstance(result.kept.table, CodedTable):
+            raise TypeError("rows of a cluster are scored by their codes")
+        codes, accepted = result.kept.table.codes, replace(result.kept, table=NO_TABLE)
+        bare = replace(result, rows=result.rows[:0], chances=result.chances[:0], kept=accepted)
         return SentRows(bare, codes, seconds)
 
 
 class SentRows(NamedTuple):
-    """What was found of some rows of a block, as it is sent to the client, which has the bins."""
+    """The result for some rows of a block, without the bins, which the client has."""
 
     found: RefillFound
     codes: Codes
     seconds: float
-    """How long a core was busy: other programs that run on a worker have no part in it."""
+    """Processor time, which does not include other programs on the worker."""
 
 
 def look_at(held: Held, look: RemoteLook, where: str, spans: list[Span]) -> list[SentRows]:
-    """Look at rows of a block that a worker has."""
+    """Score rows of a block that a worker holds."""
     return [look(held, where, span) for span in spans]
 
 
-# Fill a sample on a cluster: workers look at rows ahead, the client uses them in their order.
-#
-# Which rows are drawn is known beforehand, so tasks for later rows start before results of earlier
-# ones are there. How many rows a task has, and how many tasks are open, changes nothing but the
-# time.
-
-LEAST_SECONDS, MOST_SECONDS = 0.05, 0.25
-"""A task gets as many rows as take about so many seconds of a core."""
+MIN_SECONDS_PER_TASK, MAX_SECONDS_PER_TASK = 0.05, 0.25
 TASKS_PER_THREAD = 4
-"""A refill has so many tasks for every thread, if they are not too short: they end together."""
+"""Number of tasks of a refill for each thread, unless they are too short: so that all threads
+finish at about the same time."""
 
 
 class RemoteRefilling(Refilling):
-    """One refill whose candidates are looked at by workers."""
+    """A refill whose candidates are scored by workers."""
 
-    def __init__(self, candidates: BlockRows, oracle: RemoteOracle, *more: Any) -> None:
-        super().__init__(candidates, *more)
+    def __init__(self, candidates: BlockRows, oracle: RemoteOracle, *arguments: Any) -> None:
+        super().__init__(candidates, *arguments)
         self._rows, self._oracle, self._cluster = candidates, oracle, oracle.cluster
         self._expected = 0
         self._again_drawn = 0
@@ -95,7 +91,7 @@ class RemoteRefilling(Refilling):
         self._found = self._visits(upcoming, *next(upcoming))
 
     def expect(self, draws: float) -> None:
-        """Look no further ahead than about so many draws, in whole groups."""
+        """Score no more than about this number of draws ahead, in whole groups."""
         groups = math.ceil(draws / self._rows.at_once)
         self._expected = max(1, groups) * self._rows.at_once
 
@@ -103,29 +99,29 @@ class RemoteRefilling(Refilling):
         try:
             yield from super().groups()
         finally:
-            self._found.close()  # it refers to this object, and holds on to tasks
+            self._found.close()  # a cycle of references would keep tasks in memory
             self._looks.clear()
 
     def finish(self) -> None:
-        """Have workers read the next blocks while the client boosts on what was kept."""
+        """Let workers read the next blocks while the client boosts."""
         self._oracle.read_next_blocks()
 
     def _look(self, offers: Iterable[Offer]) -> None:
-        """Use what a worker found; rows that were read at the start are looked at here."""
+        """Use the results of workers; rows that were read ahead are scored here."""
         for offer in offers:
             if isinstance(offer.batch, Batch):
                 super()._look([offer])
                 continue
-            span, (found, codes, seconds) = next(self._found)
+            span, (result, codes, seconds) = next(self._found)
             if (span.ticket, span.last - span.first) != (int(offer.tickets[0]), offer.ids.size):
-                raise RuntimeError("rows were looked at in another order than they are drawn")
+                raise RuntimeError("rows were scored in another order than they are drawn")
             if self._encoder.bins is None:
                 raise TypeError("codes mean nothing without bins")
             table = CodedTable(codes, self._encoder.bins, self._oracle.names)
-            self._note(replace(found, kept=replace(found.kept, table=table)))
-            if found.draws:
-                self._oracle.row_seconds = seconds / found.draws
-            self._again_drawn += found.draws * (span.lap > 0)
+            self._add(replace(result, kept=replace(result.kept, table=table)))
+            if result.draws:
+                self._oracle.row_seconds = seconds / result.draws
+            self._again_drawn += result.draws * (span.lap > 0)
 
     def _count_again(self) -> int:
         return super()._count_again() + (0 if self._measures else self._again_drawn)
@@ -137,10 +133,10 @@ class RemoteRefilling(Refilling):
     def _visits(
         self, upcoming: Iterator[tuple[Spot, Span]], spot: Spot, span: Span
     ) -> Generator[tuple[Span, SentRows]]:
-        """Return what workers find of all rows to come, some tasks ahead of what is used.
+        """Yield the results for all rows to come, with some tasks ahead of those that are used.
 
-        There is a single task until it is known how rows are hashed, and none that looks further
-        than is expected, unless that turns out not to be enough.
+        There is a single task until the salt of hashes is known, and none beyond the expected
+        number of draws, unless that turns out to be too small.
         """
         ahead: deque[tuple[Job[list[SentRows]], list[Span]]] = deque()
         at_work = self._cluster.threads
@@ -148,26 +144,26 @@ class RemoteRefilling(Refilling):
             while not ahead and span.ticket >= self._expected:
                 self._expected += self._rows.at_once
             started = self._candidates.learned.started
-            most, enough = (2 * at_work, self._rows_per_task(at_work)) if started else (1, 1.0)
-            while len(ahead) < most and span.ticket < self._expected:
-                here, spans, left = spot, [span], span.block_rows - span.first
-                wanted = left if left <= 1.5 * enough else enough  # all if little more is left
+            tasks, rows = (2 * at_work, self._rows_per_task(at_work)) if started else (1, 1.0)
+            while len(ahead) < tasks and span.ticket < self._expected:
+                here, spans, rest = spot, [span], span.block_rows - span.first
+                size = rest if rest <= 1.5 * rows else rows  # no small task at the end of a block
                 spot, span = next(upcoming)
-                while spot == here and span.ticket < min(self._expected, spans[0].ticket + wanted):
+                while spot == here and span.ticket < min(self._expected, spans[0].ticket + size):
                     spans.append(span)
                     spot, span = next(upcoming)
                 where = self._oracle.source.block_place(spans[0].block)
-                given = self._oracle.shared(here), self._shared_look(), where, spans
-                ahead.append((self._cluster.submit(look_at, *given), spans))
+                arguments = self._oracle.shared(here), self._shared_look(), where, spans
+                ahead.append((self._cluster.submit(look_at, *arguments), spans))
             job, spans = ahead.popleft()
-            found, block = job.result(), (spans[0].lap, spans[0].block)
+            results, block = job.result(), (spans[0].lap, spans[0].block)
             if block != self._oracle.last_counted:  # once for all tasks that look at it
                 self._oracle.last_counted = block
                 self._cluster.blocks[job.makers[0]] += 1
-            yield from zip(spans, found, strict=True)
+            yield from zip(spans, results, strict=True)
 
     def _shared_look(self) -> Shared[RemoteLook]:
-        """Return the task of this refill as workers have it: it is sent once."""
+        """Return the task of this refill, which is sent to workers once."""
         learned = self._candidates.learned
         if learned.started not in self._looks:
             look = RemoteLook(self._task(learned.empty()), self._rows.coins, self._measures)
@@ -175,7 +171,7 @@ class RemoteRefilling(Refilling):
         return self._looks[learned.started]
 
     def _spans_ahead(self) -> Iterator[tuple[Spot, Span]]:
-        """Return the rows of every offer to come, as ``Stream.offer`` will draw them."""
+        """Yield the rows of every offer to come, as ``Stream.offer`` will draw them."""
         waiting, at_once = self._rows.rows_ahead, self._rows.at_once
         ticket, missing = waiting, at_once - waiting % at_once
         for spot, row, rows in self._oracle.spots():
@@ -187,9 +183,9 @@ class RemoteRefilling(Refilling):
                 first = last
 
     def _rows_per_task(self, at_work: int) -> float:
-        """So many rows that a task is worth sending, by the time that rows took before."""
+        """Return the number of rows of a task, from the time that earlier rows took."""
         seconds = self._oracle.row_seconds
         if not seconds:
             return 1.0
         fair = self._expected / (TASKS_PER_THREAD * at_work)
-        return min(max(fair, LEAST_SECONDS / seconds), MOST_SECONDS / seconds)
+        return min(max(fair, MIN_SECONDS_PER_TASK / seconds), MAX_SECONDS_PER_TASK / seconds)

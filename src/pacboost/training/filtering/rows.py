@@ -1,4 +1,4 @@
-"""Rows of an oracle as codes and signs, and where they stand with the vote so far."""
+"""Rows of an oracle as codes and signs, and their scores under the vote so far."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Self, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from pacboost.boosters.bounded_weights import FilteringBooster
 from pacboost.errors import DataError
@@ -23,34 +23,34 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.held import BadCell
 from pacboost.sources.oracles.oracle import Drawn, Unread
 from pacboost.sources.table import Table
-from pacboost.training.run.following import followed
 
 Floats = NDArray[np.float64]
 Arrays = Mapping[str, NDArray[Any]]
-"""The arrays of a checkpoint: of the kind and shape that the run has, or it is refused.
+"""The arrays of a checkpoint.
 
-Kernels do not check their indices, and rows that certify must stay those that the seed chose."""
+Their types and shapes are checked, because kernels do not check indices, and because the rows that
+certify must be those that the seed chose."""
 
 
-def of_kind(state: Arrays, name: str, dtype: Any, *shape: int) -> NDArray[Any]:
-    """Return an array of a type and shape; -1 stands for any length."""
+def of_kind(state: Arrays, name: str, dtype: DTypeLike, *shape: int) -> NDArray[Any]:
+    """Return an array after checking its type and shape; -1 stands for any length."""
     if name not in state:
         raise ValueError(f"it has no array {name!r}")
-    found = state[name]
-    same = len(shape) == found.ndim and all(
-        wanted in (-1, size) for wanted, size in zip(shape, found.shape, strict=True)
+    array = state[name]
+    same = len(shape) == array.ndim and all(
+        expected in (-1, size) for expected, size in zip(shape, array.shape, strict=True)
     )
-    if not same or found.dtype != np.dtype(dtype):
+    if not same or array.dtype != np.dtype(dtype):
         raise ValueError(
-            f"the array {name!r} is {found.dtype} of shape {found.shape}, and the run has "
+            f"the array {name!r} is {array.dtype} of shape {array.shape}, and the run has "
             f"{np.dtype(dtype)} of shape {shape}"
         )
-    return found
+    return array
 
 
 @dataclass(frozen=True, eq=False)
 class EncodedRows:
-    """Rows as codes (or raw, for black boxes), their signs, and which rows they are."""
+    """Rows as codes (or raw, for black boxes), with their signs and identities."""
 
     table: Table
     signs: Signs
@@ -62,18 +62,20 @@ class EncodedRows:
         return self.rows.size
 
     def take(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> Self:
-        return type(self)(*(_some(getattr(self, own.name), chosen) for own in fields(self)))
+        columns = (getattr(self, column.name) for column in fields(self))
+        return type(self)(*(_take(column, chosen) for column in columns))
 
     @classmethod
     def join(cls, parts: Sequence[Self]) -> Self:
         if len(parts) == 1:
             return parts[0]
-        return cls(*(_stacked([getattr(part, own.name) for part in parts]) for own in fields(cls)))
+        names = [column.name for column in fields(cls)]
+        return cls(*(_stack([getattr(part, name) for part in parts]) for name in names))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return everything as arrays, for a checkpoint; rows that are codes only."""
+        """Return the arrays of a checkpoint; the rows must be codes."""
         if not isinstance(self.table, CodedTable):
-            raise TypeError("raw rows are not kept in checkpoints")
+            raise TypeError("checkpoints hold no raw rows")
         arrays: dict[str, NDArray[Any]] = {
             "apart_codes": self.table.codes,
             "apart_signs": self.signs,
@@ -83,25 +85,25 @@ class EncodedRows:
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, bins: Bins, classes: int) -> EncodedRows:
-        """Read what ``to_arrays`` gave, and refuse what no run could have written."""
+        """Read the result of ``to_arrays``, and refuse arrays that no run could have written."""
         outputs = classes if classes > 2 else 1
         rows = of_kind(arrays, "apart_rows", np.uint64, -1)
         codes = of_kind(arrays, "apart_codes", bins.dtype, len(bins.thresholds), rows.size)
         signs, labels = of_kind(arrays, "apart_signs", np.int8, rows.size, outputs), None
         if codes.size and int(codes.max()) > bins.missing:
-            raise ValueError("a code of a row set apart is of no bin")
+            raise ValueError("a code of a row set apart is outside the bins")
         if not (np.abs(signs) == 1).all():
             raise ValueError("signs of rows set apart are not -1 and +1")
         if (outputs > 1) != ("apart_labels" in arrays):
-            raise ValueError("labels of rows set apart go with more than two classes only")
+            raise ValueError("rows set apart have labels only if there are more than two classes")
         if outputs > 1:
             labels = of_kind(arrays, "apart_labels", np.int64, rows.size)
             if labels.size and not 0 <= int(labels.min()) <= int(labels.max()) < outputs:
-                raise ValueError("a label of a row set apart is of no class")
+                raise ValueError("a label of a row set apart is not a class")
         return EncodedRows(CodedTable(codes, bins), signs, labels, rows)
 
 
-def _some(column: Any, chosen: NDArray[Any]) -> Any:
+def _take(column: Table | NDArray[Any] | None, chosen: NDArray[Any]) -> Any:
     if isinstance(column, CodedTable):
         return column.take(chosen)
     if isinstance(column, Table):
@@ -109,7 +111,7 @@ def _some(column: Any, chosen: NDArray[Any]) -> Any:
     return None if column is None else column[chosen]
 
 
-def _stacked(columns: list[Any]) -> Any:
+def _stack(columns: list[Any]) -> Any:
     if isinstance(columns[0], CodedTable):
         return CodedTable.join(columns)
     if isinstance(columns[0], Table):
@@ -119,31 +121,32 @@ def _stacked(columns: list[Any]) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class MarginRows(EncodedRows):
-    """Rows, and what the vote makes of them."""
+    """Rows with their margins and weights under the vote."""
 
     margins: Floats
     """y·F(x), (rows, outputs)."""
     chances: Floats
     """The weight of each row, in [0, 1]."""
     odds: Floats
-    """With what probability each came to be kept: weights have to be divided by it."""
+    """The probability with which each row was accepted: weights are divided by it."""
     path: Floats | None
-    """Log weights, for boosters that go by the path."""
+    """Log weights, for boosters that depend on the path."""
 
     @property
     def mass(self) -> float:
-        """An estimate of the weight of all rows that were candidates."""
+        """An estimate of the total weight of all candidates."""
         return total(self.chances / self.odds)
 
     @property
     def wrong(self) -> NDArray[np.bool_]:
-        """Which rows the vote errs or ties on."""
+        """A mask of the rows on which the vote is wrong or tied."""
         if self.margins.shape[1] == 1:
             return wrong_margins(self.margins[:, 0])
         return wrong_classes(self.margins * self.signs, self.signs.argmax(axis=1))
 
     @property
-    def told(self) -> tuple[Floats, Floats, Floats]:
+    def outcomes(self) -> tuple[Floats, Floats, Floats]:
+        """Weights, mistakes and losses."""
         return self.chances, self.wrong.astype(np.float64), self.losses
 
     @property
@@ -156,13 +159,13 @@ class MarginRows(EncodedRows):
 
 @dataclass(frozen=True, eq=False)
 class RowEncoder:
-    """How rows are read: by which classes, and into which bins."""
+    """Encodes rows: labels as numbers of classes, values as codes of bins."""
 
     classes: NDArray[Any]
     bins: Bins | None
 
     def _numbers(self, labels: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Return the number of each label's class, and which labels are of none."""
+        """Return the class number of each label, and a mask of the unknown labels."""
         if _is_text(labels) != _is_text(self.classes):  # NumPy would compare 1 with "1"
             return np.zeros(labels.size, dtype=np.intp), np.ones(labels.size, dtype=np.bool_)
         numbers = np.searchsorted(self.classes, labels)
@@ -172,17 +175,17 @@ class RowEncoder:
     def check(self, labels: NDArray[Any], place: str = "y") -> None:
         unknown = self._numbers(labels)[1]
         if unknown.any():
-            raise self._stranger(place, labels[int(unknown.argmax())])
+            raise self._unknown(place, labels[int(unknown.argmax())])
 
-    def _stranger(self, place: str, label: Any) -> DataError:
-        plain = label.item() if isinstance(label, np.generic) else label
+    def _unknown(self, place: str, label: object) -> DataError:
+        value = label.item() if isinstance(label, np.generic) else label
         return DataError(
-            f"{place}: has the label {plain!r}, which is not among the classes "
+            f"{place}: has the label {value!r}, which is not among the classes "
             f"{self.classes.tolist()}. Name all of them (classes=...)."
         )
 
     def read(self, drawn: Drawn) -> EncodedRows:
-        """Code rows, and number their classes."""
+        """Return rows as codes, with class numbers."""
         batch = drawn.read()
         if self.bins is None:
             table: Table = ArrayTable(np.ascontiguousarray(batch.table.rows()), batch.table.names)
@@ -197,7 +200,7 @@ class RowEncoder:
         return drawn.held.in_place is not None
 
     def read_in_place(self, drawn: Unread) -> EncodedRows:
-        """Code rows without a copy of their values; those that cannot be used are named."""
+        """Encode rows without copying their values; ``read`` raises for unusable cells."""
         values, bins = drawn.held.in_place, self.bins
         codes = None if values is None or bins is None else bins.encode_rows(values, drawn.picked)
         if codes is None or bins is None:
@@ -209,11 +212,11 @@ class RowEncoder:
         return self._with_signs(CodedTable(codes, bins, drawn.held.names), labels, drawn)
 
     def _with_signs(self, table: Table, labels: NDArray[Any], drawn: Drawn) -> EncodedRows:
-        """Number the classes of rows; raise if one is of none."""
+        """Add signs; raise DataError for an unknown label."""
         numbers, unknown = self._numbers(labels)
         if unknown.any():
             at = int(unknown.argmax())
-            raise self._stranger(drawn.place(int(drawn.rows[at])), labels[at])
+            raise self._unknown(drawn.place(int(drawn.rows[at])), labels[at])
         return EncodedRows(table, *signs_of(numbers, self.classes.size), drawn.rows)
 
 
@@ -224,13 +227,13 @@ def _is_text(labels: NDArray[Any]) -> bool:
 
 @dataclass(eq=False)
 class VoteSoFar:
-    """The rules so far and their votes: they score every example that is drawn."""
+    """The rules so far with their votes, which score every example that is drawn."""
 
     booster: FilteringBooster[Any]
     bins: Bins | None
     outputs: int
     cells: bool
-    """Whether rules hold values of their own, so that all votes are 1."""
+    """Whether rules have values, so that all votes are 1."""
     rules: list[Hypothesis] = field(default_factory=list)
     votes: list[float] = field(default_factory=list)
     memories: list[list[float]] = field(default_factory=list)
@@ -243,7 +246,7 @@ class VoteSoFar:
             self.add(rule, vote, memory)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Send rules and votes alone: what scores by codes is larger, and quickly made again."""
+        """Pickle rules and votes only: the scoring tables are larger, and quickly made again."""
         parts = (self.rules, self.votes, self.memories)
         return VoteSoFar, (self.booster, self.bins, self.outputs, self.cells, *parts)
 
@@ -252,7 +255,7 @@ class VoteSoFar:
 
     @property
     def by_codes(self) -> bool:
-        """Whether what the rules say of a row follows from its codes alone."""
+        """Whether all rules depend on the codes of a row alone."""
         return self._ballot is not None
 
     def add(self, rule: Hypothesis, vote: float, memory: Sequence[float]) -> None:
@@ -266,7 +269,7 @@ class VoteSoFar:
         return Vote(list(self.rules), np.array(self.votes), self.outputs)
 
     def score(self, rows: EncodedRows) -> MarginRows:
-        """Score rows, and say with what chance each is kept."""
+        """Return rows with margins, and the probability of accepting each."""
         table, signs, path = rows.table, rows.signs, None
         if self._ballot is not None and isinstance(table, CodedTable):
             scores = self._ballot.scores(table.codes)
@@ -275,7 +278,7 @@ class VoteSoFar:
         margins = scores * signs
         if self.booster.by_path:
             sample = Sample(table, signs, bins=self.bins)
-            path = followed(self.booster, sample, self.rules, self.memories, cells=self.cells)
+            path = self.booster.path(sample, self.rules, self.memories, cells=self.cells)
             chances = exp(path).max(axis=1)
         else:
             chances = self.booster.chances(margins, len(self), signs).reshape(-1)

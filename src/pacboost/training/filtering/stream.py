@@ -33,18 +33,18 @@ from pacboost.training.filtering.candidates import (
 from pacboost.training.filtering.rows import EncodedRows, RowEncoder, of_kind
 
 SHARE_APART = 0.1
-MORE_DRAWS = 20
-"""So many times as many rows as are wanted apart may be drawn for them in the end."""
+MAX_DRAWS_PER_ROW = 20
+"""Maximum number of rows that are drawn in the end for each missing row of those set apart."""
 
 
 class Stream(Candidates):
     """The next rows of an oracle, in the order in which it gives them.
 
-    Of rows that come for the first time a share is set apart until there are enough of them; rows
-    set apart are left out whenever they come again. Which rows are chosen follows from what
-    identifies them: their places or, where equal rows are one example, their content. So a copy of
-    an example that certifies is never learned from, on whatever pass and at whatever place it
-    comes. Once such a copy has come, no more rows are set apart.
+    A share of the rows that come for the first time is set apart until there are enough; rows set
+    apart are skipped whenever they come again. The choice depends on the identity of rows: their
+    places or, if equal rows are one example, their content. So a copy of an example that certifies
+    is never used for learning, on any pass and at any place. Once such a copy has come, no more
+    rows are set apart.
     """
 
     whole = False
@@ -53,15 +53,15 @@ class Stream(Candidates):
         self, oracle: AbstractOracle, seed: int, apart: int, copies: str = "draws"
     ) -> None:
         super().__init__(oracle, seed)
-        self._wanted = apart
+        self._n_apart = apart
         share = min(1.0, max(SHARE_APART, apart / (oracle.about_rows or math.inf)))
         self.coins = Coins(key_of(seed, 1), share)
         self._waiting: list[Batch] = []
         self._taken = 0
         self._tickets = 0
-        """How many rows of this refill have been drawn."""
-        self.held: list[EncodedRows] = []
-        self._held_ids = np.empty(0, dtype=np.uint64)
+        """The number of rows drawn in this refill."""
+        self._apart: list[EncodedRows] = []
+        self._apart_ids = np.empty(0, dtype=np.uint64)
         self._arrivals: Arrivals | None = None
         self._alarm: RepeatAlarm | None = None
         self._salt = key_of(seed, 8)
@@ -81,7 +81,7 @@ class Stream(Candidates):
         return CAME_AGAIN if self._alarm is not None and self._alarm.suspicious else ""
 
     def peek(self, count: int) -> list[Table]:
-        """Read ahead within the first pass, and give rows that will not be set apart."""
+        """Read ahead within the first pass, and return rows that will not be set apart."""
         tables: list[Table] = []
         while count > 0:
             batch = self.oracle.draw(min(count, self.at_once))
@@ -91,13 +91,13 @@ class Stream(Candidates):
             self._waiting.append(batch)
             if batch.lap > 0:
                 break
-            shown = np.flatnonzero(~self._kept_back(self.coins.ids(batch)))
+            shown = np.flatnonzero(~self._may_set_apart(self.coins.ids(batch)))
             tables.append(batch.table.take(shown))
         return tables
 
-    def _kept_back(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Return which rows may be set apart; nothing looks at them before that is decided."""
-        if self._wanted == 0:
+    def _may_set_apart(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Return a mask of the rows that may be set apart; nothing else uses them before."""
+        if self._n_apart == 0:
             return np.zeros(ids.size, dtype=np.bool_)
         return self.coins.low(ids)
 
@@ -108,10 +108,10 @@ class Stream(Candidates):
             self._alarm.look(row_hashes(batch.read().table, salt=int(self._salt)))
         if self._arrivals is None:
             return np.ones(ids.size, dtype=np.bool_)
-        return self._arrivals.first_time(ids, self._held_ids)
+        return self._arrivals.first_time(ids, self._apart_ids)
 
     def position(self) -> dict[str, Any]:
-        """Return what comes next: rows read ahead, so many of them gone, or the oracle's own."""
+        """Return the number of rows used of those read ahead, or the position of the oracle."""
         return {"ahead": self._taken} if self._waiting else super().position()
 
     def seek(self, position: Mapping[str, Any]) -> None:
@@ -123,14 +123,14 @@ class Stream(Candidates):
 
     @property
     def rows_ahead(self) -> int:
-        """How many rows were read ahead and are still to be offered."""
+        """The number of rows read ahead that are not offered yet."""
         return sum(batch.n_rows for batch in self._waiting)
 
     def labels_ahead(self) -> NDArray[Any]:
         return np.concatenate([batch.labels for batch in self._waiting])
 
     def _next(self, count: int) -> Drawn:
-        """Return the next rows, at most so many: those read ahead, then those of the oracle."""
+        """Return at most ``count`` rows: first those read ahead, then those of the oracle."""
         if not self._waiting:
             drawn = self.oracle.draw_unread(count)
             hashed = self._arrivals is not None or self._alarm is not None
@@ -143,25 +143,30 @@ class Stream(Candidates):
         return batch.take(np.arange(count))
 
     def set_apart(self, encoder: RowEncoder, offer: Offer) -> NDArray[np.bool_] | None:
-        """Set rows apart while more are wanted, and leave them out whenever they come again."""
-        if self._wanted == 0:
+        """Set rows apart until there are enough, and skip them whenever they come again."""
+        if self._n_apart == 0:
             return None
-        back = np.flatnonzero(self._kept_back(offer.ids))
-        chosen = back[offer.kinds[back] != AGAIN][: self._wanted - self._held_ids.size]
+        eligible = np.flatnonzero(self._may_set_apart(offer.ids))
+        chosen = eligible[offer.kinds[eligible] != AGAIN][: self._n_missing]
         if chosen.size:
-            self._hold(encoder.read(offer.batch.take(chosen)), offer.ids[chosen])
-        left = np.ones(offer.ids.size, dtype=np.bool_)
-        left[back[np.isin(offer.ids[back], self._held_ids, kind="sort")]] = False  # for NumPy 2.0
-        return left
+            self._add_apart(encoder.read(offer.batch.take(chosen)), offer.ids[chosen])
+        usable = np.ones(offer.ids.size, dtype=np.bool_)
+        is_apart = np.isin(offer.ids[eligible], self._apart_ids, kind="sort")  # for NumPy 2.0
+        usable[eligible[is_apart]] = False
+        return usable
 
-    def _hold(self, examples: EncodedRows, ids: NDArray[np.uint64]) -> None:
-        self.held.append(examples)
-        self._held_ids = np.concatenate([self._held_ids, ids])
+    @property
+    def _n_missing(self) -> int:
+        return self._n_apart - self._apart_ids.size
+
+    def _add_apart(self, examples: EncodedRows, ids: NDArray[np.uint64]) -> None:
+        self._apart.append(examples)
+        self._apart_ids = np.concatenate([self._apart_ids, ids])
 
     def apart(self, encoder: RowEncoder) -> EncodedRows | None:
-        """Return what was set apart, and as many more as are wanted while rows are still new."""
+        """Return the rows set apart; draw the missing ones as long as rows are new."""
         drawn = 0
-        while self._held_ids.size < self._wanted and drawn < MORE_DRAWS * self._wanted:
+        while self._n_missing > 0 and drawn < MAX_DRAWS_PER_ROW * self._n_apart:
             ahead = bool(self._waiting)
             batch = self._next(self.at_once)
             ids = self.coins.ids(batch)
@@ -170,17 +175,17 @@ class Stream(Candidates):
                 break
             drawn += batch.n_rows
             if ahead or (self._arrivals is not None and self._arrivals.full):
-                first &= self._kept_back(ids)  # others may have been learned from, or shown to bins
-            chosen = np.flatnonzero(first)[: self._wanted - self._held_ids.size]
-            self._hold(encoder.read(batch.take(chosen)), ids[chosen])
-        if self.held:
-            self.held = [EncodedRows.join(self.held)]
-        return self.held[0] if self._held_ids.size else None
+                first &= self._may_set_apart(ids)  # bins or the learner may have used others
+            chosen = np.flatnonzero(first)[: self._n_missing]
+            self._add_apart(encoder.read(batch.take(chosen)), ids[chosen])
+        if self._apart:
+            self._apart = [EncodedRows.join(self._apart)]
+        return self._apart[0] if self._apart_ids.size else None
 
     def state(self) -> dict[str, NDArray[Any]]:
         arrays = super().state()
-        if self.held:
-            arrays |= EncodedRows.join(self.held).to_arrays() | {"apart_ids": self._held_ids}
+        if self._apart:
+            arrays |= EncodedRows.join(self._apart).to_arrays() | {"apart_ids": self._apart_ids}
         for memory in (self._arrivals, self._alarm):
             arrays |= {} if memory is None else memory.state()
         return arrays
@@ -189,7 +194,7 @@ class Stream(Candidates):
         super().restore(state, encoder)
         if "apart_rows" in state and encoder.bins is not None:
             examples = EncodedRows.from_arrays(state, encoder.bins, encoder.classes.size)
-            self._hold(examples, of_kind(state, "apart_ids", np.uint64, examples.n_rows))
+            self._add_apart(examples, of_kind(state, "apart_ids", np.uint64, examples.n_rows))
         for memory in (self._arrivals, self._alarm):
             if memory is not None:
                 memory.restore(state)
@@ -202,7 +207,7 @@ class Stream(Candidates):
                 yield chain([first], self._rest(self.at_once - first.ids.size))
 
     def _rest(self, missing: int) -> Iterator[Offer]:
-        """Complete a group that lacks so many rows."""
+        """Complete a group that lacks ``missing`` rows."""
         while missing > 0:
             offer = self._drawn(missing)
             if offer is None:
@@ -211,7 +216,7 @@ class Stream(Candidates):
             yield offer
 
     def _drawn(self, count: int) -> Offer | None:
-        """Draw rows, about so many; None says that the stream has ended."""
+        """Draw at most ``count`` rows; None if the stream has ended."""
         ahead = bool(self._waiting)
         batch = self._next(count)
         if batch.n_rows == 0:
@@ -224,41 +229,35 @@ class Stream(Candidates):
     def _offered(self, batch: Drawn, tickets: NDArray[np.uint64], *, ahead: bool) -> Offer:
         ids = self.coins.ids(batch)
         new = self._first_time(batch, ids)
-        fresh = new & self._kept_back(ids) if ahead else new
+        fresh = new & self._may_set_apart(ids) if ahead else new
         return Offer(batch, ids, kinds_of(new, fresh), tickets)
 
 
-# Files and tables in blocks: which rows certify, which test and which teach is settled first.
-#
-# Blocks are read in random order, but the rows of one block may have much in common: a file may be
-# sorted. Rows that come first are a cluster sample then, and no count of mistakes on them says
-# anything about new examples. So a keyed coin is tossed for every row of the source by its number,
-# and one pass over all blocks reads the rows that certify and those that test. They are a simple
-# random sample of the source, and never learned from.
-
-MOST_TESTING = 10_000
+MAX_TESTING_ROWS = 10_000
 SHARE_TESTING = 0.1
-TESTS_FOR_ONE_MISTAKE = 40
-"""A test at epsilon gets up to so many rows divided by epsilon."""
+MISTAKES_PER_TEST = 40
+"""A test at epsilon has rows for about this number of mistakes."""
 
 
 def rows_for_tests(rows: int, epsilon: float | None) -> int:
-    """How many rows test the votes of a run: more where a small error has to be shown.
+    """Return the number of rows that test the votes of a run: more for a small epsilon.
 
     >>> rows_for_tests(1000, None), rows_for_tests(10**7, None), rows_for_tests(10**7, 0.001)
     (100, 10000, 40000)
     """
-    most = MOST_TESTING
-    if epsilon is not None:
-        most = max(most, math.ceil(TESTS_FOR_ONE_MISTAKE / epsilon))
-    return min(most, int(SHARE_TESTING * rows))
+    for_epsilon = 0 if epsilon is None else math.ceil(MISTAKES_PER_TEST / epsilon)
+    return min(max(MAX_TESTING_ROWS, for_epsilon), int(SHARE_TESTING * rows))
 
 
 class BlockRows(Stream):
-    """The rows of a source in blocks, less those that certify and those that test.
+    """The rows of a source in blocks, without those that certify and those that test.
 
-    Rows whose coin is below ``_certify`` certify; those whose coin is below ``_share`` test. Where
-    equal rows are one example, coins go by content, and one copy of a row certifies or tests.
+    Blocks are read in random order, but rows of one block may be similar: a file may be sorted. The
+    first rows would be a cluster sample, whose mistakes certify nothing. So every row of the source
+    has a random number, and one pass over all blocks reads the rows that certify, with numbers
+    below ``_certify``, and those that test, below ``coins.share``. They are a simple random sample
+    of the source, and are never used for learning. If equal rows are one example, the numbers
+    depend on content, and one copy of a row certifies or tests.
     """
 
     def __init__(
@@ -266,8 +265,8 @@ class BlockRows(Stream):
     ) -> None:
         super().__init__(oracle, seed, apart)
         rows = max(1, oracle.about_rows or 1)
-        most = 1.0 if oracle.n_rows is not None else 0.5  # of rows that were not counted
-        self._certify = min(most, apart / rows)
+        max_share = 1.0 if oracle.n_rows is not None else 0.5  # the number of rows is a guess
+        self._certify = min(max_share, apart / rows)
         share = self._certify + min(testing / rows, (1 - self._certify) / 2)
         self.distinct = copies == "distinct"
         self.coins = replace(self.coins, share=share, salt=self._salt if self.distinct else None)
@@ -286,7 +285,7 @@ class BlockRows(Stream):
                 role.append(self._once(batch.take(np.flatnonzero(chosen))))
 
     def _once(self, batch: Batch) -> Batch:
-        """Leave one copy of every row, by coins of their own, where coins go by content."""
+        """Keep one copy of every row, chosen at random, if equal rows are one example."""
         if self.coins.salt is None:
             return batch
         return batch.take(_one_each(self.coins.ids(batch), numbers(batch.rows, self.coins.key)))
@@ -305,7 +304,7 @@ class BlockRows(Stream):
         ids = np.concatenate([self.coins.ids(batch) for batch in role])
         return examples.take(_one_each(ids, numbers(examples.rows, self.coins.key)))
 
-    def _kept_back(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    def _may_set_apart(self, ids: NDArray[np.uint64]) -> NDArray[np.bool_]:
         return self.coins.low(ids)
 
     def set_apart(self, encoder: RowEncoder, offer: Offer) -> NDArray[np.bool_] | None:
@@ -315,12 +314,12 @@ class BlockRows(Stream):
         return self._certifying
 
     def _offered(self, batch: Drawn, tickets: NDArray[np.uint64], *, ahead: bool) -> Offer:
-        """Offer rows that teach; none of them tests, since rows of one block are no fair draw."""
+        """Offer rows for learning; none is a test, since rows of a block are no random sample."""
         kinds = kinds_of(self._first_time(batch, batch.rows))
         return Offer(batch, batch.rows, kinds, tickets)
 
 
 def _one_each(ids: NDArray[np.uint64], coins: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the places of one row of every identity, that with the lowest coin, in order."""
+    """Return the place of the row with the lowest coin for every identity, in order."""
     order = np.argsort(coins, kind="stable")
     return np.sort(order[np.unique(ids[order], return_index=True)[1]])

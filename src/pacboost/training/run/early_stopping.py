@@ -1,4 +1,4 @@
-"""Early stopping: measure a run on validation rows, and say when to stop."""
+"""Early stopping: measure a run on validation rows, and decide when to stop."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from pacboost.training.run.stop_reason import Stop, StopReason
 
 
 class QuickWatch(NamedTuple):
-    """Validation rows, and how far they have been measured, for kernels/quick_rounds.py."""
+    """Validation rows and the progress of a run on them, for kernels/quick_rounds.py."""
 
     codes: Codes
     signs: NDArray[np.int8]
     scores: NDArray[np.float64]
-    """They change as rounds are measured."""
+    """The kernel updates them."""
     counts: tuple[int, int, int, int]
-    """How many rounds were seen, which was best, the patience (-1: none), how many at least."""
+    """Number of rounds, best round, patience (-1: none), minimum number of rounds."""
     best: float
 
 
@@ -37,7 +37,7 @@ class EarlyStopping:
     """Measure validation rows after each round; stop after ``patience`` rounds without progress.
 
     Without patience (None), it only measures: no round stops the run, and all of them are kept.
-    At least so many rounds as ``least`` are done and kept, whatever the validation rows say.
+    A run has at least ``least`` rounds, whatever the validation loss.
     """
 
     def __init__(
@@ -52,15 +52,14 @@ class EarlyStopping:
         self._patience = patience
         self._least = least
         self.others: dict[str, EarlyStopping] = {}
-        """Further validation rows by name, which are measured along with these."""
+        """Further validation sets by name, which are measured after the same rounds."""
         self.curve: list[float] = []
-        """The metric after every round; the same list for the whole run."""
+        """The metric after every round; estimators keep this list, so it is never replaced."""
         self.start_again()
 
     def start_again(self) -> None:
         self._scores = np.zeros(self.sample.signs.shape)
         self._on_gpu: Any = None
-        self._seen = 0
         self._best = math.inf
         self.best_round = 0
         self.curve.clear()
@@ -68,20 +67,20 @@ class EarlyStopping:
             other.start_again()
 
     def beside(self, sample: Sample) -> EarlyStopping:
-        """Return what measures other rows by the same metric, and never stops."""
+        """Return a watch of other rows with the same metric, which never stops the run."""
         return EarlyStopping(sample, self._metric, None)
 
     def quick(self, bins: Bins) -> QuickWatch | None:
-        """Return what kernels need to measure rows in these bins; None if they cannot."""
-        own, sample = self._metric.measure, self.sample
-        known = isinstance(own, partial) and own.func is log_loss
-        plain = sample.bins is bins and sample.table.entries is None and sample.labels is None
-        few = 0 < sample.n_rows <= ROWS_PER_SPAN
-        if not (known and plain and few) or self.others:
+        """Return the input of kernels that measure rows in these bins; None if there are none."""
+        measure, sample = self._metric.measure, self.sample
+        is_log_loss = isinstance(measure, partial) and measure.func is log_loss
+        is_dense = sample.bins is bins and sample.table.entries is None and sample.labels is None
+        is_small = 0 < sample.n_rows <= ROWS_PER_SPAN
+        if not (is_log_loss and is_dense and is_small) or self.others:
             return None
         assert sample.codes is not None
         patience = -1 if self._patience is None else self._patience
-        counts = self._seen, self.best_round, patience, self._least
+        counts = len(self.curve), self.best_round, patience, self._least
         scores = self._scores.reshape(-1)
         return QuickWatch(sample.codes, sample.signs[:, 0].copy(), scores, counts, self._best)
 
@@ -90,15 +89,15 @@ class EarlyStopping:
         return self._metric.name
 
     def see(self, hypothesis: Hypothesis, vote: float) -> float:
-        """Add a round and give the metric after it."""
+        """Add a round and return the metric after it."""
         for other in self.others.values():
             other.see(hypothesis, vote)
         self._add(hypothesis, vote)
         return self._measure()
 
     def _add(self, hypothesis: Hypothesis, vote: float) -> None:
-        """Add a round to the scores; where trees are grown on a GPU, there."""
-        if self._seen == 0:
+        """Add a round to the scores: on the GPU, if trees are grown there."""
+        if not self.curve:
             self._on_gpu = scores_on_gpu(self.sample, hypothesis)
         if self._on_gpu is None or not isinstance(hypothesis, TreeRule):
             self._scores += vote * hypothesis.said(self.sample)
@@ -106,7 +105,7 @@ class EarlyStopping:
             self._scores = self._on_gpu.add(hypothesis, vote)
 
     def see_all(self, vote: Vote) -> float:
-        """Return the metric after a round that changed the votes of others too."""
+        """Return the metric after a round that also changed earlier votes."""
         for other in self.others.values():
             other.see_all(vote)
         self._scores[:] = vote.scores(self.sample.table).reshape(self._scores.shape)
@@ -116,37 +115,37 @@ class EarlyStopping:
         return self.note(float(self._metric(self.sample, self._scores)))
 
     def note(self, value: float) -> float:
-        self._seen += 1
+        """Add the metric after a round to the curve."""
         if not math.isfinite(value):
             raise ParameterError(
-                f"eval_metric {self._metric.name} gave {value} in round {self._seen}; it has to "
-                "give a finite number"
+                f"eval_metric {self._metric.name} gave {value} in round {len(self.curve) + 1}; it "
+                "must give a finite number",
+                parameter="eval_metric",
             )
         self.curve.append(value)
         loss = -value if self._metric.more_is_better else value
         if loss < self._best:
-            self._best, self.best_round = loss, self._seen
+            self._best, self.best_round = loss, len(self.curve)
         return value
 
     @property
     def rounds_to_keep(self) -> int:
-        """How many rounds are kept in the end: those up to the best, or all if it only measures."""
+        """Number of rounds to keep: those up to the best one, or all if there is no patience."""
         if self._patience is None:
-            return self._seen
-        return max(self.best_round, min(self._least, self._seen))
+            return len(self.curve)
+        return max(self.best_round, min(self._least, len(self.curve)))
 
     @property
     def loss(self) -> float:
-        """The loss after the rounds that are kept; infinite without a round."""
+        """The loss after the rounds to keep; infinite without a round."""
         if not self.curve:
             return math.inf
         value = self.curve[self.rounds_to_keep - 1]
         return -value if self._metric.more_is_better else value
 
     def reason(self) -> StopReason | None:
-        """Return that there was no progress for too long; None if the run goes on."""
-        if self._patience is None or self._seen - self.best_round < self._patience:
-            return None
-        if self._seen < self._least:
+        """Return a reason to stop if the metric has not improved for too long, else None."""
+        rounds = len(self.curve)
+        if self._patience is None or rounds < max(self.best_round + self._patience, self._least):
             return None
         return StopReason(Stop.NO_PROGRESS, {"metric": self._metric.name, "rounds": self._patience})

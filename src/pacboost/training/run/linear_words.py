@@ -1,7 +1,7 @@
-"""A start by a linear function of all words, which is one list of words.
+"""An opening for texts: a linear function of all words, as one list of words.
 
 A linear support vector machine is hard to beat on texts, and lists of words need many rounds to
-come near it. So a run over words may begin with one and leave the rest to lists
+match it. So a run over words may begin with one and continue with lists
 (docs/decisions/0026-a-linear-start-for-texts.md).
 """
 
@@ -23,16 +23,16 @@ from pacboost.training.run.openings import Opening
 
 Floats = NDArray[np.float64]
 COST, PASSES = 2.0, 20
-"""What a row costs that is not clearly right, and the number of passes over all rows."""
+"""The cost C of a row inside the margin, and the number of passes over all rows."""
 HEIGHTS = 4.0, 6.0
-"""The score of a text of median length that is clearly right, of two classes and of more."""
-MOST_VALUES = 9_000_000
-"""The maximum number of values; beyond it, words in the fewest rows have none."""
+"""The score at the margin of a text of median length, for two classes and for more."""
+MAX_VALUES = 9_000_000
+"""Maximum number of values; beyond it, the words of the fewest rows have none."""
 
 
 @dataclass(frozen=True)
 class LinearWords(Opening):
-    """The linear function of words that a support vector machine finds for each output."""
+    """The linear function of words of a support vector machine for each output."""
 
     def rules(self, sample: Sample, start: Floats, unit: float) -> Sequence[WordList]:
         rule = all_words(sample, start)
@@ -40,13 +40,12 @@ class LinearWords(Opening):
 
 
 def all_words(sample: Sample, prior: Floats) -> WordList:
-    """Return the linear function of words that a support vector machine finds for each output.
+    """Return the linear function of words of a support vector machine for each output.
 
-    Words count by the logarithm of how few rows hold them, and all rows have the same length: so
-    texts of any length say what their words say together. What the machine says of all rows takes
-    the place of the ``prior`` scores, as far as a text has words: these share it by their squares,
-    and a text of the median length has it once. Words that a single row holds are added up while
-    the functions are found: what they say follows from how much their row pushes.
+    Words are weighted by their inverse document frequency, and rows are normalised, so that texts
+    of any length count alike. The intercept replaces the ``prior`` scores: the words of a text
+    share it by their squares, and a text of median length has it once. Words of a single row are
+    one column of the optimisation: their slopes follow from the dual variable of that row.
     """
     table, outputs = words_of(sample.table), sample.signs.shape[1]
     rows = np.repeat(np.arange(table.n_rows, dtype=np.int32), np.diff(table.starts))
@@ -61,7 +60,7 @@ def all_words(sample: Sample, prior: Floats) -> WordList:
     generator = np.random.default_rng(0)
     orders = [generator.permutation(table.n_rows).astype(np.int32) for _ in range(PASSES)]
     slopes, pushes = np.zeros((int(several.sum()) + 1, outputs)), np.zeros(sample.signs.shape)
-    given = (
+    arguments = (
         np.searchsorted(rows[~alone], np.arange(table.n_rows + 1)),
         (np.cumsum(several, dtype=np.int32) - 1)[table.words[~alone]],
         values[~alone],
@@ -71,7 +70,7 @@ def all_words(sample: Sample, prior: Floats) -> WordList:
         np.stack(orders),
     )
     each_columns(
-        lambda first, last: separate(*given, first, last, slopes, pushes), outputs, rows.size
+        lambda first, last: separate(*arguments, first, last, slopes, pushes), outputs, rows.size
     )
     height = HEIGHTS[outputs > 1]
     heights = np.zeros((table.n_columns + 1, outputs))
@@ -80,19 +79,19 @@ def all_words(sample: Sample, prior: Floats) -> WordList:
     pushed *= sample.signs[rows[alone]]
     pushed *= values[alone][:, None]
     heights[table.words[alone]] = pushed
-    usual = rarities / max(1.0, float(np.median(lengths)))
-    for output, always in enumerate(height * slopes[-1] - prior):
-        heights[:-1, output] *= height * usual
-        heights[:-1, output] += always * (usual * usual)
+    typical = rarities / max(1.0, float(np.median(lengths)))
+    for output, intercept in enumerate(height * slopes[-1] - prior):
+        heights[:-1, output] *= height * typical
+        heights[:-1, output] += intercept * (typical * typical)
     if outputs > 1:
         heights -= (row_totals(heights) / outputs)[:, None]
     heights /= GRID
     np.rint(heights, out=heights)
     heights *= GRID
     heights += 0.0
-    most = np.maximum(heights.max(axis=1), -heights.min(axis=1))
-    kept = np.argsort(-counts, kind="stable")[: MOST_VALUES // outputs]
-    kept = kept[(most[kept] > 0) & (counts[kept] > 0)]
-    asked = kept[np.argsort(-most[kept], kind="stable")]
+    sizes = np.maximum(heights.max(axis=1), -heights.min(axis=1))
+    words = np.argsort(-counts, kind="stable")[: MAX_VALUES // outputs]
+    words = words[(sizes[words] > 0) & (counts[words] > 0)]
+    asked = words[np.argsort(-sizes[words], kind="stable")]
     chosen = np.append(asked, table.n_columns)
     return WordList(asked.astype(np.int32), heights[chosen], every=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -22,21 +23,28 @@ from pacboost.hypotheses.vote import Vote
 from pacboost.learners.learner import Capacity, Learner
 from pacboost.ledgers.ledger import HardRow, Ledger, Round
 from pacboost.numerics.memory import in_host_memory
+from pacboost.samples.fingerprint import Fingerprint
 from pacboost.samples.sample import Sample, Wholes
 from pacboost.training.run.early_stopping import EarlyStopping
-from pacboost.training.run.following import followed
 from pacboost.training.run.margins import Floats, hardest, margin_and_gap, norm
 from pacboost.training.run.openings import EarlierRules, Opening
-from pacboost.training.run.quick import AT_ONCE, QuickRounds
-from pacboost.training.run.rounds import FinishedRound, MeasuredRule, RowsShown, Step, rounds_of
+from pacboost.training.run.quick import MAX_ROUNDS_PER_CALL, QuickRounds
+from pacboost.training.run.rounds import (
+    FinishedRound,
+    MeasuredRule,
+    Rounds,
+    RowsShown,
+    Step,
+    rounds_of,
+)
 from pacboost.training.run.stop_reason import Stop, StopReason, sentence_of
 
 
 class Run:
     """A boosting run on one sample: iterate over it to advance, one round at a time.
 
-    ``resample`` is the number of rows to draw from D_t for the learner (-1: as many as there are),
-    or 0 to give it D_t itself; ``subsample`` is the share of rows, chosen anew each round, that it
+    ``resample`` is the number of rows to draw from D_t for the learner (-1: the sample's size), or
+    0 to give it D_t itself; ``subsample`` is the share of rows, drawn for each round, that it
     may use. A rule is measured on the full weighted sample either way. ``openings`` make rules
     that come before the learner is asked.
     """
@@ -59,55 +67,63 @@ class Run:
         self.learner, self.booster, self.watch = learner, booster, watch
         self.plain_votes = booster.plain_votes
         shown = RowsShown(sample.n_rows, seed, resample, subsample)
-        self.rounds = rounds_of(sample, learner, booster, shown)
+        self.rounds: Rounds[MeasuredRule] = rounds_of(sample, learner, booster, shown)
         self.names = Names(sample.table.name, sample.answers)
         self.state = self.rounds.start()
+        # Openings see the first state: their values are multiples of the booster's unit.
         self.opening = self.rounds.opened(self.state, openings)
         self.cells, self.outputs = self.rounds.cells, int(sample.signs.shape[1])
 
     def __iter__(self) -> Iterator[FinishedRound]:
-        """Advance until the booster or the learner has nothing more to give."""
+        """Advance until the booster stops or the learner finds no rule."""
         while not self.stopped:
             started = time.perf_counter()
             rule = self._next_rule()
             if rule is None:
                 self.stopped = StopReason(Stop.NO_EDGE)
                 return
+            # The first rule may stand alone, too, but then there is nothing to drop.
             if self.done and self.rounds.stands_alone(rule):
-                rule = self._start_again(rule)
+                rule = self._restart(rule)
             step = self.rounds.step(self.state, rule, len(self.done) + 1)
             self.state = step.state
-            self.done.append(self._recorded(step, rule, started))
-            self.stopped = self.stopped or self._reason()
+            self.done.append(self._record(step, rule, started))
+            self.stopped = self._reason()
             yield self.done[-1]
 
     def _next_rule(self) -> MeasuredRule | None:
         """Measure the next rule of the opening, or ask the learner; None if it has no rule."""
         while len(self.done) < len(self.opening):
-            rule = self.rounds.measure(self.state, self.opening[len(self.done)])
+            rule: MeasuredRule | None = self.rounds.measure(
+                self.state, self.opening[len(self.done)]
+            )
             if rule is not None:
                 return rule
+            # A rule without an edge would get no vote. Dropping it keeps round numbers and places
+            # in the opening equal.
             del self.opening[len(self.done)]
         return self.rounds.find(self.state, len(self.done) + 1)
 
-    def up_to(self, rounds: int, at_once: int = AT_ONCE) -> Iterator[FinishedRound]:
-        """Advance until so many rounds are done.
+    def up_to(self, rounds: int, at_once: int = MAX_ROUNDS_PER_CALL) -> Iterator[FinishedRound]:
+        """Advance to this number of rounds in all.
 
-        On small samples many rounds are done before the first of them is handed out, up to the next
-        multiple of ``at_once``.
+        On small samples rounds come in batches, which end at multiples of ``at_once``.
         """
         quick = QuickRounds.of(self, rounds, at_once)
         while len(self.done) < rounds and not self.stopped:
-            more: list[FinishedRound] = []
+            batch: list[FinishedRound] = []
+            # The kernels know neither the rules of an opening nor the constant of the first round.
             if quick is not None and len(self.done) >= max(1, len(self.opening)):
-                more = quick.advance(rounds)
-                self.done += more
-                self.stopped = self._reason() if more else None
-                yield from more
-            if not more:
+                batch = quick.advance(rounds)
+                self.done += batch
+                self.stopped = self._reason() if batch else None
+                yield from batch
+            # An empty batch means that a rule had no edge: an ordinary round asks the learner again
+            # with other seeds, and stops the run if that fails.
+            if not batch:
                 yield from islice(self, 1)
 
-    def _start_again(self, rule: MeasuredRule) -> MeasuredRule:
+    def _restart(self, rule: MeasuredRule) -> MeasuredRule:
         """Drop all rounds: a rule without mistakes needs no others, since its vote is infinite."""
         self.state, self.done = self.rounds.start(), []
         if self.watch is not None:
@@ -115,7 +131,7 @@ class Run:
         return self.rounds.measured_again(self.state, rule)
 
     def _reason(self) -> StopReason | None:
-        """Return why the run ends after its last round; None if it goes on."""
+        """Return why the run ends after its last round; None if it continues."""
         watched = None if self.watch is None else self.watch.reason()
         return self.rounds.finished(self.done[-1].entry) or watched or self._reason_of_booster()
 
@@ -127,8 +143,8 @@ class Run:
         kind = Stop.BROKEN_PROMISE if broken else Stop.BOOSTER
         return StopReason(kind, {"sentence": sentence})
 
-    def _recorded(self, step: Step, rule: MeasuredRule, started: float) -> FinishedRound:
-        """Record what was measured of a rule, and what the step changed."""
+    def _record(self, step: Step, rule: MeasuredRule, started: float) -> FinishedRound:
+        """Record the measurements of a rule and of its step."""
         entry = Round(
             number=len(self.done) + 1,
             error=rule.measured.error,
@@ -149,12 +165,14 @@ class Run:
         return replace(finished, entry=replace(finished.entry, validation=value))
 
     def _with_margin(self, entry: Round) -> Round:
-        """Add the margin, where the booster maximises it."""
+        """Add the margin, if the booster maximises it."""
         share = self.booster.share_of(self.state)
         if share is None:
             return entry
         entries = [*(done.entry for done in self.done), entry]
-        cast = [each.vote for each in entries]  # the largest of each, where cells hold votes
+        # Entries hold the largest vote of each round, which is what normalises margins of cells;
+        # a booster that revises has changed them since.
+        cast = [each.vote for each in entries]
         votes = self.booster.votes(self.state) if self.booster.revises else np.array(cast)
         total, edges = float(np.abs(votes).sum()), [each.edge for each in entries]
         margin, gap = margin_and_gap(self.state.margins, self.sample.base, share, total, edges)
@@ -163,17 +181,19 @@ class Run:
     def _validate(
         self, watch: EarlyStopping, done: list[FinishedRound], finished: FinishedRound, vote: float
     ) -> float:
-        """Measure validation rows after a round that follows those done."""
+        """Measure validation rows after a round that follows ``done``."""
+        # Old votes may have changed, so that adding the new rule to the scores is not enough.
         if self.booster.revises:
             return watch.see_all(self._vote_of([*done, finished]))
         return watch.see(finished.hypothesis, vote)
 
     def watch_also(self, name: str, sample: Sample) -> None:
         """Measure further validation rows after every round; they never stop the run."""
-        assert self.watch is not None  # the first set, which may
+        assert self.watch is not None
         other = self.watch.beside(sample)
         for number, finished in enumerate(self.done):
             vote = 1.0 if self.cells else finished.entry.vote
+            # Rounds may be done already if the run continues an earlier one.
             self._validate(other, self.done[:number], finished, vote)
         self.watch.others[name] = other
 
@@ -192,19 +212,21 @@ class Run:
         self.stopped = self.rounds.finished(entries[-1]) or self._reason_of_booster()
 
     def first_rules(self, rounds: int) -> EarlierRules:
-        """Return an opening of the first rules, without the constant: each run has its own."""
+        """Return the rules of the first rounds as an opening."""
         rules = tuple(finished.hypothesis for finished in self.done[:rounds])
+        # Every run fits its constant to its rows, so that of this run is left out.
         return EarlierRules(rules[1:] if len(rules[0].values) == 1 else rules)
 
     def continue_on_other_rows(
         self, margins: Floats, votes: Sequence[float], path: Floats | None = None
     ) -> None:
-        """Continue from a vote that was trained on other rows, given the margins of these."""
+        """Continue from a vote that was trained on other rows; ``margins`` are those of these."""
         self.rounds.continue_on_other_rows()
         if not isinstance(self.booster, FilteringBooster):
             raise ParameterError(
                 f"{self.booster.name} cannot continue on other rows: its weights do not follow "
-                "from the margins; take a booster that can filter, such as logit"
+                "from the margins; take a booster that can filter, such as logit",
+                parameter="booster",
             )
         if len(votes):
             self.state = self.booster.continue_on_other_rows(self.state, margins, votes, path)
@@ -212,12 +234,14 @@ class Run:
     def _follow(
         self, hypotheses: Sequence[Hypothesis], votes: Sequence[float], entries: Sequence[Round]
     ) -> None:
-        """Turn a fresh state into the one that earlier rounds led to, and let scores follow."""
+        """Turn a fresh state, and the scores, into those after earlier rounds."""
         booster, sample, scores = self.booster, self.sample, self.rounds.scores
         margins = scores.recomputed(hypotheses, votes)
         memories = [entry.memory for entry in entries]
+        # Margins alone determine neither the weights of a booster that goes by the path, nor the
+        # votes of one that revises: both replay every round.
         if isinstance(booster, FilteringBooster) and booster.by_path:
-            path = followed(booster, sample, hypotheses, memories, cells=self.cells)
+            path = booster.path(sample, hypotheses, memories, cells=self.cells)
             self.state = booster.continue_on_other_rows(self.state, margins, votes, path)
             return
         if isinstance(booster, RevisingBooster):
@@ -230,7 +254,7 @@ class Run:
     def _replay(
         self, hypotheses: Sequence[Hypothesis], votes: Sequence[float], entries: Sequence[Round]
     ) -> None:
-        """Take over the rounds of an earlier run, and measure the validation rows in each."""
+        """Copy the rounds of an earlier run, and measure the validation rows after each."""
         self.done = []
         for rule, vote, entry in zip(hypotheses, votes, entries, strict=True):
             finished = FinishedRound(rule, entry)
@@ -239,7 +263,7 @@ class Run:
             self.done.append(finished)
 
     def validation_curves(self, name: str) -> dict[str, list[float]]:
-        """Return metric after every round on all validation rows; ``name`` is the first set's."""
+        """Return the metric after every round on each validation set; ``name`` is the first."""
         if self.watch is None:
             return {}
         others = {other: watch.curve for other, watch in self.watch.others.items()}
@@ -256,6 +280,7 @@ class Run:
         """Return the record of the run, with the votes that the rules have now."""
         capacity = self.learner.capacity(self.sample) or Capacity()
         entries = [finished.entry for finished in self.done]
+        # The votes of the rounds that are kept, as they were after the last of these.
         if self.booster.revises:
             votes = self.booster.votes_after(self.state, len(entries)).tolist()
             entries = [replace(e, vote=vote) for e, vote in zip(entries, votes, strict=True)]
@@ -281,35 +306,41 @@ class Run:
         )
 
     def _hard(self) -> list[HardRow]:
-        """Return the rows that are hardest for the vote of the rounds done."""
+        """Return the rows with the smallest margins under the vote."""
         if self.sample.targets is not None or not self.done:
             return []
-        margins = self._kept_margins()
+        margins = self._final_margins()
+        # One column may stay on a GPU: the few lowest are found there faster than it is copied.
         margins = margins if margins.shape[1] == 1 else in_host_memory(margins)
         return hardest(self.sample, margins, norm(self.vote()), self.rounds.scores.class_scores)
 
-    def _kept_margins(self) -> Any:
-        """Return the margins of the rounds that are kept: the last ones may have been dropped."""
+    def _final_margins(self) -> Any:
+        """Return the margins of the vote; ``keep_best`` may have dropped the last rounds."""
         if len(self.booster.votes(self.state)) == len(self.done):
             return self.state.margins
         vote = self.vote()
         return self.rounds.scores.recomputed(vote.hypotheses, vote.votes.tolist())
 
     def scores(self) -> Floats:
-        """Return F(x) of every row and output under the rounds that are kept."""
+        """Return F(x) of every row and output."""
         if self.rounds.scores.class_scores is not None:
             return self.rounds.scores.class_scores
-        return in_host_memory(self._kept_margins()) * self.sample.signs  # type: ignore[no-any-return]
+        return in_host_memory(self._final_margins()) * self.sample.signs  # type: ignore[no-any-return]
 
     def keep_best(self) -> None:
         """End the run, and drop the rounds after the one that was best on the validation rows."""
-        done = StopReason(Stop.ALL_ROUNDS, {"rounds": len(self.done)})
-        self.stopped = self.stopped or done
+        self.stopped = self.stopped or StopReason(Stop.ALL_ROUNDS, {"rounds": len(self.done)})
         if self.watch is not None and 0 < self.watch.rounds_to_keep < len(self.done):
-            del self.done[self.watch.rounds_to_keep :]
-            kept = len(self.done)
-            best = kept == self.watch.best_round
-            self.stopped = replace(self.stopped, kept=kept, kept_is_best=best)
+            rounds = self.watch.rounds_to_keep
+            del self.done[rounds:]
+            # With few validation rows the best round is mostly chance, so a minimum is kept.
+            best = rounds == self.watch.best_round
+            self.stopped = replace(self.stopped, kept=rounds, kept_is_best=best)
+
+    @cached_property
+    def fingerprint(self) -> Fingerprint:
+        """The fingerprint of the training rows, which may be computed while the run goes on."""
+        return Fingerprint(self.sample, self.rounds.search.stored_codes)
 
     @property
     def margins(self) -> Floats:
@@ -318,5 +349,5 @@ class Run:
 
     @property
     def weights(self) -> Wholes:
-        """How much every row weighs for the next rule, in whole units, (rows,)."""
+        """The weight of every row for the next rule, in whole units, (rows,)."""
         return self.booster.request(self.state).rows()

@@ -29,7 +29,7 @@ NAMING = ("m1", "samme")
 
 
 def largest(rule: Hypothesis, vote: float) -> float:
-    """Return the most that a round can add to a score."""
+    """Return the largest number that a round can add to a score."""
     return abs(float(vote)) * rule.largest
 
 
@@ -40,14 +40,14 @@ def norm(vote: Vote) -> float:
 
 
 def normalised(margins: Floats, total: float) -> Floats:
-    """Divide by the sum of votes; where nothing was voted, all margins are 0."""
+    """Divide margins by the sum of votes; all are 0 if there are no votes."""
     return margins / total if total > 0 else np.zeros_like(margins)
 
 
 def margin_and_gap(
     margins: Floats, base: Floats, share: float, total: float, edges: Sequence[float]
 ) -> tuple[float, float]:
-    """Return the margin of the worst ``share`` of the rows, and by how much another may exceed it.
+    """Return the margin of the worst ``share`` of the rows, and how much another vote may gain.
 
     Under any weights of the rows, the margin of no vote exceeds the largest edge of a rule. So the
     least edge of all rounds is a bound, if the learner found the best rule in each.
@@ -57,7 +57,7 @@ def margin_and_gap(
 
 
 def margins_of(sample: Sample, scores: Scores, *, naming: bool) -> Floats:
-    """Return what is divided by S: (rows,), or (rows, labels) where a row may have several."""
+    """Return the margins before division by S: (rows,), or (rows, labels) for several labels."""
     scores = scores.reshape(sample.n_rows, -1)
     if sample.labels is None:
         signed = sample.signs * scores
@@ -72,35 +72,29 @@ def lead(scores: Scores, labels: NDArray[np.int64]) -> Floats:
     [1.0]
     """
     rows = np.arange(labels.size)
-    own, others = scores[rows, labels], scores.copy()
+    others = scores.copy()
     others[rows, labels] = -np.inf
-    return np.asarray(own - others.max(axis=1))
-
-
-# The rows that a finished vote finds hardest.
-#
-# Boosting moves its weight to rows on which the rules are often wrong. The rows with the smallest
-# margins in the end are outliers, or have wrong labels (Freund and Schapire 1999, A short
-# introduction to boosting).
+    return np.asarray(scores[rows, labels] - others.max(axis=1))
 
 
 def hardest(
     sample: Sample, margins: Floats, total: float, class_scores: Floats | None = None
 ) -> list[HardRow]:
-    """Return rows of the smallest margins, the hardest first; of equal ones, earlier rows first.
+    """Return the rows of the smallest margins in increasing order; of equal ones, the first.
 
-    ``margins`` are y·F(x) of rows and outputs, on a GPU maybe if there is one output, and ``total``
-    is the most that all rounds can add. Where rules name one of many classes, ``class_scores`` are
-    F(x) of every class.
+    They are outliers, or have wrong labels (Freund and Schapire 1999, A short introduction to
+    boosting). ``margins`` are y·F(x) of rows and outputs, perhaps on a GPU if there is one output,
+    and ``total`` is the largest score that all rounds can add up to. If rules name one of many
+    classes, ``class_scores`` are F(x) of every class.
     """
     decided = _decided(sample, margins, class_scores)
     rows = lowest(decided, MAX_HARD_ROWS)
     margins, decided = (in_host_memory(array[rows.tolist()]) for array in (margins, decided))
-    outputs = _outputs(sample, margins, rows)
-    own = margins[np.arange(rows.size), outputs if margins.shape[1] > 1 else 0]
+    outputs = margins.argmin(axis=1) if sample.labels is None else sample.labels[rows]
+    label_margins = margins[np.arange(rows.size), outputs if margins.shape[1] > 1 else 0]
     numbers = rows if sample.numbers is None else sample.numbers[rows]
     words = [_words(sample, row, output) for row, output in zip(rows, outputs, strict=True)]
-    decided, against = (normalised(m, total) for m in (decided, own))
+    decided, against = (normalised(m, total) for m in (decided, label_margins))
     return [
         HardRow(int(number), label, float(margin), float(1 - right) / 2)
         for number, label, margin, right in zip(numbers, words, decided, against, strict=True)
@@ -108,19 +102,18 @@ def hardest(
 
 
 def _decided(sample: Sample, margins: Floats, class_scores: Floats | None) -> Floats:
-    """Return the margin of each row, not yet normalised; of several labels, the least."""
+    """Return the margin of each row, not normalised; of several labels, the smallest."""
     if sample.labels is None:
         return margins[:, 0] if margins.shape[1] == 1 else margins.min(axis=1)
     decided, size = np.empty(sample.n_rows), span_size(margins.shape[1])
     for first in range(0, sample.n_rows, size):  # copies of all scores would be large
-        own = slice(first, first + size)
-        scores = margins[own] * sample.signs[own] if class_scores is None else class_scores[own]
-        decided[own] = lead(scores, sample.labels[own])
+        part = slice(first, first + size)
+        scores = margins[part] * sample.signs[part] if class_scores is None else class_scores[part]
+        decided[part] = lead(scores, sample.labels[part])
     return decided / 2 if class_scores is None else decided
 
 
-ROWS_LOOKED_AT = 100
-"""Of so many values for each that is wanted, the lowest say where to look."""
+VALUES_SAMPLED_PER_RESULT = 100
 
 
 def lowest(values: Floats, count: int) -> Rows:
@@ -131,23 +124,14 @@ def lowest(values: Floats, count: int) -> Rows:
     """
     if values.size <= count:
         return np.argsort(in_host_memory(values), kind="stable")
-    # Sorting them all would cost more than the rest together, and so would looking at them twice.
-    some = in_host_memory(values[:: max(1, values.size // (ROWS_LOOKED_AT * count))])
+    # Sorting all values would take longer than the rest of the ledger. The lowest of a sample are
+    # no lower than the lowest of all, so they exclude nearly all rows.
+    some = in_host_memory(values[:: max(1, values.size // (VALUES_SAMPLED_PER_RESULT * count))])
     candidates = (values <= float(np.partition(some, count - 1)[count - 1])).nonzero()[0]
-    found, rows = in_host_memory(values[candidates]), in_host_memory(candidates)
-    kept = np.flatnonzero(found <= np.partition(found, count - 1)[count - 1])
-    return np.asarray(rows[kept[np.argsort(found[kept], kind="stable")[:count]]])
-
-
-def _outputs(sample: Sample, margins: Floats, rows: Rows) -> Rows:
-    """Return the output of each row's label; of several labels, the one with the least margin.
-
-    ``margins`` are those of these rows.
-    """
-    if sample.labels is not None:
-        return sample.labels[rows].astype(np.intp)
-    worst: Rows = margins.argmin(axis=1)
-    return worst
+    low, rows = in_host_memory(values[candidates]), in_host_memory(candidates)
+    lowest_places = np.flatnonzero(low <= np.partition(low, count - 1)[count - 1])
+    order = np.argsort(low[lowest_places], kind="stable")[:count]
+    return np.asarray(rows[lowest_places[order]])
 
 
 def _words(sample: Sample, row: int, output: int) -> str:

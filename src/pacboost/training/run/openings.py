@@ -1,7 +1,7 @@
 """Openings: rules with which a run begins, before its learner is asked.
 
 An opening makes its rules from the sample alone. The run measures each of them and steps as in any
-other round, so the record does not tell them apart from the rules of a learner.
+other round, so that its record does not distinguish them from the rules of a learner.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Floats = NDArray[np.float64]
 
 
 class Opening(ABC):
-    """Rules that come before the first one of the learner, after the constant of the booster."""
+    """Rules between the constant of the booster and the first rule of the learner."""
 
     @abstractmethod
     def rules(self, sample: Sample, start: Floats, unit: float) -> Sequence[Hypothesis]:
-        """Return rules with values, perhaps none; values are multiples of ``unit``.
+        """Return rules with values that are multiples of ``unit``; there may be none.
 
         ``start`` is the score of every row so far, one number for each output: the booster's
         constant, or 0.
@@ -39,12 +39,12 @@ class EarlierRules(Opening):
     earlier: tuple[Hypothesis, ...]
 
     def rules(self, sample: Sample, start: Floats, unit: float) -> Sequence[Hypothesis]:
-        return [self._read(rule, sample, unit) for rule in self.earlier]
-
-    def _read(self, rule: Hypothesis, sample: Sample, unit: float) -> Hypothesis:
-        """Return the rule for this sample; the unit follows from the largest target, so round."""
-        values = np.rint(rule.values / unit) * unit
-        if not isinstance(rule, TreeRule):
-            return rule.valued(values, np.zeros(len(values)))
-        assert sample.bins is not None
-        return replace(rule, bins=sample.bins, values=values)
+        rules: list[Hypothesis] = []
+        for rule in self.earlier:
+            values = np.rint(rule.values / unit) * unit  # the unit depends on the largest target
+            if isinstance(rule, TreeRule):
+                assert sample.bins is not None
+                rules.append(replace(rule, bins=sample.bins, values=values))
+            else:
+                rules.append(rule.valued(values, np.zeros(len(values))))
+        return rules

@@ -1,9 +1,9 @@
-"""Pairs of columns, ranked by what they would add to a vote of single ones.
+"""Pairs of columns, ranked by how much they would reduce the loss of a vote of single columns.
 
-As in FAST (Lou, Caruana, Gehrke and Hooker 2013), a pair is looked at on a grid: both columns are
-divided into a few groups of about as many rows each, and a cell of the grid adds the mean pull of
-its rows. How much loss that takes off a row is measured with the mean of the other rows of its
-cell, so a pair whose cells follow chance alone takes off nothing, however many cells it has.
+As in FAST (Lou, Caruana, Gehrke and Hooker 2013), a pair is evaluated on a grid: both columns are
+divided into a few groups of about equal size, and a cell of the grid adds the mean pull of its
+rows. The gain of a row is measured with the mean of the other rows of its cell, so that a pair of
+pure noise gains nothing on average, for any number of cells.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from pacboost.numerics.same_bits import total
 from pacboost.samples.sample import Sample
 
 ROWS_PER_CELL = 50
-FEWEST_GROUPS, MOST_GROUPS = 3, 12
-"""A column has so many groups, as there are rows for their pairs."""
-MOST_COLUMNS = 150
-"""Pairs are looked for among so many columns, those that the vote uses most."""
-SHRUNK = 40.0
-"""Rows of mean weight without pull that are added to each cell."""
+MIN_GROUPS, MAX_GROUPS = 3, 12
+"""Number of groups of a column, which grows with the number of rows."""
+MAX_COLUMNS = 150
+"""Maximum number of columns whose pairs are evaluated: those that the vote uses most."""
+ROWS_OF_SHRINKAGE = 40.0
+"""Rows of mean weight and no pull that are added to each cell."""
 
 Groups = NDArray[np.intp]
 Floats = NDArray[np.float64]
@@ -34,15 +34,15 @@ Floats = NDArray[np.float64]
 def best_pairs(
     count: int, vote: Vote, booster: Booster[Any], sample: Sample
 ) -> list[tuple[int, int]]:
-    """Return the pairs of columns that take most off the loss of a vote, best first."""
+    """Return the pairs of columns that reduce the loss of a vote most, best first."""
     bins = sample.bins
     assert bins is not None
     columns = np.flatnonzero(bins.sizes > 0)
-    if columns.size > MOST_COLUMNS:
+    if columns.size > MAX_COLUMNS:
         used = np.argsort(-vote.gains(bins.sizes.size)[columns], kind="stable")
-        columns = np.sort(columns[used[:MOST_COLUMNS]])
-    pulls, weights = _asked(vote, booster, sample)
-    size = int(min(MOST_GROUPS, max(FEWEST_GROUPS, (sample.n_rows / ROWS_PER_CELL) ** 0.5)))
+        columns = np.sort(columns[used[:MAX_COLUMNS]])
+    pulls, weights = _pulls_and_weights(vote, booster, sample)
+    size = int(min(MAX_GROUPS, max(MIN_GROUPS, (sample.n_rows / ROWS_PER_CELL) ** 0.5)))
     groups = {j: _groups(sample, j, size) for j in columns.tolist()}
     gains = {
         (i, j): _gain(groups[i] * (size + 1) + groups[j], pulls, weights)
@@ -51,7 +51,7 @@ def best_pairs(
     return sorted(gains, key=lambda pair: (-gains[pair], pair))[:count]
 
 
-def _asked(vote: Vote, booster: Booster[Any], sample: Sample) -> tuple[Floats, Floats]:
+def _pulls_and_weights(vote: Vote, booster: Booster[Any], sample: Sample) -> tuple[Floats, Floats]:
     """Return the pulls and weights of rows after a vote, (outputs, rows)."""
     scores = vote.scores(sample.table).reshape(sample.n_rows, -1)
     margins = scores if sample.targets is not None else scores * sample.signs
@@ -63,7 +63,7 @@ def _asked(vote: Vote, booster: Booster[Any], sample: Sample) -> tuple[Floats, F
 
 
 def _groups(sample: Sample, column: int, size: int) -> Groups:
-    """Return the group of every row: neighbours of numbers, rare levels; missing is the last."""
+    """Return the group of every row: ranges of numbers, or levels; rare levels share one group."""
     bins, codes = sample.bins, sample.column(column)
     assert bins is not None
     rows = np.bincount(codes, minlength=bins.missing + 1)
@@ -78,9 +78,10 @@ def _groups(sample: Sample, column: int, size: int) -> Groups:
 
 
 def _gain(cells: Groups, pulls: Floats, weights: Floats) -> float:
-    """Return how much loss a grid takes off rows, each by what the others of its cell ask for."""
+    """Return how much a grid reduces the loss, each row by the mean of the others in its cell."""
     gain = 0.0
     for pull, weight in zip(pulls, weights, strict=True):
-        sums, squares, weighs = (np.bincount(cells, own) for own in (pull, pull * pull, weight))
-        gain += total((sums * sums - squares) / (weighs + SHRUNK * weight.mean()))
+        columns = pull, pull * pull, weight
+        sums, squares, masses = (np.bincount(cells, column) for column in columns)
+        gain += total((sums * sums - squares) / (masses + ROWS_OF_SHRINKAGE * weight.mean()))
     return gain

@@ -1,4 +1,10 @@
-"""Every potential, one class each; ``potential_of`` makes the one that a booster names."""
+"""The potentials: means over rows that a run measures to bound its training error.
+
+A potential is a function of the margin that is at least 1 where the margin is 0 or less, so its
+mean over the rows is at least the training error. The mean before the first round is known, and
+each round records the factor Z_t by which it changed the mean. The product of these factors is
+all that bounds/training.py needs.
+"""
 
 from __future__ import annotations
 
@@ -10,26 +16,25 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Booster
+from pacboost.boosters.booster import Booster, State
 from pacboost.hypotheses.hypothesis import CellValues
 from pacboost.kernels import row_costs
 from pacboost.ledgers.ledger import REGRESSION_POTENTIALS, Round
 from pacboost.samples.sample import Request, Sample, Sums, Wholes
 from pacboost.training import metrics
-from pacboost.training.run import scores as exact_sums
 from pacboost.training.run.scores import Margins, SoftmaxRows
-
-# The potentials: what a run measures to bound its training error.
-#
-# A potential is a function of the margin that is at least 1 where the margin is 0 or less, so its
-# mean over the rows is at least the training error. The mean before the first round is known, and
-# each round records the factor Z_t by which it changed the mean. The product of these factors is
-# all that bounds/training.py needs.
+from pacboost.training.run.sums import (
+    MIN_COST,
+    base_weights,
+    exact_total,
+    exponential_normaliser,
+    mean_of_costs,
+)
 
 Floats = NDArray[np.float64]
 
-LEAST_NORMALISER = 1e-300
-"""A regression may fit all targets, but a mean loss of 0 has no logarithm."""
+MIN_NORMALISER = 1e-300
+"""Minimum factor of a round: a regression may fit all targets, and 0 has no logarithm."""
 
 
 class Potential(ABC):
@@ -50,7 +55,7 @@ class Potential(ABC):
         """Return the number by which ∏ Z_t has to be multiplied to bound the training error.
 
         ``classes`` is the number K of classes if the margins are those of pairs of row and class,
-        else 1. The K pairs of a wrong row cost at least 2 together, or 1 if the potential is not
+        else 1. The K pairs of a wrong row cost at least 2 in total, or 1 if the potential is not
         convex.
         """
         if classes == 1:
@@ -58,18 +63,18 @@ class Potential(ABC):
         return classes / 2 if self.convex else classes
 
     def of_cells(self, sums: Sums, values: CellValues) -> float:
-        """Return Z_t of cells with these values if it follows from the sums, else 1."""
+        """Return Z_t of cells with these values if the sums determine it, else 1."""
         return 1.0
 
     @abstractmethod
-    def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
-        """Return Z_t of the round that led to this state; ``by_sums`` is what the sums say."""
+    def after_round(self, by_sums: float, state: State, rounds: int) -> float:
+        """Return Z_t of the round that led to this state; ``by_sums`` comes from ``of_cells``."""
 
     def on_other_rows(self) -> Potential:
-        """Return the potential of a run that continues on rows of which ∏ Z_t bounds nothing."""
+        """Return the potential of a run that continues on rows whose error ∏ Z_t does not bound."""
         return self
 
-    def resume(self, entries: Sequence[Round], state: Any) -> None:  # noqa: B027
+    def resume(self, entries: Sequence[Round], state: State) -> None:  # noqa: B027
         """Continue after the rounds that led to this state."""
 
 
@@ -77,24 +82,24 @@ class MeasuredPotential(Potential):
     """A potential whose mean is measured after every round, and divided by the one before."""
 
     @abstractmethod
-    def mean(self, state: Any, rounds: int) -> float:
+    def mean(self, state: State, rounds: int) -> float:
         """Measure the mean over all rows."""
 
-    def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
+    def after_round(self, by_sums: float, state: State, rounds: int) -> float:
         before, self.now = self.now, self.mean(state, rounds)
-        return max(self.now / before if before > 0 else 1.0, LEAST_NORMALISER)
+        return max(self.now / before if before > 0 else 1.0, MIN_NORMALISER)
 
     def on_other_rows(self) -> Potential:
         return Unmeasured(self._booster, self._sample, self._first_total)
 
-    def resume(self, entries: Sequence[Round], state: Any) -> None:
+    def resume(self, entries: Sequence[Round], state: State) -> None:
         self.now = self.mean(state, len(entries))
 
 
 class Unmeasured(Potential):
-    """No potential at all: a product over rounds on changing rows would bound nothing."""
+    """No potential: a product over rounds on changing rows would bound nothing."""
 
-    def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
+    def after_round(self, by_sums: float, state: State, rounds: int) -> float:
         return 1.0
 
 
@@ -104,9 +109,9 @@ class Exponential(Potential):
     convex = True
 
     def of_cells(self, sums: Sums, values: CellValues) -> float:
-        return exact_sums.exponential_normaliser(sums, values)
+        return exponential_normaliser(sums, values)
 
-    def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
+    def after_round(self, by_sums: float, state: State, rounds: int) -> float:
         return by_sums
 
 
@@ -118,13 +123,13 @@ class Projected(Exponential):
 
     convex = False
 
-    def after_round(self, by_sums: float, state: Any, rounds: int) -> float:
-        """Return what the sums say, raised where the product would fall below the floor."""
+    def after_round(self, by_sums: float, state: State, rounds: int) -> float:
+        """Return ``by_sums``, or more if the product would fall below the floor."""
         normaliser = max(by_sums, self._booster.floor / self.now)
         self.now *= normaliser
         return normaliser
 
-    def resume(self, entries: Sequence[Round], state: Any) -> None:
+    def resume(self, entries: Sequence[Round], state: State) -> None:
         for entry in entries:
             self.now *= entry.normaliser
 
@@ -132,8 +137,8 @@ class Projected(Exponential):
 class MeanWeight(MeasuredPotential):
     """The weight of a row, in units of its weight before the first round."""
 
-    def mean(self, state: Any, rounds: int) -> float:
-        return exact_sums.exact_total(self._booster.request(state)) / self._first_total
+    def mean(self, state: State, rounds: int) -> float:
+        return exact_total(self._booster.request(state)) / self._first_total
 
 
 class MarginCost(MeasuredPotential):
@@ -143,9 +148,9 @@ class MarginCost(MeasuredPotential):
     kernel: ClassVar[int]
     unit: ClassVar[float] = 1.0
 
-    def mean(self, state: Any, rounds: int) -> float:
+    def mean(self, state: State, rounds: int) -> float:
         mean = metrics.mean_cost(self.kernel, state.margins, self._sample.base, self.unit)
-        return max(mean, exact_sums.LEAST_COST)
+        return max(mean, MIN_COST)
 
 
 class Logistic(MarginCost):
@@ -174,14 +179,14 @@ class Softmax(MeasuredPotential):
         """Return log₂ K: the cost is one for the whole row, not for pairs."""
         return self.start
 
-    def mean(self, state: Any, rounds: int) -> float:
+    def mean(self, state: State, rounds: int) -> float:
         return self._rows.mean_cost()
 
 
 KERNELS = {
     "square": row_costs.SQUARE, "absolute": row_costs.ABSOLUTE, "custom_loss": row_costs.SQUARE,
 }  # fmt: skip
-"""Losses that have a kernel; of a custom loss, which gives slopes alone, squares are measured."""
+"""Losses that have a kernel; a custom loss is known by its slopes only, so squares are measured."""
 
 
 class Loss(MeasuredPotential):
@@ -191,7 +196,7 @@ class Loss(MeasuredPotential):
         super().__init__(booster, sample, first_total)
         self.start = self.now = self._mean_loss(np.zeros((sample.n_rows, 1)))
 
-    def mean(self, state: Any, rounds: int) -> float:
+    def mean(self, state: State, rounds: int) -> float:
         return self._mean_loss(state.margins)
 
     def _mean_loss(self, scores: Floats) -> float:
@@ -202,7 +207,7 @@ class Loss(MeasuredPotential):
             return metrics.mean_cost(KERNELS[name], targets[:, None] - scores, sample.base)
         weighted = sample.base.size > 1
         if name == "huber":
-            weights = exact_sums.base_weights(sample) if weighted else None
+            weights = base_weights(sample) if weighted else None
             return metrics.huber(targets, scores[:, 0], weights, booster.alpha)
         base = sample.base if weighted else None
         if name == "quantile":
@@ -214,11 +219,11 @@ class BoosterCost(MeasuredPotential):
     """A potential that the booster defines by ``costs``; the run checks that it is a bound."""
 
     def first_weights(self, first: Request) -> Wholes:
-        return exact_sums.base_weights(self._sample)
+        return base_weights(self._sample)
 
-    def mean(self, state: Any, rounds: int) -> float:
+    def mean(self, state: State, rounds: int) -> float:
         costs = self._booster.costs_now(state, state.margins, rounds)
-        return exact_sums.mean_of_costs(costs, state.margins, self._sample.base)
+        return mean_of_costs(costs, state.margins, self._sample.base)
 
 
 class Hinge(BoosterCost):
@@ -240,7 +245,7 @@ POTENTIALS: dict[str, type[Potential]] = {
 def potential_of(
     booster: Booster[Any], sample: Sample, scores: Margins, first: Request
 ) -> Potential:
-    """Make the potential that a booster names; one of an unknown name is defined by its costs."""
+    """Create the potential that a booster names; an unknown name is defined by its ``costs``."""
     if isinstance(scores, SoftmaxRows):
         return Softmax(booster, sample, first.weight, scores)
     return POTENTIALS.get(booster.potential, BoosterCost)(booster, sample, first.weight)

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from pacboost.boosters.booster import Measured
 from pacboost.boosters.logit import MAX_STEP, Logit
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.kernels import grow_team, measure, row_costs, update
-from pacboost.kernels import quick_rounds as quick
+from pacboost.kernels import grow_team, measure, quick_rounds, row_costs, update
 from pacboost.kernels.layout import CATEGORY, MISSING_LEFT
 from pacboost.kernels.numpy_draw import divide_rows
 from pacboost.kernels.runtime import jit
@@ -32,77 +31,80 @@ from pacboost.ledgers.ledger import Round
 from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT
 from pacboost.numerics.same_bits import totals
 from pacboost.samples.bins import Bins
-from pacboost.training.run import scores as exact_sums
 from pacboost.training.run.early_stopping import QuickWatch
-from pacboost.training.run.potentials import LEAST_NORMALISER, Logistic, Unmeasured
-from pacboost.training.run.rounds import LEAST_EDGE, CellRounds, FinishedRound
+from pacboost.training.run.potentials import MIN_NORMALISER, Logistic, Unmeasured
+from pacboost.training.run.rounds import MIN_EDGE, CellRounds, FinishedRound
 from pacboost.training.run.scores import Margins
+from pacboost.training.run.sums import MIN_COST
 
 if TYPE_CHECKING:
     from pacboost.training.run.loop import Run
 
-AT_ONCE = 64
-"""So many rounds at most in one call, between which Ctrl-C is heard."""
-ROWS_AT_ONCE = 200_000
-"""Rows times rounds of one call, which takes some 0.1 s at most, for each of up to four threads."""
-
-
-ROUNDS_THAT_PAY = 4_000
-"""What is saved in so many rounds takes as long as to compile what saves it: some 2 s."""
-ROUNDS_THAT_PAY_IN_A_FIRST_RUN = 40_000
-"""The same in the process that compiles the other kernels, on the first fit of an installation."""
+MAX_ROUNDS_PER_CALL = 64
+"""Maximum number of rounds of one call; Ctrl-C is handled between calls."""
+MAX_ROWS_PER_CALL = 200_000
+"""Maximum number of rows times rounds of one call and thread, which take about 0.1 s."""
+ROUNDS_TO_COMPILE = 4_000
+"""Compiling takes about 2 s, as long as this number of rounds saves."""
+ROUNDS_TO_COMPILE_IN_A_FIRST_RUN = 40_000
+"""The same in a process that has just compiled all other kernels: its user has waited enough."""
 
 
 class QuickRounds:
-    """The rounds of a run that kernels do."""
+    """Rounds of a run in batches: one call of compiled code for each batch."""
 
     def __init__(self, run: Run, booster: Logit, trees: ManyTrees, at_once: int) -> None:
         self.run, self.booster, self.trees = run, booster, trees
-        self.room = max(1, min(trees.team, 4) * ROWS_AT_ONCE // run.sample.n_rows)
+        self.room = max(1, min(trees.team, 4) * MAX_ROWS_PER_CALL // run.sample.n_rows)
         self.at_once = at_once
         self.measured = type(run.rounds.potential) is Logistic
 
     @classmethod
-    def of(cls, run: Run, wanted: int, at_once: int = AT_ONCE) -> QuickRounds | None:
-        """Return them if kernels can do such rounds, and are compiled or worth it; None if not."""
+    def of(
+        cls, run: Run, rounds_to_do: int, at_once: int = MAX_ROUNDS_PER_CALL
+    ) -> QuickRounds | None:
+        """Return None if there is no kernel for such rounds, or if compiling it takes too long."""
         rounds, sample, watch = run.rounds, run.sample, run.watch
         search, booster, shown = rounds.search, run.booster, rounds.shown
         kinds = type(rounds), type(booster), type(search), type(rounds.scores)
         if kinds != (CellRounds, Logit, DenseTreeSearch, Margins):
             return None
         potential = type(rounds.potential)
-        plain = sample.signs.shape[1] == 1 and not shown.resample
+        two_classes = sample.signs.shape[1] == 1 and not shown.resample
         measured = potential is Unmeasured or (potential is Logistic and sample.base.size == 1)
         assert isinstance(search, DenseTreeSearch)
         assert isinstance(booster, Logit)
         assert sample.bins is not None
-        if not (plain and measured) or (watch is not None and watch.quick(sample.bins) is None):
+        if not (two_classes and measured) or (
+            watch is not None and watch.quick(sample.bins) is None
+        ):
             return None
         trees = search.many_trees(booster.request(run.state), shown.chosen(0))
         if trees is None or trees.takes_long:
             return None
-        quick_rounds = cls(run, booster, trees, at_once)
-        records, sums = quick_rounds._room(1)
-        course, settings = quick_rounds._course(1, None)
-        last = is_compiled(quick.finish, (course, course, settings, sums, 0, records))
-        return quick_rounds if last or _pays(wanted) else None
+        batch = cls(run, booster, trees, at_once)
+        records, sums = batch._room(1)
+        course, settings = batch._course(1, None)
+        arguments = course, course, settings, sums, 0, records
+        compiled = is_compiled(quick_rounds.finish, arguments)
+        return batch if compiled or _pays(rounds_to_do) else None
 
     def advance(self, rounds: int) -> list[FinishedRound]:
-        """Do some rounds, so that there are no more than so many; perhaps none has an edge.
+        """Run a batch, up to ``rounds`` rounds in all; it is empty if no rule has an edge.
 
-        Those of one call do not go beyond the next multiple of ``at_once``.
+        A batch ends at the next multiple of ``at_once``.
         """
         run, started = self.run, time.perf_counter()
         done, bins = len(run.done), run.sample.bins
         assert bins is not None
-        wanted = min(self.room, self.at_once - done % self.at_once, rounds - done)
-        drawn = self._drawn(done + 1, wanted)
-        records, sums = self._room(wanted)
+        n_rounds = min(self.room, self.at_once - done % self.at_once, rounds - done)
+        drawn = self._drawn(done + 1, n_rounds)
+        records, sums = self._room(n_rounds)
         watched = None if run.watch is None else run.watch.quick(bins)
-        course, settings = self._course(wanted, watched)
+        course, settings = self._course(n_rounds, watched)
         steps = self._steps(course, settings, drawn, records, sums, watched)
         in_turn(steps, self.trees.team, course)
-        count = int(course[quick.ROUND])
+        count = int(course[quick_rounds.ROUND])
         run.state.cast.extend([1.0] * count)
         weight, pull = sums.now.tolist()
         seconds = (time.perf_counter() - started) / max(1, count)
@@ -110,104 +112,108 @@ class QuickRounds:
         run.state = replace(run.state, weight=weight, pull=pull)
         return finished
 
-    def _drawn(self, first: int, wanted: int) -> quick.DrawnRows:
+    def _drawn(self, first: int, n_rounds: int) -> quick_rounds.DrawnRows:
         shown = self.run.rounds.shown
         size = 0 if shown.all_rows else self.trees.work.rows.size
         others = 0 if shown.all_rows else shown.rows - size
-        keys = np.empty(wanted, dtype=np.int64)
-        chosen, aside = (np.empty((wanted, own), dtype=np.uint32) for own in (size, others))
+        keys = np.empty(n_rounds, dtype=np.int64)
+        chosen, aside = (np.empty((n_rounds, rows), dtype=np.uint32) for rows in (size, others))
         divide_rows(shown.entropy(first), keys, chosen, aside)
-        return quick.DrawnRows(keys, chosen, aside)
+        return quick_rounds.DrawnRows(keys, chosen, aside)
 
-    def _room(self, wanted: int) -> tuple[quick.Records, quick.RoundSums]:
+    def _room(self, n_rounds: int) -> tuple[quick_rounds.Records, quick_rounds.RoundSums]:
         leaves, team, state = self.trees.leaves, self.trees.team, self.run.state
-        spans, subsets = (
-            span_count(self.run.sample.n_rows),
-            leaves * (self.trees.penalty is not None),
-        )
-        records = quick.Records(
-            np.zeros((wanted, 5, leaves), dtype=np.int32),
-            np.zeros((wanted, subsets, 256), dtype=np.uint8),
-            np.zeros((wanted, leaves)), np.zeros((wanted, leaves)), np.zeros((wanted, 2 * leaves)),
-            np.zeros((wanted, 4), dtype=np.int64), np.zeros((wanted, 2)),
-            *np.zeros((2, wanted, spans)),
+        spans = span_count(self.run.sample.n_rows)
+        subsets = 0 if self.trees.penalty is None else leaves
+        per_leaf = n_rounds, leaves
+        records = quick_rounds.Records(
+            np.zeros((n_rounds, 5, leaves), dtype=np.int32),
+            np.zeros((n_rounds, subsets, 256), dtype=np.uint8),
+            np.zeros(per_leaf), np.zeros(per_leaf), np.zeros((n_rounds, 2 * leaves)),
+            np.zeros((n_rounds, 4), dtype=np.int64), np.zeros((n_rounds, 2)),
+            *np.zeros((2, n_rounds, spans)),
         )  # fmt: skip
         now = np.array([state.weight, state.pull], dtype=np.int64)
         parts = np.zeros((team, 2, leaves), dtype=np.int64)
         totals, wrong = (np.zeros((team, size), dtype=np.int64) for size in (2, 1))
-        return records, quick.RoundSums(
+        return records, quick_rounds.RoundSums(
             now, parts, np.zeros(spans), totals, wrong, np.zeros(spans), np.zeros(1)
         )
 
     def _course(
-        self, wanted: int, watched: QuickWatch | None
+        self, n_rounds: int, watched: QuickWatch | None
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return how many rounds to do, when to stop before, and by which numbers."""
+        """Return the number of rounds, the state of early stopping, and the numeric settings."""
         booster = self.booster
         counts = (0, 0, -1, 0) if watched is None else watched.counts
         best = math.inf if watched is None else watched.best
-        course = np.array([1, 0, wanted, *counts, 0], dtype=np.int64)
+        course = np.array([1, 0, n_rounds, *counts, 0], dtype=np.int64)
         penalty, rate = booster.request(self.run.state).penalty, 0.5 * booster.learning_rate
-        fixed = MAX_SUM, penalty, rate, MAX_STEP, VOTE_UNIT, LEAST_EDGE
+        fixed = MAX_SUM, penalty, rate, MAX_STEP, VOTE_UNIT, MIN_EDGE
         return course, np.array([*fixed, best], dtype=np.float64)
 
     def _steps(
-        self, course: Any, settings: Any, drawn: quick.DrawnRows, records: quick.Records,
-        sums: quick.RoundSums, watched: QuickWatch | None,
-    ) -> Steps:  # fmt: skip
+        self,
+        course: NDArray[np.int64],
+        settings: NDArray[np.float64],
+        drawn: quick_rounds.DrawnRows,
+        records: quick_rounds.Records,
+        sums: quick_rounds.RoundSums,
+        watched: QuickWatch | None,
+    ) -> Steps:
         """Return the kernels of a round in their order, with their arguments."""
         state = self.run.state
         columns = state.signs, state.margins, state.weights, state.pulls
         signs, margins, weights, pulls = (column.reshape(-1) for column in columns)
         cells, values = self.trees.cells, np.zeros(self.trees.leaves)
         tree, records_, sums_, drawn_ = map(Bundle, (self.trees.work, records, sums, drawn))
-        most, first_weights = float(self.booster.max_target), self.run.rounds.first_weights
+        max_target, first_weights = float(self.booster.max_target), self.run.rounds.first_weights
         size = ROWS_PER_SPAN
         steps: list[Any] = [
-            (quick.begin, (course, settings, drawn_, weights, pulls, tree, sums_)),
+            (quick_rounds.begin, (course, settings, drawn_, weights, pulls, tree, sums_)),
             (grow_team.grow_tree, self.trees.arguments),
-            (quick.settle, (course, drawn_, tree, cells)),
+            (quick_rounds.settle, (course, drawn_, tree, cells)),
             (measure.cell_sums_of_one,
              (cells, weights, pulls, False, size, sums.parts, sums.squares)),
-            (quick.give_values, (course, settings, tree, sums_, values, records_)),
+            (quick_rounds.give_values, (course, settings, tree, sums_, values, records_)),
             (update.logistic,
-             (cells, values, signs, state.base, most, margins, weights, pulls, sums.totals)),
+             (cells, values, signs, state.base, max_target, margins, weights, pulls, sums.totals)),
             (measure.mistakes, (margins, first_weights, sums.wrong)),
         ]  # fmt: skip
         if self.trees.penalty is not None:
-            steps.insert(1, (quick.weigh_levels, (self.trees.penalty, tree)))
+            steps.insert(1, (quick_rounds.weigh_levels, (self.trees.penalty, tree)))
         if self.measured:
             steps.append((row_costs.log_costs, (margins, size, sums.cost)))
-        held = 0
+        n_validated = 0
         if watched is not None:
-            scores, held = watched.scores, watched.scores.size
-            own = np.zeros(held)
-            shown = watched.codes, watched.signs, tree, values, scores, own
+            n_validated = watched.scores.size
+            validated = np.zeros(n_validated)
+            arguments = watched.codes, watched.signs, tree, values, watched.scores, validated
             steps += [
-                (quick.validate, shown),
-                (row_costs.log_costs, (own, size, sums.validation_cost)),
+                (quick_rounds.validate, arguments),
+                (row_costs.log_costs, (validated, size, sums.validation_cost)),
             ]
-        return [*steps, (quick.finish, (course, settings, sums_, held, records_))]
+        return [*steps, (quick_rounds.finish, (course, settings, sums_, n_validated, records_))]
 
     def _read(
-        self, records: quick.Records, done: int, count: int, seconds: float, bins: Bins
+        self, records: quick_rounds.Records, done: int, count: int, seconds: float, bins: Bins
     ) -> list[FinishedRound]:
-        """Turn records into rules and entries of the ledger; measure what follows from them."""
+        """Turn records into rules and entries of the ledger."""
         run, potential = self.run, self.run.rounds.potential
-        rows, features = run.sample.n_rows, self.trees.work.features
+        rows, features = run.sample.n_rows, self.trees.work.codes.features
         first_weights = run.rounds.first_weights
         first_total = int(first_weights.sum()) if first_weights.size > 1 else rows
         member, members = np.full(self.trees.leaves, -1, dtype=np.int32), records.members[0, :0]
         missing_sides = records.splits[:, MISSING_LEFT].astype(np.bool_)
         largest = np.abs(records.values).max(axis=1, initial=0.0).tolist()
-        found = []
+        finished = []
         lines = zip(
             records.wholes.tolist(), records.floats.tolist(), totals(records.squares).tolist(),
             totals(records.costs).tolist(), strict=True,
         )  # fmt: skip
         for k, (wholes, floats, squares, cost) in enumerate(islice(lines, count)):
             leaves, weight, pull, wrong = wholes
-            edge, held_cost = floats
+            edge, validation = floats
             splits, pull = leaves - 1, max(1, pull)
             weight_scale, pull_scale = MAX_SUM / max(1, weight), MAX_SUM / pull
             feature, cut, _, left, right = records.splits[k, :, :splits]
@@ -224,8 +230,8 @@ class QuickRounds:
             measured = Measured(pull, round(pull * (1 - edge) / 2))
             before, normaliser = potential.now, 1.0
             if self.measured:
-                potential.now = max(cost / float(Logistic.unit * rows), exact_sums.LEAST_COST)
-                normaliser = max(potential.now / before if before > 0 else 1.0, LEAST_NORMALISER)
+                potential.now = max(cost / float(Logistic.unit * rows), MIN_COST)
+                normaliser = max(potential.now / before if before > 0 else 1.0, MIN_NORMALISER)
             entry = Round(
                 number=done + k + 1,
                 error=measured.error,
@@ -238,24 +244,21 @@ class QuickRounds:
                 memory=[],
                 rule=tree.words(run.names),
                 seconds=seconds,
-                validation=None if run.watch is None else run.watch.note(held_cost),
+                validation=None if run.watch is None else run.watch.note(validation),
             )
-            found.append(FinishedRound(tree, entry))
-        return found
+            finished.append(FinishedRound(tree, entry))
+        return finished
 
 
-_waited = 0
-"""How many rounds of this process have been done one by one, since nothing was compiled."""
+_rounds_without = 0
+"""Number of rounds of this process that ran one by one because the kernels were not compiled."""
 
 
 def _pays(rounds: int) -> bool:
-    """Check whether to compile for so many rounds, after those that have done without.
-
-    A process that had to compile what grows trees waits longer: its user has waited enough.
-    """
-    global _waited  # noqa: PLW0603 - for the whole process
-    _waited += rounds
+    """Check whether compiling pays for these rounds, added to those that ran without it."""
+    global _rounds_without  # noqa: PLW0603 - for the whole process
+    _rounds_without += rounds
     grow: Any = grow_team.grow_tree
     is_first_run = bool(grow.stats.cache_misses)
-    rounds_that_pay = ROUNDS_THAT_PAY_IN_A_FIRST_RUN if is_first_run else ROUNDS_THAT_PAY
-    return jit.HAS_ENTRIES and _waited > rounds_that_pay
+    rounds_to_pay = ROUNDS_TO_COMPILE_IN_A_FIRST_RUN if is_first_run else ROUNDS_TO_COMPILE
+    return jit.HAS_ENTRIES and _rounds_without > rounds_to_pay

@@ -1,4 +1,4 @@
-"""Rare classes that a vote never names, which accuracy hides."""
+"""Rare classes that a vote never predicts, which a high accuracy can hide."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pacboost.training.run.loop import Run
 
 
 def never_named(run: Run, share: float) -> list[int]:
-    """Return classes that the vote names for no row of the sample, the rarest first.
+    """Return the classes that the vote predicts for no row of the sample, the rarest first.
 
-    They are looked for among those with less than this share of an even division of the rows.
+    Only classes with less than ``share`` times the mean size of a class are considered.
     """
     signs, labels = run.sample.signs, run.sample.labels
     if signs.shape[1] > 1 and labels is None:  # a row may have several labels, or none

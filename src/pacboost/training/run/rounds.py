@@ -1,7 +1,7 @@
 """The two kinds of rounds: a rule gets one vote, or each cell of a rule gets a value.
 
-Both go the same way. ``find`` asks the learner until a rule has an edge, and measures it on the
-full weighted sample; ``step`` lets the booster vote and weigh the rows anew.
+Both have the same steps. ``find`` asks the learner until a rule has an edge, and measures it on the
+full weighted sample; ``step`` lets the booster vote and compute new weights.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Booster, Measured, Moved
+from pacboost.boosters.booster import Booster, Measured, Moved, State
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Rule
 from pacboost.hypotheses.tree import TreeRule
@@ -25,13 +25,11 @@ from pacboost.ledgers.ledger import Round
 from pacboost.numerics.exact import FRESH_TOTAL, draw
 from pacboost.numerics.same_bits import total
 from pacboost.samples.sample import Request, Sample, Sums, Wholes
-from pacboost.training.run import scores as exact_sums
 from pacboost.training.run.openings import Opening
 from pacboost.training.run.potentials import Potential, potential_of
 from pacboost.training.run.scores import Margins, agreement, names_class, scores_of
 from pacboost.training.run.stop_reason import Stop, StopReason
-
-# The rows that a learner sees in a round; they depend on the seed and the round alone.
+from pacboost.training.run.sums import edge_of, masses
 
 
 @lru_cache(maxsize=8)
@@ -41,12 +39,15 @@ def _seed_of(seed: int, number: int, attempt: int) -> int:
 
 @dataclass(frozen=True)
 class RowsShown:
-    """All ``rows``, a draw of ``resample`` rows from D_t, or a share ``subsample`` of the rows."""
+    """The rows that a learner sees in a round, which depend on the seed and the round alone.
+
+    All ``rows``, a draw of ``resample`` rows from D_t, or a share ``subsample`` of the rows.
+    """
 
     rows: int
     seed: int
     resample: int = 0
-    """The number of rows to draw; -1 for as many as there are, 0 for no draw."""
+    """The number of rows to draw; -1 for the size of the sample, 0 for no draw."""
     subsample: float = 1.0
 
     @property
@@ -59,7 +60,7 @@ class RowsShown:
         return self.rows if self.resample < 0 else self.resample
 
     def seed_of(self, number: int, attempt: int) -> int:
-        """Return a seed for each call, from the run's seed, the round and the attempt alone."""
+        """Return the seed of a call, which depends on the run's seed, round and attempt alone."""
         return _seed_of(self.seed, number, attempt)
 
     def shown(self, weights: Weights, seed: int) -> Weights:
@@ -84,7 +85,7 @@ class RowsShown:
         return np.flatnonzero(drawn)  # in ascending order, without sorting
 
     def entropy(self, number: int) -> NDArray[np.uint32]:
-        """Return what ``seed_of`` makes the first seed of a round of, in words of 32 bits."""
+        """Return the input of ``seed_of`` for the first attempt of a round, as 32-bit words."""
         words = [
             (self.seed >> k) & 0xFFFFFFFF for k in range(0, max(1, self.seed.bit_length()), 32)
         ]
@@ -97,7 +98,8 @@ class RowsShown:
         if not request.signed:
             raise ParameterError(
                 f"resample draws rows by their weight, and {booster} has pulls that differ from "
-                "it; set subsample instead"
+                "it; set subsample instead",
+                parameter="resample",
             )
         size = self._draws * request.weights.shape[1]
         drawn = draw(request.weights.reshape(-1), size, np.random.default_rng(seed))
@@ -107,14 +109,16 @@ class RowsShown:
 
 
 RETRIES = 10
-"""How often a learner that found no edge is asked again with another seed."""
+"""Number of seeds with which a learner is asked for a rule that has an edge."""
+MIN_EDGE = 1e-12
 
-LEAST_EDGE = 1e-12
+
+R = TypeVar("R", bound="MeasuredRule")
 
 
 @dataclass(frozen=True, eq=False)
 class MeasuredRule:
-    """A rule, and what it does on the full weighted sample."""
+    """A rule with its measurements on the full weighted sample."""
 
     hypothesis: Hypothesis
     measured: Measured
@@ -148,26 +152,26 @@ class FinishedRound:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """What a step of the booster led to."""
+    """The result of a step of the booster."""
 
     state: Any
     vote: float
     """The number that multiplies the values of the rule."""
     largest: float
-    """The most that the rule can add to a score."""
+    """The largest number that the rule can add to a score."""
     normaliser: float
     """Z_t."""
 
 
-class Rounds(ABC):
-    """How a run finds and measures rules; ``scores`` and ``potential`` are measured as it goes."""
+class Rounds(ABC, Generic[R]):
+    """How a run finds and measures rules; ``scores`` and ``potential`` change with every round."""
 
     cells: ClassVar[bool]
-    """Whether cells get values; else rules get votes."""
+    """Whether cells get values; otherwise rules get votes."""
     scores: Margins
     potential: Potential
     first_weights: Wholes
-    """D_1 in whole units, one for each row, or a single one where all rows weigh the same."""
+    """D_1 in whole units: one for each row, or a single one if all rows have the same weight."""
 
     def __init__(
         self, sample: Sample, learner: Learner, booster: Booster[Any], shown: RowsShown
@@ -178,7 +182,7 @@ class Rounds(ABC):
         self.search = learner.on(sample)
 
     def start(self) -> Any:
-        """Set all scores to 0, and give the booster's first state."""
+        """Set all scores to 0, and return the booster's first state."""
         self.scores = scores_of(self.booster, self.sample)
         signs = self.scores.signs
         if self.cells and self.booster.on_gpu:
@@ -194,42 +198,43 @@ class Rounds(ABC):
         return state
 
     def continue_on_other_rows(self) -> None:
-        """Measure rows that earlier rounds were not trained on: no potential bounds their error."""
+        """Accept rows that earlier rounds were not trained on; no potential bounds their error."""
         self.scores, self.potential = Margins(self.sample), self.potential.on_other_rows()
         self._on_other_rows = True
 
-    def training_error(self, state: Any) -> float:
-        """Return the training error; in regression the mean loss, which was measured last."""
+    def training_error(self, state: State) -> float:
+        """Return the training error; in regression, the mean loss."""
         if self.sample.targets is not None:
             return self.potential.now
         return self.scores.error(state.margins, self.first_weights)
 
     @abstractmethod
-    def find(self, state: Any, number: int) -> MeasuredRule | None:
+    def find(self, state: State, number: int) -> R | None:
         """Ask the learner for the rule of a round until it has an edge; None if it never does."""
 
     @abstractmethod
-    def step(self, state: Any, rule: Any, number: int) -> Step:
-        """Let the booster take the rule in, and measure what that changed."""
+    def step(self, state: State, rule: R, number: int) -> Step:
+        """Let the booster add the rule to its vote, and measure the change."""
 
-    def opened(self, state: Any, openings: Sequence[Opening]) -> list[Hypothesis]:
+    def opened(self, state: State, openings: Sequence[Opening]) -> list[Hypothesis]:
         """Return the rules that come before those of the learner, given the first state."""
         if openings:
             raise ParameterError(
                 f"the rules of an opening have values, and {self.booster.name} gives votes to "
-                "rules; leave openings out"
+                "rules; leave openings out",
+                parameter="booster",
             )
         return []
 
-    def measure(self, state: Any, rule: Hypothesis) -> MeasuredRule | None:
-        """Measure a rule of an opening; None if it has no edge and is left out."""
+    def measure(self, state: State, rule: Hypothesis) -> R | None:
+        """Measure a rule of an opening; None if it has no edge and is dropped."""
         raise NotImplementedError
 
-    def stands_alone(self, rule: MeasuredRule) -> bool:
+    def stands_alone(self, rule: R) -> bool:
         """Check whether the best vote of a rule is infinite, so that earlier rounds are dropped."""
         return False
 
-    def measured_again(self, state: Any, rule: MeasuredRule) -> MeasuredRule:
+    def measured_again(self, state: State, rule: R) -> R:
         """Measure a rule that stands alone under the weights of a fresh state."""
         return rule
 
@@ -238,40 +243,39 @@ class Rounds(ABC):
         """Return why no round can follow this one; None if one can."""
 
 
-class RuleRounds(Rounds):
+class RuleRounds(Rounds[MeasuredAnswers]):
     """Rounds in which a rule answers -1 or +1, or names a class, and gets one vote."""
 
     cells = False
 
-    def find(self, state: Any, number: int) -> MeasuredAnswers | None:
+    def find(self, state: State, number: int) -> MeasuredAnswers | None:
         weights, sample = self.booster.request(state).weights[:, 0], self.sample
         answers = sample.signs[:, 0] if sample.labels is None else sample.labels
         for attempt in range(self._attempts):
             seed = self.shown.seed_of(number, attempt)
             rule = self.search.find(self.shown.shown(weights, seed), answers, seed)
-            found = self._measure(rule, weights)
-            if found.measured.edge < 0 and isinstance(rule, Rule):
-                found = self._measure(rule.negated(), weights)
-            rounding = 4 * weights.size / found.measured.total + LEAST_EDGE
-            if found.measured.error < self._guessing - rounding / 2:
-                return found
+            candidate = self._measure(rule, weights)
+            if candidate.measured.edge < 0 and isinstance(rule, Rule):
+                candidate = self._measure(rule.negated(), weights)
+            # whole weights are rounded: a smaller edge may be an effect of the rounding
+            rounding = 4 * weights.size / candidate.measured.total + MIN_EDGE
+            if candidate.measured.error < self._error_of_guessing() - rounding / 2:
+                return candidate
         return None
 
-    @property
-    def _guessing(self) -> float:
-        """The error of guessing, which a rule has to be better than."""
+    def _error_of_guessing(self) -> float:
         classes: int = self.sample.signs.shape[1]
         naming = names_class(self.booster, self.sample)
         return 1 - 1 / classes if naming and self.booster.multiclass == "samme" else 0.5
 
     def _measure(self, rule: Hypothesis, weights: Weights) -> MeasuredAnswers:
         agree = agreement(rule, self.sample)
-        return MeasuredAnswers(rule, *exact_sums.masses(weights, agree), agree)
+        return MeasuredAnswers(rule, *masses(weights, agree), agree)
 
-    def measured_again(self, state: Any, rule: MeasuredRule) -> MeasuredAnswers:
+    def measured_again(self, state: State, rule: MeasuredAnswers) -> MeasuredAnswers:
         return self._measure(rule.hypothesis, self.booster.request(state).weights[:, 0])
 
-    def step(self, state: Any, rule: MeasuredAnswers, number: int) -> Step:
+    def step(self, state: State, rule: MeasuredAnswers, number: int) -> Step:
         state = self.booster.step(state, rule.agree[:, None], rule.measured)
         vote = self.booster.last_vote(state)
         self.scores.add(rule.hypothesis, vote)
@@ -279,51 +283,54 @@ class RuleRounds(Rounds):
         by_sums = error * math.exp(vote) + (1 - error) * math.exp(-vote)
         return Step(state, vote, vote, self.potential.after_round(by_sums, state, number))
 
-    def stands_alone(self, rule: MeasuredRule) -> bool:
-        """Check whether the rule has no mistakes; rounds on other rows are not dropped."""
+    def stands_alone(self, rule: MeasuredAnswers) -> bool:
+        """Check whether the rule has no mistakes; rounds on other rows are never dropped."""
         return rule.measured.wrong == 0 and not self._on_other_rows
 
     def finished(self, entry: Round) -> StopReason | None:
         return StopReason(Stop.STANDS_ALONE) if entry.error == 0 else None
 
 
-class CellRounds(Rounds):
+class CellRounds(Rounds[MeasuredCells]):
     """Rounds in which the learner divides the rows into cells, and each gets a value."""
 
     cells = True
 
-    def find(self, state: Any, number: int) -> MeasuredCells | None:
+    def find(self, state: State, number: int) -> MeasuredCells | None:
         request = self.booster.request(state)
         for attempt in range(self._attempts):
-            found = self._measure(state, request, *self._partition(request, number, attempt))
-            if _is_useful(found):
-                return found
+            seed = self.shown.seed_of(number, attempt)
+            shown = self.shown.drawn(request, seed, self.booster.name)
+            partition = self.search.partition(shown, seed, self.shown.chosen(seed))
+            candidate = self._measure(state, request, *partition)
+            if _is_useful(candidate):
+                return candidate
         return None
 
-    def opened(self, state: Any, openings: Sequence[Opening]) -> list[Hypothesis]:
+    def opened(self, state: State, openings: Sequence[Opening]) -> list[Hypothesis]:
         rules: list[Hypothesis] = []
         start = np.zeros(self.sample.signs.shape[1])
         if self.booster.prior:
             rule, request = self.search.constant(), self.booster.request(state)
             constant = self._measure(state, request, rule, rule.cells(self.sample))
-            if _is_useful(constant):  # balanced classes have none
+            if _is_useful(constant):  # it is 0 for balanced classes
                 rules, start = [constant.hypothesis], constant.values[0]
         unit = self.booster.unit(state)
         for opening in openings:
             rules += opening.rules(self.sample, start, unit)
         return rules
 
-    def measure(self, state: Any, rule: Hypothesis) -> MeasuredCells | None:
+    def measure(self, state: State, rule: Hypothesis) -> MeasuredCells | None:
         request = self.booster.request(state)
         if rule.adds_up:
-            whole = self._measure_by_row(request, rule)
-            return whole if _is_useful(whole) else None
-        # one of several lines may have no edge, though all together have one
+            by_row = self._measure_by_row(request, rule)
+            return by_row if _is_useful(by_row) else None
+        # a single line may have no edge even if the sum of all lines has one
         measured = self._measure(state, request, rule, rule.cells(self.sample), rule.values)
         return replace(measured, hypothesis=self._with_gain(measured))
 
     def _measure_by_row(self, request: Request, rule: Hypothesis) -> MeasuredCells:
-        """Measure a rule whose cells add up: each row is a cell of its own."""
+        """Measure a rule whose values add up over cells: each row counts as one cell."""
         one, rows = self.search.constant(), self.sample.n_rows
         _, sums, effective_size = self.scores.cell_sums(request, one, one.cells(self.sample))
         pulls = request.pulls.astype(np.int64)
@@ -334,29 +341,29 @@ class CellRounds(Rounds):
         measured = self._measured(sums, values)
         return MeasuredCells(rule, measured, effective_size, cells, values, sums, None)
 
-    def _with_gain(self, found: MeasuredCells) -> Hypothesis:
-        """Write down what a tree wins that no learner has grown, as importances need it.
+    def _with_gain(self, rule: MeasuredCells) -> Hypothesis:
+        """Add the gain of a tree that no learner has grown, which feature importances need.
 
-        It wins as much as trees of a small rate win together in all their rounds.
+        It equals the total gain of trees that reach the same values at a small learning rate.
         """
-        tree = found.hypothesis
+        tree, sums = rule.hypothesis, rule.sums
         if not isinstance(tree, TreeRule) or not tree.gain.size or tree.gain.any():
             return tree
         rate = getattr(self.booster, "learning_rate", 1.0)
-        won = total(tree.values * found.sums.pulls) ** 2 / FRESH_TOTAL
+        fall = total(tree.values * sums.pulls) ** 2 / FRESH_TOTAL
         gain = np.zeros(tree.gain.size)
-        gain[0] = won / (total(tree.values * tree.values * found.sums.weights) * rate * (2 - rate))
+        gain[0] = fall / (total(tree.values * tree.values * sums.weights) * rate * (2 - rate))
         return replace(tree, gain=gain)
 
     def _measure(
         self,
-        state: Any,
+        state: State,
         request: Request,
         rule: Hypothesis,
         cells: Cells,
         values: CellValues | None = None,
     ) -> MeasuredCells:
-        """Measure a rule of these values, or of those that the booster finds best."""
+        """Measure a rule with these values, or with those of the booster."""
         rows, sums, effective_size = self.scores.cell_sums(request, rule, cells)
         if values is None:
             values = self.booster.values(state, sums, cells)
@@ -366,16 +373,10 @@ class CellRounds(Rounds):
         return MeasuredCells(hypothesis, measured, effective_size, cells, values, sums, rows)
 
     def _measured(self, sums: Sums, values: CellValues) -> Measured:
-        wrong = round(sums.pull * (1 - exact_sums.edge_of(sums, values)) / 2)
+        wrong = round(sums.pull * (1 - edge_of(sums, values)) / 2)
         return Measured(sums.pull, wrong)
 
-    def _partition(self, request: Request, number: int, attempt: int) -> tuple[Hypothesis, Cells]:
-        """Ask the learner for cells."""
-        seed = self.shown.seed_of(number, attempt)
-        request = self.shown.drawn(request, seed, self.booster.name)
-        return self.search.partition(request, seed, self.shown.chosen(seed))
-
-    def step(self, state: Any, rule: MeasuredCells, number: int) -> Step:
+    def step(self, state: State, rule: MeasuredCells, number: int) -> Step:
         by_sums = self.potential.of_cells(rule.sums, rule.values)
         if self.shown.all_rows and self.search.expects:
             self.search.expect(self.booster.request(state), self.shown.seed_of(number + 1, 0))
@@ -383,25 +384,28 @@ class CellRounds(Rounds):
         if self.shown.all_rows:
             seed = self.shown.seed_of(number + 1, 0)
             self.search.look_ahead(self.booster.request(state), seed)
-            self.shown.seed_of(number + 2, 0)  # kept for the next round: a GPU is busy now
+            self.shown.seed_of(number + 2, 0)  # cached for the next round while a GPU is busy
         self.scores.look(self.booster, state, rule.rows)
         normaliser = self.potential.after_round(by_sums, state, number)
         return Step(state, 1.0, float(np.abs(rule.values).max()), normaliser)
 
     def finished(self, entry: Round) -> StopReason | None:
-        """Stop after a plain rule without mistakes: the next one would be the same again."""
+        """Stop after a rule of one vote without mistakes: the next one would be the same."""
         perfect = entry.error == 0 and entry.training_error == 0
         return StopReason(Stop.NO_MISTAKES) if perfect and self.booster.plain else None
 
 
-def _is_useful(found: MeasuredCells) -> bool:
-    return found.measured.edge > LEAST_EDGE and bool(np.any(found.values))
+def _is_useful(rule: MeasuredCells) -> bool:
+    return rule.measured.edge > MIN_EDGE and bool(np.any(rule.values))
 
 
-def rounds_of(sample: Sample, learner: Learner, booster: Booster[Any], shown: RowsShown) -> Rounds:
+def rounds_of(
+    sample: Sample, learner: Learner, booster: Booster[Any], shown: RowsShown
+) -> Rounds[Any]:
     """Choose the kind of rounds: votes for rules, unless cells need values."""
     two_classes = sample.signs.shape[1] == 1
     votes = names_class(booster, sample) or (
         booster.plain and two_classes and learner.finds_rules(sample)
     )
-    return (RuleRounds if votes else CellRounds)(sample, learner, booster, shown)
+    kind: type[Rounds[Any]] = RuleRounds if votes else CellRounds
+    return kind(sample, learner, booster, shown)

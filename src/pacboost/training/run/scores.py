@@ -1,10 +1,9 @@
 """The scores of all rows under the vote so far: three kinds behind one interface.
 
 ``Margins`` are y·F(x) of every row and output, which the booster's state holds. ``NamedClasses``
-are for rules that name one of many classes: the booster then only knows on which rows the vote's
-rules were right, and the scores of the classes are kept here. ``SoftmaxRows`` are margins of
-classes that share one softmax. They keep a cost for each row, so that after a round only the rows
-that moved have to be looked at again.
+are for rules that name one of many classes: the booster then only knows on which rows each rule was
+right, so the scores of the classes are stored here. ``SoftmaxRows`` are margins of classes that
+share one softmax. They store a cost for each row, so that a round updates only the rows that moved.
 """
 
 from __future__ import annotations
@@ -16,128 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Booster, Measured, State
-from pacboost.hypotheses.hypothesis import Answers, Cells, CellValues, Hypothesis, Rule
+from pacboost.boosters.booster import Booster, State
+from pacboost.hypotheses.hypothesis import Answers, Cells, Hypothesis, Rule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels import measure, row_costs
 from pacboost.kernels.runtime.team import team_for, together
-from pacboost.kernels.runtime.threads import (
-    ROWS_FOR_CHEAP_KERNELS,
-    ROWS_PER_SPAN,
-    each_rows,
-    span_count,
-    span_size,
-)
-from pacboost.numerics.exact import FRESH_TOTAL, wrong_margins
 from pacboost.numerics.memory import in_host_memory
-from pacboost.numerics.same_bits import exp, row_totals
-from pacboost.numerics.same_bits import mean as mean_of
-from pacboost.numerics.same_bits import total as sum_of
+from pacboost.numerics.same_bits import total
 from pacboost.samples.sample import Request, Sample, Signs, Sums, Wholes
 from pacboost.training.run.margins import NAMING
-
-# The sums over all rows by which a run measures rules, errors and costs.
-#
-# The run measures them itself: learners and boosters never report their own success. Sums of whole
-# numbers are exact. Sums of floats are made span by span, so they do not depend on the number of
-# threads either.
-
-LEAST_COST = 2.0**-60
-"""The least mean cost: the logarithm of a mean that was rounded to 0 would be infinite."""
-
-
-def masses(weights: Wholes, agree: Answers) -> tuple[Measured, float]:
-    """Measure a rule that is right (+1) or wrong (-1) on each row; also give the effective size.
-
-    The effective size is the number of equally weighted rows that the weights are worth.
-    """
-    sums = np.zeros((span_count(weights.size), 2), dtype=np.int64)
-    squares = np.zeros(sums.shape[0])
-    team = min(team_for(weights.size), max(1, squares.size))
-    together(measure.masses, weights, agree, ROWS_PER_SPAN, sums, squares, at_most=team)
-    total, wrong = (int(number) for number in sums.sum(axis=0))
-    return Measured(total, wrong), total**2 / sum_of(squares)
-
-
-def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
-    """Add up pulls and weights in every cell; also give the effective size of the pulls."""
-    rows, outputs = request.weights.shape
-    size = span_size(outputs)
-    squares = np.zeros(span_count(rows, outputs))
-    team = min(team_for(rows * outputs), max(1, squares.size))
-    parts = np.zeros((team, 2, count, outputs), dtype=np.int64)
-    given = cells, request.weights, request.pulls, request.signed, size, parts, squares
-    if outputs == 1:
-        own = request.weights.reshape(-1), request.pulls.reshape(-1)
-        given = cells, *own, request.signed, size, parts[..., 0], squares
-    kernel = measure.cell_sums_of_one if outputs == 1 else measure.cell_sums
-    together(kernel, *given, at_most=team)
-    pulls, weights = parts.sum(axis=0)
-    square = sum_of(squares)
-    worth = request.pull**2 / square if square > 0 else 0.0
-    return Sums(pulls, weights, int(weights.sum()), request.pull, rows), worth
-
-
-def exact_total(request: Request) -> int:
-    """Add up all weights."""
-    parts: list[int] = []
-    each_rows(
-        lambda start, stop: parts.append(int(request.weights[start:stop].sum())),
-        request.weights.shape[0],
-        at_least=ROWS_FOR_CHEAP_KERNELS,
-    )
-    return sum(parts)
-
-
-def edge_of(sums: Sums, values: CellValues) -> float:
-    """Return the correlation of the signs of the values with the pulls of the rows."""
-    return float((np.sign(values) * sums.pulls).sum()) / sums.pull
-
-
-def exponential_normaliser(sums: Sums, values: CellValues) -> float:
-    """Return Z = Σ D exp(-y·value), from the weights of the two signs in every cell."""
-    plus, minus = (sums.weights + sums.pulls) / 2, (sums.weights - sums.pulls) / 2
-    return math.fsum((plus * exp(-values) + minus * exp(values)).ravel()) / sums.weight
-
-
-def mean_of_costs(
-    costs: NDArray[np.float64], margins: NDArray[np.float64], base: NDArray[np.float64]
-) -> float:
-    """Return the mean of costs that a booster computed, after checking that they bound the error.
-
-    They do if no cost is negative, and none is below 1 where the margin is 0 or less.
-    """
-    if (costs < wrong_margins(margins)).any():
-        raise ArithmeticError("a margin of 0 or less costs less than 1, so costs bound nothing")
-    rows = row_totals(costs) / costs.shape[1]
-    mean = mean_of(rows) if base.size == 1 else sum_of(base * rows) / sum_of(base)
-    return max(mean, LEAST_COST)
-
-
-def base_weights(sample: Sample) -> Wholes:
-    """Return the base weights in whole units, one for each row."""
-    shares = np.broadcast_to(sample.base / sum_of(sample.base), (sample.n_rows,))
-    units: Wholes = np.maximum(np.rint(shares * FRESH_TOTAL), 1).astype(np.int64)
-    return units
-
-
-def training_error(margins: NDArray[np.float64], sample: Sample, first_weights: Wholes) -> float:
-    """Return the share of the sample, under D_1, on which the vote is wrong or tied.
-
-    With several labels per row it is the share of pairs of row and label: the Hamming loss.
-    """
-    rows, outputs = margins.shape
-    weighted = first_weights.size > 1
-    total = int(first_weights.sum()) if weighted else rows
-    totals = np.zeros((team_for(margins.size), 1), dtype=np.int64)
-    if outputs == 1 or sample.labels is None:
-        each = np.repeat(first_weights, outputs) if weighted and outputs > 1 else first_weights
-        together(measure.mistakes, margins.reshape(-1), each, totals, at_most=len(totals))
-        return int(totals.sum()) / int(total * outputs)
-    weights = first_weights
-    together(measure.wrong_classes, margins, sample.signs, weights, totals, at_most=len(totals))
-    return int(totals.sum()) / total
-
+from pacboost.training.run.sums import MIN_COST, cell_sums, effective_size, training_error
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -147,7 +34,7 @@ class Margins:
     """Scores that are the margins of the booster's state."""
 
     class_scores: Floats | None = None
-    """F(x) of every class, where the margins do not hold it."""
+    """F(x) of every class, if the margins do not determine it."""
 
     def __init__(self, sample: Sample) -> None:
         self._sample = sample
@@ -163,7 +50,7 @@ class Margins:
         return 1 if self._sample.labels is None else self._sample.signs.shape[1]
 
     def recomputed(self, hypotheses: Sequence[Hypothesis], votes: Sequence[float]) -> Floats:
-        """Take over a vote, and give the margins that it leads to."""
+        """Replace all scores by those of a vote, and return its margins."""
         return self._scores(hypotheses, votes) * self._sample.signs
 
     def _scores(self, hypotheses: Sequence[Hypothesis], votes: Sequence[float]) -> Floats:
@@ -174,7 +61,7 @@ class Margins:
         """Add the vote of a rule."""
 
     def look(self, booster: Booster[Any], state: State, moved: Rows | None) -> None:
-        """Look at the rows that moved in a round (None: all)."""
+        """Update the rows that moved in a round (None: all)."""
 
     def error(self, margins: Floats, first_weights: Wholes) -> float:
         """Return the share of the sample, under D_1, on which the vote is wrong or tied."""
@@ -183,9 +70,8 @@ class Margins:
     def cell_sums(
         self, request: Request, rule: Hypothesis, cells: Cells
     ) -> tuple[Rows | None, Sums, float]:
-        """Return rows that a rule may move (None: all), the sums over its cells and their worth.
-
-        The last is the effective size of the pulls: how many equal pulls they are worth.
+        """Return the rows that a rule moves (None: all), the sums over its cells, and the effective
+        size of the pulls.
         """
         return None, *cell_sums(request, cells, len(rule.values))
 
@@ -221,10 +107,10 @@ class NamedClasses(Margins):
 
 
 class SoftmaxRows(Margins):
-    """Costs, mistakes and squared pulls of single rows, where classes share one softmax.
+    """Costs, mistakes and squared pulls of single rows, for classes that share one softmax.
 
-    What is summed over rows is summed over all of them in their order, so it depends on the
-    present margins, and not on which rows moved when.
+    Sums are always over all rows in order, so they depend on the present margins alone, and not on
+    which rows moved when.
     """
 
     def __init__(self, sample: Sample) -> None:
@@ -243,17 +129,17 @@ class SoftmaxRows(Margins):
     ) -> None:
         """Update the rows that moved (None: all), given their margins and pulls.
 
-        ``sums`` are the sums of exponentials of the margins, where the booster has kept them.
+        ``sums`` are the sums of exponentials of the margins, if the booster stores them.
         """
         chosen = self._all_rows if moved is None else moved
         signs, pulls = self._sample.signs, request.pulls.astype(np.int64, copy=False)
-        if type(margins) is not type(self._costs):  # the rows lie in other memory
-            own = self._costs, self._squares, self._wrong, signs
-            there: Any = (np.asarray(array, like=margins) for array in own)
-            self._costs, self._squares, self._wrong, self._signs = there
-        known = np.empty((0, 2)) if sums is None else sums
+        if type(margins) is not type(self._costs):  # the margins are in the memory of a GPU
+            arrays = self._costs, self._squares, self._wrong, signs
+            on_gpu: Any = (np.asarray(array, like=margins) for array in arrays)
+            self._costs, self._squares, self._wrong, self._signs = on_gpu
+        sums = np.empty((0, 2)) if sums is None else sums
         together(
-            row_costs.class_rows, chosen, margins, self._signs, pulls, known, self._costs,
+            row_costs.class_rows, chosen, margins, self._signs, pulls, sums, self._costs,
             self._wrong, self._squares, at_most=team_for(chosen.size * signs.shape[1]),
         )  # fmt: skip
 
@@ -261,10 +147,10 @@ class SoftmaxRows(Margins):
         """Return the mean of -log₂ p(y|x), a bound on the error: a wrong row has p(y|x) ≤ ½."""
         base, costs = self._sample.base, self._costs
         if base.size == 1:
-            mean = sum_of(costs) / max(1, costs.size)
+            mean = total(costs) / max(1, costs.size)
         else:
-            mean = sum_of(base * in_host_memory(costs)) / sum_of(base)
-        return max(mean / math.log(2), LEAST_COST)
+            mean = total(base * in_host_memory(costs)) / total(base)
+        return max(mean / math.log(2), MIN_COST)
 
     def error(self, margins: Floats, first_weights: Wholes) -> float:
         if first_weights.size == 1:
@@ -274,20 +160,17 @@ class SoftmaxRows(Margins):
     def cell_sums(
         self, request: Request, rule: Hypothesis, cells: Cells
     ) -> tuple[Rows | None, Sums, float]:
-        """Add up only the rows that the rule would move: it says nothing of the others."""
+        """Add up only the rows that the rule moves: it is silent on the others."""
         moving = None if rule.silent is None else np.flatnonzero(cells != rule.silent)
         chosen = self._all_rows if moving is None else moving
         shape = 2, len(rule.values), request.weights.shape[1]
-        whole_pulls = request.pulls.astype(np.int64, copy=False)
+        pulls = request.pulls.astype(np.int64, copy=False)
         parts = np.zeros((team_for(chosen.size * shape[2]), *shape), dtype=np.int64)
-        together(
-            measure.class_sums, chosen, cells, request.weights, whole_pulls, parts,
-            at_most=len(parts),
-        )  # fmt: skip
+        arguments = chosen, cells, request.weights, pulls, parts
+        together(measure.class_sums, *arguments, at_most=len(parts))
         pulls, weights = parts.sum(axis=0)
-        square = sum_of(self._squares)
-        worth = request.pull**2 / square if square > 0 else 0.0
-        return moving, Sums(pulls, weights, request.weight, request.pull, self._wrong.size), worth
+        sums = Sums(pulls, weights, request.weight, request.pull, self._wrong.size)
+        return moving, sums, effective_size(request, self._squares)
 
 
 def names_class(booster: Booster[Any], sample: Sample) -> bool:

@@ -1,4 +1,4 @@
-"""Why a run has stopped, as values; the sentence is made of them where a ledger keeps it."""
+"""Why a run has stopped, as values; the ledger records the sentence that is made of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Stop(Enum):
     ERROR_REACHED = auto()
     STARVED = auto()
     NO_RULE = auto()
-    """The learner knew no rule whose edge could be tested."""
+    """The learner found no rule whose edge could be tested."""
     NO_TESTED_EDGE = auto()
     """Rules were found, but none passed the test of its edge."""
 
@@ -69,7 +69,7 @@ SENTENCES = {
 
 @dataclass(frozen=True)
 class StopReason:
-    """A kind of reason with its values, and which rounds were kept after all.
+    """A kind of reason with its values, and the number of rounds that were kept.
 
     >>> reason = StopReason(Stop.ALL_ROUNDS, {"rounds": 300}, kept=120, kept_is_best=True)
     >>> str(reason)
@@ -79,11 +79,11 @@ class StopReason:
     kind: Stop
     values: Mapping[str, float | str] = field(default_factory=dict)
     kept: int = 0
-    """The number of rounds kept, where later ones were dropped."""
+    """The number of rounds kept, if later ones were dropped; otherwise 0."""
     kept_is_best: bool = False
-    """Whether the validation loss was best after the rounds kept, or so many had to be kept."""
+    """Whether the validation loss was best after the rounds kept; otherwise they are a minimum."""
     best_round: int = 0
-    """The round that was best in a trial, where the model was refitted on all rows."""
+    """The best round of a trial, if the model was refitted on all rows; otherwise 0."""
 
     def __str__(self) -> str:
         sentence = SENTENCES[self.kind].format(**self.values)
@@ -100,5 +100,5 @@ class StopReason:
 
 
 def sentence_of(reason: StopReason | None) -> str:
-    """Return the sentence of a reason, or nothing while a run goes on."""
+    """Return the sentence of a reason; empty while a run continues."""
     return "" if reason is None else str(reason)

@@ -1,10 +1,11 @@
-"""A start by straight lines: what a ridge regression finds, as trees of one column each.
+"""An opening of straight lines: the result of a ridge regression, as trees of one column each.
 
-Trees need many splits to follow a slope, and few rows allow few. So a run of squared or logistic
-loss may begin with lines, one for each column of numbers, and leave the rest to trees. A line is a
-tree with a leaf for every bin, whose value follows the mean of the column there: it ends where
-training rows end, and everything that reads trees can read it. A missing value adds nothing. How
-much of the lines is taken is found by a trial (docs/decisions/0022-straight-lines.md).
+Trees need many splits to follow a slope, and small samples allow few. So a run of squared or
+logistic loss may begin with lines, one for each column of numbers, and continue with trees. A line
+is a tree with a leaf for every bin, whose value is proportional to the mean of the column there: it
+is constant outside the range of the training rows, and all code for trees applies to it. A missing
+value adds nothing. A trial chooses the strength of the lines
+(docs/decisions/0022-straight-lines.md).
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ from pacboost.training.run.openings import Opening
 
 Floats = NDArray[np.float64]
 PENALTY = 10.0
-"""Added to the number of rows, in the equations of columns of variance 1."""
+"""The ridge penalty in rows, for columns of variance 1."""
 STEPS = 30
-"""So many steps lead to the lines of classes."""
-NUMBERS_AT_ONCE = 2**18
-"""So many are multiplied at once, which stay in the cache."""
+"""Number of steps of the regression of classes."""
+MAX_NUMBERS_PER_BLOCK = 2**18
+"""Maximum size of blocks in matrix products, so that they stay in the cache."""
 
 
 @dataclass(frozen=True)
 class StraightLines(Opening):
-    """The lines that fit the targets best, times ``strength``."""
+    """The lines of the ridge regression, times ``strength``."""
 
     strength: float = 1.0
 
@@ -51,7 +52,7 @@ class StraightLines(Opening):
 
 
 def lines_of(sample: Sample, strength: float, unit: float) -> list[TreeRule]:
-    """Return the lines that together fit the targets best, times ``strength``, steepest first."""
+    """Return the lines of the ridge regression, times ``strength``, steepest first."""
     bins = sample.bins
     assert bins is not None
     weights = np.broadcast_to(sample.base, sample.n_rows) / (total(sample.base) / sample.base.size)
@@ -67,16 +68,16 @@ def lines_of(sample: Sample, strength: float, unit: float) -> list[TreeRule]:
         sample, rows, weights
     )
     steepest = np.abs(slopes).max(axis=1).tolist()
-    found = sorted(zip(steepest, slopes, steps, strict=True), key=lambda line: -line[0])
+    order = sorted(zip(steepest, slopes, steps, strict=True), key=lambda line: -line[0])
     lines = [
         _ladder(bins, j, np.rint(slope * steps[j][: bins.sizes[j] + 1, None] / unit) * unit)
-        for _, slope, j in found
+        for _, slope, j in order
     ]
     return [line for line in lines if line.values.any()]
 
 
 def _gram(rows: Floats, weights: Floats) -> Floats:
-    """Return how the columns vary together."""
+    """Return the weighted products of all pairs of columns."""
     matrix = np.empty((len(rows), len(rows)))
     for j, row in enumerate(rows):
         matrix[j, : j + 1] = matrix[: j + 1, j] = _sums(rows[: j + 1], (weights * row)[None])[:, 0]
@@ -84,10 +85,10 @@ def _gram(rows: Floats, weights: Floats) -> Floats:
 
 
 def _sums(rows: Floats, factors: Floats) -> Floats:
-    """Return the sum of every row times every line of factors."""
-    some = max(1, NUMBERS_AT_ONCE // factors.size)
+    """Return the products of all rows with all rows of factors, summed exactly."""
+    size = max(1, MAX_NUMBERS_PER_BLOCK // factors.size)
     return np.concatenate(
-        [totals(rows[k : k + some, None] * factors) for k in range(0, len(rows), some)]
+        [totals(rows[k : k + size, None] * factors) for k in range(0, len(rows), size)]
     )
 
 
@@ -101,8 +102,8 @@ def _to_numbers(sample: Sample, rows: Floats, weights: Floats) -> Floats:
 def _to_classes(sample: Sample, rows: Floats, weights: Floats) -> Floats:
     """Return the slopes of scores in a ridge regression of classes, (columns, outputs).
 
-    Each step is Newton's with a bound of the curvature (Böhning 1992) in its place, so that none
-    leads too far, and one matrix serves all.
+    Each step is Newton's with an upper bound on the curvature (Böhning 1992), so that no step is
+    too long, and all steps share one matrix.
     """
     right = (sample.signs.T > 0).astype(np.float64)
     outputs, size = right.shape
@@ -129,24 +130,25 @@ def _heights(sample: Sample, bins: Bins, weights: Floats, feature: int) -> Float
     None if the feature is the same everywhere.
     """
     codes, values = sample.column(feature), sample.table.column(feature).astype(np.float64)
-    known = ~np.isnan(values)
+    present = ~np.isnan(values)
     thresholds = bins.thresholds[feature].astype(np.float64)
-    most = max(np.abs(values[known]).max(initial=0.0), np.abs(thresholds).max())
-    values = np.where(known, values / most, 0.0)
-    mass = np.bincount(codes, np.where(known, weights, 0.0), bins.missing + 1)
-    whole = total(mass)
-    if not whole:
+    largest = max(np.abs(values[present]).max(initial=0.0), np.abs(thresholds).max())
+    values = np.where(present, values / largest, 0.0)
+    mass = np.bincount(codes, np.where(present, weights, 0.0), bins.missing + 1)
+    weight = total(mass)
+    if not weight:
         return None
-    sums = np.bincount(codes, np.where(known, weights * values, 0.0), mass.size)
-    empty = np.append(thresholds, np.full(mass.size - thresholds.size, thresholds[-1])) / most
-    heights = np.where(mass > 0, sums / np.where(mass > 0, mass, 1.0), empty) - total(sums) / whole
+    sums = np.bincount(codes, np.where(present, weights * values, 0.0), mass.size)
+    empty = np.append(thresholds, np.full(mass.size - thresholds.size, thresholds[-1])) / largest
+    means = np.where(mass > 0, sums / np.where(mass > 0, mass, 1.0), empty)
+    heights = means - total(sums) / weight
     heights[bins.missing] = 0.0
-    variance = total(mass * heights * heights) / whole
+    variance = total(mass * heights * heights) / weight
     return heights / math.sqrt(variance) if variance > 0 else None
 
 
 def _ladder(bins: Bins, feature: int, values: Floats) -> TreeRule:
-    """Make a tree of one leaf for every bin, and one of value 0 for what is missing."""
+    """Return a tree with one leaf for every bin, and a leaf of value 0 for missing values."""
     cut, left, right = _ladder_splits(len(values))
     splits = cut.size
     return TreeRule(
@@ -166,7 +168,7 @@ def _ladder(bins: Bins, feature: int, values: Floats) -> TreeRule:
 
 @cache
 def _ladder_splits(size: int) -> NDArray[np.int32]:
-    """Return the cuts, the left and the right parts of a tree that tells so many bins apart."""
+    """Return the cuts, the left and the right children of a tree with a leaf for each bin."""
     cut, left, right = [size - 1], [1], [~size]
     waiting = [(0, size)]
     while waiting:

@@ -152,7 +152,7 @@ def test_one_class_is_constant_and_not_certified() -> None:
 def test_a_third_value_is_refused_in_fit_and_later() -> None:
     X, y = WORLD.draw(60, 1)
     model = VersionSpaceClassifier("disjunctions").fit(X, y)
-    with pytest.raises(DataError, match=r"column 1 has 2 in row 0; in fit it had only 0 and 1"):
+    with pytest.raises(DataError, match="column 1 has 2 in row 0"):
         model.predict([[0, 2, 0, 0, 0]])
     with pytest.raises(DataError, match="more than two values"):
         model.fit(X + np.arange(60)[:, None], y)

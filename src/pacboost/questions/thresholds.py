@@ -13,15 +13,10 @@ from numpy.typing import NDArray
 from pacboost.bounds import deciding, measures
 from pacboost.bounds.answering import check_threshold
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.coverage import covering_rank
-from pacboost.bounds.deciding import fewest_rows
 from pacboost.bounds.decision import WISHES, Borders, ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.numerics.checks import positive_whole, probability
-from pacboost.questions.moved import filtered
-from pacboost.questions.new_rows import NewRows
-from pacboost.samples.groups import numbered
+from pacboost.numerics.checks import probability
 
 Doubles = NDArray[np.float64]
 MAX_SCORE = float(np.finfo(np.float64).max)
@@ -42,7 +37,8 @@ def read_wish(wishes: Mapping[str, Any]) -> tuple[str, Any]:
         raise ParameterError(
             f"{', '.join(requests) or 'nothing'} was asked for; give exactly one of "
             f"{', '.join([*WISHES, 'target_error', 'abstain_below'])}, fixed before the rows are "
-            "looked at"
+            "looked at",
+            parameter="recall",
         )
     name, wish = next(iter(requests.items()))
     if name == "abstain_below":
@@ -56,7 +52,8 @@ def read_wish(wishes: Mapping[str, Any]) -> tuple[str, Any]:
     if len(pair) != 2 or not all(0 < cost < math.inf for cost in pair):
         raise ParameterError(
             f"cost is {wish!r}; it is a pair: the cost of a missed example, and that of a false "
-            "alarm, both above 0"
+            "alarm, both above 0",
+            parameter="cost",
         )
     return name, pair
 
@@ -77,7 +74,7 @@ class ThresholdChoice:
 
     @classmethod
     def of(
-        cls, score: NDArray[Any], own: NDArray[np.bool_], label: Any, delta: float
+        cls, score: NDArray[Any], own: NDArray[np.bool_], label: object, delta: float
     ) -> ThresholdChoice:
         """Divide scores into those of rows of the class, which are its ``own``, and of others."""
         borders = Borders.of(score)
@@ -112,7 +109,7 @@ class ThresholdChoice:
 
     def _by_recall(self, wish: float) -> tuple[float, Certificate, tuple[Certificate, ...]]:
         n = self.positives.size
-        rank = self._rank(n, 1 - wish, f"rows of class {self.label!r}", f"recall={wish:g}")
+        rank = self._rank(n, 1 - wish, f"rows of class {self.label!r}", f"recall {wish:g}")
         threshold = _finite(float(np.sort(self.positives)[rank - 1]))
         alarms = int((self.negatives >= threshold).sum())
         m = self.negatives.size
@@ -128,7 +125,7 @@ class ThresholdChoice:
     def _by_alarms(self, wish: float) -> tuple[float, Certificate, tuple[Certificate, ...]]:
         m = self.negatives.size
         what = f"rows of other classes than {self.label!r}"
-        rank = self._rank(m, wish, what, f"false_positive_rate={wish:g}")
+        rank = self._rank(m, wish, what, f"false_positive_rate {wish:g}")
         beyond = float(np.sort(self.negatives)[::-1][rank - 1])
         threshold = _finite(self.borders.above(beyond))
         n, n_found = self.positives.size, int((self.positives >= threshold).sum())
@@ -245,7 +242,7 @@ class ThresholdChoice:
             needed = deciding.fewest_rows(rate, self.share)
             share = n / (self.positives.size + self.negatives.size)
             raise NotCertified(
-                f"{wish} with delta={self.share:g} needs at least {needed:,} {what}; there are "
+                f"{wish} with delta {self.share:g} needs at least {needed:,} {what}; there are "
                 f"{n:,}. Collect {needed - n:,} more of them, about {(needed - n) / share:,.0f} "
                 "rows at this share, or ask for less"
             )
@@ -256,14 +253,14 @@ class ThresholdChoice:
         fewest = deciding.fewest_rows(1 - wish, self.share / max(1, len(sequences)))
         if not sequences:
             return (
-                f"precision={wish:g} with delta={self.share:g} needs at least {fewest:,} rows that "
+                f"precision {wish:g} with delta {self.share:g} needs at least {fewest:,} rows that "
                 f"are said to be positive; there are {falling.size:,} rows in all"
             )
         tested = [self._at_rank(falling, ranks[0]) for ranks in sequences]
         _, right, n_positive = next((point for point in tested if point[-1]), tested[-1])
         equal = "" if n_positive else " (too many rows have the highest score)"
         return (
-            f"no threshold is certified to have precision={wish:g}: of the {n_positive:,} rows "
+            f"no threshold is certified to have precision {wish:g}: of the {n_positive:,} rows "
             f"with the highest scores {right:,} are of class {self.label!r}{equal}. Ask for a "
             "lower precision, use a better model, or collect more rows (with no mistake "
             f"{fewest:,} would do)"
@@ -297,97 +294,3 @@ def _spread(values: Doubles, max_values: int) -> Doubles:
 
 def _finite(value: float) -> float:
     return min(max(value, -MAX_SCORE), MAX_SCORE)
-
-
-CUTOFF_SLACK = 1e-9
-"""Cutoffs are raised by this amount, and those of intervals by this share of their value: the score
-of a row may differ in its last digits when it is computed among other rows."""
-
-
-@dataclass(frozen=True, eq=False)
-class CalibrationRows:
-    """The rows that count, and what a certificate says of them."""
-
-    new: NewRows
-    kept: NDArray[np.intp]
-    sample: str
-    unit: str = "rows"
-    models: int = 1
-    """How many models are tried on these rows and share delta."""
-
-    @classmethod
-    def of(
-        cls, asked: Sequence[Any], X: Any, y: NDArray[Any], groups: Any, copies: str, models: int,
-        new_rows: Any = None,
-    ) -> CalibrationRows:  # fmt: skip
-        """Refuse training rows of any of the models, and decide which rows count."""
-        positive_whole("models", models)
-        new = NewRows.select(asked, X, y, copies, each=groups is None)
-        new = filtered(new, X, y, new_rows=new_rows, each=groups is None)
-        if groups is None:
-            return cls(new, new.kept, new.sample("calibration rows"), models=models)
-        place = numbered(np.asarray(groups), y.size)[new.kept]
-        words = new.sample("calibration rows, one drawn from each group")
-        return cls(new, new.kept[one_of_each(place)], words, "groups", models)
-
-    def cutoff(
-        self,
-        measure: str,
-        scores: Doubles,
-        coverage: float,
-        delta: float,
-        claims: int = 1,
-        **details: Any,
-    ) -> tuple[float, Certificate]:
-        """Return the score up to which labels or numbers are covered, with the certificate.
-
-        ``scores`` are those of rows that count, infinite where nothing could cover them.
-        """
-        claims *= self.models
-        n, share = scores.size, probability("delta", delta) / claims
-        what = f"{self.unit} of class {details['class']!r}" if "class" in details else self.unit
-        rank = covering_rank(n, coverage, share) if n else 1
-        if rank > n:
-            raise NotCertified(too_few(n, coverage, share, what))
-        value = float(np.partition(scores, rank - 1)[rank - 1])
-        if not np.isfinite(value):
-            lost = int(np.isinf(scores).sum())
-            raise NotCertified(
-                f"{lost:,} of {n:,} {what} can never be covered, because their label is unknown to "
-                f"the model; coverage={coverage:g} allows {n - rank:,}. Calibrate by rows whose "
-                "labels the model knows"
-            )
-        inputs = {"rank": rank, "n": n, "delta": delta, "claims": claims}
-        if self.unit == "groups":
-            details["unit"] = "groups"
-        cutoff = value + CUTOFF_SLACK * (abs(value) if measure == "interval_coverage" else 1.0)
-        certificate = measures.certificate(
-            measure, "covering.covered_lower", inputs, size=n, sample=self.sample,
-            cutoff=cutoff, seen=float((scores <= cutoff).mean()), **details,
-        )  # fmt: skip
-        return cutoff, self.new.marked(certificate)
-
-
-def too_few(n: int, coverage: float, delta: float, what: str) -> str:
-    """Return how many rows are needed.
-
-    >>> print(too_few(20, 0.9, 0.05, "rows"))
-    coverage=0.9 with delta=0.05 needs at least 29 rows to calibrate by; there are 20. Collect 9 \
-more, or ask for less; pacboost.theory.plan.coverage says how many keep sets small
-    """
-    needed = fewest_rows(1 - coverage, delta)
-    return (
-        f"coverage={coverage:g} with delta={delta:g} needs at least {needed:,} {what} to calibrate "
-        f"by; there are {n:,}. Collect {needed - n:,} more, or ask for less; "
-        "pacboost.theory.plan.coverage says how many keep sets small"
-    )
-
-
-def one_of_each(place: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Draw one row of every group; rows of different groups are independent.
-
-    >>> one_of_each(np.array([0, 0, 1, 2, 2])).size
-    3
-    """
-    order = np.random.default_rng(0).permutation(place.size)
-    return np.sort(order[np.unique(place[order], return_index=True)[1]])

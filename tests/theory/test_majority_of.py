@@ -45,15 +45,15 @@ def written_out(A: list[int], B: list[int]) -> list[list[int]]:
 @pytest.mark.parametrize("rows", [1, 3, 4, 17, 64, 100, 257])
 def test_sub_samples_are_hannekes(rows: int) -> None:
     order = np.random.default_rng(5).permutation(rows).tolist()
-    found = sub_samples(rows, seed=5)
-    assert [part.tolist() for part in found] == written_out(order, [])
+    parts = sub_samples(rows, seed=5)
+    assert [part.tolist() for part in parts] == written_out(order, [])
 
 
 def test_every_row_is_left_out_by_a_third_of_the_members() -> None:
-    found = sub_samples(256, seed=0)
-    assert len(found) == 3**4
+    parts = sub_samples(256, seed=0)
+    assert len(parts) == 3**4
     left_out = np.zeros(256, dtype=np.int64)
-    for part in found:
+    for part in parts:
         left_out[np.setdiff1d(np.arange(256), part)] += 1
     # one row is never divided; each other is in one of three parts, on one scale
     assert sorted(np.unique(left_out, return_counts=True)[0].tolist()) == [0, 27]
@@ -61,7 +61,7 @@ def test_every_row_is_left_out_by_a_third_of_the_members() -> None:
 
 
 def test_most_members_ends_the_recursion_early() -> None:
-    assert [len(sub_samples(10_000, 0, most)) for most in (1, 2, 3, 80, 81)] == [1, 1, 3, 27, 81]
+    assert [len(sub_samples(10_000, 0, limit)) for limit in (1, 2, 3, 80, 81)] == [1, 1, 3, 27, 81]
     sizes = {part.size for part in sub_samples(10_000, 0, 81)}
     assert max(sizes) - min(sizes) == 0
     assert sizes.pop() == pytest.approx(2 / 3 * 10_000, rel=0.01)

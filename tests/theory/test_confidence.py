@@ -62,9 +62,7 @@ def test_a_single_run_would_break_the_promise() -> None:
 
 def test_too_few_rows_warn_with_the_sizes_and_are_not_certified() -> None:
     X, y = world(60, 1)
-    with pytest.warns(
-        TooFewRowsWarning, match="6 runs and .* selection rows are needed, .* were used"
-    ):
+    with pytest.warns(TooFewRowsWarning, match="6 runs .* selection rows"):
         model = ConfidenceBoost(Moody(), random_state=0).fit(X, y)
     assert model.predict(X).shape == (60,)
     with pytest.raises(NotCertified, match="too few rows"):

@@ -20,7 +20,7 @@ from pacboost.theory.recursion import TESTED_EDGE_SHARE, BoundedRule, Node, Recu
 from pacboost.theory.three_oracles import Oracle
 from pacboost.training.filtering.plan import MeanTest
 from tests.bounds.coverage import check_coverage, check_rejected
-from tests.training.committees.points import Careless, CarelessSearch, recursion, risk
+from tests.theory.points import Careless, CarelessSearch, recursion, risk
 
 RUNS = 10
 

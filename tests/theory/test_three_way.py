@@ -77,7 +77,7 @@ def test_arrays_with_enough_rows_are_certified() -> None:
 def test_too_few_rows_warn_with_what_was_needed_and_the_certificate_refuses() -> None:
     X, y = INTERVAL.draw(300, 3)
     model = ThreeWayBoost(edge=0.3, epsilon=0.05, random_state=1)
-    with pytest.warns(TooFewRowsWarning, match=r"300 rows are too few: [\d,]+ examples were need"):
+    with pytest.warns(TooFewRowsWarning, match=r"300 rows .* [\d,]+ examples"):
         model.fit(X, y)
     assert (model.predict(X) != y).mean() <= 0.05
     with warnings.catch_warnings(record=True) as told:
@@ -90,7 +90,7 @@ def test_too_few_rows_warn_with_what_was_needed_and_the_certificate_refuses() ->
 
 def test_a_promise_that_is_broken_stops_with_the_measured_edge() -> None:
     world = LabelNoise(INTERVAL, 0.3)
-    with pytest.warns(NoEdgeWarning, match=r"promised an edge of 0\.6.*has one of 0\.\d+"):
+    with pytest.warns(NoEdgeWarning, match=r"edge of 0\.6.* 0\.\d+"):
         model = ThreeWayBoost(edge=0.6, epsilon=0.1, random_state=0).fit_source(world)
     edge = model.report_.measured_edge
     assert edge is not None
@@ -130,7 +130,7 @@ def test_examples_that_run_out_are_told() -> None:
             yield INTERVAL.draw(500, seed)
 
     model = ThreeWayBoost(edge=0.3, epsilon=0.01, random_state=0)
-    with pytest.warns(TooFewRowsWarning, match=r"the stream has ended.*nothing is certified"):
+    with pytest.warns(TooFewRowsWarning, match="nothing is certified"):
         model.fit_source(batches(), classes=[-1, 1])
     assert "the stream has ended" in model.report_.stopped
     with pytest.raises(NotCertified, match="the stream has ended"):
@@ -199,7 +199,7 @@ def test_one_class_is_constant_and_not_certified() -> None:
 
 
 def test_more_than_two_classes_are_referred_elsewhere() -> None:
-    with pytest.raises(DataError, match=r"3 classes\. For more, use ThreeLearnerBoost"):
+    with pytest.raises(DataError, match=r"3 classes.* ThreeLearnerBoost"):
         ThreeWayBoost().fit(np.arange(30.0)[:, None], np.arange(30) % 3)
 
 

@@ -214,8 +214,8 @@ def test_points_are_all_different_and_unseen_ones_are_the_rest(size: int, featur
     points = [tuple(row) for row in world.domain().tolist()]
     assert len(set(points)) == size
     X, _ = world.draw(size // 2, 1)
-    seen = {tuple(row) for row in X.tolist()}
-    assert {tuple(row) for row in world.unseen(X).tolist()} == set(points) - seen
+    drawn_rows = {tuple(row) for row in X.tolist()}
+    assert {tuple(row) for row in world.unseen(X).tolist()} == set(points) - drawn_rows
 
 
 def test_cube_for_powers_of_two() -> None:

@@ -33,13 +33,13 @@ def test_rounds_and_potentials_are_known_from_the_promise() -> None:
 def test_a_promise_that_the_learner_breaks() -> None:
     X, signs = noisy(500, 4, seed=1, noise=0.3)
     model = BoostByMajority(edge=0.6, epsilon=0.05, learner="stump")
-    with pytest.warns(NoEdgeWarning, match=r"promise less, or give a richer") as heard:
+    with pytest.warns(NoEdgeWarning, match="promise less") as heard:
         model.fit(X, signs)
     measured = model.ledger_.rounds[-1].edge
-    assert f"an edge of {measured:.4g}, less than the promised 0.6" in str(heard[0].message)
+    assert f"{measured:.4g}, less than the promised 0.6" in str(heard[0].message)
     assert f"rounds done: {len(model.ledger_)}" in str(heard[0].message)
     assert heard[0].filename == __file__
-    assert f"an edge of {measured:.4g}, less than the promised 0.6" in model.ledger_.stopped
+    assert f"{measured:.4g}, less than the promised 0.6" in model.ledger_.stopped
     assert model.certificate_.value >= model.ledger_.rounds[-1].training_error
 
 

@@ -13,7 +13,7 @@ from pacboost.hypotheses.majority import Three, named
 from pacboost.learners.learner import Learner, Search, Weights
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
-from pacboost.theory.majority_of import MIN_FILTERED_ROWS, Filtered, three_learners
+from pacboost.theory.majority_of import MIN_FILTERED_ROWS, Filtered, three_steps
 
 ROWS = 300
 
@@ -53,7 +53,7 @@ def sample() -> Sample:
 def test_each_is_shown_what_the_theorem_says() -> None:
     first, second = list(range(0, 120)), list(range(60, 200))
     learner = Scripted([first, second, []])
-    rule, found = three_learners(sample(), learner, seed=0)
+    *_, (rule, report) = three_steps(sample(), learner, seed=0)
     (own, _), (halves, weights), (disagreements, _) = learner.shown
     assert own.size == 100
     assert not set(own) & set(halves)
@@ -62,8 +62,8 @@ def test_each_is_shown_what_the_theorem_says() -> None:
     assert weights[wrong].sum() == weights[~wrong].sum()
     assert np.ptp(weights[wrong]) == 0
     assert set(disagreements) <= set(range(0, 60)) | set(range(120, 200))
-    assert found == Filtered(ROWS, int(wrong.sum()), disagreements.size, (100, 100))
-    assert not found.too_few
+    assert report == Filtered(ROWS, int(wrong.sum()), disagreements.size, (100, 100))
+    assert not report.too_few
     # the third is right: only where the first two err together the majority does
     mistakes = named(rule, sample()) != (truth() > 0)
     assert np.flatnonzero(mistakes).tolist() == list(range(60, 120))
@@ -71,24 +71,24 @@ def test_each_is_shown_what_the_theorem_says() -> None:
 
 def test_a_first_without_mistakes_stands_alone() -> None:
     learner = Scripted([[]])
-    rule, found = three_learners(sample(), learner, seed=0)
+    *_, (rule, report) = three_steps(sample(), learner, seed=0)
     assert not isinstance(rule, Three)
     assert len(learner.shown) == 1
-    assert found.too_few  # all rows were looked at for a mistake
+    assert report.too_few  # all rows were looked at for a mistake
 
 
 def test_few_mistakes_are_looked_for_among_all_rows() -> None:
     learner = Scripted([list(range(15)), list(range(3)), []])
-    rule, found = three_learners(sample(), learner, seed=0)
+    *_, (rule, report) = three_steps(sample(), learner, seed=0)
     assert isinstance(rule, Three)
-    assert found.looked_at == (ROWS, ROWS)
-    assert (found.mistakes, found.disagreements) == (15, 12)
-    assert found.needed == 3 * MIN_FILTERED_ROWS * ROWS // 12
+    assert report.looked_at == (ROWS, ROWS)
+    assert (report.mistakes, report.disagreements) == (15, 12)
+    assert report.needed == 3 * MIN_FILTERED_ROWS * ROWS // 12
 
 
 def test_a_second_that_never_contradicts_leaves_the_first() -> None:
     learner = Scripted([list(range(100)), list(range(100))])
-    rule, found = three_learners(sample(), learner, seed=0)
+    *_, (rule, report) = three_steps(sample(), learner, seed=0)
     assert not isinstance(rule, Three)
-    assert found.disagreements == 0
-    assert found.needed >= 10 * ROWS
+    assert report.disagreements == 0
+    assert report.needed >= 10 * ROWS

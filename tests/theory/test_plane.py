@@ -17,8 +17,8 @@ def test_shares_and_noise_are_those_asked_for(shape: str) -> None:
     assert flipped.mean() == pytest.approx(0.2, abs=0.015)
     clean = np.where(flipped, -y, y)
     assert (clean > 0).mean() == pytest.approx(0.3, abs=0.015)
-    again, labels = Plane(shape, noise=0.2, share=0.3).draw(20_000, seed=1)
-    np.testing.assert_array_equal(again, X)
+    repeated, labels = Plane(shape, noise=0.2, share=0.3).draw(20_000, seed=1)
+    np.testing.assert_array_equal(repeated, X)
     np.testing.assert_array_equal(labels, y)
 
 

@@ -115,18 +115,16 @@ def test_hold_out_certificate_covers() -> None:
 
 def test_too_few_rows_get_bags_instead_and_say_so() -> None:
     X, y = noisy(120, 3, 0)
-    with pytest.warns(
-        TooFewRowsWarning, match=r"120 rows are too few: at least 300 are needed.*bag"
-    ):
+    with pytest.warns(TooFewRowsWarning, match="120 rows .* 300"):
         model = MajorityOfBoosters(n_estimators=5, random_state=0).fit(X, y)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         model.fit(X, y)
     assert [warning.filename for warning in told] == [__file__]
     assert model.part_sizes_.tolist() == [120] * 3
-    with pytest.warns(TooFewRowsWarning, match="at least 100 are needed; 3 boosters got bags"):
+    with pytest.warns(TooFewRowsWarning, match=" 100 .*3 boosters"):
         SubsampledBoost(n_estimators=5, random_state=0).fit(X[:50], y[:50])
-    with pytest.warns(TooFewRowsWarning, match="at least 100 are needed; one booster got a bag"):
+    with pytest.warns(TooFewRowsWarning, match=" 100 .*one booster"):
         SubsampledBoost(1, n_estimators=5, random_state=0).fit(X[:50], y[:50])
 
 
@@ -226,9 +224,9 @@ def interrupted() -> None:
 
 def test_interrupt_is_heard_while_several_boosters_are_at_work() -> None:
     """Also after polars was imported, which lets the system restart waits that Ctrl-C ended."""
-    home = "tests.estimators.committees.test_boosters"
+    home = "tests.theory.test_majorities"
     code = f"import polars; from {home} import interrupted; interrupted()"
-    root = Path(__file__).parents[3]
+    root = Path(__file__).parents[2]
     subprocess.run([sys.executable, "-c", code], cwd=root, check=True, timeout=600)
 
 

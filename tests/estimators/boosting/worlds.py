@@ -1,4 +1,4 @@
-"""Worlds for certificates: a box with noisy labels, whose risks are known, and coin flips."""
+"""Worlds of several tests: a box with noisy labels, whose risks are known, and coin flips."""
 
 from __future__ import annotations
 
@@ -31,3 +31,14 @@ def coins(seed: int, rows: int, features: int) -> tuple[NDArray[np.float64], NDA
     """Labels are coin flips: whatever is learned, its risk is 1/2."""
     generator = np.random.default_rng(seed)
     return generator.random((rows, features)), generator.choice([-1, 1], size=rows).astype(np.int8)
+
+
+def product_of_columns(
+    classes: int = 2, rows: int = 240, seed: int = 0
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Rows whose class is read off a sum with a product in it, and some noise."""
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(rows, 4))
+    score = X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * generator.normal(size=rows)
+    cuts = {2: [0.0], 3: [-0.5, 0.5], 4: [-1.0, 0.0, 1.0]}[classes]
+    return X, np.digitize(score, cuts)

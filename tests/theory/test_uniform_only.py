@@ -39,16 +39,16 @@ def test_no_other_learner_errs_less_than_the_coins_allow() -> None:
     X, y = world.draw(m, 1)
     forest = RandomForestClassifier(50, random_state=0).fit(X, y)
     blind = len(np.unique(X[world.blind(X)], axis=0))  # coins that are known
-    least = (1 - 4 * blind / 2**16) / 8
-    assert world.risk(forest.predict) > least - 0.01
+    min_risk = (1 - 4 * blind / 2**16) / 8
+    assert world.risk(forest.predict) > min_risk - 0.01
     everything = dict(zip(map(bytes, X.astype(np.uint8)), y, strict=True))
 
     def rote(rows: np.ndarray) -> np.ndarray:
-        known = [everything.get(bytes(row)) for row in rows.astype(np.uint8)]
+        labels_seen = [everything.get(bytes(row)) for row in rows.astype(np.uint8)]
         guess = np.where(world.blind(rows), 1, 2 * rows[:, 2] - 1)
-        return np.array([g if k is None else k for k, g in zip(known, guess, strict=True)])
+        return np.array([g if k is None else k for k, g in zip(labels_seen, guess, strict=True)])
 
-    assert world.risk(rote) == pytest.approx(least, abs=0.01)  # the best there is
+    assert world.risk(rote) == pytest.approx(min_risk, abs=0.01)  # the best there is
 
 
 def test_too_few_features() -> None:

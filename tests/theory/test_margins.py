@@ -77,9 +77,6 @@ def test_the_hardest_rows_are_saved_and_taken_up_again(tmp_path: Any) -> None:
     assert all(check.holds for check in pacboost.verify(tmp_path / "m.json"))
 
 
-# -- real data
-
-
 def flipped(labels: NDArray[Any], count: int, seed: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return some rows another label than their own."""
     generator = np.random.default_rng(seed)

@@ -1,0 +1,172 @@
+"""Claims that said more than is proved: each world has a known truth that the old claim missed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler, TargetEncoder, scale
+
+from pacboost import BoostClassifier, answers, certify, certify_all, measures, shift, verify
+from pacboost.bounds.wording import UNMOVED_PAIRS, affected
+from pacboost.errors import NotCertified
+from tests.attacks.worlds import coins
+from tests.bounds.coverage import check_coverage, check_rejected
+
+Labels = NDArray[np.int64]
+
+
+def abstaining(seed: int, rows: int = 400) -> tuple[NDArray[Any], Labels]:
+    """Class 1 is answered in one of nine cases and wrong in 40 %; class 0 always, wrong in 5 %."""
+    generator = np.random.default_rng(seed)
+    truth = generator.integers(2, size=rows)
+    wrong = generator.random(rows) < np.where(truth == 1, 0.4, 0.05)
+    said = np.where(wrong, 1 - truth, truth).astype(np.float64)
+    said[(truth == 1) & (generator.random(rows) > 1 / 9)] = np.nan
+    return said, truth
+
+
+def test_shares_among_all_examples_are_not_those_among_answered_ones() -> None:
+    """With half of each class the answered err on 8.5 %, not on (5 % + 40 %)/2 or less."""
+    said, truth = abstaining(0)
+    with pytest.raises(NotCertified, match="missing='wrong'"):
+        certify(answers(said), y=truth, shift=shift.shares({0: 0.9, 1: 0.1}))
+    every = [
+        certify(answers(abstaining(seed)[0]), y=abstaining(seed)[1], shift=shift.shares("any"))
+        for seed in range(100)
+    ]
+    check_coverage("any shares among answered", sum(c.value < 0.4 for c in every), 100, 0.05)
+    assert "among answered examples" in every[0].claim
+    assert verify(every[0])[0].holds
+
+
+def test_a_move_is_one_of_the_examples_that_the_claim_speaks_of() -> None:
+    said, truth = abstaining(1)
+    by = np.where(np.arange(truth.size) < 380, "many", "few")
+    plain = certify(answers(truth), y=truth)
+    answered = certify(answers(said), y=truth)
+    one, groups = certify_all(answers(truth), y=truth, by=by), np.arange(truth.size) // 2
+    dependent = certify(answers(truth), y=truth, groups=groups)
+    moving = [plain, answered, one.worst, dependent]
+    names = ["new examples", "answered examples", "new examples of this group", "new groups"]
+    assert list(map(affected, moving)) == names
+    for certificate, name in zip(moving, names, strict=True):
+        moved = certificate.under(contamination=0.05)
+        assert certificate.holds_until(0.9).who == name
+        assert name == "new examples" or f"of {name} come from elsewhere" in moved.claim
+        assert verify(moved)[0].holds
+
+
+def without_rare(seed: int) -> tuple[Labels, Labels]:
+    """A class of 1 % is always wrong, and absent in 37 % of samples of 100."""
+    truth = np.random.default_rng(seed).choice(3, size=100, p=[0.5, 0.49, 0.01])
+    return np.where(truth == 2, 0, truth), truth
+
+
+def test_classes_that_do_not_occur_are_not_spoken_of() -> None:
+    unnamed = named = 0
+    for seed in range(200):
+        said, truth = without_rare(seed)
+        if 2 in truth:  # refused, or certified with all three classes
+            continue
+        found = certify(answers(said), y=truth, shift=shift.shares("any"))
+        unnamed += found.value < 1  # the truth if all new examples are of the rare class
+        named += found.value < 1 and "'2'" in found.claim
+        assert "the classes '0' and '1' are, if there are no others" in found.claim
+        options: list[dict[str, Any]] = [{"shift": shift.shares("any")}, {"of": "balanced_error"}]
+        for option in options:
+            with pytest.raises(NotCertified, match="class"):
+                certify(answers(said, classes=[0, 1, 2]), y=truth, **option)
+    check_rejected("twin: any shares of all classes, some unseen", unnamed, 200, 0.05)
+    check_coverage("any shares of the classes named", named, 200, 0.05)
+
+
+def test_a_gap_and_a_mean_name_what_they_compare() -> None:
+    _, truth = abstaining(2)
+    by = np.where(np.arange(truth.size) % 2, "odd", "even")
+    gap = certify_all(answers(truth), y=truth, by=by, end="both").gap
+    assert gap.details["groups"] == '["even", "odd"]'
+    assert "any two of the groups 'even' and 'odd'" in gap.claim
+    balanced = certify(answers(truth), y=truth, of="balanced_error")
+    assert "of the classes '0' and '1'" in balanced.claim
+    assert all(check.holds for check in [*verify(gap), *verify(balanced)])
+
+
+class Threshold(BaseEstimator, ClassifierMixin):  # type: ignore[misc]
+    """A rule that was fixed beforehand."""
+
+    classes_ = np.array([0, 1])
+
+    def predict(self, X: Any) -> Labels:
+        return (np.asarray(X)[:, 0] > 0.5).astype(np.int64)
+
+
+def test_a_shift_that_was_not_found_is_a_condition() -> None:
+    """Labels are coins in the new world and certain in the old one: no rows show that."""
+    X = np.random.default_rng(3).random((600, 1))
+    new = np.random.default_rng(4).random((600, 1))
+    found = certify(Threshold(), X, Threshold().predict(X), shift=shift.new_rows(new))
+    assert found.value < 0.5
+    assert float(found.details[UNMOVED_PAIRS]) > 50
+    assert "if the world has not moved" in found.claim
+    assert verify(found)[0].holds
+
+
+def test_predictions_that_depend_on_the_batch_are_refused() -> None:
+    generator = np.random.default_rng(5)
+    X = generator.normal(size=(600, 2)) + 3
+    y = (X[:, 0] > 3).astype(int)
+    for step, depends in ((FunctionTransformer(scale), True), (StandardScaler(), False)):
+        model = make_pipeline(step, LogisticRegression()).fit(X[:300], y[:300])
+        alone = np.concatenate([model.predict(row[None]) for row in X[300:]])
+        assert bool((alone != y[300:]).mean() > 0.3) is depends
+        if depends:
+            with pytest.raises(NotCertified, match="alone"):
+                certify(model, X[300:], y[300:])
+        else:
+            assert certify(model, X[300:], y[300:]).value < 0.1
+
+
+class Rounding(BaseEstimator, ClassifierMixin):  # type: ignore[misc]
+    """A wrapper of another library, which hands on other rows than it gets."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def predict(self, X: Any) -> Any:
+        return self.estimator.predict(np.round(X, 2))
+
+
+@pytest.mark.parametrize("wrapped", ["encoder", "search", "wrapper", "scaler"])
+def test_training_rows_that_arrive_changed_are_not_taken_for_new(wrapped: str) -> None:
+    X, y = coins(6, 400)
+    boost = BoostClassifier(n_estimators=20, n_jobs=1)
+    step = StandardScaler() if wrapped == "scaler" else TargetEncoder(target_type="binary")
+    model: Any = make_pipeline(step, boost)
+    if wrapped == "search":
+        model = GridSearchCV(model, {"boostclassifier__max_depth": [2]}, cv=2)
+    if wrapped == "wrapper":
+        model = Rounding(boost.fit(np.round(X, 2), y))
+    else:
+        model.fit(np.round(X, 1), y)
+        X = np.round(X, 1)
+    if wrapped == "scaler":
+        with pytest.raises(NotCertified, match="trained on"):
+            certify(model, X, y)
+        return
+    found = certify(model, X, y)
+    assert not found.rows_checked
+    assert found.claim.startswith("If these rows are new")
+
+
+def test_no_answer_counts_against_negatives() -> None:
+    truth = np.array(["bad", "ok"] * 100)
+    said = [None if k % 20 < 18 else label for k, label in enumerate(truth)]
+    found = certify(answers(said, missing="wrong"), y=truth, of=measures.false_positive_rate("bad"))
+    assert found.inputs["k"] == 90
