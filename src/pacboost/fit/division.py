@@ -125,7 +125,7 @@ def divide(X: Any, y: Any, name: str, share: float, seed: int, copies: str = "dr
     return Division(learned, labels[learn], learn, apart, examples)
 
 
-def warn_learned(learned: Any, counted_rows: Any) -> float:
+def warn_learned(learned: object, counted_rows: object) -> float:
     """Warn if rows that certify equal rows learned from and may be copies; return their share."""
     share = share_learned(learned, counted_rows)
     if share:

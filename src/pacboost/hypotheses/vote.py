@@ -68,7 +68,7 @@ class Vote:
                 scores += vote * hypothesis.said(sample)
         return self._shaped(scores)
 
-    def scores_like(self, table: Table, array: Any) -> Any:
+    def scores_like(self, table: Table, array: NDArray[Any]) -> Any:
         """Return F for every row, on the same device as an array."""
         scores = np.zeros((table.n_rows, self.outputs), like=array)
         rest = self.steps or self.index is not None or self._others

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from pacboost.sources.mixed import MixedFeatures
     from pacboost.sources.text import TextFeatures
 
+Link = Callable[[Any], Any]
+"""A function of scores, on any device."""
 NO_CLASSES: NDArray[Any] = np.empty(0)
 """The classes of a model that predicts numbers."""
 MAX_LEVELS_NAMED = 4
@@ -204,7 +207,7 @@ class Model:
         even = np.full_like(scores, 1 / self.classes.size)
         return np.asarray(np.divide(scores, total, out=even, where=total > 0))
 
-    def _linked(self, scores: Scores, of_one: Any, of_many: Any) -> NDArray[np.float64]:
+    def _linked(self, scores: Scores, of_one: Link, of_many: Link) -> NDArray[np.float64]:
         """Apply ``of_one`` to the score of two classes or of each label, or ``of_many`` to rows."""
         linked: NDArray[np.float64]
         if self.ledger.several_labels:

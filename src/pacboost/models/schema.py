@@ -142,7 +142,7 @@ class Schema:
         array = checked_array(self._stand_in(), X, reset=False)
         return _recoded(_table_of(array), self.levels)
 
-    def comparable(self, X: Any, other: Any = None) -> Table:
+    def comparable(self, X: Any, other: object = None) -> Table:
         """Read rows to compare them with others: what the fit has not learned stays distinct."""
         if self.text is not None:
             return _hashed(self.text.lines(X))
@@ -315,7 +315,7 @@ def _raw_cells(X: Any) -> NDArray[Any]:
     return np.asarray(X, dtype=None if hasattr(X, "dtype") else object)
 
 
-def _table_of(array: Any) -> Table:
+def _table_of(array: NDArray[Any] | sparse.csr_array | sparse.csr_matrix) -> Table:
     if not sparse.issparse(array):
         return ArrayTable(array)
     from pacboost.sources.sparse import SparseTable

@@ -29,9 +29,9 @@ from pacboost.fit.targets import read_labels, warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.schema import Schema
 from pacboost.samples.same_example import check_copies
+from pacboost.sources.optional import is_collection
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import open_source
-from pacboost.sources.oracles.dask_collections import is_collection
 from pacboost.sources.oracles.oracle import OUT_OF_TIME, AbstractOracle, reading_until
 from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.sources.oracles.stream import PushedOracle

@@ -25,8 +25,7 @@ from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.explained_errors import checked_by_scikit_learn, explains_input
 from pacboost.sources.levels import Levels
-from pacboost.sources.optional import need
-from pacboost.sources.oracles.dask_collections import is_collection
+from pacboost.sources.optional import is_collection, need
 from pacboost.sources.table import Table
 
 Method = TypeVar("Method", bound=Callable[..., Any])
