@@ -58,9 +58,13 @@ def test_every_public_name_is_listed_and_there() -> None:
 
 
 def test_a_classifier_has_few_methods() -> None:
-    """All that is public and no parameter, scikit-learn's own methods among it."""
+    """All that is public and no parameter, scikit-learn's own methods among it.
+
+    What every fit leaves behind is not counted, though it is asked of the model's schema.
+    """
     kind = pacboost.BoostClassifier
     public = {name for name in dir(kind) if not name.startswith("_")} - set(kind().get_params())
+    public -= {"n_features_in_", "feature_names_in_", "levels_", "validation_curves_"}
     assert len(public) <= 37, sorted(public)
     assert len(kind().get_params()) <= 31
 

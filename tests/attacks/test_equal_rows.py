@@ -25,8 +25,7 @@ from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.wording import DISTINCT_ROWS, SHARE_LEARNED
 from pacboost.cli.main import main
 from pacboost.errors import InputWarning, NotCertified, ParameterError
-from pacboost.estimators.inputs import division
-from pacboost.fit import roles
+from pacboost.fit import division, roles
 from pacboost.fit.roles import RolesAsk, draw, split_by_class
 from pacboost.fit.rows import LabelledRows
 from pacboost.questions.answering import certify_answers

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.inputs.division import divide
+from pacboost.fit.division import divide
 from pacboost.fit.roles import CERTIFY
 from tests.attacks.worlds import coins, make, public_classifiers
 from tests.bounds.coverage import allowed_violations

@@ -7,19 +7,30 @@ from dataclasses import replace
 import numpy as np
 
 from pacboost.boosters.logit import Logit
-from pacboost.fit.fit import AUTO, REFIT, Ask, FitRows, plan
+from pacboost.fit.ask import AUTO, REFIT, Ask, Chooser, FitRows, Stopping
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.rows import LabelledRows
 from pacboost.fit.settings import Settings
-from pacboost.fit.trial import Stopping
+from pacboost.fit.trial import plan
 from pacboost.learners.tree import Tree
+from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.sources.arrays import ArrayTable
 
 ROWS = 200
+
+
+class Fixed(Chooser):
+    def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
+        return recipe()
+
+
 ASK = Ask(
-    seed=0, classes=np.arange(2), max_bins=255, quality="auto", stopping=Stopping("error", 20),
-    early_stopping=AUTO, stops=False, validation_fraction=0.1, warm_start=False, finds_slope=True,
-)  # fmt: skip
+    Fixed(), ColumnOptions("tests"), 0, Stopping("error", 20), early_stopping=AUTO, calibrate=AUTO
+)
+
+
+def rows_of(learn: LabelledRows, validate: LabelledRows | None = None) -> FitRows:
+    return FitRows(Schema(2), learn, np.arange(2), validate)
 
 
 def labelled(rows: int = ROWS) -> LabelledRows:
@@ -34,7 +45,7 @@ def recipe(usual: Settings | None = None) -> Recipe:
 
 
 def test_without_automatic_values_there_is_no_trial() -> None:
-    trial = plan(FitRows(labelled()), recipe(), ASK)
+    trial = plan(rows_of(labelled()), recipe(), ASK)
     assert trial.held is None
     assert not trial.refits
     assert not trial.is_drawn
@@ -42,7 +53,7 @@ def test_without_automatic_values_there_is_no_trial() -> None:
 
 def test_a_trial_draws_its_rows_and_refits() -> None:
     usual = Settings.for_classes(ROWS, 2)
-    trial = plan(FitRows(labelled()), recipe(usual), ASK)
+    trial = plan(rows_of(labelled()), recipe(usual), ASK)
     assert trial.is_drawn
     assert trial.refits
     assert trial.held is not None
@@ -52,7 +63,7 @@ def test_a_trial_draws_its_rows_and_refits() -> None:
 
 def test_validation_rows_of_the_user_take_the_place_of_a_trial() -> None:
     usual, validation = Settings.for_classes(ROWS, 2), labelled(30)
-    trial = plan(FitRows(labelled(), validation), recipe(usual), ASK)
+    trial = plan(rows_of(labelled(), validation), recipe(usual), ASK)
     assert trial.held is validation
     assert trial.learn.n_rows == ROWS
     assert not trial.refits
@@ -61,14 +72,14 @@ def test_validation_rows_of_the_user_take_the_place_of_a_trial() -> None:
 def test_rows_that_are_named_validate() -> None:
     validates = np.arange(ROWS) % 4 == 0
     for usual in (None, Settings.for_classes(ROWS, 2)):
-        ask = replace(ASK, stops=True)
-        trial = plan(FitRows(labelled(), None, validates), recipe(usual), ask)
+        ask = replace(ASK, early_stopping=True, validates=validates)
+        trial = plan(rows_of(labelled()), recipe(usual), ask)
         assert trial.held is not None
         assert trial.held.numbers is not None
         assert np.array_equal(trial.held.numbers, np.flatnonzero(validates))
 
 
 def test_refit_is_what_was_asked_for_except_with_a_warm_start() -> None:
-    ask = replace(ASK, early_stopping=REFIT, stops=True)
-    assert plan(FitRows(labelled()), recipe(), ask).refits
-    assert not plan(FitRows(labelled()), recipe(), replace(ask, warm_start=True)).refits
+    ask = replace(ASK, early_stopping=REFIT)
+    assert plan(rows_of(labelled()), recipe(), ask).refits
+    assert not plan(rows_of(labelled()), recipe(), replace(ask, warm_start=True)).refits

@@ -10,13 +10,8 @@ from hypothesis import strategies as st
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.search import expected_mistakes
 from pacboost.errors import DataError
-from pacboost.fit.roles import (
-    LARGEST_SHARE,
-    NO_CERTIFYING_BELOW,
-    RolesAsk,
-    certifying_rows,
-    divide,
-)
+from pacboost.fit.role_sizes import LARGEST_SHARE, NO_CERTIFYING_BELOW, certifying_rows
+from pacboost.fit.roles import RolesAsk, divide
 from pacboost.samples.same_example import Examples
 
 EPSILONS = st.sampled_from([None, 0.01, 0.05, 0.2])

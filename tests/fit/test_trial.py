@@ -10,10 +10,11 @@ import pytest
 
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.regression import Square
+from pacboost.fit.ask import FitRows, Stopping
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.roles import split_by_class
 from pacboost.fit.rows import LabelledRows
-from pacboost.fit.trial import Outcome, Stopping, Trial, Watcher, hold_back, race, refit
+from pacboost.fit.trial import Outcome, Trial, Watcher, hold_back, race, refit
 from pacboost.learners.tree import Tree
 from pacboost.samples.sample import signs_of
 from pacboost.sources.arrays import ArrayTable
@@ -29,6 +30,9 @@ class Noted(Watcher):
     def __init__(self) -> None:
         self.leading: list[tuple[Recipe, bool]] = []
         self.runs: list[tuple[Run, bool]] = []
+
+    def begins(self, rows: FitRows) -> None:
+        raise AssertionError("a race has its rows")
 
     def leads(self, recipe: Recipe, run: Run, *, last: bool) -> None:
         self.leading.append((recipe, last))

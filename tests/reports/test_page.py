@@ -21,6 +21,7 @@ from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.rounding import confidence
 from pacboost.hypotheses.vote import Vote
 from pacboost.models.model import Model, without_rounds
+from pacboost.models.schema import Schema
 from pacboost.numerics.percent import percent, percent_above
 from pacboost.reports.page import calibration, confusion
 from pacboost.reports.page.charts import Scale, round_numbers, tag
@@ -32,7 +33,7 @@ CERTIFICATE = holdout.certificate(30, 1000, 0.05)
 
 def subject(*certificates: Certificate, classes: tuple[str, ...] = ("no", "yes")) -> Subject:
     model = Model(
-        classes=np.array(classes), n_features=2, names=("a", "b"), vote=Vote([], np.empty(0)),
+        classes=np.array(classes), schema=Schema(2, ("a", "b")), vote=Vote([], np.empty(0)),
         ledger=without_rounds(""),
     )  # fmt: skip
     return Subject(model, "A method", certificates, "", np.array([0.75, 0.25]))

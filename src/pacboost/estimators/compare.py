@@ -22,11 +22,12 @@ from pacboost.boosters.choose import as_booster
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.errors import PacboostError, ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.inputs import division
-from pacboost.estimators.inputs.examples import read_examples
 from pacboost.estimators.inputs.parameters import callables, draw_seed, progress_after
+from pacboost.fit import taking
+from pacboost.fit.examples import read_examples
 from pacboost.fit.roles import draw
 from pacboost.learners.choose import as_learner
+from pacboost.models.schema import Schema
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.parallel.cluster import in_batches, joblib_cluster, send
 from pacboost.questions.compare import (
@@ -151,7 +152,8 @@ class Contest:
         self._verbose = verbose
         seed = draw_seed(random_state)
         self._parameters = {"early_stopping": False, "random_state": seed, **parameters}
-        examples, _ = read_examples(BoostClassifier(**parameters), X, y, None)
+        options = BoostClassifier(**parameters)._column_options()
+        examples, _ = read_examples(Schema.learn(X, options)[1], y)
         self._n_rows = examples.n_rows
         self._assumptions: tuple[str, ...] = ()
         self._training, self._test = self._split(X, y, test, check_copies(copies), seed)
@@ -271,7 +273,7 @@ class Contest:
 
 
 def _rows(X: object, labels: NDArray[Any], numbers: NDArray[np.intp]) -> Rows:
-    return Rows(division.taken(X, numbers), labels[numbers])
+    return Rows(taking.taken(X, numbers), labels[numbers])
 
 
 def _named(boosters: Choices) -> dict[str, Choice]:

@@ -16,7 +16,6 @@ from pacboost.estimators.boosting.regressor import BoostRegressor
 from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.forests import forests
-from pacboost.estimators.inputs.tables import set_features
 from pacboost.models.file.format import load as read_model
 from pacboost.models.model import Model
 
@@ -43,10 +42,9 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
     """
     model = read_model(path, memory)
     estimator = _estimator(model)
-    estimator.model_ = replace(model, seen=(), decision=None)
+    schema = replace(model.schema, owner=type(estimator).__name__)
+    estimator.model_ = replace(model, schema=schema, seen=(), decision=None)
     estimator._sketches = model.seen
-    estimator.levels_ = model.levels
-    set_features(estimator, model.n_features, model.names)
     if model.classes.size:
         estimator.classes_ = np.arange(model.labels) if model.labels else model.classes
         estimator._sets, estimator._several_labels = model.sets, model.ledger.several_labels

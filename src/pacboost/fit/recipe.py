@@ -11,7 +11,6 @@ from pacboost.fit.settings import LINE_STRENGTHS, MIN_ROUNDS_PER_LINE, Settings,
 from pacboost.learners.learner import Learner
 from pacboost.learners.tree import Tree
 from pacboost.training.run.openings import Opening
-from pacboost.training.run.straight_lines import StraightLines
 
 OF_BOOSTERS = ("learning_rate", "l2")
 OF_TREES = ("max_leaves", "max_depth", "min_leaf_rows", "max_features")
@@ -37,6 +36,8 @@ class Recipe:
     """How many pairs of columns that may interact are still to be chosen; None if all may."""
     interactions: tuple[tuple[str, str], ...] = ()
     """The names of the pairs that were chosen."""
+    tried: float = 0.0
+    """The share of rows that early_stopping="auto" holds back of few rows; of numbers alone."""
     larger: Learner | None = None
     """The same learner of larger trees, which a trial may prefer."""
 
@@ -52,6 +53,8 @@ class Recipe:
         free = isinstance(learner, Tree) and not learner.monotone and table.entries is None
         if self.openings or not free or self.rounds < MIN_ROUNDS_PER_LINE * table.n_columns:
             return []
+        from pacboost.training.run.straight_lines import StraightLines
+
         share = 1 - ramp(rows.n_rows)
         least = max(self.least, table.n_columns + 1)
         like = "square" if quality == "best" and name in LINE_STRENGTHS else name

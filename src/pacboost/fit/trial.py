@@ -18,10 +18,20 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.errors import DataError
+from pacboost.fit.ask import AUTO, REFIT, Ask, Earlier, FitRows, Stopping, spared_share
+from pacboost.fit.continuing import go_on
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.roles import split_by_class
 from pacboost.fit.rows import LabelledRows, has_one_class, training_sample, validation_sample
-from pacboost.fit.settings import MAX_TRIAL_ROWS, MORE_ROUNDS, TRIAL_SHARE, TRIALS_OF_BEST
+from pacboost.fit.settings import (
+    MAX_TRIAL_ROWS,
+    MIN_REFIT_SHARE,
+    MORE_ROUNDS,
+    TRIAL_SHARE,
+    TRIALS_OF_BEST,
+    Settings,
+    ramp,
+)
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.learner import FunctionLearner
@@ -31,18 +41,6 @@ from pacboost.samples.sample import Sample
 from pacboost.training.metrics import metric, metric_of
 from pacboost.training.run.early_stopping import EarlyStopping
 from pacboost.training.run.loop import Run
-from pacboost.training.run.pairs import best_pairs
-
-
-@dataclass(frozen=True)
-class Stopping:
-    """How a run is measured on validation rows, and when it stops."""
-
-    eval_metric: Any
-    patience: int | None
-    """Rounds without progress after which a run stops; None for never."""
-    needs_rows: bool = True
-    """Whether validation rows without any weight are an error; else they are not measured."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +69,103 @@ class Trial:
     """Other rows that give the bins, if any."""
     is_drawn: bool = False
     """Whether the validation rows were drawn to choose between candidates."""
+    rows: FitRows | None = None
+    """All rows by their roles, where an earlier fit is continued."""
+    earlier: Earlier | None = None
 
     def stages(self) -> Sequence[TrialStage]:
         """Return what is compared with the best so far, one stage after the other."""
         return (LargerTrees(), LinesFirst(self.everyone, self.quality)) if self.refits else ()
+
+
+def plan(rows: FitRows, recipe: Recipe, ask: Ask) -> Trial:
+    """Say which rows are boosted on first, which of them validate, and whether all are in the end.
+
+    Where a trial has something to choose, it draws its rows; else early stopping does.
+    """
+    everyone, tried = rows.learn, recipe.tried
+    usual = _settings_of_trial(rows, recipe, ask)
+    parts = None
+    if usual is not None and _has_a_choice(usual, recipe.rounds, ask):
+        parts = hold_back(everyone, ask.seed, ask.validates)
+        if parts is None and not ask.sets_rounds:  # nothing stops it
+            recipe = replace(recipe, rounds=usual.n_estimators)
+    learn, held = parts or _held_to_stop(rows, ask, tried)
+    if everyone.targets is None:
+        least = _least_rounds(rows, recipe, ask, None if parts is None else usual)
+        recipe = replace(recipe, least=least)
+    refits = rows.validate is None and held is not None and _refits(everyone.n_rows, ask)
+    if parts is not None:
+        refits = parts[1].n_rows >= MIN_REFIT_SHARE * everyone.n_rows
+    if everyone.targets is not None:
+        repeat_share = ask.held_share(everyone.n_rows, tried) if refits else 0.0
+    else:
+        repeat_share = 0.0 if usual is None else trial_share(everyone)
+    return Trial(
+        recipe,
+        everyone,
+        learn,
+        held,
+        ask.stopping,
+        rows.classes,
+        ask.max_bins,
+        ask.seed,
+        ask.quality,
+        refits=refits,
+        repeat_share=repeat_share,
+        trusted=usual.trusted if usual is not None and ask.calibrate == AUTO else 0.0,
+        # between few rows and many, a regressor's refit begins with some rounds of the first run
+        kept_share=ramp(everyone.n_rows) if ask.predicts_numbers and ask.is_auto else 0.0,
+        is_drawn=parts is not None,
+        rows=rows,
+        earlier=ask.earlier,
+    )
+
+
+def _settings_of_trial(rows: FitRows, recipe: Recipe, ask: Ask) -> Settings | None:
+    """Return the automatic values of a trial; None where validation rows take its place."""
+    usual = recipe.usual if rows.validate is None else None
+    if usual is None or ask.early_stopping:
+        return usual
+    # of many rows, a slope is not worth it
+    return replace(usual, trusted=usual.trusted * (1 - ramp(rows.learn.n_rows)))
+
+
+def _has_a_choice(usual: Settings, rounds: int, ask: Ask) -> bool:
+    """Check whether a trial has something to choose: the number of rounds, or the slope."""
+    if not usual.tried or ask.early_stopping not in (AUTO, False):
+        return False
+    slope = ask.calibrate == AUTO and usual.trusted > 0
+    return slope or (ask.is_auto and rounds > usual.least)
+
+
+def _held_to_stop(
+    rows: FitRows, ask: Ask, tried: float
+) -> tuple[LabelledRows, LabelledRows | None]:
+    """Return the training rows, and the validation rows if any."""
+    if rows.validate is not None:
+        return rows.learn, rows.validate
+    if not ask.stops(rows.learn.n_rows, tried):
+        return rows.learn, None
+    if ask.validates is not None:
+        return rows.learn.divided(ask.validates)
+    share = ask.held_share(rows.learn.n_rows, tried)
+    return split_by_class(rows.learn, "validation_fraction", share, ask.seed)
+
+
+def _least_rounds(rows: FitRows, recipe: Recipe, ask: Ask, tried: Settings | None) -> int:
+    """Return how many rounds are kept whatever held-back rows say; ``tried`` if by a trial."""
+    if ask.is_auto and rows.validate is None:
+        if tried is not None:
+            return min(tried.least, recipe.rounds)
+        return math.ceil((1 - spared_share(rows.learn.n_rows, 1.0, recipe.tried)) * recipe.rounds)
+    return recipe.least if tried is None else recipe.rounds
+
+
+def _refits(rows: int, ask: Ask) -> bool:
+    """Check whether rows held back to find the number of rounds are boosted on after all."""
+    few = ask.is_auto and rows < ask.refits_below
+    return not ask.warm_start and (few or ask.early_stopping == REFIT)
 
 
 class TrialStage(ABC):
@@ -108,12 +199,16 @@ class LinesFirst(TrialStage):
 class Watcher(ABC):
     """Whoever follows a fit: it advances the runs, and knows which one would be kept."""
 
+    leader: tuple[Recipe, Run] | None = None
+    """The recipe and the run that are kept if the fit is interrupted."""
+
+    @abstractmethod
+    def begins(self, rows: FitRows) -> None:
+        """Note that the rows are read, and boosting begins."""
+
     @abstractmethod
     def leads(self, recipe: Recipe, run: Run, *, last: bool) -> None:
-        """Note that this run is kept from now on, if the fit is interrupted.
-
-        The ``last`` run is the one whose rounds become the model.
-        """
+        """Note that this run leads; the rounds of the ``last`` one become the model."""
 
     @abstractmethod
     def advance(self, run: Run, rounds: int, *, last: bool) -> None:
@@ -139,7 +234,7 @@ def race(trial: Trial, watcher: Watcher) -> Outcome:
     """Run all candidates, and return the one with the least loss on the validation rows."""
     last = not trial.refits
     recipe, best = trial.recipe, start(trial, trial.recipe)
-    watcher.leads(recipe, best, last=last)
+    _lead(trial, recipe, best, watcher, last=last)
     watcher.advance(best, recipe.rounds, last=last)
     for stage in trial.stages():
         for candidate in stage.recipes(recipe):
@@ -147,13 +242,15 @@ def race(trial: Trial, watcher: Watcher) -> Outcome:
             watcher.advance(run, candidate.rounds, last=last)
             if _loss(run) < _loss(best):
                 recipe, best = candidate, run
-                watcher.leads(recipe, best, last=last)
+                _lead(trial, recipe, best, watcher, last=last)
     if recipe.pairs and not has_one_class(best.sample):
+        from pacboost.training.run.pairs import best_pairs
+
         rows = validation_sample(trial.everyone.counting(), best.sample)
         pairs = best_pairs(recipe.pairs, best.vote(), recipe.booster, rows)
         recipe = recipe.with_pairs(pairs, trial.everyone)
         best = start(trial, recipe, best.sample)
-        watcher.leads(recipe, best, last=last)
+        _lead(trial, recipe, best, watcher, last=last)
         watcher.advance(best, recipe.rounds, last=last)
     runs, slopes = [best], [_slope(trial, trial.held, best)]
     for learn, held in _repeats(trial):
@@ -177,12 +274,23 @@ def refit(trial: Trial, outcome: Outcome, watcher: Watcher) -> Run:
     if share and trial.bins_from is None:
         whole = replace(whole, bins_from=trial.learn.counting())
     run = start(whole, longer)
-    watcher.leads(recipe, run, last=True)
+    _lead(trial, recipe, run, watcher, last=True)
     watcher.advance(run, longer.rounds, last=True)
     if longer.rounds < recipe.rounds:
         assert run.stopped is not None
         run.stopped = replace(run.stopped, best_round=outcome.rounds)
     return run
+
+
+def _lead(trial: Trial, recipe: Recipe, run: Run, watcher: Watcher, *, last: bool) -> None:
+    """Tell the watcher which run would be kept; the last one may go on from an earlier fit."""
+    if last:
+        # hashed on another thread meanwhile: the model holds the fingerprint of its rows
+        run.fingerprint.begin()
+        if trial.earlier is not None and trial.rows is not None:
+            go_on(run, recipe, trial.earlier, trial.rows)
+    watcher.leader = (recipe, run)
+    watcher.leads(recipe, run, last=last)
 
 
 def start(trial: Trial, recipe: Recipe, sample: Sample | None = None) -> Run:

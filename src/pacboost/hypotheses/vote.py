@@ -25,8 +25,6 @@ from pacboost.kernels.bins import pack, score
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.samples.bins import upper_cuts
 from pacboost.samples.sample import unlabelled
-from pacboost.samples.sparse_codes import SparseCodes
-from pacboost.sources.sparse import words_of
 from pacboost.sources.table import Table
 
 Scores = NDArray[np.float64]
@@ -61,6 +59,8 @@ class Vote:
             self._add_steps(first, values, scores[:, 0])
         self._add_trees(table, scores)
         if self.index is not None:
+            from pacboost.sources.sparse import words_of
+
             scores += self.index.scores(words_of(table))
         if self._others:
             sample = unlabelled(table)
@@ -68,7 +68,7 @@ class Vote:
                 scores += vote * hypothesis.said(sample)
         return self._shaped(scores)
 
-    def scores_like(self, table: Table, array: Any) -> Any:
+    def scores_like(self, table: Table, array: NDArray[Any]) -> Any:
         """Return F for every row, on the same device as an array."""
         scores = np.zeros((table.n_rows, self.outputs), like=array)
         rest = self.steps or self.index is not None or self._others
@@ -130,6 +130,8 @@ class Vote:
         if table.entries is None:
             trees.add_to(scores, bins.encode(table, trees.asked))
             return
+        from pacboost.samples.sparse_codes import SparseCodes
+
         for first, codes in SparseCodes.from_entries(table.entries, bins, trees.asked).blocks():
             trees.add_to(scores[first : first + codes.shape[1]], codes)
 

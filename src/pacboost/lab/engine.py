@@ -19,7 +19,8 @@ from pacboost.boosters.booster import Booster
 from pacboost.errors import ParameterError
 from pacboost.estimators.bagging.bagging import BaggingClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.boosting.fit import FitInputs
+from pacboost.estimators.fitting.continuing import begin_record
+from pacboost.fit.fit import prepare
 from pacboost.fit.trial import start
 from pacboost.hypotheses.hypothesis import Answers, Hypothesis, Names, Rule
 from pacboost.hypotheses.stump import StumpRule
@@ -208,7 +209,8 @@ class BoostRun(LabRun):
             booster, Scripted(rules, learner) if rules else learner, early_stopping=False,
             random_state=spec.seed, verbose=False,
         )  # fmt: skip
-        trial = self.model._prepare(FitInputs(points.X, points.y)).trial
+        ask = self.model._ask(begin_record(self.model, fitted=False))
+        trial = prepare(points.X, points.y, None, ask).trial
         self.run = start(trial, trial.recipe)
         self.sample = self.run.sample
         self._blank = self.run.ledger()  # before any round

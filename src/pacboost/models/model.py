@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +22,23 @@ from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels import same_bits
 from pacboost.ledgers.ledger import LOG_LINK, Ledger
 from pacboost.models.calibration import Calibration
+from pacboost.models.schema import Schema
 from pacboost.numerics.memory import in_host_memory
 from pacboost.numerics.same_bits import product, row_totals
 from pacboost.numerics.same_bits import total as sum_of
 from pacboost.samples.bins import Bins
-from pacboost.samples.sketch import Sketch
-from pacboost.sources.levels import NO_LEVELS, Levels
-from pacboost.sources.mixed import MixedFeatures
-from pacboost.sources.text import TextFeatures
+from pacboost.sources.levels import Levels
 from pacboost.training.metrics import steepness
 
+if TYPE_CHECKING:
+    from pacboost.samples.sketch import Sketch
+    from pacboost.sources.mixed import MixedFeatures
+    from pacboost.sources.text import TextFeatures
+
+Link = Callable[[Any], Any]
+"""A function of scores, on any device."""
+NO_CLASSES: NDArray[Any] = np.empty(0)
+"""The classes of a model that predicts numbers."""
 MAX_LEVELS_NAMED = 4
 """Of a larger set of levels, rules name two."""
 
@@ -41,21 +49,18 @@ class Model:
 
     classes: NDArray[Any]
     """Empty for numbers."""
-    n_features: int
-    names: tuple[str, ...] | None
+    schema: Schema
+    """How rows are read: columns, names, levels, or the words of texts."""
     vote: Any
     """A ``Vote`` of rules, or a ``Forest``, whose trees have one vote each."""
     ledger: Ledger
     """For a forest, the booster is the kind of forest, and there are no rounds."""
     bins: Bins | None = None
     """None if the learner did not use any."""
-    levels: Levels = NO_LEVELS
     labels: int = 0
     """Number of labels that a row of a forest may have at once; 0 if it has exactly one. Otherwise
     every class is a set of labels, named by a 1 for each label in it and a 0 for each other."""
     calibration: Calibration | None = None
-    text: TextFeatures | MixedFeatures | None = None
-    """The reader of texts, if the columns are words."""
     certificate: Certificate | None = None
     decision: ThresholdDecision | None = None
     """A threshold that was chosen with a guarantee, which ``predict`` then uses."""
@@ -81,6 +86,26 @@ class Model:
         """
         size = f"features={self.n_features}, classes={self.classes.size}"
         return f"Model(rules={len(self.vote)}, {size})"
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns."""
+        return self.schema.n_columns
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the columns, if they have names."""
+        return self.schema.names
+
+    @property
+    def levels(self) -> Levels:
+        """The levels of categorical columns."""
+        return self.schema.levels
+
+    @property
+    def text(self) -> TextFeatures | MixedFeatures | None:
+        """The reader of texts, if the columns are words."""
+        return self.schema.text
 
     @property
     def forest(self) -> bool:
@@ -131,6 +156,21 @@ class Model:
             return [hypothesis.words(names) for hypothesis, _ in pairs]
         return [f"{vote:.4f}  {hypothesis.words(names)}" for hypothesis, vote in pairs]
 
+    def decide(self, scores: Scores) -> NDArray[Any]:
+        """Return the class that every row's scores stand for, or 0 and 1 for each of its labels."""
+        decided: NDArray[Any]
+        if self.ledger.several_labels:
+            decided = (scores.reshape(len(scores), -1) > 0).astype(np.int64)
+            return decided
+        second = (scores > 0) & (self.classes.size == 2)
+        places = scores.argmax(axis=1) if scores.ndim == 2 else second.astype(np.intp)
+        if self.classes.dtype.kind in "biuf":
+            # numbers stay where the scores are, perhaps on a GPU
+            decided = np.asarray(self.classes, like=places)[places]
+        else:
+            decided = self.classes[in_host_memory(places)]
+        return decided
+
     def probabilities(self, scores: Scores) -> NDArray[np.float64]:
         """Turn scores into probabilities, (rows, classes).
 
@@ -167,7 +207,7 @@ class Model:
         even = np.full_like(scores, 1 / self.classes.size)
         return np.asarray(np.divide(scores, total, out=even, where=total > 0))
 
-    def _linked(self, scores: Scores, of_one: Any, of_many: Any) -> NDArray[np.float64]:
+    def _linked(self, scores: Scores, of_one: Link, of_many: Link) -> NDArray[np.float64]:
         """Apply ``of_one`` to the score of two classes or of each label, or ``of_many`` to rows."""
         linked: NDArray[np.float64]
         if self.ledger.several_labels:

@@ -19,7 +19,7 @@ from pacboost.questions.mistakes import fresh_labels, refuse_other_labels
 from pacboost.questions.scored_rows import class_place
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.levels import is_missing
-from pacboost.sources.oracles.dask_collections import is_collection
+from pacboost.sources.optional import is_collection
 
 MISSING = ("abstain", "wrong")
 

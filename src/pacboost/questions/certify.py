@@ -26,7 +26,7 @@ from pacboost.questions.served_alone import refuse_batches
 from pacboost.samples.groups import numbered
 from pacboost.shift import Shares, Shift
 from pacboost.sources.explained_errors import explains_input
-from pacboost.sources.oracles.dask_collections import is_collection
+from pacboost.sources.optional import is_collection
 
 if TYPE_CHECKING:
     from pacboost.questions.moved import LearnedRatio

@@ -11,8 +11,7 @@ from pacboost.errors import DataError, ParameterError
 from pacboost.numerics.checks import meant
 from pacboost.samples.groups import with_missing
 from pacboost.sources.dataframe import is_frame, open_frame
-from pacboost.sources.optional import collected
-from pacboost.sources.oracles.dask_collections import is_collection
+from pacboost.sources.optional import collected, is_collection
 from pacboost.sources.oracles.held import split_frame
 
 

@@ -142,3 +142,12 @@ def close_names(name: str, names: Iterable[str]) -> list[str]:
     """
     by_letters = {other.lower(): other for other in names}
     return [by_letters[match] for match in get_close_matches(name.lower(), by_letters, n=1)]
+
+
+def is_collection(data: object) -> bool:
+    """Check whether this is a Dask data frame, series or array.
+
+    >>> is_collection([1, 2])
+    False
+    """
+    return type(data).__module__.startswith("dask.") and hasattr(data, "__dask_graph__")

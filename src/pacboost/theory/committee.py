@@ -20,13 +20,12 @@ from pacboost.estimators.fitted import predicting
 from pacboost.estimators.fitted.vote import VoteBase
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.parameters import named, with_fields
-from pacboost.estimators.inputs import division
-from pacboost.estimators.inputs.division import Apart
 from pacboost.estimators.inputs.estimator import fits_rows
-from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import draw_seed, progress_after
-from pacboost.estimators.inputs.tables import open_table, warn_of_one_class
+from pacboost.fit import division
+from pacboost.fit.division import Apart, Certifying
 from pacboost.fit.rows import LabelledRows, training_sample
+from pacboost.fit.targets import read_labels, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Decision, votes_within
 from pacboost.hypotheses.stump import StumpRule
@@ -35,13 +34,13 @@ from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger
+from pacboost.models.schema import Schema
 from pacboost.numerics.checks import integer, positive_whole
 from pacboost.numerics.same_bits import mean_of
 from pacboost.parallel.cores import thread_count
 from pacboost.samples.bins import Bins
 from pacboost.samples.same_example import check_copies
 from pacboost.samples.sample import Sample, signs_of
-from pacboost.sources.table import Table
 from pacboost.theory.majority_of import BoostedMember, Rows, boost_each
 
 
@@ -90,13 +89,14 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
 
     def _read(self, X: ArrayLike, y: ArrayLike, seed: int) -> tuple[LabelledRows, Apart | None]:
         """Hold rows out for the certificate, if any, and read the others with one label per row."""
-        divided = division.held_out(self, X, y, seed)
-        table = open_table(self, divided.X, reset=True)
+        asked = Certifying(self.certify, self.holdout, self.delta, self._equal_rows)
+        divided = division.held_out(X, y, None, asked, seed)
+        self._schema, table = Schema.learn(divided.X, self._column_options())
         labels = read_labels(divided.y, table.n_rows)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         signs, numbers = signs_of(codes, self.classes_.size)
         apart = divided.apart
-        tables = [] if apart is None else [open_table(self, apart.X, reset=False)]
+        tables = [] if apart is None else [self._schema.read(apart.X)]
         self._remember(table, *tables)
         return LabelledRows(table, signs, None, numbers, numbers=divided.rows), apart
 
@@ -104,7 +104,6 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         self,
         members: list[Hypothesis],
         ledger: Ledger,
-        table: Table,
         bins: Bins | None,
         apart: Apart | None = None,
         certificate: Certificate | None = None,
@@ -113,7 +112,7 @@ class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
         if self.classes_.size == 1:
             members = [StumpRule.constant(1)]
         vote = Vote(members, np.ones(len(members)), ledger.classes)
-        self.model_ = self._model_of(table, bins, vote, replace(ledger))
+        self.model_ = self._model_of(self._schema, bins, vote, replace(ledger))
         counted = None
         if apart is not None:
             certificate = apart.certificate(self.mistakes(apart.X, apart.y), self.delta)
@@ -200,7 +199,7 @@ class RowCommittee(MembersClassifier):
             def finish(stopped: str) -> None:
                 outputs = sample.signs.shape[1]
                 ledger = empty_ledger(self._name, learner.name, sample.n_rows, outputs, stopped)
-                self._keep(rules(), ledger, examples.table, sample.bins, apart)
+                self._keep(rules(), ledger, sample.bins, apart)
 
             def keep_interrupted() -> str | None:
                 if not rules():

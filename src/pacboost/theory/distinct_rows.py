@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from pacboost.estimators.inputs.division import Division, undivided
 from pacboost.estimators.inputs.estimator import RemembersRows
+from pacboost.fit.division import Division, undivided
 from pacboost.samples.same_example import Examples, check_copies
 from pacboost.sources.table import Table
 

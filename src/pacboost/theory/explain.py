@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitted import explaining
 from pacboost.estimators.fitted.explaining import vote_of
-from pacboost.estimators.inputs.examples import training_weights
+from pacboost.fit.examples import training_weights
 from pacboost.kernels.runtime.threads import using
 from pacboost.models import answers
 from pacboost.models.model import Model

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.majority import Majority
 from pacboost.errors import ParameterError, TooFewRowsWarning, warn
-from pacboost.estimators.boosting.base import Boosting
+from pacboost.estimators.boosting.base import Boosting, EstimatorChooser
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
+from pacboost.fit.ask import Ask, FitRows
 from pacboost.fit.recipe import Recipe
-from pacboost.fit.rows import LabelledRows
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
@@ -311,14 +311,11 @@ class BoostByMajority(Boosting):
     verbose: bool | int | str = "auto"
     random_state: Any = None
 
-    def _recipe(self, examples: LabelledRows) -> Recipe:
+    def _chooser(self) -> EstimatorChooser:
         self._promise = Majority(
             real_number("edge", self.edge), real_number("epsilon", self.epsilon)
         )
-        rounds = self._promise.rounds
-        if self.n_estimators is not None:
-            rounds = min(rounds, positive_whole("n_estimators", self.n_estimators))
-        return Recipe(as_learner(self.learner, "learner"), self._promise, rounds)
+        return MajorityChooser(self)
 
     @property
     def rounds_(self) -> int:
@@ -340,3 +337,18 @@ class BoostByMajority(Boosting):
         for i, line in enumerate(table):
             line[: i + 1] = self._promise.potentials(i)
         return table
+
+
+@dataclass(frozen=True, eq=False)
+class MajorityChooser(EstimatorChooser):
+    """Chooses for BoostByMajority: the promised edge says how many rounds are needed."""
+
+    asked: BoostByMajority
+
+    def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
+        """Return the booster by majority."""
+        promise, rounds = self.asked._promise, self.asked.n_estimators
+        most = promise.rounds
+        if rounds is not None:
+            most = min(most, positive_whole("n_estimators", rounds))
+        return Recipe(as_learner(self.asked.learner, "learner"), promise, most)

@@ -18,15 +18,16 @@ from pacboost.bounds import occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
-from pacboost.estimators.inputs.division import counted, divide, taken
-from pacboost.estimators.inputs.examples import label_rows, read_examples
 from pacboost.estimators.inputs.parameters import draw_seed
-from pacboost.estimators.inputs.tables import open_table
+from pacboost.fit.division import counted, divide
+from pacboost.fit.examples import label_rows, read_examples
 from pacboost.fit.roles import CERTIFY
 from pacboost.fit.rows import LabelledRows
+from pacboost.fit.taking import taken
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.learners.stump import Stump, count_rules
+from pacboost.models.schema import Schema
 from pacboost.numerics.checks import integer, positive_whole, probability, real_number
 from pacboost.numerics.exact import wrong_margins
 from pacboost.samples.bins import fit_bins
@@ -50,11 +51,11 @@ class QuantisedVote:
     vote: Vote
     certificate: Certificate
     classes: NDArray[Any]
-    _reader: Any = field(repr=False)
+    _schema: Schema = field(repr=False)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of each row; a tie goes to the first class."""
-        scores = self.vote.scores(open_table(self._reader, X, reset=False))
+        scores = self.vote.scores(self._schema.read(X))
         return np.asarray(self.classes[(scores > 0).astype(np.intp)])
 
 
@@ -114,12 +115,13 @@ def certify_by_training_rows(
     assert divided.apart is not None
     assert divided.examples is not None
     assert divided.rows is not None
-    reader = AdaBoostClassifier()
-    apart, classes = read_examples(reader, divided.apart.X, divided.apart.y, None)
+    options = AdaBoostClassifier()._column_options()
+    schema, table = Schema.learn(divided.apart.X, options)
+    apart, classes = read_examples(table, divided.apart.y)
     learned = divided.examples.once(divided.rows)
     labels = np.asarray(y)[learned]
     _refuse_other_classes(classes, labels)
-    table = open_table(reader, taken(X, learned), reset=False)
+    table = schema.read(taken(X, learned))
     rows = label_rows(table, labels, classes, "y")
     bins = fit_bins(apart.table, bins_at_most)
     run = Run(Sample(table, rows.signs, bins=bins), Stump(), AdaBoost())
@@ -137,7 +139,7 @@ def certify_by_training_rows(
         certificate = occam.certificate(pair.mistakes, n, base_rules, pair.rules, pair.bits, delta)
         certificate = counted(certificate, divided.examples)
         estimate = mistakes(vote, apart) / apart.n_rows
-        choices.append(QuantisedVote(*pair, estimate, vote, certificate, classes, reader))
+        choices.append(QuantisedVote(*pair, estimate, vote, certificate, classes, schema))
     return choices
 
 

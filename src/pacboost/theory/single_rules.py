@@ -18,13 +18,18 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitting.attempt import all_or_nothing
-from pacboost.estimators.inputs.division import counted
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import ScoredClassifier, fits_rows, takes_rows
-from pacboost.estimators.inputs.labels import read_labels, two_classes
-from pacboost.estimators.inputs.tables import open_table, warn_of_one_class
+from pacboost.estimators.inputs.estimator import (
+    HasSchema,
+    ScoredClassifier,
+    fits_rows,
+    takes_rows,
+)
+from pacboost.fit.division import counted
+from pacboost.fit.targets import read_labels, two_classes, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Names, Rule
 from pacboost.models.model import answer_names
+from pacboost.models.schema import Schema
 from pacboost.numerics.checks import probability
 from pacboost.samples.sample import Signs, unlabelled
 from pacboost.sources.arrays import ArrayTable
@@ -44,7 +49,7 @@ from pacboost.theory.version_space import (
 Rows = NDArray[np.float64]
 
 
-class RuleClassifier(ScoredClassifier, CountsDistinctRows, BaseEstimator):  # type: ignore[misc]
+class RuleClassifier(ScoredClassifier, HasSchema, CountsDistinctRows, BaseEstimator):  # type: ignore[misc]
     """A classifier of two classes that sets one rule, ``rule_``, and ``classes_``."""
 
     delta: float
@@ -134,7 +139,10 @@ class RuleClassifier(ScoredClassifier, CountsDistinctRows, BaseEstimator):  # ty
         """Read rows as doubles; reject sparse matrices and missing values."""
         if sparse.issparse(X):
             raise DataError("X is sparse; this classifier needs dense rows. Give X.toarray().")
-        table = open_table(self, X, reset=reset)
+        if reset:
+            self._schema, table = Schema.learn(X, self._column_options())
+        else:
+            table = self._schema.read(X)
         rows = np.asarray(table.rows(), dtype=np.float64)
         missing = np.argwhere(np.isnan(rows))
         if missing.size:

@@ -18,18 +18,17 @@ from pacboost.bounds import filtering
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NoEdgeWarning, TooFewRowsWarning, warn
 from pacboost.estimators.fitting.attempt import all_or_nothing
-from pacboost.estimators.inputs.division import counted
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import fits_rows
-from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import draw_seed, progress_after
-from pacboost.estimators.inputs.tables import open_table, set_features, warn_of_one_class
+from pacboost.fit.division import counted
+from pacboost.fit.targets import read_labels, warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
+from pacboost.models.schema import Schema
 from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.reports.progress import LiveView, error_console
 from pacboost.samples.bins import Bins
-from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import as_oracle
 from pacboost.sources.oracles.oracle import AbstractOracle
@@ -137,7 +136,7 @@ class ThreeWayBoost(CountsDistinctRows, MembersClassifier):
         seed = draw_seed(self.random_state)
 
         def rows() -> Opened:
-            table = open_table(self, X, reset=True)
+            self._schema, table = Schema.learn(X, self._column_options())
             labels = read_labels(y, table.n_rows)
             matrix: Any = X
             values = matrix.tocsr() if sparse.issparse(X) else table.rows()
@@ -174,7 +173,7 @@ class ThreeWayBoost(CountsDistinctRows, MembersClassifier):
             self.forget_rows()  # those of an earlier fit
             self._examples = None
             oracle = as_oracle(source, target, seed, **options)
-            set_features(self, oracle.n_columns, oracle.names)
+            self._schema = Schema(oracle.n_columns, oracle.names, owner=type(self).__name__)
             return oracle, classes, None
 
         return self._fit(opened, seed)
@@ -240,12 +239,10 @@ class ThreeWayBoost(CountsDistinctRows, MembersClassifier):
             )
         name = as_learner(self.learner, "learner").name
         ledger = empty_ledger("three_way", name, record.draws, 1, self._ended(record))
-        width, names = oracle.n_columns, getattr(self, "feature_names_in_", None)
-        table = ArrayTable(np.empty((0, width)), None if names is None else tuple(names))
         rules = [] if run.rule is None else [run.rule]
         if certificate is not None:
             certificate = counted(certificate, self._examples)
-        self._keep(rules, ledger, table, bins, certificate=certificate)
+        self._keep(rules, ledger, bins, certificate=certificate)
 
     def _ended(self, record: Record) -> str:
         if self.classes_.size == 1:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pacboost import BoostClassifier, BoostRegressor, StrongClassifier
 from pacboost.boosters.logit import Logit
 from pacboost.errors import ParameterError
-from pacboost.estimators.boosting.certifying import divide
 from pacboost.estimators.inputs.parameters import draw_seed
+from pacboost.fit.division import Certifying, held_out
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.models.file.format import model_bytes
 from pacboost.training.run.loop import Run
@@ -175,7 +175,7 @@ def test_certifying_rows_have_no_say() -> None:
     """Other labels of the rows that certify change the certificate, and nothing else."""
     X, y = world(400)
     model = BoostClassifier(certify="holdout", random_state=0).fit(X, y)
-    learned = divide(model, X, y, None, draw_seed(0)).rows
+    learned = held_out(X, y, None, Certifying("holdout"), draw_seed(0)).rows
     assert learned is not None
     apart = np.setdiff1d(np.arange(400), learned)
     assert apart.size == 80

@@ -9,12 +9,6 @@ import numpy as np
 import pytest
 
 from pacboost.errors import ParameterError
-from pacboost.estimators.inputs.labels import (
-    MOST_APART,
-    ROWS_WORTH_COUNTING,
-    lowest_label,
-    number_classes,
-)
 from pacboost.estimators.inputs.parameters import (
     RESERVE,
     USUAL,
@@ -23,6 +17,12 @@ from pacboost.estimators.inputs.parameters import (
     resident,
     row_bytes,
     rows_in,
+)
+from pacboost.fit.targets import (
+    MOST_APART,
+    ROWS_WORTH_COUNTING,
+    lowest_label,
+    number_classes,
 )
 
 

@@ -156,7 +156,7 @@ def test_a_label_that_only_certifying_rows_have_is_a_mistake() -> None:
 def test_another_fit_forgets_the_last_one() -> None:
     model = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y)
     model.fit(TEXTS, INTENTS)
-    assert not hasattr(model, "levels_")
+    assert not model.levels_
     assert model.predict(["my card"]).tolist() == ["card"]
 
 

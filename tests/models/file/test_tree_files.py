@@ -25,6 +25,7 @@ from pacboost.models.file.document import MemoryBudget, MemoryLimitError
 from pacboost.models.file.format import model_bytes
 from pacboost.models.file.rules import MAX_GRID_STEPS
 from pacboost.models.model import Model
+from pacboost.models.schema import Schema
 from pacboost.sources.text import TextFeatures
 from tests.model_files import changed
 from tests.models import kinds
@@ -248,7 +249,7 @@ def vocabulary(model: Model, size: int) -> Model:
     names = tuple(sorted(f"{k:x} word" for k in range(size)))
     assert isinstance(model.text, TextFeatures)
     text = replace(model.text, vocabulary=names)
-    return replace(model, names=names, n_features=size, text=text)
+    return replace(model, schema=Schema(size, names, text=text))
 
 
 def many_words() -> Model:

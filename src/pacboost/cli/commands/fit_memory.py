@@ -34,7 +34,7 @@ from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.regressor import BoostRegressor
 from pacboost.estimators.strong.classifier import StrongClassifier
-from pacboost.fit.roles import NO_CERTIFYING_BELOW
+from pacboost.fit.role_sizes import NO_CERTIFYING_BELOW
 from pacboost.numerics.checks import probability
 from pacboost.numerics.percent import percent
 from pacboost.reports.text import certificate_panel, grid, hardest_table, listed, rounds_table

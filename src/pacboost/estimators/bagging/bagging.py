@@ -26,13 +26,13 @@ from pacboost.estimators.bagging.base import (
 )
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
 from pacboost.estimators.inputs.estimator import fits_rows, takes_rows
-from pacboost.estimators.inputs.examples import read_examples
 from pacboost.estimators.inputs.parameters import share_or_count
-from pacboost.estimators.inputs.tables import open_table
+from pacboost.fit.examples import read_examples
 from pacboost.fit.rows import LabelledRows
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
+from pacboost.models.schema import Schema
 from pacboost.numerics.checks import integer
 from pacboost.numerics.same_bits import mean_of
 from pacboost.parallel.cores import in_order, thread_count
@@ -146,7 +146,7 @@ class BaggingBase(Bagged):
 
     def _answers(self, X: object) -> Iterator[Answers]:
         members = self._made()
-        sample = unlabelled(open_table(self, X, reset=False), self._bins)
+        sample = unlabelled(self._schema.read(X), self._bins)
         trees = [member for member in members if isinstance(member, TreeMember)]
         if sample.codes is None:
             _ = sample.rows  # read before several threads ask for them
@@ -288,7 +288,8 @@ class BaggingClassifier(BaggedClassifier, BaggingBase):
     _votes = votes
 
     def _read(self, X: object, y: object, sample_weight: Weights, seed: int) -> LabelledRows:
-        examples, self.classes_ = read_examples(self, X, y, None)
+        self._schema, table = Schema.learn(X, self._column_options())
+        examples, self.classes_ = read_examples(table, y)
         if examples.labels is None and examples.signs.shape[1] > 1:
             raise DataError("y has several labels a row; bag one classifier for each label")
         return examples

@@ -19,24 +19,19 @@ from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.fitting.attempt import all_or_nothing
-from pacboost.estimators.fitting.continuing import (
-    RunRecord,
-    begin_record,
-    digest,
-    refuse,
-    refuse_fewer,
-    written_parameters,
-)
-from pacboost.estimators.inputs import division
-from pacboost.estimators.inputs.division import Apart
-from pacboost.estimators.inputs.estimator import RemembersRows, takes_rows
-from pacboost.estimators.inputs.examples import read_numbers
+from pacboost.estimators.fitting.continuing import begin_record, written_parameters
+from pacboost.estimators.inputs.estimator import HasSchema, RemembersRows, takes_rows
 from pacboost.estimators.inputs.parameters import callables, progress_after
-from pacboost.estimators.inputs.tables import open_table, warn_of_one_class
+from pacboost.fit import division, taking
+from pacboost.fit.continuing import RunRecord, digest, refuse, refuse_fewer
+from pacboost.fit.division import Apart, Certifying
+from pacboost.fit.examples import read_numbers
 from pacboost.fit.rows import LabelledRows
+from pacboost.fit.targets import warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.models.model import Model
+from pacboost.models.schema import Schema
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.exact import tied, wrong_answers
 from pacboost.numerics.same_bits import product
@@ -85,7 +80,7 @@ class OutOfBagAnswers:
     counts: OutOfBag | None = None
 
 
-class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
+class Bagged(HasSchema, RemembersRows, BaseEstimator):  # type: ignore[misc]
     """An estimator whose members are each made from a bag of the rows."""
 
     n_estimators: int
@@ -218,13 +213,16 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
         record = begin_record(self, fitted=goes_on)
         seed = record.seed
+        certifying = Certifying(
+            self.certify, getattr(self, "holdout", 0.0), self.delta, self._equal_rows
+        )
         divided = division.held_out(
-            self, X, y, seed, WAYS, sample_weight=sample_weight, once=self._certifies_outside
+            X, y, sample_weight, certifying, seed, WAYS, once=self._certifies_outside
         )
         self._apart, self._examples = divided.apart, divided.examples
         examples = self._read(divided.X, divided.y, divided.weights(sample_weight), seed)
         apart = self._apart
-        held_out = [] if apart is None else [open_table(self, apart.X, reset=False)]
+        held_out = [] if apart is None else [self._schema.read(apart.X)]
         self._remember(examples.table, *held_out)
         examples = replace(examples, numbers=divided.rows).counting()
         targets, classes = self._targets(examples)
@@ -254,14 +252,14 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
             refuse_fewer(n_members, len(run.members), f"{self._member}s")
             run.settling = deepcopy(self._settled)
         self._record = replace(record, rows=rows, looks=looks)
-        return run, examples, division.number_of_rows(X)
+        return run, examples, taking.number_of_rows(X)
 
     def _rows_of(self, run: Bagging, examples: LabelledRows, targets: NDArray[Any]) -> str:
         """Return a digest of all rows, labels and weights."""
         apart, choices = self._apart, np.asarray(getattr(self, "_choices", ()))
         parts: list[Any] = [_digest(run.maker.sample), targets, repr(choices.tolist())]
         if apart is not None:
-            parts += [row_hashes(open_table(self, apart.X, reset=False)), repr(apart.y.tolist())]
+            parts += [row_hashes(self._schema.read(apart.X)), repr(apart.y.tolist())]
         if examples.weights is not None:
             parts.append(examples.weights)
         return digest(*parts)
@@ -430,7 +428,8 @@ class BaggedRegressor(RegressorMixin, Bagged):  # type: ignore[misc]
         )
 
     def _read(self, X: object, y: object, sample_weight: Weights, seed: int) -> LabelledRows:
-        return read_numbers(self, X, y, sample_weight)
+        self._schema, table = Schema.learn(X, self._column_options())
+        return read_numbers(table, y, sample_weight)
 
     def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
         assert examples.targets is not None

@@ -19,18 +19,23 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import check_rate
 from pacboost.bounds.training import R2_LOSSES, median_misses
 from pacboost.errors import ParameterError
-from pacboost.estimators.boosting.base import Boosting
+from pacboost.estimators.boosting.base import Boosting, EstimatorChooser
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.parameters import is_truth
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import RemembersRows, fits_rows, takes_rows
-from pacboost.estimators.inputs.labels import read_targets, read_weights
+from pacboost.estimators.inputs.estimator import (
+    HasSchema,
+    RemembersRows,
+    fits_rows,
+    takes_rows,
+)
 from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
-from pacboost.estimators.inputs.tables import open_table
+from pacboost.fit.ask import Ask, FitRows
 from pacboost.fit.recipe import Recipe
-from pacboost.fit.rows import LabelledRows
+from pacboost.fit.targets import read_targets, read_weights
 from pacboost.learners.choose import as_learner
 from pacboost.learners.sklearn import SklearnLearner, shaped
+from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.numerics.checks import positive_whole, real_number
 from pacboost.numerics.exact import MAX_VOTE
 from pacboost.numerics.same_bits import exp, log_of, total
@@ -125,8 +130,6 @@ class AdaBoostClassifier(Boosting):
     device: str = "cpu"
     verbose: bool | int | str = "auto"
 
-    _row_shape = ()
-
     @property
     def estimator_weights_(self) -> NDArray[np.float64]:
         """Twice the votes, as scikit-learn counts them."""
@@ -147,28 +150,38 @@ class AdaBoostClassifier(Boosting):
             weights = np.broadcast_to(weights, right.shape)
             yield total(right * weights) / total(weights)
 
-    @property
-    def _takes_shapes(self) -> bool:
-        """Whether rows may have several dimensions: they are handed on as they came."""
-        return hasattr(self.estimator, "fit")
+    def _column_options(self) -> ColumnOptions:
+        return replace(super()._column_options(), keeps_shape=hasattr(self.estimator, "fit"))
 
-    def _recipe(self, examples: LabelledRows) -> Recipe:
-        cap = MAX_VOTE if self.max_vote is None else real_number("max_vote", self.max_vote)
+    def _chooser(self) -> EstimatorChooser:
+        return AdaBoostChooser(self)
+
+
+@dataclass(frozen=True, eq=False)
+class AdaBoostChooser(EstimatorChooser):
+    """Chooses for AdaBoostClassifier: the parameters say it all."""
+
+    asked: AdaBoostClassifier
+
+    def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
+        """Return AdaBoost with the learner of the parameters."""
+        asked = self.asked
+        cap = MAX_VOTE if asked.max_vote is None else real_number("max_vote", asked.max_vote)
         booster = AdaBoost(
-            real_number("learning_rate", self.learning_rate),
+            real_number("learning_rate", asked.learning_rate),
             cap,
-            bool(self.confidence_rated),
-            self.multiclass,
-            classes=max(2, self.classes_.size),
+            bool(asked.confidence_rated),
+            asked.multiclass,
+            classes=max(2, rows.classes.size),
         )
-        rounds = positive_whole("n_estimators", self.n_estimators)
-        learner = as_learner(self.estimator)
+        rounds = positive_whole("n_estimators", asked.n_estimators)
+        learner = as_learner(asked.estimator)
         if isinstance(learner, SklearnLearner):
-            learner = replace(learner, shape=self._row_shape)
-        if is_truth(self.resample):
-            drawn = -int(self.resample)
+            learner = replace(learner, shape=rows.schema.row_shape or ())
+        if is_truth(asked.resample):
+            drawn = -int(asked.resample)
         else:
-            drawn = positive_whole("resample", self.resample)
+            drawn = positive_whole("resample", asked.resample)
         return Recipe(learner, booster, rounds, drawn)
 
 
@@ -178,7 +191,7 @@ class AdaBoostClassifier(Boosting):
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: ignore[misc]
+class AdaBoostRegressor(HasSchema, RemembersRows, RegressorMixin, BaseEnsemble):  # type: ignore[misc]
     """AdaBoost.R2 (Drucker 1997) with a bound on its training error, as scikit-learn names it.
 
     Every round draws rows by their weights, fits a regressor to them, and gives less weight to rows
@@ -226,8 +239,6 @@ class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: i
     random_state: Any = None
 
     estimator_params = ()
-    _takes_shapes = True
-    _row_shape = ()
 
     @fits_rows
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -240,12 +251,11 @@ class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: i
             names = ", ".join(map(repr, R2_LOSSES))
             raise ParameterError(f"loss is {self.loss!r}; it may be {names}", parameter="loss")
         with all_or_nothing(self):
-            table = open_table(self, X, reset=True)
+            self._schema, table = Schema.learn(X, self._column_options())
             targets = read_targets(y, table.n_rows)
             weights = read_weights(sample_weight, table.n_rows)
             self._boost(table, targets, weights, rounds, rate)
             self._remember(table)
-            self._await_sketches()
         return self
 
     def _boost(
@@ -338,20 +348,20 @@ class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: i
     def _inner(self) -> Any:
         return DecisionTreeRegressor(max_depth=3) if self.estimator is None else self.estimator
 
-    @property
-    def _keeps_sparse(self) -> bool:
-        return SklearnLearner(self._inner).sparse
+    def _column_options(self) -> ColumnOptions:
+        keeps_sparse = SklearnLearner(self._inner).sparse
+        return ColumnOptions(type(self).__name__, keeps_sparse=keeps_sparse, keeps_shape=True)
 
     def _raw(self, table: Table) -> Any:
         """Return rows as the regressors take them."""
         sample = unlabelled(table)
-        if table.entries is not None and self._keeps_sparse:
+        if table.entries is not None and SklearnLearner(self._inner).sparse:
             return sample.sparse_rows
-        return shaped(sample.rows, self._row_shape)
+        return shaped(sample.rows, self._schema.row_shape or ())
 
     def _predictions(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        rows = self._raw(open_table(self, X, reset=False))
+        rows = self._raw(self._schema.read(X))
         return np.array([model.predict(rows) for model in self.estimators_])
 
     def _median(self, predictions: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,182 +1,227 @@
-"""How every boosting classifier fits: read rows, set some apart, boost, keep, certify."""
+"""How estimators that boost fit: their parameters become an ``Ask``, and ``fit.fit`` does the rest.
+
+A fit is all or nothing: a failure leaves the estimator unchanged, and Ctrl-C keeps the rounds done.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import chain
-from typing import Any
+from typing import Any, Self
 
-from pacboost.bounds.training import training_error
-from pacboost.errors import NoEdgeWarning, NotCertified, ParameterError, RareClassWarning, warn
-from pacboost.estimators.boosting import certifying
-from pacboost.estimators.boosting.calibrating import curve_for
-from pacboost.estimators.boosting.fit import BoostingFit, FitInputs, Prepared
-from pacboost.estimators.fitted.vote import VoteClassifier
-from pacboost.estimators.fitting.continuing import begin_record
-from pacboost.estimators.inputs.division import Division
-from pacboost.estimators.inputs.examples import label_rows, read_examples
-from pacboost.estimators.inputs.tables import open_table, warn_of_dense, warn_of_one_class
-from pacboost.fit.fit import AUTO, plan
-from pacboost.fit.recipe import Recipe
-from pacboost.fit.roles import CALIBRATE, split_by_class
-from pacboost.fit.rows import LabelledRows
-from pacboost.models import calibration
-from pacboost.numerics.checks import real_number
-from pacboost.training.run.loop import Run
-from pacboost.training.run.rare_classes import never_named
-from pacboost.training.run.stop_reason import Stop, StopReason
+import numpy as np
+from numpy.typing import NDArray
 
-NEVER_NAMED = 0.1
-"""A class is warned of if it has less than this share of an even division, and is never named."""
+from pacboost.errors import warn
+from pacboost.estimators.boosting.watching import RoundsWatcher
+from pacboost.estimators.fitted.vote import VoteBase, VoteClassifier
+from pacboost.estimators.fitting import parameters
+from pacboost.estimators.fitting.attempt import all_or_nothing
+from pacboost.estimators.fitting.callbacks import (
+    CallbackSupportMixin,
+    has_callbacks,
+    with_callbacks,
+)
+from pacboost.estimators.fitting.continuing import begin_record, written_parameters
+from pacboost.estimators.inputs.estimator import fits_rows
+from pacboost.estimators.inputs.validation_sets import read_sets
+from pacboost.fit.ask import Ask, Chooser, Earlier, EvalMetric, Stopping, ValidationSet
+from pacboost.fit.continuing import RunRecord
+from pacboost.fit.division import Certifying
+from pacboost.fit.fit import Fitted, fit
+from pacboost.fit.settings import PATIENCE_OF_CLASSES
+from pacboost.ledgers.ledger import Round
+from pacboost.models.schema import ColumnOptions
+from pacboost.numerics.checks import integer
+from pacboost.samples.same_example import check_copies
+
+Callback = Callable[[Round], bool | None]
 
 
-class Boosting(BoostingFit, VoteClassifier):
-    """A classifier that boosts; ``_recipe`` chooses booster and learner."""
+class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
+    """A classifier or regressor that boosts; ``_chooser`` chooses what."""
 
+    quality: str = "auto"
+    early_stopping: bool | int | str = False
+    validation_fraction: float = 0.1
+    eval_metric: EvalMetric = "error"
+    max_bins: int = 255
+    class_weight: Any = None
     calibrate: str | None = None
     certify: str | None = None
     holdout: float = 0.2
     delta: float = 0.05
+    warm_start: bool = False
+    callbacks: Sequence[Callback] | None = None
+    n_jobs: int | None = None
+    device: str = "cpu"
+    verbose: bool | int | str = "auto"
+    random_state: Any = None
 
-    random_state = None
-    class_weight = None
+    settings_: dict[str, Any]
+    calibration_error_: float | None
+    _equal_rows = "draws"
+    """The ``copies`` of the last fit."""
+    _curves: dict[str, list[float]] | None = None
+    _record: RunRecord
+
+    @fits_rows
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        eval_set: Any = None,
+        copies: str = "draws",
+    ) -> Self:
+        """Boost.
+
+        ``X_val`` and ``y_val`` are validation rows, by which ``early_stopping`` stops. Several sets
+        of them are given as ``eval_set``: a list of pairs (X, y), or a mapping from names to pairs.
+        The first pair stops early; the others are only measured. ``validation_curves_`` then has
+        ``eval_metric`` after every round, of all sets by name ("validation_0", "validation_1" and
+        so on in a list), also of rounds that early stopping has dropped in the end.
+
+        ``copies`` says what equal rows are: "draws", each of which counts, or "distinct", copies of
+        one example that count once where rows certify (docs/certificates.md, "Equal rows").
+
+        Ctrl-C keeps the rounds done so far on the estimator, and is raised again. After any other
+        failure the estimator is as it was before.
+
+        With scikit-learn 1.9 and later, ``set_callbacks`` takes its callbacks, such as ProgressBar.
+        """
+        sets = read_sets(X_val, y_val, eval_set)
+        self._equal_rows = check_copies(copies)
+        boost = with_callbacks(type(self)._fit) if has_callbacks(self) else type(self)._fit
+        boost(self, X, y, sample_weight, sets)
+        return self
+
+    @fits_rows
+    def _fit_divided(
+        self, X: Any, y: Any, sample_weight: Any = None, *, validate: NDArray[np.bool_]
+    ) -> Self:
+        """Boost as ``fit`` does, with validation rows chosen by a caller who knows groups or time.
+
+        ``validate`` says which of the rows these are.
+        """
+        self._equal_rows = "draws"
+        self._fit(X, y, sample_weight, (), validate)
+        return self
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        sets: tuple[ValidationSet, ...],
+        validates: NDArray[np.bool_] | None = None,
+    ) -> None:
+        told: dict[str, Any] = {}
+        if has_callbacks(self):
+            weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+            told = {"X": X, "y": y, "metadata": weights}
+            task = self._init_callback_context(max_subtasks=None)
+            task.call_on_fit_task_begin(estimator=self, **told)
+        with all_or_nothing(self):
+            record = begin_record(self, fitted=hasattr(self, "model_"))
+            ask = replace(self._ask(record), validation_sets=sets, validates=validates)
+            watcher = RoundsWatcher(self, sets[0].name if sets else "validation_0", told)
+            fitted = fit(X, y, sample_weight, ask, watcher)
+            self._keep(fitted, replace(record, looks=self._looks(record)))
+            self._curves = watcher.curves
+        if fitted.interrupt is not None:
+            raise self._explained_interrupt(fitted.interrupt)
+        if told:
+            task.call_on_fit_task_end(estimator=self, **told, reconstruction_attributes={})
+        for warning in fitted.warnings:
+            warn(str(warning), type(warning))
+
+    def _ask(self, record: RunRecord) -> Ask:
+        """Return the parameters of the fit as values."""
+        early_stopping = parameters.early_stopping_of(self)
+        chooser = self._chooser()
+        patience = parameters.patience(self, chooser.patience)
+        goes_on = self.warm_start and hasattr(self, "model_")
+        return Ask(
+            chooser=chooser,
+            columns=self._column_options(),
+            seed=record.seed,
+            stopping=Stopping(self.eval_metric, patience, needs_rows=early_stopping != "auto"),
+            certifying=Certifying(
+                self.certify, self.holdout, self.delta, self._equal_rows, self._looks(record) or 0
+            ),
+            max_bins=integer("max_bins", self.max_bins),
+            quality=parameters.quality_of(self),
+            early_stopping=early_stopping,
+            validation_fraction=self.validation_fraction,
+            class_weight=self.class_weight,
+            calibrate=parameters.calibration_of(self),
+            sets_rounds=getattr(self, "n_estimators", None) is not None,
+            warm_start=self.warm_start,
+            earlier=Earlier(self.model_, record) if goes_on else None,
+            device=self.device,
+            n_jobs=self.n_jobs,
+        )
 
     @abstractmethod
-    def _recipe(self, examples: LabelledRows) -> Recipe:
-        """Choose learner, booster and the number of rounds."""
+    def _chooser(self) -> EstimatorChooser:
+        """Return what chooses booster, learner and rounds by the parameters."""
 
-    def _prepare(self, inputs: FitInputs) -> Prepared:
-        self._record = begin_record(self, fitted=hasattr(self, "model_"))
-        seed, X_val = self._record.seed, inputs.X_val
-        divided = certifying.divide(self, inputs.X, inputs.y, inputs.sample_weight, seed)
-        examples = self._read_rows(divided, inputs.sample_weight)
-        recipe = self._recipe(examples)
-        self._refuse_recipe(recipe, examples)
-        apart = divided.apart
-        if apart is not None:
-            apart = replace(apart, weighted=examples.weights is not None)
-            apart = certifying.watch_apart(self, apart, X_val)
-        everyone, calibrating = self._hold_for_calibration(examples, seed)
-        ask = replace(self._ask(everyone), finds_slope=self.calibrate == AUTO)
-        trial = plan(self._fit_rows(everyone, inputs), recipe, ask)
-        looked_at = [examples.table]
-        if trial.held is not None and not trial.is_drawn:
-            looked_at.append(trial.held.table)
-        apart_rows = [] if divided.apart is None else [divided.apart.X]
-        opened = (open_table(self, rows, reset=False) for rows in apart_rows)
-        came = [inputs.X] if X_val is None else [inputs.X, X_val]
-        self._remember(*self._seen(came, chain(looked_at, opened)))
-        return Prepared(trial, apart, calibrating)
+    def _column_options(self) -> ColumnOptions:
+        return replace(super()._column_options(), keeps_sparse=True)
 
-    def _refuse_recipe(self, recipe: Recipe, examples: LabelledRows) -> None:
-        """Warn of dense copies of sparse rows, and refuse several labels a row to most boosters."""
-        if examples.table.entries is not None and not recipe.learner.sparse:
-            warn_of_dense(examples.table)
-        if self._several_labels and recipe.booster.multiclass not in ("mh", "pairs"):
-            raise ParameterError(
-                f"y holds several labels a row, and {recipe.booster.name} with multiclass="
-                f"{recipe.booster.multiclass!r} takes one; use booster='adaboost' with "
-                "multiclass='mh'",
-                parameter="y",
-            )
+    def _looks(self, record: RunRecord) -> int | None:
+        """Count the looks at held-out rows, this one included; 0 if there is only one."""
+        if self.certify != "holdout":
+            return record.looks
+        return 1 + (record.looks or 0) if self.warm_start else 0
 
-    def _read_rows(self, divided: Division, sample_weight: Any) -> LabelledRows:
-        """Read the training rows, which give levels, kinds of columns and classes."""
-        examples, self.classes_ = read_examples(
-            self,
-            self._learned(divided.X),
-            divided.y,
-            divided.weights(sample_weight),
-            self.class_weight,
+    def _keep(self, fitted: Fitted, record: RunRecord) -> None:
+        """Take over what a fit leaves behind."""
+        self.model_, self.settings_ = fitted.model, fitted.settings
+        self.calibration_error_ = fitted.calibration_error
+        self._sketches = fitted.memory.result()
+        self._record = replace(
+            record,
+            parameters=written_parameters(self),  # learners may count their calls
+            rows=fitted.rows_digest,
+            vote=fitted.model.ledger.vote_digest,
         )
-        self._several_labels = examples.signs.shape[1] > 1 and examples.labels is None
-        return replace(examples, numbers=divided.rows, copies=divided.number)
 
-    _comparable = certifying.comparable
+    def _explained_interrupt(self, interrupt: KeyboardInterrupt) -> KeyboardInterrupt:
+        """Add to Ctrl-C what is kept."""
+        # one look at certifying rows has spent all of delta, so that nothing can go on
+        counted = self.certify == "holdout" and not self.warm_start
+        goes_on = "" if counted else ", or go on with warm_start=True"
+        interrupt.add_note(
+            f"pacboost: the {len(self.model_.ledger)} rounds done before the interrupt are kept; "
+            f"the estimator can be used{goes_on}"
+        )
+        return interrupt
 
-    def _learned(self, X: Any) -> Any:
-        """Prepare training rows for reading; text classifiers learn the vocabulary here."""
-        return X
+    @property
+    def validation_curves_(self) -> dict[str, list[float]]:
+        """The metric after every round, by the names of the validation sets."""
+        if self._curves is None:
+            raise AttributeError("validation_curves_ is there after a fit with validation rows")
+        return self._curves
 
-    def _hold_for_calibration(
-        self, examples: LabelledRows, seed: int
-    ) -> tuple[LabelledRows, LabelledRows | None]:
-        usual = type(self).calibrate
-        if self.calibrate in (None, usual):
-            return examples, None
-        if self.calibrate not in calibration.NAMES:
-            names = calibration.NAMES if usual is None else (usual, *calibration.NAMES)
-            allowed = ", ".join(repr(name) for name in names)
-            raise ParameterError(
-                f"calibrate is {self.calibrate!r}; it may be {allowed} or None",
-                parameter="calibrate",
-            )
-        if self._several_labels:
-            raise ParameterError(
-                "calibrate is for one label a row; set calibrate=None", parameter="calibrate"
-            )
-        share = real_number("validation_fraction", self.validation_fraction)
-        return split_by_class(examples, "validation_fraction", share, seed + CALIBRATE)
 
-    def _read_validation(self, X: Any, y: Any) -> LabelledRows:
-        table = open_table(self, X, reset=False)
-        return label_rows(table, y, self.classes_, "y_val", several=self.several_labels_)
+class EstimatorChooser(Chooser):
+    """Chooses by the parameters of an estimator."""
 
-    def _keep(self, ready: Prepared, run: Run, found: calibration.Calibration | None) -> None:
-        """Turn the finished rounds into a model with its certificate."""
-        model = self._boosted(run, calibration=self._calibrated(ready, run, found))
-        with suppress(NotCertified):
-            model = replace(model, certificate=training_error(model.ledger))
-        self.model_ = model
-        if ready.apart is not None:
-            self.model_ = certifying.certify_by(self, ready.apart)
+    patience = PATIENCE_OF_CLASSES
+    """Rounds without progress that end a run, where ``early_stopping`` is not a number."""
 
-    def _calibrated(
-        self, ready: Prepared, run: Run, found: calibration.Calibration | None
-    ) -> calibration.Calibration | None:
-        """Fit the calibration on rows held back for it, and measure its calibration error.
 
-        The error is measured on halves of those rows that did not take part in the fit.
-        """
-        self.__dict__.pop("calibration_error_", None)
-        rows = ready.calibrating
-        if rows is None or self.classes_.size == 1 or self.calibrate is None:
-            return found
-        scores = run.vote().scores(rows.table)
-        labels = rows.classes()
-        method = curve_for(self.calibrate, labels.size)
-        fitted = calibration.fit(method, scores, labels, rows.weights)
-        self.calibration_error_ = calibration.crossed_error(method, scores, labels, rows.weights)
-        return fitted
+class Boosting(BoostingFit, VoteClassifier):
+    """A classifier that boosts."""
 
-    def _warn(self, run: Run) -> None:
-        warn_of_one_class(self.classes_)
-        said = ""
-        if self.classes_.size == 1:
-            return
-        if not run.done:
-            said = (
-                "the weak learner found no rule better than guessing, so the vote is empty and "
-                "every prediction is a tie; give it other features or a richer weak learner"
-            )
-        elif run.stopped == StopReason(Stop.NO_EDGE) and all(
-            len(done.hypothesis.values) == 1 for done in run.done
-        ):
-            said = (
-                f"no split of the {run.sample.n_rows} rows was found, so every prediction is the "
-                "same; give more rows, other features, or a smaller min_leaf_rows"
-            )
-        elif run.stopped is not None and run.stopped.kind is Stop.BROKEN_PROMISE:
-            said = f"boosting ended before its time (rounds done: {len(run.done)}): {run.stopped}"
-        never = never_named(run, NEVER_NAMED) if run.done and not said else []
-        if said:
-            warn(said, NoEdgeWarning)
-        elif never:
-            warn(
-                f"the model never says {self.classes_.tolist()[never[0]]!r}, a rare class, not "
-                "even for a training row, so it will find hardly any of its rows. Fit with "
-                "balanced class weights, or choose a threshold by what mistakes cost",
-                RareClassWarning,
-            )
+    def _keep(self, fitted: Fitted, record: RunRecord) -> None:
+        super()._keep(fitted, record)
+        self.classes_ = fitted.model.classes
+        self._several_labels = fitted.model.ledger.several_labels

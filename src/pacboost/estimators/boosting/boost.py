@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from pacboost.boosters.adaboost import AdaBoost
-from pacboost.boosters.choose import as_booster
-from pacboost.boosters.exponential_weights import ExponentialWeights
-from pacboost.boosters.logit import Logit
-from pacboost.boosters.objective import CustomObjective
 from pacboost.boosters.registry import BOOSTERS
-from pacboost.errors import ParameterError
-from pacboost.estimators.boosting.base import Boosting
-from pacboost.estimators.fitting import parameters
+from pacboost.estimators.boosting.base import Boosting, EstimatorChooser
+from pacboost.estimators.boosting.choosing import TreesChooser
 from pacboost.estimators.fitting.parameters import (
-    begins_by_prior,
-    most_rounds,
     named,
-    pairs_wanted,
-    share_of_rows,
-    tree_changes,
-    with_fields,
 )
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.fit.recipe import Recipe
-from pacboost.fit.rows import LabelledRows
-from pacboost.fit.settings import NO_TRIAL_BELOW, Settings
-from pacboost.learners.choose import as_learner
-from pacboost.learners.growing import WHY_TWO_CLASSES as WHY
-from pacboost.learners.learner import Learner
-from pacboost.learners.tree import Tree
-from pacboost.numerics.checks import real_number
 
 
 @accepts_aliases
@@ -162,65 +141,8 @@ class BoostClassifier(Boosting):
 
     _nested = ("booster", "learner")
 
-    def _recipe(self, examples: LabelledRows) -> Recipe:
-        choice, own = named(self.booster)
-        if choice == "logit" and self.several_labels_:
-            choice = "adaboost"
-        booster = as_booster(choice).for_classes(self.classes_.size)
-        logistic = choice == "logit" and named(self.learner)[0] == "tree"
-        rows, classes = examples.counting().n_rows, examples.signs.shape[1]
-        quality = parameters.quality_of(self)
-        usual = Settings.for_classes(rows, classes, logistic=logistic, quality=quality)
-        pairs = pairs_wanted(self)
-        if pairs is not None:
-            usual = usual.for_single_columns(
-                pairs, quality, stops=logistic and rows > NO_TRIAL_BELOW
-            )
-        learner = self._learner(examples, usual)
-        changes: dict[str, Any] = {}
-        if isinstance(choice, str) or isinstance(booster, CustomObjective):
-            if isinstance(learner, Tree) and hasattr(booster, "learning_rate"):
-                changes["learning_rate"] = usual.learning_rate
-            if isinstance(booster, Logit | CustomObjective):
-                changes |= {"prior": begins_by_prior(self), "l2": usual.l2 * examples.one_row}
-            if isinstance(booster, AdaBoost) and isinstance(learner, Tree):
-                changes["confidence_rated"] = own.get("multiclass", "mh") == "mh"
-        if self.learning_rate is not None:
-            changes["learning_rate"] = real_number("learning_rate", self.learning_rate)
-        if self.l2 is not None:
-            changes["l2"] = real_number("l2", self.l2)
-        booster = with_fields(booster, changes | own, "booster")
-        if pairs and not isinstance(booster, Logit | CustomObjective | ExponentialWeights):
-            raise ParameterError(
-                f"interactions={pairs} chooses pairs by what rows ask for after a vote, which "
-                f"{booster.name} does not know; take booster='logit', or interactions=0",
-                parameter="interactions",
-            )
-        rounds = usual.n_estimators if parameters.patience(self) is None else usual.most
-        rounds = int(booster.last_round) if math.isfinite(booster.last_round) else rounds
-        rounds, share = most_rounds(self, rounds, booster), share_of_rows(self, usual.subsample)
-        larger = learner
-        if usual.larger:
-            larger = self._learner(examples, replace(usual, max_leaves=usual.larger))
-        return Recipe(
-            learner, booster, rounds, 0, share, usual=usual, pairs=pairs,
-            larger=None if larger == learner else larger,
-        )  # fmt: skip
-
-    def _learner(self, examples: LabelledRows, usual: Settings) -> Learner:
-        """Return the learner, with automatic values where neither parameters nor it have any."""
-        changes = tree_changes(self, examples)
-        if "monotone" in changes and examples.signs.shape[1] > 1:
-            raise ParameterError(
-                f"monotone_constraints are for two classes, and y has {self.classes_.size}: {WHY}",
-                parameter="monotone_constraints",
-            )
-        choice, own = named(self.learner)
-        if choice == "tree":
-            names = ("max_leaves", "max_features", "min_leaf_rows")
-            changes = {name: getattr(usual, name) for name in names} | changes
-        learner, changes = as_learner(choice, "learner"), changes | own
-        return with_fields(learner, changes, "learner") if changes else learner
+    def _chooser(self) -> EstimatorChooser:
+        return TreesChooser(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

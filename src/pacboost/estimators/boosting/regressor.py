@@ -15,10 +15,9 @@ from pacboost.boosters.choose import as_loss
 from pacboost.boosters.objective import CustomLoss
 from pacboost.boosters.regression import Gamma, Square
 from pacboost.errors import ParameterError
-from pacboost.estimators.boosting.fit import BoostingFit, FitInputs, Prepared
+from pacboost.estimators.boosting.base import BoostingFit, EstimatorChooser
 from pacboost.estimators.fitted import explaining
 from pacboost.estimators.fitting import parameters
-from pacboost.estimators.fitting.continuing import begin_record
 from pacboost.estimators.fitting.parameters import (
     most_rounds,
     pairs_wanted,
@@ -27,29 +26,24 @@ from pacboost.estimators.fitting.parameters import (
     tree_changes,
     with_fields,
 )
-from pacboost.estimators.inputs.division import undivided
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import takes_rows
-from pacboost.estimators.inputs.examples import read_numbers
-from pacboost.estimators.inputs.tables import warn_of_dense
-from pacboost.fit.fit import AUTO, Ask, plan
+from pacboost.fit.ask import Ask, FitRows
+from pacboost.fit.continuing import RunRecord
 from pacboost.fit.recipe import Recipe
-from pacboost.fit.rows import LabelledRows
-from pacboost.fit.settings import MANY_ROWS, PATIENCE_OF_NUMBERS, Settings
+from pacboost.fit.settings import PATIENCE_OF_NUMBERS, Settings
 from pacboost.hypotheses.vote import Scores
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import RegressorLearner
 from pacboost.learners.tree import Tree
 from pacboost.ledgers.ledger import LOG_LINK
 from pacboost.models.answers import asked
-from pacboost.models.calibration import Calibration
 from pacboost.models.explain import explanation
 from pacboost.models.explain.importances import Importances
 from pacboost.models.model import Model
 from pacboost.numerics.checks import real_number
 from pacboost.sources.explained_errors import checked_by_scikit_learn
 from pacboost.training.metrics import Metric, metric_of
-from pacboost.training.run.loop import Run
 
 
 @accepts_aliases
@@ -191,7 +185,6 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     verbose: bool | int | str = "auto"
     random_state: Any = None
 
-    _patience = PATIENCE_OF_NUMBERS
     _with_targets = explaining.with_targets
 
     @takes_rows
@@ -241,58 +234,63 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         sample, measure = self._with_targets(X, y), self._measure(metric)
         return explaining.shuffled(self, sample, measure, repeats, random_state)
 
-    def _prepare(self, inputs: FitInputs) -> Prepared:
-        self._record = begin_record(self, fitted=hasattr(self, "model_"))
-        X, y = inputs.X, inputs.y
-        number = undivided(X, y, self._equal_rows).number
-        everyone = replace(read_numbers(self, X, y, inputs.sample_weight), copies=number)
-        ask = self._ask(everyone)
-        recipe = self._recipe(everyone)
-        if everyone.table.entries is not None and not recipe.learner.sparse:
-            warn_of_dense(everyone.table)
-        assert everyone.targets is not None
-        recipe.booster.check_targets(everyone.targets, "y")
-        trial = plan(self._fit_rows(everyone, inputs), recipe, ask)
-        self._remember(everyone.table, *([] if trial.held is None else [trial.held.table]))
-        return Prepared(trial)
+    def _ask(self, record: RunRecord) -> Ask:
+        # a function as loss says nothing that "auto" could measure
+        is_measurable = not (callable(self.loss) and self.eval_metric == "loss")
+        return replace(super()._ask(record), predicts_numbers=True, is_measurable=is_measurable)
 
-    def _ask(self, everyone: LabelledRows, *, tried: float = 0.0) -> Ask:
-        """Add what is special to numbers: few rows are tried on, and boosted on in the end."""
-        tried = 0.0 if self.warm_start else self._usual(everyone.n_rows).tried
-        ask = super()._ask(everyone, tried=tried)
-        # a loss of the user's own says nothing that "auto" could measure
-        nothing = callable(self.loss) and self.eval_metric == "loss"
-        auto = isinstance(self.early_stopping, str) and self.early_stopping == AUTO
-        return replace(
-            ask, stops=ask.stops and not (nothing and auto), refits_below=MANY_ROWS,
-            keeps_rounds=auto,
-        )  # fmt: skip
+    def _chooser(self) -> EstimatorChooser:
+        return NumbersChooser(self)
 
-    def _usual(self, rows: int) -> Settings:
-        trees = self.learner is None or isinstance(self.learner, Tree | str)
-        leaf = 20 if self.loss == "quantile" else 3  # a quantile far out needs rows
-        quality = parameters.quality_of(self)
-        return Settings.for_numbers(
-            rows, self.n_features_in_, trees=trees, leaf=leaf, quality=quality
-        )
+    def _measure(self, choice: Any) -> Metric:
+        """Return a metric; where the loss is a function, its record holds the squared error."""
+        if self.model_.ledger.potential == CustomLoss.potential:
+            return metric_of("square" if choice == "loss" else choice, Square())
+        return metric_of(choice, NumbersChooser(self).booster(Settings.for_numbers(1, 1)))
 
-    def _recipe(self, examples: LabelledRows) -> Recipe:
-        pairs, usual = pairs_wanted(self), self._usual(examples.counting().n_rows)
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = isinstance(self.loss, str) and self.loss in LOG_LINK
+        return tags
+
+
+@dataclass(frozen=True, eq=False)
+class NumbersChooser(EstimatorChooser):
+    """Chooses for BoostRegressor."""
+
+    asked: BoostRegressor
+
+    patience = PATIENCE_OF_NUMBERS
+
+    def _usual(self, rows: int, columns: int) -> Settings:
+        asked = self.asked
+        trees = asked.learner is None or isinstance(asked.learner, Tree | str)
+        leaf = 20 if asked.loss == "quantile" else 3  # a quantile far out needs rows
+        quality = parameters.quality_of(asked)
+        return Settings.for_numbers(rows, columns, trees=trees, leaf=leaf, quality=quality)
+
+    def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
+        """Return the loss with trees, or with another regressor."""
+        asked, examples = self.asked, rows.learn
+        columns = examples.table.n_columns
+        pairs, usual = pairs_wanted(asked), self._usual(examples.counting().n_rows, columns)
         if pairs is not None:
-            usual = usual.for_single_columns(pairs, self.quality)
-        booster = self._chosen_loss(replace(usual, l2=usual.l2 * examples.one_row))
-        changes = tree_changes(self, examples)
-        if self.learner in (None, "tree"):
+            usual = usual.for_single_columns(pairs, asked.quality)
+        booster = self.booster(replace(usual, l2=usual.l2 * examples.one_row))
+        changes = tree_changes(asked, examples)
+        if asked.learner in (None, "tree"):
             names = ("max_leaves", "max_features", "min_leaf_rows")
             changes = {name: getattr(usual, name) for name in names} | changes
         learner = with_fields(self._learner(), changes, "the learner")
-        rounds = usual.most if self._ask(examples).stops else usual.n_estimators
-        rounds = most_rounds(self, rounds, booster)
-        share = share_of_rows(self, usual.subsample)
-        return Recipe(learner, booster, rounds, 0, share, pairs=pairs)
+        # few rows are tried on, and boosted on in the end, unless a later fit goes on from here
+        tried = 0.0 if asked.warm_start else self._usual(examples.n_rows, columns).tried
+        rounds = usual.most if ask.stops(examples.n_rows, tried) else usual.n_estimators
+        rounds = most_rounds(asked, rounds, booster)
+        share = share_of_rows(asked, usual.subsample)
+        return Recipe(learner, booster, rounds, 0, share, pairs=pairs, tried=tried)
 
     def _learner(self) -> Learner:
-        choice = self.learner
+        choice = self.asked.learner
         if choice is None or isinstance(choice, Tree) or choice == "tree":
             return choice if isinstance(choice, Tree) else Tree()
         if not hasattr(choice, "fit") or isinstance(choice, type) or is_classifier(choice):
@@ -303,52 +301,31 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
             )
         return RegressorLearner(choice)
 
-    def _chosen_loss(self, usual: Settings) -> Booster[Any]:
-        chosen, rate = as_loss(self.loss), step_size(self)
+    def booster(self, usual: Settings) -> Booster[Any]:
+        """Return the loss, with automatic values where parameters are not set."""
+        asked = self.asked
+        chosen, rate = as_loss(asked.loss), step_size(asked)
         changes = {"learning_rate": usual.learning_rate if rate is None else rate}
-        if self.l2 is not None:
-            changes["l2"] = real_number("l2", self.l2)
+        if asked.l2 is not None:
+            changes["l2"] = real_number("l2", asked.l2)
         elif isinstance(chosen, Square | Gamma):  # whose l2 counts rows
             changes["l2"] = usual.l2
         changes |= self._setting(chosen.name)
-        return with_fields(chosen, changes, f"loss={self.loss!r}")  # type: ignore[no-any-return]
+        return with_fields(chosen, changes, f"loss={asked.loss!r}")  # type: ignore[no-any-return]
 
     def _setting(self, loss: str) -> dict[str, float]:
-        if loss != "quantile" and self.quantile is not None:
+        asked = self.asked
+        if loss != "quantile" and asked.quantile is not None:
             raise ParameterError(
-                f"quantile is {self.quantile}, but loss is {self.loss!r}; quantile belongs to "
+                f"quantile is {asked.quantile}, but loss is {asked.loss!r}; quantile belongs to "
                 "the loss 'quantile'",
                 parameter="quantile",
             )
         if loss != "quantile":
-            return {"alpha": real_number("alpha", self.alpha)} if loss == "huber" else {}
-        if self.quantile is None:
+            return {"alpha": real_number("alpha", asked.alpha)} if loss == "huber" else {}
+        if asked.quantile is None:
             raise ParameterError(
                 "quantile is None, but loss is 'quantile'; give a number between 0 and 1",
                 parameter="quantile",
             )
-        return {"quantile": real_number("quantile", self.quantile)}
-
-    def _read_validation(self, X: Any, y: Any) -> LabelledRows:
-        rows = read_numbers(self, X, y, name="y_val")
-        assert rows.targets is not None
-        self._chosen_loss(self._usual(rows.n_rows)).check_targets(rows.targets, "y_val")
-        return rows
-
-    def _measure(self, choice: Any) -> Metric:
-        """Return a metric; where the loss is a function, its record holds the squared error."""
-        if self.model_.ledger.potential == CustomLoss.potential:
-            return metric_of("square" if choice == "loss" else choice, Square())
-        return metric_of(choice, self._chosen_loss(self._usual(1)))
-
-    def _keep(self, ready: Prepared, run: Run, found: Calibration | None) -> None:
-        """Turn the finished rounds into a model; nothing is certified."""
-        self.model_ = self._boosted(run)
-
-    def _warn(self, run: Run) -> None:
-        """Warn of nothing: without a single tree the mean is still a useful prediction."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.positive_only = isinstance(self.loss, str) and self.loss in LOG_LINK
-        return tags
+        return {"quantile": real_number("quantile", asked.quantile)}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -15,49 +14,64 @@ from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_booster
 from pacboost.boosters.logit import Logit
 from pacboost.errors import DataError
-from pacboost.estimators.boosting.base import Boosting
+from pacboost.estimators.boosting.base import Boosting, EstimatorChooser
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.fitting.parameters import begins_by_prior, most_rounds, with_fields
 from pacboost.estimators.inputs.documented import accepts_aliases, documented_like
 from pacboost.estimators.inputs.estimator import takes_rows
+from pacboost.fit.ask import Ask, FitRows
 from pacboost.fit.recipe import Recipe
-from pacboost.fit.rows import LabelledRows
 from pacboost.fit.settings import PATIENCE_OF_TEXTS, TEXT_ROUNDS, TEXT_ROUNDS_AFTER_LINEAR
 from pacboost.learners.words import Words
 from pacboost.models.explain import explanation
 from pacboost.models.explain.explanation import Explanation, class_number
 from pacboost.models.model import answer_names
+from pacboost.models.schema import ColumnOptions
 from pacboost.numerics.checks import positive_whole, real_number
-from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.sparse import WordTable
-from pacboost.sources.table import Table
 from pacboost.sources.text import MAX_FEATURES, TextFeatures
 from pacboost.training.run.linear_words import LinearWords
 
-# How texts are read: by a vocabulary that is learned from the training rows alone.
-#
-# Rows of a mixed table are read in the same way; their numbers and categories become words too.
-
 Features = TextFeatures | MixedFeatures
-
-
-def fingerprints(texts: list[str]) -> ArrayTable:
-    """Return three numbers of 24 bits for every text, equal for equal texts.
-
-    >>> both = fingerprints(["lost my card", "Lost my card"]).rows()
-    >>> (both[0] == both[1]).tolist()
-    [False, False, False]
-    """
-    plain = (text.encode(errors="surrogatepass") for text in texts)
-    digests = b"".join(hashlib.blake2b(text, digest_size=12).digest() for text in plain)
-    return ArrayTable((np.frombuffer(digests, dtype="<u4").reshape(-1, 3) >> 8).astype(np.float64))
-
-
 CLASSES_NAMED = 3
+
+
+@dataclass(frozen=True, eq=False)
+class TextColumns:
+    """How texts are read, alone or beside other columns, before the vocabulary is learned.
+
+    Rows of a mixed table are read as texts are: their numbers and categories become words, too.
+    """
+
+    features: TextFeatures
+    columns: Sequence[str] | None
+    """The columns that hold texts; None for those that read like sentences."""
+
+    def divisible(self, X: Any) -> Any:
+        """Return texts, or columns with texts, of which some rows can be taken."""
+        named = isinstance(X, list | tuple) and X and isinstance(X[0], Mapping)
+        if self.columns is None and (named or is_frame(X)):
+            return Columns.of(X)
+        return self._reader(self.columns).read(X)
+
+    def learn(self, X: Any) -> tuple[Features, WordTable]:
+        """Learn the vocabulary; return the reader that has it, and the table of the rows."""
+        columns = self.columns
+        if columns is None and isinstance(X, Columns):
+            columns = X.sentences()
+            if not columns:
+                raise DataError(
+                    "none of the columns reads like sentences; name those that hold texts in "
+                    f"text_columns, of {', '.join(map(repr, X.cells))}"
+                )
+        return self._reader(columns).learn(X)
+
+    def _reader(self, columns: Sequence[str] | None) -> Features:
+        return self.features if columns is None else MixedFeatures.checked(self.features, columns)
 
 
 @accepts_aliases
@@ -167,7 +181,6 @@ class TextBoostClassifier(Boosting):
     device: str = "cpu"
     verbose: bool | int | str = "auto"
     random_state: Any = None
-    _patience = PATIENCE_OF_TEXTS
 
     _other_meaning = ("max_features",)
     """Parameters that mean something else than in other classes: here the size of the vocabulary,
@@ -210,34 +223,8 @@ class TextBoostClassifier(Boosting):
     def _as_one_row(self, x: Any) -> Any:
         return x if is_frame(x) else [x]
 
-    def _recipe(self, examples: LabelledRows) -> Recipe:
-        length = positive_whole("length", self.length)
-        drawn = self.candidates
-        drawn = None if drawn is None else positive_whole("candidates", drawn)
-        learner = Words(length, drawn, bool(self.abstain))
-        booster = self._booster(examples.signs.shape[1])
-        # not beside other columns, nor with a booster that the user has made
-        linear = isinstance(self._reading, TextFeatures) and isinstance(self.booster, str)
-        openings = (LinearWords(),) if linear and isinstance(booster, Logit) else ()
-        usual = TEXT_ROUNDS_AFTER_LINEAR if openings else TEXT_ROUNDS
-        return Recipe(learner, booster, most_rounds(self, usual, booster), openings=openings)
-
-    def _booster(self, outputs: int) -> Booster[Any]:
-        choice = self.booster
-        if choice == "logit" and self._several_labels:
-            choice = "adaboost"
-        booster = as_booster(choice)
-        changes: dict[str, Any] = {}
-        if isinstance(choice, str):
-            rate = real_number("learning_rate", self.learning_rate)
-            changes = {"learning_rate": rate} if hasattr(booster, "learning_rate") else {}
-            if isinstance(booster, Logit):  # which counts l2 in rows of its first weight
-                classes = max(2, outputs)
-                l2 = real_number("l2", self.l2) * classes**2 / (4 * (classes - 1))
-                changes |= {"prior": begins_by_prior(self), "l2": l2}
-            if isinstance(booster, AdaBoost):
-                changes["confidence_rated"] = True
-        return with_fields(booster, changes, "booster")  # type: ignore[no-any-return]
+    def _chooser(self) -> EstimatorChooser:
+        return WordsChooser(self)
 
     @property
     def features_(self) -> Features:
@@ -246,41 +233,8 @@ class TextBoostClassifier(Boosting):
         assert text is not None  # every fit leaves it
         return text
 
-    def _rows_to_compare(self, X: Any) -> ArrayTable:
-        """Return fingerprints of the texts, as they came."""
-        return fingerprints(self.features_.lines(self.features_.read(X)))
-
-    def _given(self, X: Any) -> Any:
-        if X is None:
-            return None
-        named = isinstance(X, list | tuple) and X and isinstance(X[0], Mapping)
-        if self.text_columns is None and (named or is_frame(X)):
-            return Columns.of(X)
-        return self._options(self.text_columns).read(X)
-
-    def _seen(self, given: Sequence[Any], tables: Iterable[Table]) -> list[Table]:
-        return [self._comparable(rows) for rows in given]
-
-    def _learned(self, X: Any) -> Any:
-        """Learn the vocabulary from the training rows, and give these as a table."""
-        named = self.text_columns
-        if named is None and isinstance(X, Columns):
-            named = X.sentences()
-            if not named:
-                raise DataError(
-                    "none of the columns reads like sentences; name those that hold texts in "
-                    f"text_columns, of {', '.join(map(repr, X.cells))}"
-                )
-        features, table = self._options(named).learn(X)
-        self._reading, self.n_features_in_ = features, table.n_columns
-        return table
-
-    def _comparable(self, X: Any, other: Any = None) -> Table:
-        """Return fingerprints of texts, in which words that were not learned count, too."""
-        return fingerprints(self._reading.lines(X))
-
-    def _options(self, columns: Sequence[str] | None) -> Features:
-        options = TextFeatures.checked(
+    def _column_options(self) -> ColumnOptions:
+        features = TextFeatures.checked(
             ngrams=self.ngrams,
             skips=self.skips,
             characters=self.characters,
@@ -291,17 +245,50 @@ class TextBoostClassifier(Boosting):
             beginning=self.beginning,
             prefixes=self.prefixes,
         )
-        return options if columns is None else MixedFeatures.checked(options, columns)
-
-    def _read_validation(self, X: Any, y: Any) -> LabelledRows:
-        return super()._read_validation(self._reading.transform(X), y)
-
-    def _open(self, X: Any) -> WordTable:
-        check_is_fitted(self)
-        return self.features_.transform(X)
+        return ColumnOptions(type(self).__name__, text=TextColumns(features, self.text_columns))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = tags.input_tags.sparse = tags.input_tags.allow_nan = False
         return tags
+
+
+@dataclass(frozen=True, eq=False)
+class WordsChooser(EstimatorChooser):
+    """Chooses for TextBoostClassifier."""
+
+    asked: TextBoostClassifier
+
+    patience = PATIENCE_OF_TEXTS
+
+    def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
+        """Return lists of words, for texts alone after a linear round."""
+        asked = self.asked
+        length = positive_whole("length", asked.length)
+        drawn = asked.candidates
+        drawn = None if drawn is None else positive_whole("candidates", drawn)
+        learner = Words(length, drawn, bool(asked.abstain))
+        booster = self._booster(rows)
+        # not beside other columns, nor with a booster that the user has made
+        linear = isinstance(rows.schema.text, TextFeatures) and isinstance(asked.booster, str)
+        openings = (LinearWords(),) if linear and isinstance(booster, Logit) else ()
+        usual = TEXT_ROUNDS_AFTER_LINEAR if openings else TEXT_ROUNDS
+        return Recipe(learner, booster, most_rounds(asked, usual, booster), openings=openings)
+
+    def _booster(self, rows: FitRows) -> Booster[Any]:
+        asked, choice = self.asked, self.asked.booster
+        if choice == "logit" and rows.has_several_labels:
+            choice = "adaboost"
+        booster = as_booster(choice)
+        changes: dict[str, Any] = {}
+        if isinstance(choice, str):
+            rate = real_number("learning_rate", asked.learning_rate)
+            changes = {"learning_rate": rate} if hasattr(booster, "learning_rate") else {}
+            if isinstance(booster, Logit):  # which counts l2 in rows of its first weight
+                classes = max(2, rows.learn.signs.shape[1])
+                l2 = real_number("l2", asked.l2) * classes**2 / (4 * (classes - 1))
+                changes |= {"prior": begins_by_prior(asked), "l2": l2}
+            if isinstance(booster, AdaBoost):
+                changes["confidence_rated"] = True
+        return with_fields(booster, changes, "booster")  # type: ignore[no-any-return]

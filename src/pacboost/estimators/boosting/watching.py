@@ -2,52 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pacboost.estimators.fitting.callbacks import TaskOfRounds
 from pacboost.estimators.inputs.parameters import callables, progress_after
+from pacboost.fit.ask import FitRows
+from pacboost.fit.fit import model_of
 from pacboost.fit.recipe import Recipe
-from pacboost.fit.rows import LabelledRows, validation_sample
+from pacboost.fit.rows import validation_sample
 from pacboost.fit.trial import Watcher
+from pacboost.models.model import Model
 from pacboost.training.run.loop import Run
 from pacboost.training.run.stop_reason import Stop, StopReason
 
 if TYPE_CHECKING:
-    from pacboost.estimators.boosting.fit import BoostingFit, Prepared
+    from pacboost.estimators.boosting.base import BoostingFit
 
 
 class RoundsWatcher(Watcher):
     """Follows the rounds of an estimator's fit: progress, callbacks, further validation rows."""
 
-    def __init__(
-        self,
-        estimator: BoostingFit,
-        ready: Prepared,
-        first: str,
-        others: Sequence[tuple[str, LabelledRows]],
-        told: dict[str, Any],
-    ) -> None:
-        self.estimator, self.ready, self.told = estimator, ready, told
-        self.first, self.others = first, others
-        """The name of the first validation set, and the other sets."""
-        self.run: Run | None = None
-        """The run that is kept if the fit is interrupted."""
-        estimator.__dict__.pop("validation_curves_", None)
+    rows: FitRows
+
+    def __init__(self, estimator: BoostingFit, first: str, told: dict[str, Any]) -> None:
+        self.estimator, self.told = estimator, told
+        self.first = first
+        """The name of the first validation set."""
+        self.curves: dict[str, list[float]] | None = None
+        """The metric after every round, by validation sets."""
+
+    def begins(self, rows: FitRows) -> None:
+        """Keep the rows: there are further validation sets among them."""
+        self.rows = rows
 
     def leads(self, recipe: Recipe, run: Run, *, last: bool) -> None:
-        """Show its settings and curves; the last run may go on from an earlier fit."""
-        self.run, self.estimator.settings_ = run, recipe.settings()
-        if last:
-            run.fingerprint.begin()
-            self.estimator._go_on(run, recipe, self.ready)
+        """Follow the curves of the run."""
         if run.watch is None:  # the curves stay those of the trial
             return
-        for name, rows in self.others:
+        for name, rows in self.rows.measured:
             run.watch_also(name, validation_sample(rows, run.sample))
-        self.estimator.validation_curves_ = run.validation_curves(self.first)
+        self.curves = run.validation_curves(self.first)
 
     def advance(self, run: Run, rounds: int, *, last: bool) -> None:
         """Run the rounds with a progress bar; callbacks see the last run only."""
@@ -56,7 +52,7 @@ class RoundsWatcher(Watcher):
             watchers = callables("callbacks", estimator.callbacks if last else None)
             if self.told:
                 tasks = TaskOfRounds(
-                    estimator, left, lambda: {"model_": estimator._boosted(run)}, **self.told
+                    estimator, left, lambda: {"model_": self._so_far(run)}, **self.told
                 )
                 watchers.append(stack.enter_context(tasks))
             one_by_one = bool(watchers)
@@ -71,3 +67,7 @@ class RoundsWatcher(Watcher):
                 if any(wishes):
                     run.stopped = StopReason(Stop.CALLBACK)
         run.keep_best()
+
+    def _so_far(self, run: Run) -> Model:
+        assert self.leader is not None
+        return model_of(self.rows, self.leader[0], run)

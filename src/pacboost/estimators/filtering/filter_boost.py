@@ -20,18 +20,18 @@ from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.parameters import named
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import fits_rows, takes_rows
-from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import (
     callables,
     progress_after,
     read_seconds,
 )
-from pacboost.estimators.inputs.tables import open_table, set_features, warn_of_one_class
+from pacboost.fit.targets import read_labels, warn_of_one_class
 from pacboost.kernels.runtime.threads import using
+from pacboost.models.schema import Schema
 from pacboost.samples.same_example import check_copies
+from pacboost.sources.optional import is_collection
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import open_source
-from pacboost.sources.oracles.dask_collections import is_collection
 from pacboost.sources.oracles.oracle import OUT_OF_TIME, AbstractOracle, reading_until
 from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.sources.oracles.stream import PushedOracle
@@ -166,7 +166,7 @@ class FilterBoostClassifier(VoteClassifier):
             return self.fit_source((X, y), copies=copies)
 
         def rows(seed: int) -> AbstractOracle:
-            values, labels = check_rows(self, X, y)
+            self._schema, values, labels = check_rows(self._column_options(), X, y)
             return ArrayOracle(values, labels, seed)
 
         return self._fit(rows, None, check_copies(copies))
@@ -202,7 +202,7 @@ class FilterBoostClassifier(VoteClassifier):
         def opened(seed: int) -> AbstractOracle:
             seconds = read_seconds("timeout", timeout)
             oracle = open_source(source, target, seed, client, seconds, **options)
-            set_features(self, oracle.n_columns, oracle.names)
+            self._schema = Schema(oracle.n_columns, oracle.names, owner=type(self).__name__)
             return oracle
 
         return self._fit(opened, classes, check_copies(copies))
@@ -236,7 +236,10 @@ class FilterBoostClassifier(VoteClassifier):
         classes: ArrayLike | None,
         copies: str,
     ) -> None:
-        table = open_table(self, X, reset=stream is None)
+        if stream is None:
+            self._schema, table = Schema.learn(X, self._column_options())
+        else:
+            table = self._schema.read(X)
         labels = read_labels(y, table.n_rows)
         named_classes = None if classes is None else np.unique(np.asarray(classes))
         if stream is not None:
@@ -299,8 +302,8 @@ class FilterBoostClassifier(VoteClassifier):
         by_rows, by_test = (
             (None, None) if self._refusal else session.certificates(float(self.delta))
         )
-        rows, bins, vote = run.candidates.oracle, run.encoder.bins, run.vote_so_far.vote()
-        model = self._model_of(rows, bins, vote, run.ledger())
+        bins, vote = run.encoder.bins, run.vote_so_far.vote()
+        model = self._model_of(self._schema, bins, vote, run.ledger())
         digest = model.digest()
         self.stop_certificate_ = None if by_test is None else by_test.of(digest)
         certificate = by_rows.of(digest) if by_rows else self.stop_certificate_

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils.validation import validate_data
 
 from pacboost.boosters.bounded_weights import FilteringBooster
 from pacboost.boosters.choose import as_booster
@@ -28,7 +27,6 @@ from pacboost.estimators.fitting.parameters import (
     with_a_rule,
     with_fields,
 )
-from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import (
     RESERVE,
     USUAL,
@@ -38,7 +36,7 @@ from pacboost.estimators.inputs.parameters import (
     resident,
     rows_in,
 )
-from pacboost.estimators.inputs.tables import open_table
+from pacboost.fit.targets import read_labels
 from pacboost.kernels.runtime.threads import threads
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
@@ -46,10 +44,10 @@ from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.models.file.checkpoint import load as load_checkpoint
 from pacboost.models.model import answer_names
+from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.samples.bins import Bins, fit_bins
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.explained_errors import checked_by_scikit_learn
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.arrow import release_memory
 from pacboost.sources.oracles.blocks import trim
@@ -186,26 +184,24 @@ def seed_of_run(estimator: FilterBoostClassifier) -> int:
     return draw_seed(estimator.random_state)
 
 
-def check_rows(estimator: FilterBoostClassifier, X: object, y: object) -> tuple[Any, NDArray[Any]]:
-    """Return rows and labels; the cells of large arrays are checked when they are drawn."""
+def check_rows(options: ColumnOptions, X: object, y: object) -> tuple[Schema, Any, NDArray[Any]]:
+    """Return columns, rows and labels; cells of large arrays are checked when they are drawn."""
     is_matrix = isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and X.ndim == 2
     if isinstance(X, np.ndarray) and is_matrix and X.size > CELLS_TO_CHECK:
-        with checked_by_scikit_learn():
-            validate_data(estimator, X, skip_check_array=True, reset=True)
         labels = np.asarray(y)
         if labels.ndim != 1 or labels.dtype.kind not in "iubUT":
             labels = read_labels(y, len(X))
         if labels.size != len(X):
             raise DataError(f"X has {len(X)} rows and y {labels.size} labels; give one for each")
-        return X, labels
-    table = open_table(estimator, X, reset=True)
+        return Schema(X.shape[1], owner=options.owner), X, labels
+    schema, table = Schema.learn(X, options)
     labels = read_labels(y, table.n_rows)
     if table.names is not None:
-        return X, labels
+        return schema, X, labels
     if sparse.issparse(X):
         matrix: Any = X
-        return matrix.tocsr(), labels
-    return np.ascontiguousarray(table.rows()), labels
+        return schema, matrix.tocsr(), labels
+    return schema, np.ascontiguousarray(table.rows()), labels
 
 
 @dataclass(frozen=True)

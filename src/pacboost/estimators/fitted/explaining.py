@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.fitting.parameters import feature_number
-from pacboost.estimators.inputs.examples import label_rows
-from pacboost.estimators.inputs.labels import read_labels, read_targets
 from pacboost.estimators.inputs.parameters import draw_seed
-from pacboost.fit.rows import LabelledRows
+from pacboost.fit.examples import label_rows, mistaken
+from pacboost.fit.targets import read_labels, read_targets
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Scores
 from pacboost.kernels.runtime.threads import using
@@ -26,7 +25,7 @@ from pacboost.models.explain.importances import Importances, permutation_importa
 from pacboost.models.model import Model
 from pacboost.numerics import markup
 from pacboost.numerics.checks import meant, positive_whole
-from pacboost.numerics.exact import wrong_answers, wrong_classes, wrong_margins
+from pacboost.numerics.exact import wrong_answers
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import CategorisedArray
 from pacboost.sources.dataframe import is_frame
@@ -38,15 +37,6 @@ from pacboost.training.run.margins import NAMING, largest, margins_of, normalise
 # Which rows a vote gets wrong, and how well it ranks labels.
 #
 # Ties count as mistakes, and so do labels that are no class.
-
-
-def mistaken(scores: Scores, examples: LabelledRows) -> NDArray[np.bool_]:
-    """Return which rows the vote gets wrong, ties included; of several labels, if any is wrong."""
-    rows = examples.n_rows
-    scores = scores.reshape(rows, -1)
-    if examples.labels is None:
-        return np.asarray(wrong_margins(scores * examples.signs).any(axis=1))
-    return wrong_classes(scores, examples.labels)
 
 
 def judging(estimator: Any, X: Any, y: Any) -> tuple[Table, Callable[[Scores], NDArray[np.bool_]]]:

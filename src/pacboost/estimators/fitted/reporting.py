@@ -16,12 +16,11 @@ from pacboost.bounds.family import Family
 from pacboost.errors import DataTypeError
 from pacboost.estimators.fitted.explaining import margins_after, refuse_half
 from pacboost.estimators.inputs.estimator import takes_rows
-from pacboost.estimators.inputs.examples import label_rows
-from pacboost.estimators.inputs.labels import read_labels, read_targets
+from pacboost.fit.examples import label_rows
 from pacboost.fit.rows import LabelledRows
+from pacboost.fit.targets import read_labels, read_targets
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.answers import asked
-from pacboost.models.file import format as model_file
 from pacboost.numerics.exact import wrong_margins
 from pacboost.reports.page.subject import Cells, Evidence, Numbers, Shown, subject_of
 from pacboost.samples.sample import Sample
@@ -45,7 +44,9 @@ def save(self: Any, path: str | Path, *, remember_rows: bool = True) -> None:
     ``pacboost.certify`` refuses them later. ``remember_rows=False`` leaves it out.
     """
     check_is_fitted(self)
-    model_file.save(self.model_, path, self._sketches if remember_rows else ())
+    from pacboost.models.file.format import save as write_model
+
+    write_model(self.model_, path, self._sketches if remember_rows else ())
 
 
 @takes_rows

@@ -29,8 +29,7 @@ from pacboost.estimators.fitted.predicting import (
     several_labels,
 )
 from pacboost.estimators.fitting.parameters import nested, set_nested
-from pacboost.estimators.inputs.estimator import RemembersRows, takes_rows
-from pacboost.estimators.inputs.tables import open_table
+from pacboost.estimators.inputs.estimator import HasSchema, RemembersRows, takes_rows
 from pacboost.hypotheses.function import BlackBox
 from pacboost.hypotheses.partial_dependence import partial_dependence
 from pacboost.hypotheses.shapes import Shapes
@@ -42,23 +41,22 @@ from pacboost.ledgers.ledger import Ledger
 from pacboost.models.explain import explanation
 from pacboost.models.explain.attribution import in_shap_form, shap_trees
 from pacboost.models.explain.importances import Importances
-from pacboost.models.model import Model
+from pacboost.models.model import NO_CLASSES, Model
+from pacboost.models.schema import Schema
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.memory import as_cupy, lies_on_gpu, of_the_library_of
 from pacboost.reports.page.subject import uncertified
 from pacboost.samples.bins import Bins
 from pacboost.sources.explained_errors import explains_input
-from pacboost.sources.levels import NO_LEVELS
 from pacboost.sources.table import Table
 from pacboost.training import metrics
 from pacboost.training.run.margins import NAMING, margins_of, norm, normalised
 
 Answer = TypeVar("Answer")
 Doubles = NDArray[np.float64]
-NO_CLASSES: NDArray[Any] = np.empty(0)
 
 
-class FittedBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
+class FittedBase(HasSchema, RemembersRows, BaseEstimator):  # type: ignore[misc]
     """An estimator whose fit leaves a vote of rules, or of the trees of a forest, in ``model_``."""
 
     model_: Model
@@ -68,6 +66,11 @@ class FittedBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
     save, report = reporting.save, reporting.report
     _nested: tuple[str, ...] = ()
     """The parameters into which ``get_params`` and ``set_params`` reach: booster and learner."""
+
+    @property
+    def schema_(self) -> Schema:
+        """How rows are read: their columns, names and levels, or the words of texts."""
+        return self._fitted("schema_").schema
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return all parameters, with those of booster and learner if they are objects."""
@@ -102,7 +105,7 @@ class FittedBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
         """Read rows as in fit."""
         check_is_fitted(self)
         with using(self.n_jobs), using_gpu(self._on_gpu(X)):
-            return open_table(self, X, reset=False)
+            return self.model_.schema.read(X)
 
     def _answered(self, X: Any, answer: Callable[[Any, Any], Answer]) -> Answer:
         """Return what follows from scores, as the library of the rows has arrays."""
@@ -140,8 +143,6 @@ class VoteBase(FittedBase):
     """An estimator whose fit leaves a vote of rules."""
 
     _repr_mimebundle_ = explaining.bundle
-    _reading: Any = None
-    """How texts are read, where rows hold some."""
     _decide: Any
     """Returns the classes, or the numbers, that scores stand for."""
 
@@ -253,20 +254,16 @@ class VoteBase(FittedBase):
             return explanation.explain(self.model_, table, said, top, **asked)
 
     def _model_of(
-        self, rows: Any, bins: Bins | None, vote: Vote, ledger: Ledger, **more: Any
+        self, schema: Schema, bins: Bins | None, vote: Vote, ledger: Ledger, **more: Any
     ) -> Model:
-        """Make the model of a vote; ``rows`` have the names and the number of the columns."""
-        text = self._reading
+        """Make the model of a vote."""
         ledger.vote_digest = vote_digest(vote)
         return Model(
             classes=getattr(self, "classes_", NO_CLASSES),
-            n_features=rows.n_columns,
-            names=rows.names if text is None else text.vocabulary,
+            schema=schema,
             vote=vote,
             ledger=ledger,
             bins=bins,
-            levels=getattr(self, "levels_", NO_LEVELS),
-            text=text,
             **more,
         )
 

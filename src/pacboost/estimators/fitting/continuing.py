@@ -1,27 +1,15 @@
-"""``warm_start`` continues the same run: the same rows and parameters, and more rounds or members.
-
-Rounds and members that learned from other rows may have seen those that certify now, and other
-parameters, chosen after a look at what was learned, would be a choice that no certificate has paid
-for. So a fit keeps a record of its parameters, its seed and its rows, and only a fit with the same
-record continues it: it ends, byte for byte, as one longer fit would have.
-
-Whoever sees a certificate and then goes on has chosen when to stop by the certifying rows. So the
-looks at held-out rows are counted, and the k-th certificate pays delta/(k(k+1))
-(docs/proofs/holdout.md). A certificate of a fit without ``warm_start`` spends all of delta.
-"""
+"""Which run a fit with ``warm_start`` continues: the parameters and the seed of the last fit."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pacboost.errors import ParameterError
 from pacboost.estimators.inputs.parameters import draw_seed
+from pacboost.fit.continuing import RunRecord, refuse
 
 FREE = ("n_estimators", "warm_start", "callbacks", "n_jobs", "verbose", "device")
 """Parameters that do not change what one more round or member is."""
@@ -30,20 +18,6 @@ SPENT = (
     "nothing is left for a certificate of a fit that goes on; start afresh with warm_start=True "
     "from the first fit on, and its certificates share delta"
 )
-
-
-@dataclass(frozen=True)
-class RunRecord:
-    """What a fit that continues a run has to have in common with the fit before."""
-
-    parameters: dict[str, str]
-    seed: int
-    rows: str = ""
-    """A digest of the rows that the model does not identify, and of what was chosen by rows."""
-    vote: str = ""
-    """The digest of the vote that the run left: a vote that was changed since is not continued."""
-    looks: int | None = None
-    """How often held-out rows were looked at: None without any, 0 if that took all of delta."""
 
 
 def begin_record(estimator: Any, *, fitted: bool) -> RunRecord:
@@ -63,26 +37,6 @@ def begin_record(estimator: Any, *, fitted: bool) -> RunRecord:
     names = before.parameters.keys() | parameters.keys()
     refuse(sorted(n for n in names if before.parameters.get(n) != parameters.get(n)))
     return before
-
-
-def refuse(changed: list[str]) -> None:
-    """Raise if something is not as it was in the fit before."""
-    if changed:
-        raise ParameterError(
-            "warm_start continues the last fit with the same rows and parameters, but "
-            f"{', '.join(changed)} changed; set warm_start=False to start afresh",
-            parameter="warm_start",
-        )
-
-
-def refuse_fewer(asked: int, done: int, what: str) -> None:
-    """Raise if a fit that goes on asks for less than there is."""
-    if asked < done:
-        raise ParameterError(
-            f"n_estimators is {asked}, but the last fit has {done} {what} already; give at least "
-            "as many, or set warm_start=False",
-            parameter="n_estimators",
-        )
 
 
 def written_parameters(estimator: Any) -> dict[str, str]:
@@ -106,11 +60,3 @@ def _written(value: Any) -> str:
     if kind.__repr__ is object.__repr__ and hasattr(value, "__dict__"):
         return f"{kind.__qualname__} {vars(value)}"
     return repr(value)
-
-
-def digest(*parts: NDArray[Any] | str) -> str:
-    """Return a hash of arrays and words."""
-    found = blake2b(digest_size=16)
-    for part in parts:
-        found.update(part.encode() if isinstance(part, str) else np.ascontiguousarray(part).data)
-    return found.hexdigest()

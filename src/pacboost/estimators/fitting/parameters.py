@@ -18,6 +18,7 @@ from pacboost.fit.rows import LabelledRows
 from pacboost.fit.settings import PATIENCE_OF_SINGLE_COLUMNS, QUALITIES, STEPS_OF_BEST
 from pacboost.learners.choose import as_learner
 from pacboost.learners.tree_parameters import NAMED_INTERACTIONS
+from pacboost.models.calibration import NAMES
 from pacboost.numerics.checks import integer, meant, positive_whole, real_number
 from pacboost.sources.table import Table
 
@@ -230,23 +231,32 @@ def _slopes(given: Any, examples: LabelledRows) -> dict[int, int]:
 # them, rows are held back.
 
 
-def stops_early(early_stopping: Any, spared: float) -> bool:
-    """Check whether rows are held back to stop early on; with "auto", if some can be ``spared``.
-
-    >>> [stops_early(choice, 0.0) for choice in (False, True, 10, "refit", "auto")]
-    [False, True, True, True, False]
-    """
-    if is_truth(early_stopping):
-        return bool(early_stopping)
-    if isinstance(early_stopping, str) and early_stopping in ("auto", "refit"):
-        return early_stopping == "refit" or spared > 0
-    if isinstance(early_stopping, str):
+def early_stopping_of(estimator: Any) -> bool | int | str:
+    """Read ``early_stopping``: a truth, a number of rounds, "refit" or "auto"."""
+    asked: bool | int | str = estimator.early_stopping
+    if is_truth(asked):
+        return bool(asked)
+    if not isinstance(asked, str):
+        return positive_whole("early_stopping", asked)
+    if asked not in ("auto", "refit"):
         raise ParameterError(
-            f"early_stopping is {early_stopping!r}; it may be True, False, a number of rounds "
+            f"early_stopping is {asked!r}; it may be True, False, a number of rounds "
             "without progress, 'refit' or 'auto'",
             parameter="early_stopping",
         )
-    return positive_whole("early_stopping", early_stopping) > 0
+    return asked
+
+
+def calibration_of(estimator: Any) -> str | None:
+    """Read ``calibrate``: the default of the class, None, or the name of a curve."""
+    asked, default = estimator.calibrate, type(estimator).calibrate
+    if asked in (None, default, *NAMES):
+        return asked  # type: ignore[no-any-return]
+    names = NAMES if default is None else (default, *NAMES)
+    allowed = ", ".join(repr(name) for name in names)
+    raise ParameterError(
+        f"calibrate is {asked!r}; it may be {allowed} or None", parameter="calibrate"
+    )
 
 
 def quality_of(estimator: Any) -> str:
@@ -259,18 +269,19 @@ def quality_of(estimator: Any) -> str:
     return estimator.quality
 
 
-def patience(estimator: Any) -> int | None:
-    """Return the number of rounds without progress after which a run stops, None for never."""
-    asked = estimator.early_stopping
-    if is_truth(asked) or isinstance(asked, str):
-        steps = STEPS_OF_BEST if getattr(estimator, "quality", "auto") == "best" else 1
-        small = getattr(estimator, "interactions", None) is not None
-        return (
-            steps * (PATIENCE_OF_SINGLE_COLUMNS if small else estimator._patience)
-            if asked
-            else None
-        )
-    return positive_whole("early_stopping", asked)
+def patience(estimator: Any, rounds: int) -> int | None:
+    """Return how many rounds without progress end a run, None for never.
+
+    ``rounds`` are those where ``early_stopping`` is no number.
+    """
+    asked = early_stopping_of(estimator)
+    if not isinstance(asked, bool | str):
+        return asked
+    if not asked:
+        return None
+    steps = STEPS_OF_BEST if getattr(estimator, "quality", "auto") == "best" else 1
+    small = getattr(estimator, "interactions", None) is not None
+    return steps * (PATIENCE_OF_SINGLE_COLUMNS if small else rounds)
 
 
 def is_truth(value: Any) -> bool:

@@ -33,7 +33,6 @@ from pacboost.models.explain.importances import Importances
 from pacboost.models.model import Model, without_rounds
 from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.samples.sample import Sample
-from pacboost.sources.levels import NO_LEVELS
 from pacboost.training.bags.bagging import Bagging, tree_maker
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import (
@@ -147,9 +146,8 @@ class ForestBase(Bagged, FittedBase):
         if self._sets is not None:
             classes = np.array(["".join(map(str, labels)) for labels in self._sets.tolist()])
         self.model_ = Model(
-            ledger=without_rounds(self._kind), classes=classes, n_features=table.n_columns,
-            names=table.names, vote=forest.grown(_taken(trees)), bins=bins,
-            levels=getattr(self, "levels_", NO_LEVELS),
+            ledger=without_rounds(self._kind), classes=classes, schema=self._schema,
+            vote=forest.grown(_taken(trees)), bins=bins,
             labels=0 if self._sets is None else self._sets.shape[1],
         )  # fmt: skip
 

@@ -19,14 +19,14 @@ from pacboost.estimators.bagging.base import (
 )
 from pacboost.estimators.fitted import explaining, predicting
 from pacboost.estimators.forests.base import ForestBase
-from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
 from pacboost.estimators.inputs.estimator import takes_rows
-from pacboost.estimators.inputs.examples import read_examples
-from pacboost.estimators.inputs.tables import open_table
+from pacboost.fit import taking
+from pacboost.fit.examples import read_examples
 from pacboost.fit.rows import LabelledRows
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels.runtime.threads import using
+from pacboost.models.schema import Schema
 from pacboost.samples.sample import Sample, signs_of
 from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes
 from pacboost.training.metrics import METRICS, Metric, regression_metric, square
@@ -57,12 +57,13 @@ class ForestClassifier(BaggedClassifier, ForestBase):
     def _read(self, X: object, y: object, sample_weight: Weights, seed: int) -> LabelledRows:
         """Read the rows; if rows outside the bags certify, the others define the levels."""
         if self._certifies_outside:
-            number = division.number_of_rows(X)
+            number = taking.number_of_rows(X)
             others = np.flatnonzero(~rows_to_count(number, seed))
-            open_table(self, division.alone(X, others), reset=True)
-        examples, self.classes_ = read_examples(
-            self, X, y, sample_weight, self.class_weight, reset=not self._certifies_outside
-        )
+            self._schema, _ = Schema.learn(taking.alone(X, others), self._column_options())
+            table = self._schema.read(X)
+        else:
+            self._schema, table = Schema.learn(X, self._column_options())
+        examples, self.classes_ = read_examples(table, y, sample_weight, self.class_weight)
         self._sets = None
         if examples.labels is None and examples.signs.shape[1] > 1:
             sets, numbers = np.unique(examples.signs > 0, axis=0, return_inverse=True)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import copy_context
 from copy import copy
 from functools import wraps
 from itertools import accumulate
@@ -23,12 +21,11 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost import __version__
 from pacboost.errors import DataTypeError
 from pacboost.estimators.inputs.parameters import plain_parameters
-from pacboost.estimators.inputs.tables import open_table
-from pacboost.kernels.device import gpu_in_use
+from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.explained_errors import checked_by_scikit_learn, explains_input
-from pacboost.sources.optional import need
-from pacboost.sources.oracles.dask_collections import is_collection
+from pacboost.sources.levels import Levels
+from pacboost.sources.optional import is_collection, need
 from pacboost.sources.table import Table
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -163,23 +160,46 @@ class RemembersRows:
 
     def _rows_to_compare(self, X: Any) -> Table:
         """Read rows in the form in which they are hashed."""
-        return open_table(self, X, reset=False)
+        schema: Schema = self.schema_  # type: ignore[attr-defined]
+        return schema.remembered(X)
 
     def _remember(self, *tables: Table) -> None:
-        """Make the sketches; while a GPU has the rows binned and boosts, on another thread."""
-        if not gpu_in_use() or any(table.far for table in tables):
-            self._sketches = tuple(map(Sketch.from_table, tables))
-            return
-        another = ThreadPoolExecutor(1, thread_name_prefix="pacboost")
-        run, sketches = copy_context().run, lambda: tuple(map(Sketch.from_table, tables))
-        self._sketches, self._begun = (), another.submit(run, sketches)
-        another.shutdown(wait=False)
+        """Keep sketches of tables."""
+        self._sketches = tuple(map(Sketch.from_table, tables))
 
-    def _await_sketches(self) -> None:
-        """Wait for sketches that another thread makes."""
-        begun: Future[tuple[Sketch, ...]] | None = self.__dict__.pop("_begun", None)
-        if begun is not None:
-            self._sketches = begun.result()
+
+class HasSchema:
+    """An estimator that reads rows by the schema of its fit, and shows what that has learned."""
+
+    _schema: Schema
+    """Where no model holds the schema."""
+
+    @property
+    def schema_(self) -> Schema:
+        """The number of columns, their names and levels, or the words of texts."""
+        return self._schema
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns."""
+        return self.schema_.n_columns
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """The names of the columns, if they have names."""
+        names = self.schema_.feature_names
+        if names is None:
+            raise AttributeError("feature_names_in_ is missing: the columns of X had no names")
+        return np.array(names, dtype=object)
+
+    @property
+    def levels_(self) -> Levels:
+        """The levels of categorical columns; words have none."""
+        return self.schema_.levels
+
+    def _column_options(self) -> ColumnOptions:
+        """Say what is asked of the columns before any row is seen."""
+        return ColumnOptions(type(self).__name__, getattr(self, "categorical_features", None))
 
 
 def least_likely(overlaps: Iterable[Overlap]) -> Overlap | None:

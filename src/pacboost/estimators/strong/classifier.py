@@ -17,24 +17,24 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.boosting.text import fingerprints
 from pacboost.estimators.decisions.choosing import positive_class
 from pacboost.estimators.decisions.threshold import Shell, ThresholdClassifier
 from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
 from pacboost.estimators.fitted import explaining
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.parameters import quality_of
-from pacboost.estimators.inputs import division
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import fits_rows, takes_rows
-from pacboost.estimators.inputs.labels import read_labels
 from pacboost.estimators.inputs.parameters import draw_seed
-from pacboost.estimators.inputs.tables import open_table
 from pacboost.estimators.strong import rows as reading
 from pacboost.estimators.strong import wishes
 from pacboost.estimators.strong.rows import Reading
 from pacboost.estimators.strong.search import EpsilonSearch, choose, set_apart, weights_of
-from pacboost.fit.roles import Roles, RolesAsk, Rows, certifying_draws
+from pacboost.fit import taking
+from pacboost.fit.role_sizes import certifying_draws
+from pacboost.fit.roles import Roles, RolesAsk, Rows
+from pacboost.fit.targets import read_labels
+from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions import verdict
 from pacboost.questions.verdict import FitMeasurements
@@ -146,7 +146,6 @@ class StrongClassifier(Shell):
     n_jobs: int | None = None
     device: str = "cpu"
     verbose: bool | int | str = "auto"
-    _keeps_sparse = True
 
     @fits_rows
     def fit(
@@ -294,13 +293,13 @@ class StrongClassifier(Shell):
                 "columns that hold texts",
                 parameter="text_columns",
             )
-        for name in [name for name in vars(self) if name.endswith("_")]:
+        for name in [name for name in vars(self) if name.endswith("_") or name == "_schema"]:
             del self.__dict__[name]
 
     def _fit(self, given: Reading, copies: str) -> Self:
         seed = draw_seed(self.random_state)
         columns = self._columns(given.X)
-        number = division.number_of_rows(columns)
+        number = taking.number_of_rows(columns)
         labels = read_labels(given.y, number, several=True)
         several, wish = labels.ndim > 1, self._wish
         if wish and not several:
@@ -337,8 +336,8 @@ class StrongClassifier(Shell):
         self.parts_ = {name: int(part.size) for name, part in parts.items()}
         self._dropped, estimator = given.dropped, outcome.estimator
         # all rows are remembered, certifying ones included: no later certificate may use them
-        seen = fingerprints(estimator.features_.lines(rows)) if self._texts else rows
-        estimator._sketches = (Sketch.from_table(seen),)
+        remembered = estimator.schema_.comparable(rows) if self._texts else rows
+        estimator._sketches = (Sketch.from_table(remembered),)
         self._keep(estimator, outcome.certificate, outcome.evidence, why)
         if wish is None:
             return self
@@ -377,9 +376,14 @@ class StrongClassifier(Shell):
             found = given.take(roles.known).sentences()
         if found:
             return given, list(found)
-        if roles.certify.size:  # kinds and levels of columns come from rows that may be learned
-            open_table(self, division.alone(X, roles.known), reset=True)
-        return open_table(self, X, reset=not roles.certify.size), []
+        owner = type(self).__name__
+        options = ColumnOptions(owner, self.categorical_features, keeps_sparse=True)
+        if not roles.certify.size:
+            self._schema, table = Schema.learn(X, options)
+            return table, []
+        # kinds and levels of columns come from rows that may be learned from
+        self._schema, _ = Schema.learn(taking.alone(X, roles.known), options)
+        return self._schema.read(X), []
 
     def _keep(
         self, estimator: Any, certificate: Certificate | None, evidence: FitMeasurements, why: str
@@ -399,6 +403,8 @@ class StrongClassifier(Shell):
         self.classes_ = estimator.classes_
         self.proper_ = wishes.is_proper(estimator.model_.vote)
         self.n_features_in_ = estimator.n_features_in_
+        if "_schema" in vars(self) and self._schema.feature_names is not None:
+            self.feature_names_in_ = np.array(self._schema.feature_names, dtype=object)
 
     @property
     def _sketches(self) -> Any:  # type: ignore[override]
@@ -416,7 +422,7 @@ class StrongClassifier(Shell):
         check_is_fitted(self)
         if not hasattr(self, "parts_") or self._texts:
             return X
-        return open_table(self, reading.without(X, self._dropped), reset=False)
+        return self._schema.read(reading.without(X, self._dropped))
 
     def _repr_html_inner(self) -> str:
         return explaining.html(self, self.sentence_ if self.__sklearn_is_fitted__() else "")

@@ -23,12 +23,13 @@ from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.text import TextBoostClassifier
-from pacboost.estimators.inputs import division
-from pacboost.estimators.inputs.examples import class_weights
-from pacboost.estimators.inputs.labels import read_weights
 from pacboost.estimators.strong.rows import Reading, ordered
-from pacboost.fit.roles import LOOKS, Roles, RolesAsk, Rows, divide
+from pacboost.fit import division, taking
+from pacboost.fit.examples import class_weights
+from pacboost.fit.role_sizes import LOOKS
+from pacboost.fit.roles import Roles, RolesAsk, Rows, divide
 from pacboost.fit.settings import ROWS_PER_LEAF
+from pacboost.fit.targets import read_weights
 from pacboost.ledgers.ledger import Round
 from pacboost.models import calibration
 from pacboost.models.calibration import MIN_ROWS, TEMPERATURE
@@ -170,7 +171,7 @@ def set_apart(
         few = f"{examples.count} distinct rows are too few to set any apart"
     roles = divide(examples, ask)
     if roles.certify.size and not examples.distinct:
-        take = partial(division.taken, given.X)
+        take = partial(taking.taken, given.X)
         share = division.warn_learned(take(roles.known), take(roles.certify))
         promise = replace(promise, share_learned=share)
     return roles, promise, few

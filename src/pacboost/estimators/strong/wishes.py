@@ -17,7 +17,7 @@ from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.wording import Statement
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.decisions.choosing import positive_class
-from pacboost.estimators.inputs.division import counted
+from pacboost.fit.division import counted
 from pacboost.hypotheses.hypothesis import Hypothesis, Valued
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule

@@ -28,6 +28,7 @@ from pacboost.models.file import container, parts
 from pacboost.models.file.fields import MAX_NUMBER, Fields, checked, columns, records
 from pacboost.models.file.rules import block_read, from_plain, to_plain
 from pacboost.models.model import Model, without_rounds
+from pacboost.models.schema import Schema
 from pacboost.samples.sketch import Sketch
 from pacboost.sources.mixed import read_features
 
@@ -108,20 +109,24 @@ def opened(content: container.Content, path: str | Path) -> Model:
 
 
 def _core(model: Model) -> dict[str, Any]:
-    common = {"classes": parts.classes_written(model.classes), "levels": model.levels.to_dict()}
+    columns_stored = model.schema.to_dict()
+    common = {"classes": parts.classes_written(model.classes), "levels": columns_stored["levels"]}
     if model.forest:
         return common | _forest_core(model)
-    return common | {
-        **parts.optional(model, ("text", "calibration")),
-        "features": model.n_features,
-        "bins": None
-        if model.bins is None
-        else parts.bins_written(model.bins, asked(model.vote.hypotheses)),
-        "rules": to_plain(model.vote.hypotheses),
-        "votes": model.vote.votes.astype(np.float64),
-        "outputs": model.vote.outputs,
-        "ledger": _ledger_written(model.ledger),
-    }
+    return (
+        columns_stored
+        | common
+        | {
+            **parts.optional(model, ("calibration",)),
+            "bins": None
+            if model.bins is None
+            else parts.bins_written(model.bins, asked(model.vote.hypotheses)),
+            "rules": to_plain(model.vote.hypotheses),
+            "votes": model.vote.votes.astype(np.float64),
+            "outputs": model.vote.outputs,
+            "ledger": _ledger_written(model.ledger),
+        }
+    )
 
 
 def _about(model: Model) -> dict[str, Any]:
@@ -179,6 +184,7 @@ def _vote(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any]:
         core.refuse("bins", "lack thresholds of a feature that a rule asks for")
     votes = core.array("votes", np.float64, len(rules))
     optional: dict[str, Any] = {}
+    text = None
     if "calibration" in core:
         optional["calibration"] = core.made("calibration", Calibration.from_dict)
         curves = optional["calibration"].curves
@@ -188,14 +194,12 @@ def _vote(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any]:
         words = names or ()
         if names is None:
             about.refuse("names", f"are not those of {features} words")
-        optional["text"] = core.made("text", lambda value: read_features(value, words))
+        text = core.made("text", lambda value: read_features(value, words))
     return {
-        "n_features": features,
-        "names": names,
+        "schema": Schema(features, names, levels, text),
         "bins": bins,
         "vote": Vote(rules, votes, outputs),
         "ledger": ledger,
-        "levels": levels,
         "fingerprint": about.get("fingerprint", str),
         **optional,
     }
@@ -237,11 +241,9 @@ def _forest(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any
     levels, names = parts.levels_read(core, features, bins), parts.names_read(about, features)
     middle, scale, hard = core.number("middle"), core.number("scale"), core.get("hard", bool)
     return {
-        "n_features": features,
-        "names": names,
+        "schema": Schema(features, names, levels),
         "bins": bins,
         "vote": Forest(bins, n_classes, importances, blocks, middle, scale, hard),
         "ledger": without_rounds(kind),
-        "levels": levels,
         "labels": labels,
     }

@@ -11,10 +11,11 @@ from pacboost.errors import FileError, ParameterError
 from pacboost.parallel.cluster import Cluster
 from pacboost.parallel.remote_task import THIS_PROCESS, worker_name
 from pacboost.sources.dataframe import is_frame
+from pacboost.sources.optional import is_collection
 from pacboost.sources.oracles import arrow
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.csv_lines import CsvOracle
-from pacboost.sources.oracles.dask_collections import DaskOracle, is_collection
+from pacboost.sources.oracles.dask_collections import DaskOracle
 from pacboost.sources.oracles.files import File, find_files
 from pacboost.sources.oracles.held import split_frame
 from pacboost.sources.oracles.oracle import AbstractOracle

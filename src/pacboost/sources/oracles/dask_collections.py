@@ -12,18 +12,10 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError, DataTypeError, ParameterError
 from pacboost.parallel.cluster import Cluster, in_batches
+from pacboost.sources.optional import is_collection
 from pacboost.sources.oracles.files import refuse_other
 from pacboost.sources.oracles.held import BadCell, Held, distinct, hold, hold_frame
 from pacboost.sources.oracles.remote import SpreadOracle
-
-
-def is_collection(data: object) -> bool:
-    """Check whether this is a Dask data frame, series or array.
-
-    >>> is_collection([1, 2])
-    False
-    """
-    return type(data).__module__.startswith("dask.") and hasattr(data, "__dask_graph__")
 
 
 class Facts(NamedTuple):

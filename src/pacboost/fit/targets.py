@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets, is_multilabel, type_of_target
 from sklearn.utils.validation import column_or_1d
 
-from pacboost.errors import DataError
+from pacboost.errors import DataError, OneClassWarning, warn
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, each_rows
 from pacboost.numerics.same_bits import mean
 from pacboost.sources.explained_errors import checked_by_scikit_learn, odd_value, refuse_text, shown
@@ -259,3 +259,17 @@ def weight_of_a_row(weights: NDArray[np.float64]) -> float:
     """
     known = weights[weights > 0]
     return 1.0 if bool((known == np.rint(known)).all()) else mean(known)
+
+
+def one_class_warning(classes: NDArray[Any], lacks: str = "") -> OneClassWarning:
+    """Return a warning that there is one class only."""
+    return OneClassWarning(
+        f"y holds one class only ({classes.tolist()[0]!r}); the classifier is constant{lacks}"
+    )
+
+
+def warn_of_one_class(classes: NDArray[Any], *, certified: bool = True) -> None:
+    """Warn if there is one class only; where that leaves nothing to certify, say so, too."""
+    if classes.size == 1:
+        lacks = "" if certified else " and not certified"
+        warn(str(one_class_warning(classes, lacks)), OneClassWarning)

@@ -13,23 +13,33 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.utils.validation import _num_samples
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.wording import equal_to_learned
-from pacboost.errors import DataError, InputWarning, ParameterError, warn
-from pacboost.estimators.inputs.labels import read_labels, read_weights
+from pacboost.errors import InputWarning, ParameterError, warn
 from pacboost.fit import roles
 from pacboost.fit.roles import CERTIFY, RolesAsk
+from pacboost.fit.taking import alone, number_of_rows, taken
+from pacboost.fit.targets import read_labels, read_weights
 from pacboost.numerics.checks import probability, real_number
 from pacboost.samples.same_example import REPEATS, Examples, share_learned, warn_uncounted
-from pacboost.sources.columns import Columns
-from pacboost.sources.dataframe import is_frame, open_frame
-from pacboost.sources.table import Table
 
 Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Certifying:
+    """What is to be certified, and by how many rows."""
+
+    way: str | None = None
+    """"holdout" for rows that are set apart; None for the training error."""
+    share: float = 0.2
+    delta: float = 0.05
+    copies: str = "draws"
+    """What equal rows are (samples/same_example.py)."""
+    look: int = 0
+    """How many looks at the same rows there have been; 0 if there is only one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +125,7 @@ def divide(X: Any, y: Any, name: str, share: float, seed: int, copies: str = "dr
     return Division(learned, labels[learn], learn, apart, examples)
 
 
-def warn_learned(learned: Any, counted_rows: Any) -> float:
+def warn_learned(learned: object, counted_rows: object) -> float:
     """Warn if rows that certify equal rows learned from and may be copies; return their share."""
     share = share_learned(learned, counted_rows)
     if share:
@@ -124,32 +134,31 @@ def warn_learned(learned: Any, counted_rows: Any) -> float:
 
 
 def held_out(
-    estimator: Any,
     X: Any,
     y: Any,
+    sample_weight: Any,
+    asked: Certifying,
     seed: int,
     ways: tuple[str, ...] = ("holdout",),
     *,
-    sample_weight: Any = None,
     once: bool = False,
 ) -> Division:
     """Set the rows apart that ``certify`` asks for, before anything is learned.
 
     With ``once``, where none are, the rows learned from certify.
     """
-    way = estimator.certify
+    way = asked.way
     if way not in (None, *ways):
         raise ParameterError(
             f"certify is {way!r}; it may be {', '.join(map(repr, ways))} or None",
             parameter="certify",
         )
-    probability("delta", estimator.delta)
-    copies = estimator._equal_rows
+    probability("delta", asked.delta)
     if way != "holdout":
-        return undivided(X, y, copies, once=once)
+        return undivided(X, y, asked.copies, once=once)
     read_weights(sample_weight, number_of_rows(X))  # raises where they are no weights
-    share = real_number("holdout", estimator.holdout)
-    return divide(X, y, "holdout", share, seed + CERTIFY, copies)
+    share = real_number("holdout", asked.share)
+    return divide(X, y, "holdout", share, seed + CERTIFY, asked.copies)
 
 
 def undivided(X: Any, y: Any, copies: str, *, once: bool = False) -> Division:
@@ -171,48 +180,3 @@ def counted(certificate: Certificate, examples: Examples | None) -> Certificate:
     if examples is None or not examples.distinct:
         return certificate
     return certificate.of_distinct_rows().assuming(*examples.assumptions)
-
-
-def number_of_rows(X: Any) -> int:
-    """Count the rows of whatever a fit takes.
-
-    >>> number_of_rows([["a"], ["b"]]), number_of_rows(np.zeros((3, 1)))
-    (2, 3)
-    """
-    if isinstance(X, Table | Columns):
-        return X.n_rows
-    if isinstance(X, str | bytes) or getattr(X, "ndim", 2) == 0:
-        raise DataError(f"X is a single {type(X).__name__}; give a table of rows and columns")
-    shape = getattr(X, "shape", ())
-    if sparse.issparse(X) and len(shape) != 2:
-        raise DataError(f"X has shape {shape}; sparse rows need two dimensions")
-    try:
-        return int(_num_samples(X))
-    except TypeError as problem:
-        raise DataError(f"the rows of X cannot be counted: {problem}") from problem
-
-
-def taken(X: Any, rows: Rows) -> Any:
-    """Take some of the rows, of the same kind as X.
-
-    >>> taken(np.array([[1], [2], [3]]), np.array([0, 2])).tolist()
-    [[1], [3]]
-    """
-    if isinstance(X, Table | Columns):
-        return X.take(rows)
-    if is_frame(X):
-        return open_frame(X)[rows].to_native()
-    if sparse.issparse(X):
-        stored: Any = X
-        return (stored if stored.format in ("csr", "csc") else stored.tocsr())[rows]
-    if isinstance(X, list | tuple):
-        return [X[row] for row in rows.tolist()]
-    values = np.asarray(X)
-    if values.ndim == 0:
-        raise DataError(f"X is a {type(X).__name__}; give a table of rows and columns")
-    return values[rows]
-
-
-def alone(X: Any, rows: Rows) -> Any:
-    """Take some of the rows as if there were no others: kinds of columns are found in these."""
-    return X.alone(rows) if isinstance(X, Table) else taken(X, rows)

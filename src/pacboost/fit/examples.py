@@ -9,31 +9,25 @@ from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.inputs.labels import (
+from pacboost.fit.rows import LabelledRows
+from pacboost.fit.targets import (
     number_classes,
     read_labels,
     read_targets,
     read_weights,
     weight_of_a_row,
 )
-from pacboost.estimators.inputs.tables import open_table
-from pacboost.fit.rows import LabelledRows
+from pacboost.hypotheses.vote import Scores
+from pacboost.numerics.exact import wrong_classes, wrong_margins
 from pacboost.numerics.same_bits import mean
 from pacboost.samples.sample import signs_of
 from pacboost.sources.table import Table
 
 
 def read_examples(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    class_weight: Any = None,
-    *,
-    reset: bool = True,
+    table: Table, y: Any, sample_weight: Any = None, class_weight: Any = None
 ) -> tuple[LabelledRows, NDArray[Any]]:
-    """Read rows to learn from; also give the classes. Without ``reset`` the levels are known."""
-    table = open_table(estimator, X, reset=reset)
+    """Label rows to learn from; also return the classes."""
     labels = read_labels(y, table.n_rows, several=True)
     weights = training_weights(labels, table.n_rows, sample_weight, class_weight)
     if labels.ndim == 2:
@@ -62,11 +56,8 @@ def training_weights(
     return read_weights(class_weights(class_weight, np.asarray(labels)) * own, n_rows)
 
 
-def read_numbers(
-    estimator: Any, X: Any, y: Any, sample_weight: Any = None, name: str = "y"
-) -> LabelledRows:
-    """Read the training rows of a regressor, or as ``y_val`` its validation rows."""
-    table = open_table(estimator, X, reset=name == "y")
+def read_numbers(table: Table, y: Any, sample_weight: Any = None, name: str = "y") -> LabelledRows:
+    """Join rows with the numbers to predict, of parameter ``name``."""
     targets = read_targets(y, table.n_rows, name)
     signs = np.ones((table.n_rows, 1), dtype=np.int8)
     weights, one_row = read_weights(sample_weight, table.n_rows), 1.0
@@ -124,3 +115,12 @@ def label_rows(
         )
     signs, numbers = signs_of(np.searchsorted(classes, labels), classes.size)
     return LabelledRows(table, signs, None, numbers)
+
+
+def mistaken(scores: Scores, examples: LabelledRows) -> NDArray[np.bool_]:
+    """Return which rows the vote gets wrong, ties included; of several labels, if any is wrong."""
+    rows = examples.n_rows
+    scores = scores.reshape(rows, -1)
+    if examples.labels is None:
+        return np.asarray(wrong_margins(scores * examples.signs).any(axis=1))
+    return wrong_classes(scores, examples.labels)

@@ -1,0 +1,104 @@
+"""What BoostClassifier boosts: its parameters where they are set, else the table of settings."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters.choose import as_booster
+from pacboost.boosters.exponential_weights import ExponentialWeights
+from pacboost.boosters.logit import Logit
+from pacboost.boosters.objective import CustomObjective
+from pacboost.errors import ParameterError
+from pacboost.estimators.boosting.base import EstimatorChooser
+from pacboost.estimators.fitting.parameters import (
+    begins_by_prior,
+    most_rounds,
+    named,
+    pairs_wanted,
+    share_of_rows,
+    tree_changes,
+    with_fields,
+)
+from pacboost.fit.ask import Ask, FitRows
+from pacboost.fit.recipe import Recipe
+from pacboost.fit.settings import NO_TRIAL_BELOW, Settings
+from pacboost.learners.choose import as_learner
+from pacboost.learners.growing import WHY_TWO_CLASSES as WHY
+from pacboost.learners.learner import Learner
+from pacboost.learners.tree import Tree
+from pacboost.numerics.checks import real_number
+
+if TYPE_CHECKING:
+    from pacboost.estimators.boosting.boost import BoostClassifier
+
+
+@dataclass(frozen=True, eq=False)
+class TreesChooser(EstimatorChooser):
+    """Chooses for BoostClassifier: any booster with any learner, mostly LogitBoost with trees."""
+
+    asked: BoostClassifier
+
+    def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
+        """Return booster, learner and rounds; what is not set follows from the rows."""
+        asked, examples = self.asked, rows.learn
+        choice, own = named(asked.booster)
+        if choice == "logit" and rows.has_several_labels:
+            choice = "adaboost"
+        booster = as_booster(choice).for_classes(rows.classes.size)
+        logistic = choice == "logit" and named(self.asked.learner)[0] == "tree"
+        n_rows, classes = examples.counting().n_rows, examples.signs.shape[1]
+        quality = ask.quality
+        usual = Settings.for_classes(n_rows, classes, logistic=logistic, quality=quality)
+        pairs = pairs_wanted(asked)
+        if pairs is not None:
+            usual = usual.for_single_columns(
+                pairs, quality, stops=logistic and n_rows > NO_TRIAL_BELOW
+            )
+        learner = self._learner(rows, usual)
+        changes: dict[str, Any] = {}
+        if isinstance(choice, str) or isinstance(booster, CustomObjective):
+            if isinstance(learner, Tree) and hasattr(booster, "learning_rate"):
+                changes["learning_rate"] = usual.learning_rate
+            if isinstance(booster, Logit | CustomObjective):
+                changes |= {"prior": begins_by_prior(asked), "l2": usual.l2 * examples.one_row}
+            if isinstance(booster, AdaBoost) and isinstance(learner, Tree):
+                changes["confidence_rated"] = own.get("multiclass", "mh") == "mh"
+        if asked.learning_rate is not None:
+            changes["learning_rate"] = real_number("learning_rate", asked.learning_rate)
+        if asked.l2 is not None:
+            changes["l2"] = real_number("l2", asked.l2)
+        booster = with_fields(booster, changes | own, "booster")
+        if pairs and not isinstance(booster, Logit | CustomObjective | ExponentialWeights):
+            raise ParameterError(
+                f"interactions={pairs} chooses pairs by what rows ask for after a vote, which "
+                f"{booster.name} does not know; take booster='logit', or interactions=0",
+                parameter="interactions",
+            )
+        rounds = usual.n_estimators if ask.stopping.patience is None else usual.most
+        rounds = int(booster.last_round) if math.isfinite(booster.last_round) else rounds
+        rounds, share = most_rounds(asked, rounds, booster), share_of_rows(asked, usual.subsample)
+        larger = learner
+        if usual.larger:
+            larger = self._learner(rows, replace(usual, max_leaves=usual.larger))
+        return Recipe(
+            learner, booster, rounds, 0, share, usual=usual, pairs=pairs,
+            larger=None if larger == learner else larger,
+        )  # fmt: skip
+
+    def _learner(self, rows: FitRows, usual: Settings) -> Learner:
+        """Return the learner, with automatic values where neither parameters nor it have any."""
+        changes = tree_changes(self.asked, rows.learn)
+        if "monotone" in changes and rows.learn.signs.shape[1] > 1:
+            raise ParameterError(
+                f"monotone_constraints are for two classes, and y has {rows.classes.size}: {WHY}",
+                parameter="monotone_constraints",
+            )
+        choice, own = named(self.asked.learner)
+        if choice == "tree":
+            names = ("max_leaves", "max_features", "min_leaf_rows")
+            changes = {name: getattr(usual, name) for name in names} | changes
+        learner, changes = as_learner(choice, "learner"), changes | own
+        return with_fields(learner, changes, "learner") if changes else learner

@@ -1,0 +1,151 @@
+"""What a fit is asked for: the parameters of an estimator, as values.
+
+Classifiers, regressors and classifiers of texts differ in their ``Ask``, not in their path.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pacboost.fit.continuing import RunRecord
+from pacboost.fit.division import Apart, Certifying
+from pacboost.fit.recipe import Recipe
+from pacboost.fit.rows import LabelledRows
+from pacboost.fit.settings import MANY_ROWS, ramp
+from pacboost.models.model import Model
+from pacboost.models.schema import ColumnOptions, Schema
+from pacboost.numerics.checks import real_number
+
+AUTO, REFIT = "auto", "refit"
+EvalMetric = str | Callable[..., float]
+ClassWeight = str | Mapping[Any, float] | None
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """How a run is measured on validation rows, and when it stops."""
+
+    eval_metric: EvalMetric
+    patience: int | None
+    """Rounds without progress after which a run stops; None for never."""
+    needs_rows: bool = True
+    """Whether validation rows without any weight are an error; else they are not measured."""
+
+
+@dataclass(frozen=True, eq=False)
+class FitRows:
+    """The rows of a fit by their roles, read by one schema."""
+
+    schema: Schema
+    learn: LabelledRows
+    """Rows that may be learned from; a trial or early stopping may hold some of them back."""
+    classes: NDArray[Any]
+    """The labels in order; none for numbers."""
+    validate: LabelledRows | None = None
+    """Further rows, which validate."""
+    calibrate: LabelledRows | None = None
+    """Rows held back to calibrate probabilities."""
+    certify: Apart | None = None
+    """Rows that nothing has looked at, unread: mistakes are counted on them in the end."""
+    measured: tuple[tuple[str, LabelledRows], ...] = ()
+    """Further validation rows by name, which are only measured."""
+
+    @property
+    def has_several_labels(self) -> bool:
+        """Whether a row may have several labels."""
+        return self.learn.signs.shape[1] > 1 and self.learn.labels is None
+
+
+class Chooser(ABC):
+    """Chooses booster, learner and rounds by parameters that are set and by the rows."""
+
+    @abstractmethod
+    def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
+        """Return what is boosted: what the user set, else the values of fit/settings.py."""
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """The fit before, which ``warm_start`` continues."""
+
+    model: Model
+    record: RunRecord
+
+
+@dataclass(frozen=True, eq=False)
+class ValidationSet:
+    """Validation rows that the user gave, unread."""
+
+    name: str
+    X: Any
+    y: ArrayLike
+
+
+@dataclass(frozen=True, eq=False)
+class Ask:
+    """The parameters of a fit."""
+
+    chooser: Chooser
+    columns: ColumnOptions
+    seed: int
+    stopping: Stopping
+    certifying: Certifying = field(default_factory=Certifying)
+    max_bins: int = 255
+    quality: str = "auto"
+    early_stopping: bool | int | str = False
+    validation_fraction: float = 0.1
+    validation_sets: tuple[ValidationSet, ...] = ()
+    """The first one validates; the others are only measured."""
+    validates: NDArray[np.bool_] | None = None
+    """Which of the rows validate, where a caller knows groups or time."""
+    class_weight: ClassWeight = None
+    calibrate: str | None = None
+    """The curve that is fitted to rows held back for it, AUTO for the slope that a trial finds."""
+    predicts_numbers: bool = False
+    is_measurable: bool = True
+    """Whether "auto" can measure progress; a loss that only the user knows has no metric."""
+    sets_rounds: bool = False
+    """Whether the number of rounds was set, so that nothing but early stopping changes it."""
+    warm_start: bool = False
+    earlier: Earlier | None = None
+    device: str = "cpu"
+    n_jobs: int | None = None
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether the rows decide if some of them are held back to stop early."""
+        return isinstance(self.early_stopping, str) and self.early_stopping == AUTO
+
+    @property
+    def refits_below(self) -> int:
+        """Of fewer rows, "auto" boosts on all in the end."""
+        return MANY_ROWS if self.predicts_numbers else 0
+
+    def stops(self, rows: int, tried: float) -> bool:
+        """Check whether rows are held back to stop early, unless validation rows are given.
+
+        ``tried`` is the share that "auto" holds back of few rows.
+        """
+        if self.is_auto:
+            return self.is_measurable and spared_share(rows, 1.0, tried) > 0
+        return bool(self.early_stopping)
+
+    def held_share(self, rows: int, tried: float) -> float:
+        """Return the share of rows that is held back to stop early."""
+        share = float(real_number("validation_fraction", self.validation_fraction))
+        return spared_share(rows, share, tried) if self.is_auto and 0 < share < 1 else share
+
+
+def spared_share(rows: int, share: float, tried: float) -> float:
+    """Return what early_stopping="auto" holds back, where many rows can spare ``share``.
+
+    >>> [spared_share(rows, 0.1, 0.0) for rows in (1_000, 25_000, 30_000)]
+    [0.0, 0.05, 0.1]
+    """
+    return share * ramp(rows) + tried

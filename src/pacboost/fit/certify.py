@@ -1,0 +1,71 @@
+"""Certificates about new examples that a fit makes, by the rows that were set apart for them.
+
+Nothing has looked at these rows before: they are read as ``predict`` reads new rows, their mistakes
+are counted once, and a label that is not among the classes is a mistake.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.bounds import holdout
+from pacboost.bounds.answering import by_ranks
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import HeldOut
+from pacboost.bounds.training import training_error
+from pacboost.errors import NotCertified
+from pacboost.fit.division import Apart, Certifying
+from pacboost.fit.examples import label_rows, mistaken
+from pacboost.fit.targets import read_labels
+from pacboost.hypotheses.vote import Scores, Vote
+from pacboost.hypotheses.vote_digest import vote_digest
+from pacboost.models.answers import confidence
+from pacboost.models.model import Model
+from pacboost.numerics.exact import wrong_answers
+
+
+def certified(model: Model, apart: Apart | None, asked: Certifying) -> Model:
+    """Certify the training error, or with rows set apart the error on new examples."""
+    with suppress(NotCertified):
+        model = replace(model, certificate=training_error(model.ledger))
+    if apart is None:
+        return model
+    scores, wrong = judged(model, apart.X, apart.y)
+    model = deployed(model, model.vote, apart.certificate(wrong, asked.delta, asked.look))
+    decided, chances = model.decide(scores), model.probabilities(scores)
+    # the bound on confident answers shares delta with those of earlier looks
+    share = holdout.share_of_delta(asked.delta, asked.look)
+    sure = confidence(decided, chances, model.classes)
+    counted = HeldOut.of(apart.y, decided, model.classes, chances)
+    return replace(model, answering=by_ranks(sure, wrong, share), held_out=counted)
+
+
+def judged(model: Model, X: Any, y: NDArray[Any]) -> tuple[Scores, NDArray[np.bool_]]:
+    """Return the scores of rows, and which of them the model gets wrong."""
+    table, several = model.schema.read(X), model.ledger.several_labels
+    labels = read_labels(y, table.n_rows, several=several)
+    scores = model.vote.scores(table)
+    if several:
+        rows = label_rows(table, labels, model.classes, "y", several=True)
+        return scores, mistaken(scores, rows)
+    return scores, wrong_answers(model.decide(scores), labels, scores)
+
+
+def deployed(model: Model, vote: Vote, certificate: Certificate) -> Model:
+    """Return model with another vote and certificate; what is known of old answers is dropped."""
+    ledger = replace(model.ledger, vote_digest=vote_digest(vote))
+    certificate = certificate.of(ledger.digest())
+    return replace(
+        model,
+        vote=vote,
+        ledger=ledger,
+        certificate=certificate,
+        answering=None,
+        held_out=None,
+        coverage=None,
+    )

@@ -1,0 +1,327 @@
+"""The schema of a table: what a fit learns of the columns, and how it reads new rows by that.
+
+A schema is learned once, from the rows that may be learned from. It holds the number of columns,
+their names and levels, which parts of dates they are and, for texts, the vocabulary. Validation
+rows, certifying rows and the rows of ``predict`` are read by it, and learn nothing more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import _get_feature_names, validate_data
+
+from pacboost.errors import DataError
+from pacboost.models.input_checks import (
+    check_cells,
+    checked_array,
+    no_infinity,
+    refuse_empty,
+    warn_of_dense,
+)
+from pacboost.numerics.memory import lies_on_gpu
+from pacboost.sources.arrays import ArrayTable, CategorisedArray
+from pacboost.sources.categories import FROM_DTYPE, all_levels, find_levels
+from pacboost.sources.dataframe import columns_of, is_frame
+from pacboost.sources.explained_errors import checked_by_scikit_learn
+from pacboost.sources.frame_table import FrameTable
+from pacboost.sources.levels import NO_LEVELS, Levels
+from pacboost.sources.table import RecodedTable, Table
+from pacboost.sources.written import part_of
+
+if TYPE_CHECKING:
+    from pacboost.sources.mixed import MixedFeatures
+    from pacboost.sources.text import TextFeatures
+
+Categories = str | Iterable[str | int | bool] | None
+
+
+class TextOptions(Protocol):
+    """How texts are to be read; ``learn`` adds the vocabulary."""
+
+    def divisible(self, X: Any) -> Any:
+        """Return texts, or columns with texts, of which some rows can be taken."""
+
+    def learn(self, X: Any) -> tuple[TextFeatures | MixedFeatures, Table]:
+        """Learn the vocabulary; return the reader that has it, and the table of the rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnOptions:
+    """What an estimator says about its columns before it has seen any row."""
+
+    owner: str
+    """The name of the estimator's class, for messages."""
+    categories: Categories = None
+    """Which columns are categories (sources/categories.py); None for none."""
+    keeps_sparse: bool = False
+    """Whether a sparse table is learned from unmodified; else a warning says that it is not."""
+    keeps_shape: bool = False
+    """Whether rows may have several dimensions, as black boxes take them."""
+    text: TextOptions | None = None
+    """How texts are read, before a vocabulary is known; None for tables."""
+
+    def divisible(self, X: Any) -> Any:
+        """Return rows in a form of which some can be taken, without learning anything."""
+        return X if X is None or self.text is None else self.text.divisible(X)
+
+
+@dataclass(frozen=True, eq=False)
+class Schema:
+    """The columns of a fit: their number, names, levels and date parts, or the words of texts."""
+
+    n_columns: int
+    names: tuple[str, ...] | None = None
+    levels: Levels = NO_LEVELS
+    text: TextFeatures | MixedFeatures | None = None
+    """The reader of texts, if the columns are words."""
+    owner: str = "the model"
+    row_shape: tuple[int, ...] | None = None
+    """The shape of a row, () for flat rows; None if rows may not have several dimensions."""
+    has_text_names: bool = True
+    """False if the names of the frame's columns were not text, so that they are not compared."""
+
+    @classmethod
+    def learn(cls, X: Any, options: ColumnOptions) -> tuple[Schema, Table]:
+        """Learn the columns of rows; the rows themselves come along, since they had to be read."""
+        if options.text is not None:
+            reader, words = options.text.learn(X)
+            refuse_empty(words)
+            return cls(words.n_columns, reader.vocabulary, text=reader, owner=options.owner), words
+        shape: tuple[int, ...] | None = () if options.keeps_shape else None
+        if options.keeps_shape and isinstance(X, np.ndarray) and X.ndim > 2:
+            shape, X = X.shape[1:], X.reshape(len(X), -1)
+        X = _in_reach(X)
+        if isinstance(X, FrameTable):
+            X = X.choosing(options.categories)
+        if isinstance(X, Table):
+            check_cells(X)
+            schema, table = cls(X.n_columns, X.names)._with_levels(X, options.categories)
+        elif is_frame(X):
+            schema, table = _of_frame(X, options)
+        else:
+            schema, table = _of_array(X, options)
+        return replace(schema, owner=options.owner, row_shape=shape), table
+
+    def _with_levels(self, table: Table, categories: Categories) -> tuple[Schema, Table]:
+        """Find the levels of a table's columns; a frame's table has chosen its categories."""
+        levels = find_levels(table, FROM_DTYPE if isinstance(table, FrameTable) else categories)
+        return replace(self, levels=levels), _recoded(table, levels)
+
+    def read(self, X: Any) -> Table:
+        """Read rows as the schema was learned; raise if they do not have its columns."""
+        if self._is_plain(X):
+            return ArrayTable(X)
+        if self.text is not None:
+            return self.text.transform(X)
+        X = _in_reach(self._flat(X))
+        if isinstance(X, FrameTable) and self.feature_names is not None and X.levels != self.levels:
+            X = FrameTable.like(X.as_given, self.feature_names, self.levels, X.origin)
+        if isinstance(X, Table):
+            check_cells(X)
+            self._check_table(X)
+            return _recoded(X, self.levels)
+        if is_frame(X):
+            return self._read_frame(X)
+        if self.levels and not sparse.issparse(X):
+            raw = _raw_cells(X)
+            if raw.ndim == 2 and raw.size:
+                with checked_by_scikit_learn():
+                    raw = validate_data(
+                        self._stand_in(), raw, reset=False, dtype=None, ensure_all_finite=False
+                    )
+                return CategorisedArray(raw, self.levels)
+        array = checked_array(self._stand_in(), X, reset=False)
+        return _recoded(_table_of(array), self.levels)
+
+    def comparable(self, X: Any, other: object = None) -> Table:
+        """Read rows to compare them with others: what the fit has not learned stays distinct."""
+        if self.text is not None:
+            return _hashed(self.text.lines(X))
+        if not self.levels:
+            return self.read(X)
+        levels = all_levels(self.levels, self.feature_names, X, other)
+        return replace(self, levels=levels).read(X)
+
+    def remembered(self, X: Any, table: Table | None = None) -> Table:
+        """Return what a sketch remembers of rows: their table, or hashes of texts."""
+        if self.text is not None:
+            return self.comparable(self.text.read(X))
+        return self.read(X) if table is None else table
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what model files hold under "model"; names are written beside it."""
+        stored: dict[str, Any] = {"features": self.n_columns, "levels": self.levels.to_dict()}
+        return stored if self.text is None else stored | {"text": self.text.to_dict()}
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The names that new rows have to have; None if they were not text."""
+        return self.names if self.has_text_names else None
+
+    def _is_plain(self, X: Any) -> bool:
+        """Check whether X is an array of floats that needs no further check.
+
+        Those of ``read`` take a tenth of a millisecond, which is most of the time that a row takes.
+        """
+        return (
+            type(X) is np.ndarray
+            and X.ndim == 2
+            and X.dtype in (np.float32, np.float64)
+            and X.shape[0] > 0
+            and X.shape[1] == self.n_columns
+            and self.feature_names is None
+            and self.text is None
+            and not self.levels
+            and no_infinity(X)
+        )
+
+    def _flat(self, X: Any) -> Any:
+        """Lay rows of several dimensions flat, where a black box gets them back in their shape."""
+        if self.row_shape is None or not isinstance(X, np.ndarray) or X.ndim <= 2:
+            return X
+        if X.shape[1:] != self.row_shape:
+            raise DataError(
+                f"the rows of X have shape {X.shape[1:]}, but {self.owner} was fitted to "
+                f"rows of shape {self.row_shape or self.n_columns}"
+            )
+        return X.reshape(len(X), -1)
+
+    def _read_frame(self, X: Any) -> FrameTable:
+        """Read a data frame by the names that its columns had in fit."""
+        names = None if self.feature_names is None else list(self.feature_names)
+        is_visible = hasattr(X, "iloc") or _get_feature_names(X) is not None
+        if any(map(part_of, self.levels.written.values())) or not is_visible:
+            self._check_sources(columns_of(X))
+        elif names is None or not hasattr(X, "iloc") or names != X.columns.tolist():
+            # scikit-learn's check takes longer than to read a row, so equal names skip it
+            with checked_by_scikit_learn():
+                validate_data(self._stand_in(), X, reset=False, skip_check_array=True)
+        table = FrameTable.like(X, names, self.levels)
+        refuse_empty(table)
+        return table
+
+    def _check_sources(self, columns: Collection[str]) -> None:
+        """Check the names of columns, where a date became several of them in fit."""
+        names = self.feature_names
+        if names is None:
+            self._check_width(len(columns))
+            return
+        expected = list(dict.fromkeys(self.levels.sources(names)))
+        if not ({*names} <= {*columns} or {*expected} <= {*columns}):
+            raise DataError(
+                "The feature names should match those that were passed during fit: got "
+                f"{', '.join(columns)}; expected {', '.join(expected)}"
+            )
+
+    def _check_width(self, columns: int) -> None:
+        if columns != self.n_columns:
+            raise DataError(
+                f"X has {columns} features, but {self.owner} is expecting {self.n_columns} "
+                "features as input"
+            )
+
+    def _check_table(self, table: Table) -> None:
+        """Check the names of a table's columns, which scikit-learn does not see."""
+        self._check_width(table.n_columns)
+        names = self.feature_names
+        if table.names is not None and names is not None and names != tuple(table.names):
+            raise DataError(
+                "The feature names should match those that were passed during fit: got "
+                f"{', '.join(table.names)}; expected {', '.join(names)}, in this order"
+            )
+
+    def _stand_in(self) -> BaseEstimator:
+        """Return what scikit-learn's checks ask of an estimator: its class's name, and columns."""
+        stand_in = _kind_named(self.owner)()
+        stand_in.n_features_in_ = self.n_columns
+        if self.feature_names is not None:
+            stand_in.feature_names_in_ = np.array(self.feature_names, dtype=object)
+        return stand_in
+
+
+@cache
+def _kind_named(name: str) -> type[Any]:
+    """Return a class for scikit-learn's checks, whose messages name the class of an estimator."""
+    return type(name, (BaseEstimator,), {})
+
+
+def _hashed(lines: list[str]) -> ArrayTable:
+    """Return three numbers of 24 bits for every text, equal for equal texts.
+
+    >>> rows = _hashed(["lost my card", "Lost my card"]).rows()
+    >>> (rows[0] == rows[1]).tolist()
+    [False, False, False]
+    """
+    encoded = (line.encode(errors="surrogatepass") for line in lines)
+    digests = b"".join(hashlib.blake2b(line, digest_size=12).digest() for line in encoded)
+    return ArrayTable((np.frombuffer(digests, dtype="<u4").reshape(-1, 3) >> 8).astype(np.float64))
+
+
+def _in_reach(X: Any) -> Any:
+    """Return rows that lie in the memory of a GPU as a table, or as an array of the CPU."""
+    if not lies_on_gpu(X):
+        return X
+    from pacboost.samples.gpu_rows import open_gpu_array
+
+    return open_gpu_array(X)
+
+
+def _of_frame(X: Any, options: ColumnOptions) -> tuple[Schema, Table]:
+    """Learn the columns of a data frame."""
+    table = FrameTable.learn(X, options.categories, note=True)
+    has_text_names = True
+    is_visible = hasattr(X, "iloc") or _get_feature_names(X) is not None
+    if is_visible and len(table.names) == len(table.sources):
+        stand_in = _kind_named(options.owner)()
+        with checked_by_scikit_learn():
+            validate_data(stand_in, X, reset=True, skip_check_array=True)
+        has_text_names = hasattr(stand_in, "feature_names_in_")
+    refuse_empty(table)
+    schema = Schema(table.n_columns, table.names, has_text_names=has_text_names)
+    return schema._with_levels(table, options.categories)
+
+
+def _of_array(X: Any, options: ColumnOptions) -> tuple[Schema, Table]:
+    """Learn the columns of an array, a sparse matrix or nested lists."""
+    stand_in = _kind_named(options.owner)()
+    if options.categories is not None and not sparse.issparse(X):
+        raw = _raw_cells(X)
+        levels = find_levels(raw, options.categories) if raw.ndim == 2 and raw.size else NO_LEVELS
+        if levels:
+            with checked_by_scikit_learn():
+                raw = validate_data(stand_in, raw, reset=True, dtype=None, ensure_all_finite=False)
+            return Schema(raw.shape[1], levels=levels), CategorisedArray(raw, levels)
+    table = _table_of(checked_array(stand_in, X, reset=True))
+    schema = Schema(table.n_columns)
+    if table.entries is None:
+        return schema, table
+    schema, table = schema._with_levels(table, options.categories)
+    if not (options.keeps_sparse and table.entries is not None):
+        warn_of_dense(table)
+    return schema, table
+
+
+def _raw_cells(X: Any) -> NDArray[Any]:
+    """Return cells as they are: in an array of text, 1 would be "1"."""
+    return np.asarray(X, dtype=None if hasattr(X, "dtype") else object)
+
+
+def _table_of(array: NDArray[Any] | sparse.csr_array | sparse.csr_matrix) -> Table:
+    if not sparse.issparse(array):
+        return ArrayTable(array)
+    from pacboost.sources.sparse import SparseTable
+
+    return SparseTable(array)
+
+
+def _recoded(table: Table, levels: Levels) -> Table:
+    return table if levels == table.levels else RecodedTable(table, levels)
