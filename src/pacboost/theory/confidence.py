@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
@@ -21,6 +21,7 @@ from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import ScoredClassifier, fits_rows, takes_rows
 from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
 from pacboost.fit.division import counted
+from pacboost.fit.targets import read_labels
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.explained_errors import checked_by_scikit_learn
 from pacboost.theory.distinct_rows import CountsDistinctRows
@@ -84,10 +85,9 @@ class ConfidenceBoost(ScoredClassifier, CountsDistinctRows, BaseEstimator):  # t
         self.runs_needed_ = runs_needed(self.failure, self.delta)
         needed = selection_size(self.epsilon, self.gap, self.runs_needed_, self.delta)
         self.selection_rows_needed_ = needed
+        rows = self._read_numbers(X, reset=True, allow_nan=self._takes_nan())
+        labels = read_labels(y, len(rows))
         with checked_by_scikit_learn():
-            rows, labels = validate_data(
-                self, X, y, ensure_all_finite="allow-nan" if self._takes_nan() else True
-            )
             check_classification_targets(labels)
         divided = self._take_rows(ArrayTable(rows), rows, labels, copies)
         X, y = divided.X, divided.y
@@ -121,10 +121,7 @@ class ConfidenceBoost(ScoredClassifier, CountsDistinctRows, BaseEstimator):  # t
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict with the best of the fits."""
         check_is_fitted(self)
-        with checked_by_scikit_learn():
-            rows = validate_data(
-                self, X, reset=False, ensure_all_finite="allow-nan" if self._takes_nan() else True
-            )
+        rows = self._read_numbers(X, reset=False, allow_nan=self._takes_nan())
         answers: NDArray[Any] = self.best_.predict(rows)
         return answers
 

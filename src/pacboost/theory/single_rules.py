@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,7 +19,6 @@ from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import (
-    HasSchema,
     ScoredClassifier,
     fits_rows,
     takes_rows,
@@ -29,7 +27,6 @@ from pacboost.fit.division import counted
 from pacboost.fit.targets import read_labels, two_classes, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Names, Rule
 from pacboost.models.model import answer_names
-from pacboost.models.schema import Schema
 from pacboost.numerics.checks import probability
 from pacboost.samples.sample import Signs, unlabelled
 from pacboost.sources.arrays import ArrayTable
@@ -49,7 +46,7 @@ from pacboost.theory.version_space import (
 Rows = NDArray[np.float64]
 
 
-class RuleClassifier(ScoredClassifier, HasSchema, CountsDistinctRows, BaseEstimator):  # type: ignore[misc]
+class RuleClassifier(ScoredClassifier, CountsDistinctRows, BaseEstimator):  # type: ignore[misc]
     """A classifier of two classes that sets one rule, ``rule_``, and ``classes_``."""
 
     delta: float
@@ -71,7 +68,7 @@ class RuleClassifier(ScoredClassifier, HasSchema, CountsDistinctRows, BaseEstima
         """
         with all_or_nothing(self):
             probability("delta", self.delta)
-            rows = self._read(X, reset=True)
+            rows = self._read_numbers(X, reset=True)
             labels = read_labels(y, len(rows))
             divided = self._take_rows(ArrayTable(rows), rows, labels, copies)
             self.classes_, signs = two_classes(divided.y)
@@ -92,7 +89,7 @@ class RuleClassifier(ScoredClassifier, HasSchema, CountsDistinctRows, BaseEstima
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class that the rule predicts."""
         check_is_fitted(self)
-        positive = self._answers(self._read(X, reset=False)) > 0
+        positive = self._answers(self._read_numbers(X, reset=False)) > 0
         predicted: NDArray[Any] = self.classes_[(positive & (self.classes_.size == 2)).astype(int)]
         return predicted
 
@@ -134,24 +131,6 @@ class RuleClassifier(ScoredClassifier, HasSchema, CountsDistinctRows, BaseEstima
         return self.rule_.words(
             Names(lambda j: f"x{j}" if names is None else names[j], (minus, plus))
         )
-
-    def _read(self, X: ArrayLike, *, reset: bool) -> Rows:
-        """Read rows as doubles; reject sparse matrices and missing values."""
-        if sparse.issparse(X):
-            raise DataError("X is sparse; this classifier needs dense rows. Give X.toarray().")
-        if reset:
-            self._schema, table = Schema.learn(X, self._column_options())
-        else:
-            table = self._schema.read(X)
-        rows = np.asarray(table.rows(), dtype=np.float64)
-        missing = np.argwhere(np.isnan(rows))
-        if missing.size:
-            row, column = missing[0].tolist()
-            raise DataError(
-                f"column {table.name(column)} has NaN in row {row}; {type(self).__name__} takes no "
-                "missing values. Fill them in or drop those rows."
-            )
-        return rows
 
 
 @accepts_aliases
@@ -200,7 +179,7 @@ class RectangleClassifier(RuleClassifier):
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the distance to the nearest side: above 0 in the box, below 0 outside."""
         check_is_fitted(self)
-        return self.rule_.depth(self._read(X, reset=False))
+        return self.rule_.depth(self._read_numbers(X, reset=False))
 
     @property
     def hypothesis_(self) -> str:

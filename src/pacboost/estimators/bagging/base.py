@@ -20,7 +20,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.continuing import begin_record, written_parameters
-from pacboost.estimators.inputs.estimator import HasSchema, RemembersRows, takes_rows
+from pacboost.estimators.inputs.estimator import RemembersRows, takes_rows
 from pacboost.estimators.inputs.parameters import callables, progress_after
 from pacboost.fit import division, taking
 from pacboost.fit.continuing import RunRecord, digest, refuse, refuse_fewer
@@ -80,7 +80,7 @@ class OutOfBagAnswers:
     counts: OutOfBag | None = None
 
 
-class Bagged(HasSchema, RemembersRows, BaseEstimator):  # type: ignore[misc]
+class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
     """An estimator whose members are each made from a bag of the rows."""
 
     n_estimators: int

@@ -24,7 +24,6 @@ from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.parameters import is_truth
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import (
-    HasSchema,
     RemembersRows,
     fits_rows,
     takes_rows,
@@ -191,7 +190,7 @@ class AdaBoostChooser(EstimatorChooser):
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class AdaBoostRegressor(HasSchema, RemembersRows, RegressorMixin, BaseEnsemble):  # type: ignore[misc]
+class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: ignore[misc]
     """AdaBoost.R2 (Drucker 1997) with a bound on its training error, as scikit-learn names it.
 
     Every round draws rows by their weights, fits a regressor to them, and gives less weight to rows

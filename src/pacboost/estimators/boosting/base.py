@@ -32,6 +32,7 @@ from pacboost.fit.division import Certifying
 from pacboost.fit.fit import Fitted, fit
 from pacboost.fit.settings import PATIENCE_OF_CLASSES
 from pacboost.ledgers.ledger import Round
+from pacboost.models.model import Model
 from pacboost.models.schema import ColumnOptions
 from pacboost.numerics.checks import integer
 from pacboost.samples.same_example import check_copies
@@ -182,7 +183,8 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
 
     def _keep(self, fitted: Fitted, record: RunRecord) -> None:
         """Take over what a fit leaves behind."""
-        self.model_, self.settings_ = fitted.model, fitted.settings
+        vars(self).update(self._attributes(fitted.model))
+        self.settings_ = fitted.settings
         self.calibration_error_ = fitted.calibration_error
         self._sketches = fitted.memory.result()
         self._record = replace(
@@ -191,6 +193,10 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
             rows=fitted.rows_digest,
             vote=fitted.model.ledger.vote_digest,
         )
+
+    def _attributes(self, model: Model) -> dict[str, Any]:
+        """Return the fitted attributes that predictions need; callbacks get them after a round."""
+        return {"model_": model}
 
     def _explained_interrupt(self, interrupt: KeyboardInterrupt) -> KeyboardInterrupt:
         """Add to Ctrl-C what is kept."""
@@ -221,7 +227,6 @@ class EstimatorChooser(Chooser):
 class Boosting(BoostingFit, VoteClassifier):
     """A classifier that boosts."""
 
-    def _keep(self, fitted: Fitted, record: RunRecord) -> None:
-        super()._keep(fitted, record)
-        self.classes_ = fitted.model.classes
-        self._several_labels = fitted.model.ledger.several_labels
+    def _attributes(self, model: Model) -> dict[str, Any]:
+        several = model.ledger.several_labels
+        return {"model_": model, "classes_": model.classes, "_several_labels": several}

@@ -52,7 +52,7 @@ class RoundsWatcher(Watcher):
             watchers = callables("callbacks", estimator.callbacks if last else None)
             if self.told:
                 tasks = TaskOfRounds(
-                    estimator, left, lambda: {"model_": self._so_far(run)}, **self.told
+                    estimator, left, lambda: estimator._attributes(self._so_far(run)), **self.told
                 )
                 watchers.append(stack.enter_context(tasks))
             one_by_one = bool(watchers)

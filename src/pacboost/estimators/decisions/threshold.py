@@ -30,6 +30,7 @@ from pacboost.estimators.inputs.estimator import (
 from pacboost.models.answers import AnswerList, answers, asked, confidence
 from pacboost.models.file.format import save
 from pacboost.models.model import Model
+from pacboost.models.schema import Schema
 from pacboost.questions.inner_models import inner_models, remembers, snapshot
 from pacboost.questions.scored_rows import class_place, score_of
 from pacboost.samples.plain_rows import plain_rows
@@ -55,6 +56,22 @@ class Shell(ScoredClassifier, RemembersRows, BaseEstimator):  # type: ignore[mis
         if not self.__sklearn_is_fitted__():
             raise AttributeError("model_ is there after fit; this estimator is not fitted yet")
         return self.estimator_.model_
+
+    @property
+    def schema_(self) -> Schema:
+        """The schema of ``estimator_``, if it is an estimator of pacboost."""
+        schema: Schema = self.estimator_.schema_
+        return schema
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of columns that ``estimator_`` was fitted on."""
+        return int(self.estimator_.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """The names of the columns that ``estimator_`` was fitted on."""
+        return np.asarray(self.estimator_.feature_names_in_, dtype=object)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in self.__dict__
@@ -105,9 +122,6 @@ class WrappedClassifier(Shell):
     def _start(self, fitted: BaseEstimator, decision: Decision | None = None) -> None:
         self.estimator_, self.classes_ = fitted, np.asarray(fitted.classes_)
         self.decision_ = decision
-        for name in ("n_features_in_", "feature_names_in_", "levels_"):
-            if hasattr(fitted, name):
-                setattr(self, name, getattr(fitted, name))
 
     def _decided(
         self, estimator: BaseEstimator, decision: Decision | None, rows: object = None

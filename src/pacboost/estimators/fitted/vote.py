@@ -29,7 +29,7 @@ from pacboost.estimators.fitted.predicting import (
     several_labels,
 )
 from pacboost.estimators.fitting.parameters import nested, set_nested
-from pacboost.estimators.inputs.estimator import HasSchema, RemembersRows, takes_rows
+from pacboost.estimators.inputs.estimator import RemembersRows, takes_rows
 from pacboost.hypotheses.function import BlackBox
 from pacboost.hypotheses.partial_dependence import partial_dependence
 from pacboost.hypotheses.shapes import Shapes
@@ -56,7 +56,7 @@ Answer = TypeVar("Answer")
 Doubles = NDArray[np.float64]
 
 
-class FittedBase(HasSchema, RemembersRows, BaseEstimator):  # type: ignore[misc]
+class FittedBase(RemembersRows, BaseEstimator):  # type: ignore[misc]
     """An estimator whose fit leaves a vote of rules, or of the trees of a forest, in ``model_``."""
 
     model_: Model

@@ -129,7 +129,7 @@ def page_of(estimator: Any) -> dict[str, str]:
 
 
 class RemembersRows:
-    """An estimator whose public methods take rows in any form, and that remembers those of the fit.
+    """An estimator that reads rows by the schema of its fit, and remembers those of the fit.
 
     It holds sketches of them, which pickles and model files keep.
     """
@@ -141,35 +141,6 @@ class RemembersRows:
     _doc_link_url_param_generator = page_of
     _reads_partitions = False
     """Whether Dask collections are read block by block; other estimators need all rows at once."""
-
-    @takes_rows
-    def overlap(self, X: Any) -> Overlap | None:
-        """Compare rows with those that the fit has used; None if it remembers none."""
-        check_is_fitted(self)
-        if not self._sketches:
-            return None
-        table = self._rows_to_compare(X)
-        return least_likely(sketch.overlap(table) for sketch in self._sketches)
-
-    def forget_rows(self) -> None:
-        """Drop the sketch of the training rows, for example before the model is pickled.
-
-        Certificates by other rows then begin with "If these rows are new".
-        """
-        self._sketches = ()
-
-    def _rows_to_compare(self, X: Any) -> Table:
-        """Read rows in the form in which they are hashed."""
-        schema: Schema = self.schema_  # type: ignore[attr-defined]
-        return schema.remembered(X)
-
-    def _remember(self, *tables: Table) -> None:
-        """Keep sketches of tables."""
-        self._sketches = tuple(map(Sketch.from_table, tables))
-
-
-class HasSchema:
-    """An estimator that reads rows by the schema of its fit, and shows what that has learned."""
 
     _schema: Schema
     """Where no model holds the schema."""
@@ -200,6 +171,30 @@ class HasSchema:
     def _column_options(self) -> ColumnOptions:
         """Say what is asked of the columns before any row is seen."""
         return ColumnOptions(type(self).__name__, getattr(self, "categorical_features", None))
+
+    @takes_rows
+    def overlap(self, X: Any) -> Overlap | None:
+        """Compare rows with those that the fit has used; None if it remembers none."""
+        check_is_fitted(self)
+        if not self._sketches:
+            return None
+        table = self._rows_to_compare(X)
+        return least_likely(sketch.overlap(table) for sketch in self._sketches)
+
+    def forget_rows(self) -> None:
+        """Drop the sketch of the training rows, for example before the model is pickled.
+
+        Certificates by other rows then begin with "If these rows are new".
+        """
+        self._sketches = ()
+
+    def _rows_to_compare(self, X: Any) -> Table:
+        """Read rows in the form in which they are hashed."""
+        return self.schema_.remembered(X)
+
+    def _remember(self, *tables: Table) -> None:
+        """Keep sketches of tables."""
+        self._sketches = tuple(map(Sketch.from_table, tables))
 
 
 def least_likely(overlaps: Iterable[Overlap]) -> Overlap | None:

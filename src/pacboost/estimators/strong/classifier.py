@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
@@ -238,8 +239,6 @@ class StrongClassifier(Shell):
         own = rounds[-1].training_error if rounds else 1.0
         evidence = FitMeasurements(len(rounds), own, improving=len(rounds) >= model.n_estimators)
         self._keep(model, model.model_.certificate, evidence, "no rows were set apart")
-        if hasattr(model, "feature_names_in_"):
-            self.feature_names_in_ = model.feature_names_in_
         return self
 
     @property
@@ -402,9 +401,16 @@ class StrongClassifier(Shell):
         self.estimator_, self.evidence_ = estimator, evidence
         self.classes_ = estimator.classes_
         self.proper_ = wishes.is_proper(estimator.model_.vote)
-        self.n_features_in_ = estimator.n_features_in_
-        if "_schema" in vars(self) and self._schema.feature_names is not None:
-            self.feature_names_in_ = np.array(self._schema.feature_names, dtype=object)
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """The names of the columns that were learned from, if they have names."""
+        # rows of a source are not divided, and the words of texts are no names of columns
+        schema = vars(self).get("_schema", None if hasattr(self, "parts_") else self.schema_)
+        names = None if schema is None else schema.feature_names
+        if names is None:
+            raise AttributeError("feature_names_in_ is missing: the columns of X had no names")
+        return np.array(names, dtype=object)
 
     @property
     def _sketches(self) -> Any:  # type: ignore[override]
