@@ -136,7 +136,7 @@ def test_every_claim_is_a_sentence_with_its_number(of_what: str, checked: bool) 
 
 
 def test_what_a_claim_speaks_of_is_one_of_a_few() -> None:
-    with pytest.raises(ParameterError, match="it may be 'new examples'"):
+    with pytest.raises(ParameterError, match="'new examples'"):
         replace(ONE_OF_WORDING, of_what="everything")
     with pytest.raises(ParameterError, match="numbers"):
         replace(ONE_OF_WORDING, details={"rounds": "ten"})

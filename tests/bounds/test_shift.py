@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -259,20 +260,15 @@ def test_moved_certificates_are_verified() -> None:
 
 def test_words() -> None:
     made = holdout.certificate(30, 1000, DELTA)
-    assert made.under(contamination=0.05).claim == (
-        "The classifier is wrong on at most 8.85 % of new examples, as long as at most 5 % of them "
-        "come from elsewhere."
-    )
-    assert not any("from the distribution of new" in text for text in made.under(kl=1).assumptions)
+    assert re.findall(r"[\d.]+ %", made.under(contamination=0.05).claim) == ["8.85 %", "5 %"]
+    assert not any("from the distribution of" in text for text in made.under(kl=1).assumptions)
     X, y = drawn(np.random.default_rng(0), 300, [0.6, 0.3, 0.1])
     found = certify(Told(), X, y, shift=shift.shares({0: 0.2, 1: (0.2, 0.4), 2: (0.4, 0.6)}))
-    assert found.claim.endswith(
-        "if 20 % are of class '0.0', 20 % to 40 % are of class '1.0' and 40 % to 60 % are of class "
-        "'2.0'."
-    )
+    shares = re.findall(r"(\d[\d %to]* %) are of class '(\d.0)'", found.claim)
+    assert shares == [("20 %", "0.0"), ("20 % to 40 %", "1.0"), ("40 % to 60 %", "2.0")]
     assert "whatever the shares" in certify(Told(), X, y, shift=shift.shares("any")).claim
     until = made.holds_until(0.1)
-    assert "at most 6.2 % of new examples" in str(until)
+    assert "at most 6.2 %" in str(until)
     assert made.under(ratio=until.ratio).value <= 0.1
     least = recall(97, 100)
     assert 0.8 <= least.under(chi2=least.holds_until(0.8).chi2).value < 0.8 + 1e-9

@@ -354,7 +354,7 @@ def test_a_file_without_the_columns_of_the_model_names_them_all(houses: Path) ->
     ("typed", "meant"), [("predit", "predict"), ("train", "fit"), ("explain", "report")]
 )
 def test_a_command_that_does_not_exist_is_guessed(typed: str, meant: str) -> None:
-    assert f"No such command '{typed}'. Did you mean '{meant}'?" in refused(typed, "m.pacb")
+    assert f"'{typed}'. Did you mean '{meant}'?" in refused(typed, "m.pacb")
 
 
 def test_python_runs_the_command() -> None:

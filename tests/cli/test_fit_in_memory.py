@@ -148,7 +148,7 @@ def test_json_is_all_that_is_printed(data: Path, tmp_path: Path) -> None:
     "other", [["--text", "a"], ["--epsilon", "0.1"], ["--groups", "a"], ["--time-column", "a"]]
 )
 def test_what_goes_with_a_choice_of_ours_alone(data: Path, other: list[str]) -> None:
-    assert f"{other[0]} cannot be combined with --booster or --learner" in refused(
+    assert f"{other[0]} cannot be combined" in refused(
         "fit", data, "--target", "label", *STUMPS, *other
     )
 

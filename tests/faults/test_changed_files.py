@@ -134,7 +134,7 @@ def test_rows_that_certify_cannot_be_exchanged(tmp_path: Path) -> None:
     content: dict[str, Any] = deepcopy(last_checkpoint("array"))
     content["arrays"]["kinds"] = content["arrays"]["kinds"][::-1].copy()
     container.write(tmp_path / "run.ckpt", checkpoint.KIND, content)
-    with pytest.raises(FileError, match="other rows are set apart"):
+    with pytest.raises(FileError, match="set apart"):
         fit_on("array", tmp_path / "run.ckpt")
 
 
@@ -177,7 +177,7 @@ def test_a_rule_about_a_column_that_does_not_exist_is_refused(
 def test_a_checksum_of_something_else_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "deep.json"
     path.write_text("[" * 100_000, encoding="utf-8")
-    with pytest.raises(FileError, match="not the file of a monitor"):
+    with pytest.raises(FileError, match="monitor"):
         Monitor.load(path)
     document = {"format": monitor.FORMAT, "version": 1, "sha256": "", "state": "\ud800"}
     path.write_text(json.dumps(document), encoding="utf-8")

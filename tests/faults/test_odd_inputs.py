@@ -307,5 +307,5 @@ def test_odd_arguments_are_named(use: Callable[[Any], object]) -> None:
 @pytest.mark.parametrize("model", [3, "model", None])
 def test_what_is_no_model_is_shown(model: Any) -> None:
     X = np.arange(40.0).reshape(20, 2)
-    with pytest.raises(DataTypeError, match="a fitted classifier or regressor is needed"):
+    with pytest.raises(DataTypeError, match="fitted classifier"):
         pacboost.certify(model, X, X[:, 0] > 20)

@@ -63,7 +63,7 @@ def test_batches_and_files_change_nothing(cuts: list[int], tmp_path: Path) -> No
 
 def test_sentences_and_the_alarm() -> None:
     monitor = Monitor(error=0.05)
-    assert str(monitor.status()) == "No labelled rows have come in yet."
+    assert str(monitor.status()).startswith("No labelled rows")
     assert not monitor.update_mistakes(np.zeros(100)).alarm
     said = str(monitor.status())
     assert "0 mistakes on 100 labelled rows (0.00 %)" in said
@@ -73,8 +73,8 @@ def test_sentences_and_the_alarm() -> None:
     assert monitor.alarm
     status = monitor.status()
     assert status.refuted_at is not None
-    assert "ALARM: the certificate (error at most 5 %) was refuted" in str(status)
-    assert "ALARM: the change detector has sounded" in str(status)
+    assert "ALARM: the certificate (error at most 5 %)" in str(status)
+    assert "ALARM: the change detector" in str(status)
     found = json.loads(json.dumps(status.to_dict()))
     assert found["alarm"] is True
     assert found["sentences"] == status.sentences
@@ -140,7 +140,7 @@ def test_what_the_error_may_be_now(model: Any, tmp_path: Path) -> None:
     monitor = Monitor(model, error=0.5, reference=reference[0])
     still = monitor.now(*before)
     assert "Among" not in still.claim
-    assert "no drift was found among 0" in still.sample
+    assert "no drift" in still.sample
     found = monitor.update_rows(now[0][:1500]).now(*before)
     assert "learned weights describe" in found.claim
     assert "by x2 (" in found.sample
@@ -153,7 +153,7 @@ def test_what_the_error_may_be_now(model: Any, tmp_path: Path) -> None:
     with pytest.raises(NotCertified, match="among the rows compared"):
         monitor.now(*now)
     monitor.save(tmp_path / "m.json")
-    with pytest.raises(ParameterError, match="reference rows are not in the file"):
+    with pytest.raises(ParameterError, match="reference rows"):
         Monitor.load(tmp_path / "m.json", model).now(*before)
     assert Monitor.load(tmp_path / "m.json", model, reference=reference[0]).now(*before) == found
     with pytest.raises(ParameterError, match="needs a model and reference"):
@@ -171,13 +171,13 @@ def test_page(tmp_path: Path) -> None:
     watch = Monitor(error=0.05, reference=reference).update_mistakes(generator.random(900) < 0.2)
     watch.update_rows(generator.normal(size=(900, 2)) + np.array([1.0, 0.0]))
     text = watch.report(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "<strong>ALARM</strong>: the certificate" in text
+    assert "<strong>ALARM</strong>" in text
     for own in watch.status().sentences:
         assert escape(own.strip()) in text
     assert "Columns that differ" in text
     assert text.count("<svg") == 4
     empty = Monitor(error=0.05).report(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "No labelled rows have come in yet." in empty
+    assert "No labelled rows" in empty
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_bad_settings(tmp_path: Path) -> None:
 def test_files_that_are_no_monitors(change: bytes, tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     path.write_bytes(change)
-    with pytest.raises(FileError, match="not the file of a monitor"):
+    with pytest.raises(FileError, match="monitor"):
         Monitor.load(path)
 
 

@@ -135,7 +135,7 @@ def fitted(request: pytest.FixtureRequest) -> Any:
 
 
 def test_refuses_an_empty_hold_out(fitted: Any) -> None:
-    with pytest.raises(ValueError, match=r"at least one|minimum of 1|no rows"):
+    with pytest.raises(ValueError, match=r"at least one|minimum|no rows"):
         certify(fitted, FRESH[:0], LABELS[:0])
 
 
@@ -246,7 +246,7 @@ def test_fresh_draws_that_repeat_training_rows_are_welcome() -> None:
 def test_rows_without_a_group_are_one_group(model: AdaBoostClassifier, missing: object) -> None:
     groups = np.array([missing, missing, *range(len(LABELS) - 2)], dtype=object)
     named = np.array(["x", "x", *range(len(LABELS) - 2)], dtype=object)
-    with pytest.warns(InputWarning, match="groups is missing in 2 of"):
+    with pytest.warns(InputWarning, match=r"groups.* 2 of"):
         found = certify(model, FRESH, LABELS, groups=groups)
     assert found.value == certify(model, FRESH, LABELS, groups=named).value
 
@@ -311,7 +311,7 @@ Y_OF_MISTAKES = (X_OF_MISTAKES[:, 0] > 0).astype(int)
 @pytest.mark.parametrize("kind", [AdaBoostClassifier, LogisticRegression])
 def test_labels_of_another_type_are_refused(kind: type) -> None:
     model = kind().fit(X_OF_MISTAKES[:100], Y_OF_MISTAKES[:100])
-    with pytest.raises(DataError, match=r"y holds '[01]', and the classes are 0, 1"):
+    with pytest.raises(DataError, match=r"'[01]'.* 0, 1"):
         certify(model, X_OF_MISTAKES[100:], Y_OF_MISTAKES[100:].astype(str))
     assert certify(model, X_OF_MISTAKES[100:], Y_OF_MISTAKES[100:].astype(float)).value < 0.2
     assert certify(model, X_OF_MISTAKES[100:], Y_OF_MISTAKES[100:] > 0).value < 0.2

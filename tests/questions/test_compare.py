@@ -58,7 +58,7 @@ def test_why_no_bound_applies_is_noted() -> None:
     model = AdaBoostClassifier(n_estimators=5, multiclass="samme").fit(X, y)
     entry, _ = measure("samme", model, Rows(X, y), None, share=0.1, delta=0.05, boosters=1)
     assert entry.bound is None
-    assert "SAMME has no training-error bound" in entry.notes[0]
+    assert "SAMME" in entry.notes[0]
 
 
 def coins(rate: float, count: int, generator: np.random.Generator) -> Wrong:

@@ -119,7 +119,7 @@ def test_the_record_says_what_was_kept_and_verify_computes_it_again() -> None:
     assert dict(found.details) == {"ratio_bound": 2.0, "offered": ROWS, "seed": 7}
     assert 0 < found.inputs["n"] == found.size < ROWS
     assert found.value == clopper_pearson(found.inputs["k"], found.size, 0.05)
-    assert "examples that the ratio describes" in found.claim
+    assert "ratio describes" in found.claim
     assert not any("distribution of new examples" in own for own in found.assumptions)
     again = type(found).from_json(found.to_json())
     assert again == found
@@ -310,7 +310,7 @@ def test_columns_that_moved_are_named() -> None:
     y = generator.integers(2, size=1500)
     found = certify(Zeros(), frames[0], y, shift=shift.new_rows(frames[1]))
     assert "by two (" in found.sample
-    assert "examples that the learned weights describe" in found.claim
+    assert "learned weights describe" in found.claim
     assert pacboost.verify(found)[0].holds
     order = generator.permutation(1500)
     again = certify(

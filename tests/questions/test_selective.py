@@ -67,7 +67,7 @@ def test_a_target_chooses() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(NotCertified, match="RidgeClassifier has no predict_proba"):
+    with pytest.raises(NotCertified, match=r"RidgeClassifier.*predict_proba"):
         certify_answers(RidgeClassifier().fit(X, Y), FRESH, LABELS)
     with pytest.raises(NotCertified, match="trained on"):
         certify_answers(AdaBoostClassifier(n_estimators=3).fit(X, Y), X, Y)

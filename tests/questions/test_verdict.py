@@ -31,7 +31,7 @@ def test_what_was_reached_says_so() -> None:
     certificate = holdout.certificate(10, 1000, 0.05)
     verdict = judge(certificate, 0.05, 0.05, PLAIN)
     assert verdict.reached
-    assert "5 % was asked for, and reached after 100 rounds" in verdict.sentence
+    assert "reached after 100 rounds" in verdict.sentence
     assert f" {stays(certificate, 0.05)}" in verdict.note
     assert "elsewhere" in verdict.note
     assert verdict.reason == ""
@@ -61,14 +61,14 @@ def test_as_many_more_certified_examples_do_and_fewer_do_not(
         needed = n + verdict.more_certified
         mistakes = expected_mistakes(k / n, needed)
         assert holdout.clopper_pearson(mistakes, needed, 0.05, looks) <= epsilon
-        assert "more certified examples would do" in verdict.sentence
+        assert "more certified examples" in verdict.sentence
 
 
 def test_groups_are_counted_in_groups() -> None:
     certificate = holdout.groups_certificate([0.0] * 57 + [1.0] * 3, 0.05)
     verdict = judge(certificate, 0.05, 0.1, PLAIN)
     assert verdict.more_certified is not None
-    assert "more certified groups would do" in verdict.sentence
+    assert "more certified groups" in verdict.sentence
     groups = 60 + verdict.more_certified
     assert holdout.groups_bound(0.05, groups, 0.05) <= 0.1
     assert holdout.groups_bound(0.05, groups - 1, 0.05) > 0.1
@@ -86,7 +86,7 @@ TOO_MANY = holdout.certificate(120, 1000, 0.05)
 
 def test_an_edge_that_has_vanished_is_named_with_the_noise() -> None:
     verdict = judge(TOO_MANY, 0.05, 0.05, WATCHED)
-    assert "the weak learner's edge has vanished (0.001" in verdict.reason
+    assert "edge has vanished (0.001" in verdict.reason
     assert "expect 10 %" in verdict.reason
     assert "noise" in verdict.reason
 
@@ -98,12 +98,12 @@ def test_an_edge_that_is_left_is_not_called_vanished() -> None:
 
 def test_rounds_that_still_helped_are_named() -> None:
     verdict = judge(TOO_MANY, 0.05, 0.05, replace(WATCHED, improving=True))
-    assert verdict.reason == "its 100 rounds were still improving it, so allow more"
+    assert "100 rounds were still improving" in verdict.reason
 
 
 def test_knowing_only_its_own_rows_asks_for_more_of_them() -> None:
     surprised = replace(WATCHED, training_error=0.0, expected_error=0.01)
-    assert "more rows to learn from would help" in judge(TOO_MANY, 0.05, 0.05, surprised).reason
+    assert "more rows to learn" in judge(TOO_MANY, 0.05, 0.05, surprised).reason
 
 
 def test_nothing_certified_says_how_many_would_do() -> None:

@@ -111,7 +111,7 @@ def test_an_edited_ledger_is_found(path: Path, name: str) -> None:
     checks = edited(path, edit)
     assert "ledger" in failing(checks)
     words = next(check.words for check in checks if check.name == "ledger")
-    assert "certificate was made for ledger" in words
+    assert "made for ledger" in words
 
 
 @pytest.mark.parametrize("name", ["error", "edge", "vote", "normaliser"])
@@ -238,7 +238,7 @@ def test_an_edited_delta_is_found(tmp_path: Path, make: Callable[[Path], Path]) 
 def test_a_claim_in_a_file_is_refused(path: Path) -> None:
     """It is made from the numbers whenever it is shown."""
     changed(path, lambda content: content["certificate"].update(claim="It never errs."))
-    with pytest.raises(FileError, match="claim: is a field that this version does not know"):
+    with pytest.raises(FileError, match=r"claim: .*field"):
         verify(path)
 
 

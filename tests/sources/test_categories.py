@@ -217,7 +217,7 @@ def test_impossible_choices_are_explained(choice: Any, message: str) -> None:
 def test_the_most_frequent_of_too_many_levels_are_kept_with_a_warning() -> None:
     cells = [f"level {k}" for k in range(70_000)] + [f"level {k}" for k in (9, 5, 5, 77)]
     for data, name in ((pl.DataFrame({"id": cells}), "'id'"), (objects(cells)[:, None], "0")):
-        with pytest.warns(InputWarning, match=f"column {name} has 70,000 levels, more than 254"):
+        with pytest.warns(InputWarning, match=f"column {name} .*70,000 .*254"):
             levels = find_levels(data)
         assert levels == Levels({0: ("level 5", "level 77", "level 9")})
     with pytest.warns(InputWarning, match="the 2 most frequent are"):

@@ -74,7 +74,7 @@ def test_unknown_words_and_empty_texts_give_empty_rows() -> None:
 
 def test_the_rarest_are_dropped_with_a_message() -> None:
     texts = ["a b", "a b", "a c", "d"]
-    with pytest.warns(PrunedWarning, match="4 distinct words and n-grams; the 2 most frequent"):
+    with pytest.warns(PrunedWarning, match=r"4 distinct .* 2 most"):
         features, table = TextFeatures((1, 1), max_features=2).learn(texts)
     assert features.vocabulary == ("a", "b")
     assert table.rows().tolist() == [[1, 1], [1, 1], [1, 0], [0, 0]]
@@ -98,7 +98,7 @@ def test_a_million_distinct_runs_are_pruned_with_a_message() -> None:
     generator = np.random.default_rng(0)
     words = np.array([f"w{k}" for k in range(1000)])
     texts = [" ".join(row) for row in words[generator.integers(1000, size=(40_000, 20))]]
-    with pytest.warns(PrunedWarning, match=r"1,\d+,\d+ distinct words and n-grams; the 500,000"):
+    with pytest.warns(PrunedWarning, match=r"1,\d+,\d+ distinct .* 500,000"):
         features, table = TextFeatures((1, 3)).learn(texts)
     assert len(features.vocabulary) == table.n_columns == 500_000
     assert (

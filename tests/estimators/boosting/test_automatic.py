@@ -284,11 +284,15 @@ def loss_of(model: Any) -> float:
     return float(-np.log(chances[np.arange(len(chances)), SIGNS[FEW:]]).mean())
 
 
+@pytest.mark.parametrize("max_rounds", [600, pytest.param(None, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_more_time_makes_better_models(kind: Any) -> None:
+def test_more_time_makes_better_models(kind: Any, max_rounds: Any) -> None:
+    """The best quality is better after a fifth of its rounds already."""
     made = {
-        quality: kind(quality=quality, random_state=0).fit(TABLE[:FEW], answers_of(kind)[:FEW])
-        for quality in ("fast", "best")
+        quality: kind(quality=quality, n_estimators=n_estimators, random_state=0).fit(
+            TABLE[:FEW], answers_of(kind)[:FEW]
+        )
+        for quality, n_estimators in (("fast", None), ("best", max_rounds))
     }
     assert loss_of(made["best"]) < loss_of(made["fast"])
     assert len(made["fast"].ledger_) == 100

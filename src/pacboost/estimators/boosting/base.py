@@ -79,21 +79,23 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
         eval_set: Any = None,
         copies: str = "draws",
     ) -> Self:
-        """Boost.
+        """Fit the model.
 
-        ``X_val`` and ``y_val`` are validation rows, by which ``early_stopping`` stops. Several sets
-        of them are given as ``eval_set``: a list of pairs (X, y), or a mapping from names to pairs.
-        The first pair stops early; the others are only measured. ``validation_curves_`` then has
-        ``eval_metric`` after every round, of all sets by name ("validation_0", "validation_1" and
-        so on in a list), also of rounds that early stopping has dropped in the end.
+        ``X_val`` and ``y_val`` are the validation rows for ``early_stopping``. They have to be other
+        rows than those of ``X``: rounded copies of held-out rows are not noticed, and would make the
+        certificate false. Pass several validation sets as ``eval_set``: a list of pairs (X, y), or a
+        mapping from names to pairs. Early stopping uses the first pair; the others are only
+        measured. ``validation_curves_`` then has ``eval_metric`` after every round for each set by
+        name ("validation_0", "validation_1" and so on for a list), including rounds that early
+        stopping drops.
 
-        ``copies`` says what equal rows are: "draws", each of which counts, or "distinct", copies of
-        one example that count once where rows certify (docs/certificates.md, "Equal rows").
+        ``copies`` states what equal rows are: "draws", each of which counts, or "distinct", copies of
+        one example that count once in certificates (docs/certificates.md, "Equal rows").
 
-        Ctrl-C keeps the rounds done so far on the estimator, and is raised again. After any other
-        failure the estimator is as it was before.
+        Ctrl-C keeps the finished rounds, and KeyboardInterrupt is raised again. After any other
+        failure the estimator is unchanged.
 
-        With scikit-learn 1.9 and later, ``set_callbacks`` takes its callbacks, such as ProgressBar.
+        With scikit-learn 1.9 and later, ``set_callbacks`` accepts its callbacks, such as ProgressBar.
         """
         sets = read_sets(X_val, y_val, eval_set)
         self._equal_rows = check_copies(copies)
