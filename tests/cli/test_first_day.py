@@ -19,7 +19,7 @@ import pacboost
 from pacboost import BoostClassifier
 from pacboost.cli.main import main
 from pacboost.errors import DataError
-from pacboost.estimators.strong.rows import ordered
+from pacboost.estimators.strong.reading import ordered
 from tests.cli.running import answer, refused, run, well
 
 TARGET = "kauft?"

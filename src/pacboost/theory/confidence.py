@@ -99,21 +99,21 @@ class ConfidenceBoost(ScoredClassifier, CountsDistinctRows, BaseEstimator):  # t
             )
         generator = random_numbers(self.random_state)
         order = generator.permutation(len(y))
-        rows = min(needed, max(1, len(y) // 3))
-        runs = min(self.runs_needed_, max(1, (len(y) - rows) // 2))
-        if rows < needed or runs < self.runs_needed_:
+        n_selection = min(needed, max(1, len(y) // 3))
+        runs = min(self.runs_needed_, max(1, (len(y) - n_selection) // 2))
+        if n_selection < needed or runs < self.runs_needed_:
             warn(
                 f"{len(y)} rows are too few: {self.runs_needed_} runs and {needed} selection rows "
-                f"are needed, {runs} runs and {rows} rows were used; nothing is certified",
+                f"are needed, {runs} runs and {n_selection} rows were used; nothing is certified",
                 TooFewRowsWarning,
             )
-        chosen = order[:rows]
-        parts = np.array_split(order[rows:], runs) if len(y) > rows else [order]
+        chosen = order[:n_selection]
+        parts = np.array_split(order[n_selection:], runs) if len(y) > n_selection else [order]
         self.estimators_ = [self._run(X[part], y[part], generator) for part in parts]
         self.mistakes_ = np.array(
             [int((run.predict(X[chosen]) != y[chosen]).sum()) for run in self.estimators_]
         )
-        self.runs_, self.selection_rows_ = len(parts), rows
+        self.runs_, self.selection_rows_ = len(parts), n_selection
         self.best_ = self.estimators_[int(self.mistakes_.argmin())]
         return self
 

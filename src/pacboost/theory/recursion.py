@@ -42,6 +42,9 @@ from pacboost.theory.three_oracles import (
 from pacboost.training.filtering.plan import MeanTest, share_of
 from pacboost.training.run.rounds import RowsShown
 
+INTERRUPTED = "interrupted"
+"""Why a recursion has ended that Ctrl-C stopped."""
+
 
 @dataclass(frozen=True)
 class Node:
@@ -149,7 +152,7 @@ class Recursion:
         except (NoEdge, RanOut) as problem:
             record.stopped, self.ran_out = str(problem), isinstance(problem, RanOut)
         except KeyboardInterrupt:
-            record.stopped = "interrupted"
+            record.stopped = INTERRUPTED
             raise
         finally:
             self._count()

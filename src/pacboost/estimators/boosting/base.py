@@ -185,7 +185,8 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
 
     def _keep(self, fitted: Fitted, record: RunRecord) -> None:
         """Take over what a fit leaves behind."""
-        vars(self).update(self._attributes(fitted.model))
+        for name, value in self._attributes(fitted.model).items():
+            setattr(self, name, value)
         self.settings_ = fitted.settings
         self.calibration_error_ = fitted.calibration_error
         self._sketches = fitted.memory.result()

@@ -27,9 +27,8 @@ from pacboost.estimators.fitting.parameters import quality_of
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
 from pacboost.estimators.inputs.estimator import fits_rows, takes_rows
 from pacboost.estimators.inputs.parameters import draw_seed
-from pacboost.estimators.strong import rows as reading
-from pacboost.estimators.strong import wishes
-from pacboost.estimators.strong.rows import Reading
+from pacboost.estimators.strong import reading, wishes
+from pacboost.estimators.strong.reading import Reading
 from pacboost.estimators.strong.search import EpsilonSearch, choose, set_apart, weights_of
 from pacboost.fit import taking
 from pacboost.fit.role_sizes import certifying_draws

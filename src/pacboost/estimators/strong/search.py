@@ -23,7 +23,7 @@ from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.text import TextBoostClassifier
-from pacboost.estimators.strong.rows import Reading, ordered
+from pacboost.estimators.strong.reading import Reading, ordered
 from pacboost.fit import division, taking
 from pacboost.fit.examples import class_weights
 from pacboost.fit.role_sizes import LOOKS
