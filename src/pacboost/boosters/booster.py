@@ -218,7 +218,7 @@ class Booster(ABC, Generic[S]):
 
         The loop calls this only for boosters with a potential that has no kernel.
         """
-        raise ParameterError(f"{self.name} defines no costs: its potential is measured by a kernel")
+        raise ParameterError(f"{self.name} has no method costs; a kernel computes its potential")
 
     def costs_now(self, state: S, margins: Floats, rounds: int) -> Floats:
         """Return the costs, for boosters whose costs depend on the state too."""

@@ -127,7 +127,10 @@ class Clock:
 
 
 def _between(low: float, high: float, candidates: list[float]) -> float:
-    """Return the smallest candidate if it lies between; else the middle, or twice ``low``."""
+    """Return the smallest candidate if it lies in (``low``, ``high``), else a point to try next.
+
+    That point is the midpoint, or about twice ``low`` if ``high`` is infinite.
+    """
     first = min(candidates, default=math.inf)
     if low < first < high:
         return first

@@ -158,8 +158,8 @@ class Corrective(RevisingBooster[CorrectiveState]):
     def __post_init__(self) -> None:
         if self.share is not None and not 0 <= self.share < 1:
             raise ParameterError(
-                f"share is {self.share}; it must be 0 (the worst row counts) or more, and below 1 "
-                "(all rows count, and no weight could change); None chooses by the first rule"
+                f"share is {self.share}; it must be at least 0 (only the worst row counts) and "
+                "below 1, or None, which chooses it from the error of the first rule"
             )
         if not 0 < self.tolerance < 2:
             raise ParameterError(f"tolerance is {self.tolerance}; it must lie between 0 and 2")

@@ -141,7 +141,10 @@ class AdaBoostV(MarginGoal):
         return min(state.extra[0], edge) - self.tolerance
 
     def most_rounds(self, rows: int) -> float:
-        """Bound the rounds to a margin within the tolerance, for ``rows`` rows of equal weight."""
+        """Bound the rounds until the margin is within ``tolerance`` of the largest one.
+
+        All ``rows`` rows have the same weight.
+        """
         return 2 * math.log(rows) / self.tolerance**2
 
 

@@ -67,8 +67,8 @@ class Projection(Promised):
     def start(self, shape: tuple[int, ...]) -> Floats:
         """Return ln ε for all rows, so that their mean weight is ε.
 
-        No row weighs more than one on which every rule was wrong. A caller that follows such a row
-        may divide all probabilities by its own: the same distribution, with fewer draws.
+        A row that every rule gets wrong has the largest weight. A caller may divide all
+        probabilities by the weight of such a row: the distribution is the same, with fewer draws.
         """
         return np.full(shape, math.log(self.epsilon))
 

@@ -168,7 +168,7 @@ class Residual(Booster[ResidualState]):
 
 
 def sum_of_pulls(body: Body, state: ResidualState, *settings: float) -> int:
-    """Set the pulls by a kernel of kernels/residuals.py; return the sum of their sizes."""
+    """Compute the pulls with a kernel of kernels/residuals.py; return the sum of their sizes."""
     sums = np.zeros(team_for(state.targets.size), dtype=np.int64)
     columns = (state.margins, state.weights, state.pulls)
     scores, weights, pulls = (column.reshape(-1) for column in columns)

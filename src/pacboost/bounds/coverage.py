@@ -339,7 +339,7 @@ def coverage_rule(content: Mapping[str, Any]) -> SetRule | IntervalRule:
     """Read the sets or the intervals of a file."""
     kinds: dict[Any, Any] = {"sets": SetRule, "intervals": IntervalRule}
     if content["kind"] not in kinds:
-        raise ValueError(f"{content['kind']!r:.40} are neither sets nor intervals")
+        raise ValueError(f"kind is {content['kind']!r:.40}; it must be 'sets' or 'intervals'")
     rule: SetRule | IntervalRule = kinds[content["kind"]].from_dict(content)
     for certificate in rule.certificates:
         str(certificate)  # raises if the claim cannot be written

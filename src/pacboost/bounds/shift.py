@@ -236,7 +236,9 @@ def holds_until(certificate: Certificate, goal: float) -> HoldsUntil:
     probability("goal", goal)
     if value < goal if lower else value > goal:
         side = "below" if lower else "above"
-        raise NotCertified(f"{value:.6g} is certified, which is {side} {goal:g} before any move")
+        raise NotCertified(
+            f"the certified value {value:.6g} is {side} the goal {goal:g} even without any shift"
+        )
     ends = (1 - value, 1 - goal - 2 * SLACK) if lower else (value, goal)
     sizes = {move: farthest(*ends, move) for move in MOVES}
     return HoldsUntil(goal, lower, wording.affected(certificate), **sizes)

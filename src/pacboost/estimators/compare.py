@@ -199,7 +199,7 @@ class Contest:
         if isinstance(test, tuple | list):
             if len(test) != 2:
                 raise ParameterError(
-                    f"test holds {len(test)} things; it may be a pair of rows and labels, a share, "
+                    f"test holds {len(test)} items; it may be a pair of rows and labels, a share, "
                     "or None",
                     parameter="test",
                 )

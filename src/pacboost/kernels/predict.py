@@ -129,10 +129,10 @@ def by_masks(
 
 @kernel
 def leaf_masks(nodes: Numbers, lines: Wholes, members: Bytes, missing: int, masks: Rows) -> None:
-    """Write the mask of leaves that each code allows; ``lines`` has the line of a split's feature.
+    """Write, for each feature and code, the mask of the leaves that a row can reach.
 
-    ``nodes`` are the splits of a tree. Children come after their split, so a backward pass finds
-    the leaves below every split.
+    ``nodes`` are the splits of a tree, and ``lines[t]`` is the row of ``masks`` for the feature of
+    split t. Children come after their split, so a backward pass finds the leaves below every split.
     """
     below = on_stack((nodes.shape[0],), np.uint32)
     one = np.uint32(1)

@@ -100,9 +100,9 @@ class Leaf(NamedTuple):
 
 @part_of_kernels
 def best_of(sums: Wholes, leaf: Leaf, best: float) -> tuple[float, int]:
-    """Find the cut that is worth most and over ``best``, the first of equals.
+    """Return the worth and the index of the best cut; the index is -1 if none exceeds ``best``.
 
-    ``sums`` are those below the cuts. Return its worth and place, -1 if there is none.
+    ``sums`` are the sums below each cut. Of several equally good cuts, the first is returned.
     """
     weight, pull = float(leaf.total & LOW), float(leaf.total >> 32)
     penalty, min_weight, worth_of_cuts = leaf.penalty, leaf.min_weight, leaf.worth_of_cuts

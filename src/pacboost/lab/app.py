@@ -227,8 +227,8 @@ class Lab:
     def redirect_file(self) -> Iterator[Path]:
         """Write a page that leads to the lab, which only this user can read.
 
-        Other users see the arguments of a browser, so it opens this file. The token in it works
-        once.
+        Other users can see the arguments of the browser, so it is started with the path of this
+        file instead of the token. The token in the file works once.
         """
         self._single_use_token = secrets.token_urlsafe(24)
         address = f"{self.origin}/?token={self._single_use_token}"

@@ -140,7 +140,7 @@ def _vc(run: LabRun, done: int, delta: float) -> Certificate:
     stumps = [rule for rule in rules if isinstance(rule, StumpRule)]
     cells = isinstance(run, BoostRun) and run.run.cells
     if len(stumps) < len(rules) or cells or isinstance(run, BagRun):
-        raise NotCertified("Only labelings of votes of stumps are counted.")
+        raise NotCertified("Labelings can be counted only for votes of stumps.")
     distinct = len({(rule.feature, rule.threshold) for rule in stumps})
     growth = vc.growth_of_stump_votes(run.points.X.shape[1], distinct)
     return vc.certificate(_training_mistakes(run, done), len(run.points.y), delta, growth)

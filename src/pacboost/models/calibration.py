@@ -63,7 +63,10 @@ class Sigmoid:
 
     def __post_init__(self) -> None:
         if not (np.isfinite([self.slope, self.offset]).all() and self.slope >= 0):
-            raise ValueError(f"slope {self.slope} or offset {self.offset} of a rising sigmoid")
+            raise ValueError(
+                f"slope is {self.slope} and offset {self.offset}; both must be finite, and the "
+                "slope at least 0"
+            )
 
     def at(self, scores: Doubles) -> Doubles:
         """Return the height of the curve at each score."""

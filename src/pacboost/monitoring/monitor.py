@@ -311,7 +311,7 @@ class Monitor:
             raise FileError(f"{path}: is not the file of a monitor ({problem})") from problem
         if reference is not None and monitor._rows is None:
             raise ParameterError(
-                f"{path}: this monitor was begun without reference rows; begin a new one",
+                f"{path}: this monitor was started without reference rows; start a new one",
                 parameter="reference",
             )
         if reference is not None and monitor._rows is not None:

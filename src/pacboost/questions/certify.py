@@ -295,7 +295,10 @@ def _answers(
     labels = fresh_labels(y)
     predictions = asked(model, X)
     if predictions.shape != labels.shape:
-        raise DataError(f"predict gave shape {predictions.shape} for {labels.size} labels")
+        raise DataError(
+            f"predict returned shape {predictions.shape} for {labels.size} labels; it must return "
+            "one prediction per row"
+        )
     if not regressor:
         refuse_other_labels(getattr(model, "classes_", predictions), labels)
     return labels, predictions

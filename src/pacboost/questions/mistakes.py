@@ -34,7 +34,9 @@ def mistakes(model: Any, X: object, y: Any) -> NDArray[np.bool_]:
         raise DataError(f"y has shape {labels.shape}; {needed} is needed, and at least one")
     answers = asked(model, X)
     if answers.shape != labels.shape:
-        raise DataError(f"predict gave shape {answers.shape} for labels of shape {labels.shape}")
+        raise DataError(
+            f"predict returned shape {answers.shape} for labels of shape {labels.shape}"
+        )
     if not several and not len(classes):
         refuse_other_labels(answers, labels)
     wrong = np.asarray(answers != labels)

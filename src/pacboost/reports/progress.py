@@ -34,9 +34,9 @@ SECONDS_BETWEEN_FRAMES = 0.05  # redrawing costs more than a round on small data
 
 
 class LiveView:
-    """A view that is drawn while it is used as a context.
+    """Base class of progress displays, which are drawn inside a ``with`` block.
 
-    It appears ``after`` seconds.
+    The display appears after ``after`` seconds.
     """
 
     _display: Live | Progress | NotebookLine

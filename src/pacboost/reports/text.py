@@ -124,7 +124,7 @@ def hardest_table(rows: Sequence[HardRow], title: str = "") -> Table:
 
 
 def refills_table(ledger: Ledger, title: str = "") -> Table:
-    """Return a table of the refills; of a long run, the first and the last."""
+    """Return a table of the refills; for a long run, only of the first and the last ones."""
     table = _table(title, "rounds\nbefore", "draws", "kept", "μ", "interval of μ", "error\nseen",
                    "certified\nat most")  # fmt: skip
     _fill(table, [_cells(refill) for refill in ledger.refills])

@@ -55,7 +55,10 @@ def find_levels(
 
 
 def _frequent_levels(source: _Source, column: int, max_levels: int) -> tuple[Level, ...]:
-    """Find the levels of a column; of too many, keep the most frequent that several rows have."""
+    """Return the levels of a column, or the most frequent if there are more than ``max_levels``.
+
+    Levels that occur in one row only are then dropped.
+    """
     name = source.name(column)
     levels = levels_of(source.cells(column), name)
     if len(levels) <= max_levels:

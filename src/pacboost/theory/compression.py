@@ -67,7 +67,7 @@ def compression_bound(
     rest = _rest(n, points)
     counts(k, rest)
     if isinstance(bits, bool) or not 0 <= bits < math.inf:
-        raise ParameterError(f"bits is {bits!r}; a message has a finite length, 0 bits or more")
+        raise ParameterError(f"bits is {bits!r}; it must be finite and at least 0")
     ways = points * math.log(n) if ordered else log_binomial(n, points)
     nats = math.log(n) + ways + bits * math.log(2) - math.log(probability("delta", delta))
     return binomial_upper(k, rest, nats * (1 + 1e-15))  # rounded up

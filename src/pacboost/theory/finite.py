@@ -115,5 +115,5 @@ For a finite class without a prior, ``log_inverse_prior`` is ln|H|.
 def _nats(delta: float, log_size: float, name: str = "log_size") -> float:
     """ln(|H|/delta), rounded up."""
     if isinstance(log_size, bool) or not 0 <= log_size < math.inf:
-        raise ParameterError(f"{name} is {log_size!r}; a logarithm of a count is finite, 0 or more")
+        raise ParameterError(f"{name} is {log_size!r}; it must be finite and at least 0")
     return (log_size - math.log(probability("delta", delta))) * (1 + 1e-15)

@@ -305,7 +305,7 @@ def coverage(
     share: float | None = None,
     power: float = 0.9,
 ) -> Plan:
-    """Calibration rows so that prediction sets cover with confidence, but not much more than asked.
+    """Plan the number of calibration rows for prediction sets with a certified, tight coverage.
 
     The sets contain every label whose score is at most the k-th smallest of n calibration rows.
     Their coverage is at least ``coverage`` except with probability delta, and k/(n + 1) on average,

@@ -165,7 +165,7 @@ class Boxes(UnitCube):
 
     @property
     def features(self) -> int:  # type: ignore[override]
-        """One per side."""
+        """The number of features: one for each dimension of the box."""
         return len(self.lower)
 
     @property

@@ -81,21 +81,21 @@ class BoostingFit(CallbackSupportMixin, VoteBase):  # type: ignore[misc]
     ) -> Self:
         """Fit the model.
 
-        ``X_val`` and ``y_val`` are the validation rows for ``early_stopping``. They have to be other
-        rows than those of ``X``: rounded copies of held-out rows are not noticed, and would make the
-        certificate false. Pass several validation sets as ``eval_set``: a list of pairs (X, y), or a
-        mapping from names to pairs. Early stopping uses the first pair; the others are only
-        measured. ``validation_curves_`` then has ``eval_metric`` after every round for each set by
-        name ("validation_0", "validation_1" and so on for a list), including rounds that early
-        stopping drops.
+        ``X_val`` and ``y_val`` are the validation rows for ``early_stopping``. They have to be
+        other rows than those of ``X``: rounded copies of held-out rows are not noticed, and would
+        make the certificate false. Pass several validation sets as ``eval_set``: a list of pairs
+        (X, y), or a mapping from names to pairs. Early stopping uses the first pair; the others are
+        only measured. ``validation_curves_`` then has ``eval_metric`` after every round for each
+        set by name ("validation_0", "validation_1" and so on for a list), including rounds that
+        early stopping drops.
 
-        ``copies`` states what equal rows are: "draws", each of which counts, or "distinct", copies of
-        one example that count once in certificates (docs/certificates.md, "Equal rows").
+        ``copies`` states what equal rows are: "draws", each of which counts, or "distinct", copies
+        of one example that count once in certificates (docs/certificates.md, "Equal rows").
 
         Ctrl-C keeps the finished rounds, and KeyboardInterrupt is raised again. After any other
         failure the estimator is unchanged.
 
-        With scikit-learn 1.9 and later, ``set_callbacks`` accepts its callbacks, such as ProgressBar.
+        With scikit-learn 1.9 and later, ``set_callbacks`` takes its callbacks, such as ProgressBar.
         """
         sets = read_sets(X_val, y_val, eval_set)
         self._equal_rows = check_copies(copies)

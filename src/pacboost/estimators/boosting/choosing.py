@@ -1,4 +1,4 @@
-"""What BoostClassifier boosts: its parameters where they are set, else the table of settings."""
+"""The recipe of BoostClassifier: from its parameters if they are set, else from the settings."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def is_safe(folder: Path) -> bool:
 
 @functools.cache
 def holds_safe_files(folder: Path) -> bool:
-    """Check whether nobody else could have written the files of numba's own cache in a folder."""
+    """Check that no other user could have written the files of numba's own cache in a folder."""
     for file in folder.glob("*.nb?"):
         if not _writers_of_file(file.stat()) <= _trusted():
             compile_note.say_not_loaded(file)

@@ -327,7 +327,7 @@ def enter(
 def _place(
     context: BaseContext, builder: ir.IRBuilder, signature: Signature, values: Values
 ) -> Any:
-    """Return the address of ``array[place]``, the first two arguments of an instruction."""
+    """Return the address of ``values[0][values[1]]``, an element of an array."""
     array = make_array(signature.args[0])(context, builder, values[0])
     return builder.gep(array.data, [values[1]])
 

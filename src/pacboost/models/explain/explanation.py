@@ -204,7 +204,7 @@ def _columns(model: Model, table: Table) -> list[Ground] | None:
 
 
 def called(levels: Levels, column: int) -> tuple[float, tuple[str, ...]] | None:
-    """Return the first integer of a column, and the names of its integers; None without names.
+    """Return the first integer of a column and the names that its integers stand for, if any.
 
     >>> called(Levels({}, {0: "yes/no"}), 0), called(Levels({}, {}), 0)
     ((0.0, ('no', 'yes')), None)

@@ -157,7 +157,7 @@ class BlockOracle(AbstractOracle):
             self.blocks_ahead = 1 + min(extra_blocks, self._n_blocks - 1)
 
     def _in_order(self, task: Callable[[Any], Result], blocks: Iterable[Any]) -> Iterator[Result]:
-        """Apply a task to blocks in order, with as many in memory as when rows are drawn."""
+        """Apply a task to blocks in order, with as many blocks in memory as during drawing."""
         ahead, blocks = self.blocks_ahead, in_time(blocks)
         return in_order(task, blocks, ahead, ahead + 1) if self.reads_ahead else map(task, blocks)
 

@@ -166,8 +166,8 @@ class CsvOracle(LineOracle):
                 labels.append(read_labels([label], self._kind)[0])
             except ValueError as problem:
                 raise DataError(
-                    f"{where}: the label is {label!r}, but those at the beginning of "
-                    f"{self._files[0]} have type {self._kind.__name__}. Write all in the same way."
+                    f"{where}: the label is {label!r}, but the first labels of "
+                    f"{self._files[0]} have type {self._kind.__name__}. Use one type for all."
                 ) from problem
             rows.append(numbers)
         values = np.array(rows, dtype=np.float64).reshape(len(rows), self.n_columns)

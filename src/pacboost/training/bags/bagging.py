@@ -68,7 +68,7 @@ class GpuTreeMaker(TreeMaker):
     def make_all(
         self, bags: Bags, numbers: range, threads: int
     ) -> Generator[tuple[TreeMember, Bag]]:
-        """Make the members of bags; the next bags are drawn while trees grow."""
+        """Grow the trees of all bags on the GPU, and draw the next bags meanwhile."""
         growing: list[Bag] = []
         at_once = self._gpu.most_trees(min(self._drawn, bags.rows))
         for first in range(0, len(numbers), at_once):

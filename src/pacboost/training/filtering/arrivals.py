@@ -151,7 +151,10 @@ class RepeatAlarm:
         self._first = of_kind(state, "first_rows", np.uint64, min(rows, MAX_REFERENCE_ROWS))
         start = 2 ** (rows.bit_length() - 1) if rows >= MIN_REFERENCE_ROWS else 0
         if not 0 <= shared <= compared == rows - start:
-            raise ValueError(f"of {rows} rows, {compared} were compared and {shared} repeated")
+            raise ValueError(
+                f"the counts of rows ({rows}), compared rows ({compared}) and repeated rows "
+                f"({shared}) do not match"
+            )
         self._start_window(start)
         self._rows, self._compared, self._shared = rows, compared, shared
         self._earlier_alarm = bool(alarm)

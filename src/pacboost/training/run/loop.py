@@ -224,8 +224,8 @@ class Run:
         self.rounds.continue_on_other_rows()
         if not isinstance(self.booster, FilteringBooster):
             raise ParameterError(
-                f"{self.booster.name} cannot continue on other rows: its weights do not follow "
-                "from the margins; take a booster that can filter, such as logit",
+                f"{self.booster.name} cannot continue on other rows: margins do not determine its "
+                "weights. Use a booster that can filter, such as logit",
                 parameter="booster",
             )
         if len(votes):
