@@ -332,6 +332,7 @@ def story_browser(
         yield opened
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("story", STORIES)
 def test_a_story_is_played_through(story_browser: LabBrowser, story: str) -> None:
     story_browser.complaints.clear()

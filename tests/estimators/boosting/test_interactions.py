@@ -35,7 +35,7 @@ def some_rows(rows: int = 600, seed: int = 0) -> tuple[pd.DataFrame, Any]:
 @pytest.fixture(scope="module")
 def classifier() -> BoostClassifier:
     X, y = some_rows()
-    return BoostClassifier(interactions=3, random_state=0).fit(X, y > 0)
+    return BoostClassifier(interactions=3, n_estimators=150, random_state=0).fit(X, y > 0)
 
 
 def test_the_pair_that_matters_is_found(classifier: BoostClassifier) -> None:
@@ -43,7 +43,9 @@ def test_the_pair_that_matters_is_found(classifier: BoostClassifier) -> None:
     pairs = classifier.settings_["interactions"]
     assert len(pairs) == 3
     assert pairs[0] == PAIR
-    single = BoostClassifier(interactions=0, random_state=0).fit(*_signs(some_rows()))
+    single = BoostClassifier(interactions=0, n_estimators=150, random_state=0).fit(
+        *_signs(some_rows())
+    )
     assert single.settings_["interactions"] == []
     assert classifier.score(X, y > 0) > single.score(X, y > 0) + 0.1
 
