@@ -14,7 +14,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from itertools import pairwise
 from operator import mul
@@ -28,8 +28,11 @@ TYPES = {"b1": "B", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
 RULES = {"stumps": "StumpRule feature threshold cut above missing",
          "trees": "TreeRule feature cut missing_left left right member members gain cover values",
          "word_lists": "WordList asked values abstains every"}
-DETAILS = {"without_weights", "distinct_rows", "share_learned"}
-MEASURES = "cost recall precision false_positive_rate set_coverage class_coverage interval_coverage"
+SHARES = {"without_weights", "distinct_rows", "share_learned", "missing_abstain", "missing_wrong"}
+WISHES = ("recall order_lower false_positive_rate rate_upper precision precision_lower",
+          "false_positive_rate order_upper recall rate_lower precision precision_lower",
+          "precision passed_lower recall curve_lower false_positive_rate curve_upper",
+          "cost cost_upper recall curve_lower false_positive_rate curve_upper")
 COSTS = {"exponential": 2, "logistic": 2, "clipped": 2, "hinge": 2, "weight": 1, "binomial": 1}
 LN2, LOOSER, PLACES, BITS = Fraction("0.693147180559945309417232"), Fraction(1, 10**9), 80, 128
 Part = dict[str, Any]
@@ -38,20 +41,16 @@ class UndecidedError(Exception):
 def need(condition: object, reason: str, error: type[Exception] = ValueError) -> None:
     if not condition:
         raise error(reason)
-def known(condition: object, reason: str) -> None:
-    need(condition, reason, UndecidedError)
-
+known = partial(need, error=UndecidedError)
 @dataclass(frozen=True)
 class Array:
-    """Numbers of one kind as they lie in the file, or with ``sizes`` the letters of words."""
     kind: str
     shape: tuple[int, ...]
     raw: bytes
-    sizes: Array | None = None
+    sizes: Array | None = None  # of words, whose letters are the numbers
     def numbers(self) -> Any:
         return array(TYPES[self.kind], self.raw) if self.kind != "b1" else [*map(bool, self.raw)]
     def slices(self, sizes: Any, more: int = 0, times: int = 1) -> Iterator[Array]:
-        """Return the rows of one after the other, each with ``times`` its size and ``more``."""
         at, row = 0, len(self.raw) // max(self.shape[0], 1)
         for size in sizes:
             end = at + times * size + more
@@ -63,9 +62,7 @@ class Array:
             return [own.raw.decode() for own in self.slices(self.sizes.numbers())]
         lists = [own.numbers().tolist() for own in self.slices([1] * self.shape[0])]
         return lists if len(self.shape) > 1 else [own for (own,) in lists]
-
 def written(content: Part) -> Iterator[bytes]:
-    """Return content as a file holds it: the document with its size, and the arrays."""
     arrays: list[Array] = []
     def take_out(own: Array) -> Part:
         arrays.extend([own, own.sizes] if own.sizes else [own])
@@ -95,8 +92,7 @@ def read(raw: bytes) -> Part:
         letters, sizes = (arrays[place] for place in part["strings"])
         return Array(letters.kind, letters.shape, letters.raw, sizes)
     content: Part = json.loads(text, object_hook=put_back)["content"]
-    known(next(written(content)) == b"%d\n%s" % (len(text), text.encode()),
-         "its document is not written as pacboost writes it")
+    known(next(written(content)) == size + b"\n" + rest[: int(size)], "it is not in normal form")
     need(("ledger" in content["model"]) == (first == b"pacboost model 3"), "it is of another kind")
     return content
 def digest(parts: Iterable[bytes]) -> str:
@@ -112,9 +108,7 @@ def check_digest(content: Part, name: str) -> str:
     found = digest(written({"body": digest(written(body)), "claim": claim}))
     need(found == own["model_digest"], "it was made for other content than this")
     return "It was made for what the file holds"
-
 def ledger_of(model: Part) -> Part:
-    """Return the ledger of a vote, as its digest is made of it."""
     ledger = dict(model["ledger"])
     for table in ("rounds", "refills", "hard"):
         columns = {name: own for name, own in ledger[table].items() if name != "count"}
@@ -135,12 +129,10 @@ def pieces(value: Any) -> Iterator[bytes]:
     elif isinstance(value, list):
         yield repr(len(value)).encode() + b"".join(piece for own in value for piece in pieces(own))
     elif isinstance(value, dict):
-        for name, own in value.items():
-            yield from (name.encode(), *pieces(own))
+        yield b"".join(name.encode() + b"".join(pieces(own)) for name, own in value.items())
     else:
         yield value if isinstance(value, bytes) else repr(value).encode()
 def rules(entry: Part, bins: bytes) -> Iterator[Part]:
-    """Return the rules of a run of one kind: the name of the kind and the fields of each."""
     known(entry["kind"] in RULES, f"there is no digest here for rules that are {entry['kind']}")
     (name, *fields), own = RULES[entry["kind"]].split(), {}
     for field in fields:
@@ -158,10 +150,8 @@ def rules(entry: Part, bins: bytes) -> Iterator[Part]:
     for line in zip(*own.values(), strict=True):
         yield {**first, **dict(zip(own, line, strict=True))}
 def rules_digest(model: Part) -> str:
-    own, bins = model["bins"], b""
-    if own is not None:
-        own = [own[name] for name in ("thresholds", "sizes", "levels", "middle")]
-        bins = sha256(b"".join(pieces(own))).digest()
+    own, names = model["bins"], ("thresholds", "sizes", "levels", "middle")
+    bins = b"" if own is None else sha256(b"".join(pieces([own[n] for n in names]))).digest()
     if "ledger" in model:
         found = [rule for entry in model["rules"] for rule in rules(entry, bins)]
         fields = {"hypotheses": found, "votes": model["votes"], "outputs": model["outputs"]}
@@ -178,9 +168,8 @@ def upper(k: int, n: int, delta: Fraction, places: int = PLACES, low: int = 0) -
     known(2 * delta < 1 and k * (n - k) <= 10**7 * n, f"a tail of {n} rows is too long to sum")
     low, high = max(low, (k << places) // n), 1 << places  # for np ≤ k the tail is at least 1/2
     while high - low > 1:
-        middle = (low + high) // 2
-        few = rare(k, n, middle << PLACES - places, delta)
-        low, high = (low, middle) if few else (middle, high)
+        half = (low + high) // 2
+        low, high = (low, half) if rare(k, n, half << PLACES - places, delta) else (half, high)
     return Fraction(high, 1 << places)
 def rare(k: int, n: int, p: int, delta: Fraction) -> bool:
     """Check whether P[Bin(n, p/2^PLACES) ≤ k] ≤ delta, by terms relative to the one at k."""
@@ -194,12 +183,10 @@ def rare(k: int, n: int, p: int, delta: Fraction) -> bool:
             break
     j, term, left = k, 1 << BITS, math.ceil(below * (1 - delta) / delta)
     while left > 0 and term and j < n:  # terms of more than k, rounded down
-        j += 1
-        term = term * (n - j + 1) * p // (j * rest)
+        j, term = j + 1, term * (n - j) * p // ((j + 1) * rest)
         left -= term
     return left <= 0
 def ranks(n: int) -> list[int]:
-    """Return the ranks of n scores at which the bounds of a curve are made to hold together."""
     listed = [1]
     while listed[-1] < n:
         listed.append(min(n, listed[-1] + max(1, math.isqrt(listed[-1]) // 4)))
@@ -229,6 +216,7 @@ def claims_at_once(n: int, delta: Fraction) -> int:
         trial = math.ceil(trial * failing / delta)
     return high
 def curve(k: int, n: int, delta: Fraction) -> Fraction:
+    need(0 <= k <= n, f"{k} of {n} rows is no count")
     rank = min(rank for rank in [*ranks(n), n + 1] if rank > k)
     return upper(rank - 1, n, delta / claims_at_once(n, delta)) if k < n else Fraction(1)
 def cost(missed: int, positives: int, alarms: int, negatives: int, miss_cost: Fraction,
@@ -252,7 +240,6 @@ OF_ROWS: dict[str, Callable[..., Fraction]] = {
         lambda k, n, delta, target: target * (upper(n - k, n, delta) <= 1 - target),
     "covering.covered_lower": lambda rank, n, delta: 1 - upper(n - rank, n, delta)}
 def number(own: Part) -> str:
-    """Check whether a certificate by rows that were counted states what its theorem gives."""
     bound, held = own["bound"], own["bound"] == "holdout.clopper_pearson"
     known(bound in OF_ROWS, f"this checker does not know the bound {bound}")
     inputs = {name: Fraction(v) if isinstance(v, float) else v for name, v in own["inputs"].items()}
@@ -261,16 +248,18 @@ def number(own: Part) -> str:
         whole |= name.endswith("_cost") and v >= 0
         need(0 < v < 1 if name in ("delta", "target") else whole, f"{name} is {v}")
     need(own["delta"] == inputs["delta"], "delta is not that of its inputs")
-    claims = inputs.pop("models" if held else "claims")
+    claims, look = inputs.pop("models" if held else "claims"), inputs.pop("look", 0) if held else 0
     need(held or claims == 1 or f"each has delta/{claims}" in own["sample"], "claims differ")
-    look = inputs.pop("look", 0) if held else 0
     inputs["delta"] /= claims * (look * (look + 1) or 1)
     rows = inputs.get("n", inputs.get("positives", 0) + inputs.get("negatives", 0))
     need(own["size"] == rows, f"{own['size']} rows are not those counted")
-    if held:
-        need(own.get("details", {}).keys() <= DETAILS, "its details are not known")
-    fits = own.get("of_what", "new examples") in (["new examples"] if held else MEASURES.split())
+    details, words = own.get("details", {}), " ".join(own["assumptions"])
+    need(not held or details.keys() <= SHARES, "its details are not known")
+    fits = (own.get("of_what", "new examples") == "new examples") == held
     need(fits and own["valid_after_looking"] is False, "it speaks of something else")
+    need(all(0 <= details.get(name, 0) <= 1 for name in SHARES), "a detail is no share of rows")
+    fits = own.get("rows_checked", True) == ("could not be checked" not in words)
+    need(fits and "independently" in words and "beforehand" in words, "an assumption is left out")
     found, sign = OF_ROWS[bound](**inputs), -1 if bound.endswith("_lower") else 1
     need(0 <= sign * (Fraction(own["value"]) - found) <= found * LOOSER, f"it is {float(found)}")
     return f"{bound} gives {own['value']:.6g} for {own['inputs']}"
@@ -346,23 +335,37 @@ def certificate(content: Part) -> str:
     ledger = ledger_of(model) if "ledger" in model else {}
     made = digest([json.dumps(ledger, sort_keys=True).encode()]) if ledger else rules_digest(model)
     need(own["ledger_digest"] == made, "it was made for another ledger, or for other trees")
-    if ledger and own["bound"] == "training.product_bound":
-        return training(content, ledger)
     need(own["bound"] not in list(OF_ROWS)[1:], "this bound is of no model")
-    return number(own)
+    trained = ledger and own["bound"] == "training.product_bound"
+    return training(content, ledger) if trained else number(own)
 def decision(content: Part) -> str:
     own, place = content["decision"], [content["decision"]["threshold"]]
     most = [own["positives"], own["negatives"]]
     fits = all(0 <= k <= n for point in own["points"] for k, n in zip(point[1:], most, strict=True))
     need(fits and 0 < own["curve_delta"] < 1 and min(most) > 0, "its curve contradicts itself")
+    claims, label = [own["certificate"], *own["others"]], str(own["positive"])
+    named = " ".join(f"{one['of_what']} {one['bound'].split('.')[1]}" for one in claims)
+    need(named in WISHES and named.split()[0] == own["wish"], "its claims are of another wish")
+    tests, sizes = own["wish"] == "precision", {"recall": most[0], "false_positive_rate": most[1]}
+    fits = all(one["size"] == sizes.get(one["of_what"], sum(most)) for one in claims[tests:])
+    test, *beside = (one["inputs"].get("k") for one in claims)
+    need(fits and (not tests or beside == [test, claims[0]["size"] - test]), "it counts other rows")
+    named = {one["details"].get("class") for one in claims if one["of_what"] != "cost"}
+    need(named == {label}, "a claim is about another class")
     others = several(own["others"], "threshold", place * len(own["others"]), own["others_delta"])
     return f"{several([own['certificate']], 'threshold', place, None)}; {others}"
 def coverage(content: Part) -> str:
     own = {"delta": None, "floor": 1, "groups": [], "score": [0, 0, 0], **content["coverage"]}
-    places = own.get("cutoffs") or [own["cutoff"]]
+    claims, places = own["certificates"], own.get("cutoffs") or [own["cutoff"]]
     fits = own["floor"] > 0 and own["score"][1] >= 0 and 0 < own["coverage"] < 1
     need(fits and (own["delta"] is None) == (len(places) == 1 and not own["groups"]), "it is wrong")
-    return several(own["certificates"], "cutoff", places, own["delta"])
+    single, groups, names = own["delta"] is None, own["groups"], content["model"]["classes"]
+    of, key = (own["kind"][:-1], "group") if single or groups else ("class", "class")
+    names = names.lines() if isinstance(names, Array) else [*map(str, names)]
+    fits = [one["details"].get(key) for one in claims] == ([None] if single else groups or names)
+    named = {(one["of_what"], one["bound"]) for one in claims}
+    need(fits and named == {(f"{of}_coverage", "covering.covered_lower")}, "of other classes")
+    return several(claims, "cutoff", places, own["delta"])
 def answering(content: Part) -> str:
     own, points = {"models": 1, **content["answering"]}, content["answering"]["points"]
     known(own.get("tested") is None, "this checker does not know tests of a target error")
@@ -382,14 +385,12 @@ def check(raw: bytes) -> list[tuple[str, str, str]]:
     def ask(name: str, *questions: Callable[..., Any]) -> None:
         try:
             answers.append((name, HOLDS, ". ".join([question(content) for question in questions])))
-        except Exception as problem:  # whatever makes no sense
-            answer = UNKNOWN if isinstance(problem, UndecidedError) else FAILS
-            answers.append((name, answer, str(problem)))
+        except Exception as why:  # whatever makes no sense
+            answers.append((name, UNKNOWN if isinstance(why, UndecidedError) else FAILS, str(why)))
     ask("file", lambda _: content.update(read(raw)) or "its SHA-256 is right")
     if "ledger" in content.get("model", {}):
         ask("rounds", lambda _: f"{sums(content)['rounds']} rounds agree with votes and rules")
-    claims = [name for name in CLAIMS if content.get(name)]
-    for name in claims or ["certificate"] * bool(content):
+    for name in [n for n in CLAIMS if content.get(n)] or ["certificate"] * bool(content):
         ask(name, CLAIMS[name], lambda _, name=name: check_digest(content, name))
     return answers
 def main() -> int:

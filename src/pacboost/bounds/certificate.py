@@ -149,7 +149,7 @@ it learned from; if they are copies, count distinct rows or name their groups.
         >>> print(holdout.certificate(3, 100, 0.05).unchecked().claim)
         If these rows are new: the classifier is wrong on at most 7.58 % of new examples.
         """
-        return replace(self, rows_checked=False)
+        return replace(self.assuming(wording.UNCHECKED), rows_checked=False)
 
     def under(self, **move: float) -> Certificate:
         """Certify an error or a rate after the distribution of examples has moved in one way.

@@ -21,7 +21,7 @@ from pacboost.bounds.family import Family
 from pacboost.bounds.holdout import clopper_pearson_lower
 from pacboost.bounds.measures import measure_bound
 from pacboost.bounds.passing import rows_from_tooth_on
-from pacboost.bounds.wording import sentence
+from pacboost.bounds.wording import SETS, sentence
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl
@@ -72,6 +72,7 @@ def average_rank(n: int, coverage: float) -> int:
     "covering.covered_lower",
     "P[score ≤ s₍ₖ₎] ≥ p where P[Bin(n, p) ≥ k] = delta/claims",
     "Vovk 2012; Park, Bastani, Matni and Lee 2020; docs/proofs/sets.md",
+    *SETS,
 )
 def covered_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound from below the share of new scores that are no larger than the one at a rank of n.
@@ -168,6 +169,14 @@ class SetRule:
         """The certificates, one by one."""
         certificate = self.certificate
         return (certificate,) if isinstance(certificate, Certificate) else certificate.certificates
+
+    def parts(self, classes: list[str]) -> list[tuple[str, str | None]]:
+        """Return the measure, and the class or group, that each certificate is about."""
+        if self.groups:
+            return [("set_coverage", group) for group in self.groups]
+        if isinstance(self.certificate, Certificate):
+            return [("set_coverage", None)]
+        return [("class_coverage", name) for name in classes]
 
     def holds(
         self, chances: Any, u: Doubles | None, place: NDArray[np.intp] | None = None
@@ -300,6 +309,10 @@ class IntervalRule:
     def certificates(self) -> tuple[Certificate, ...]:
         """The certificate, as the only one."""
         return (self.certificate,)
+
+    def parts(self, classes: list[str]) -> list[tuple[str, str | None]]:
+        """Return the measure that the certificate is about."""
+        return [("interval_coverage", None)]
 
     @property
     def cutoffs(self) -> tuple[float, ...]:

@@ -13,13 +13,36 @@ from numpy.typing import ArrayLike, NDArray
 
 from pacboost.bounds import wording
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.deciding import curve_lower, curve_upper
+from pacboost.bounds.deciding import curve_lower, curve_upper, planned_ranks
 from pacboost.bounds.family import Family
 from pacboost.bounds.rounding import confidence
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.markup import bold, table
 
-WISHES = ("recall", "precision", "false_positive_rate", "cost")
+BOUNDS_BY_WISH = {
+    "recall": {
+        "recall": "deciding.order_lower",
+        "false_positive_rate": "rates.rate_upper",
+        "precision": "deciding.precision_lower",
+    },
+    "precision": {
+        "precision": "deciding.passed_lower",
+        "recall": "deciding.curve_lower",
+        "false_positive_rate": "deciding.curve_upper",
+    },
+    "false_positive_rate": {
+        "false_positive_rate": "deciding.order_upper",
+        "recall": "rates.rate_lower",
+        "precision": "deciding.precision_lower",
+    },
+    "cost": {
+        "cost": "deciding.cost_upper",
+        "recall": "deciding.curve_lower",
+        "false_positive_rate": "deciding.curve_upper",
+    },
+}
+"""The bound of each measure at a threshold chosen for a wish; the wish itself comes first."""
+WISHES = tuple(BOUNDS_BY_WISH)
 HEADS = (
     "threshold", "recall", "recall_at_least", "false_positive_rate", "false_positive_rate_at_most",
     "precision",
@@ -100,6 +123,44 @@ class ThresholdDecision:
         """The guarantee and the certificates of the other rates, with the sum of both deltas."""
         delta = self.certificate.delta + self.others.delta
         return Family((self.certificate, *self.others), delta)
+
+    def contradiction(self) -> str:
+        """Return how the claims differ from the wish, the class or the rows; "" if they do not."""
+        bounds, claims = BOUNDS_BY_WISH[self.wish], (self.certificate, *self.others)
+        names = [certificate.of_what for certificate in claims]
+        if names != [*bounds]:
+            return f"a threshold for {self.wish} comes with claims on {', '.join(names)}"
+        n, m = self.curve.positives, self.curve.negatives
+        rows = {"recall": n, "false_positive_rate": m}
+        for certificate in claims:
+            name, details = certificate.of_what, certificate.details
+            if certificate.bound != bounds[name]:
+                return f"{name} is bounded by {certificate.bound}, not by {bounds[name]}"
+            if details.get("threshold") != self.threshold:
+                return "a claim was made for another threshold"
+            if name != "cost" and details.get("class") != str(self.positive):
+                return f"a claim is about class {details.get('class')!r}, not {self.positive!r}"
+            counted, size = rows.get(name, n + m), certificate.size
+            if certificate.bound != "deciding.passed_lower" and size != counted:
+                return f"{name} counts {size:,} rows, and the curve {counted:,}"
+        return self._other_tests() if self.wish == "precision" else ""
+
+    def _other_tests(self) -> str:
+        """Return how the test of a precision differs from those planned; "" if it does not."""
+        inputs = self.certificate.inputs
+        right, claims, target = inputs["k"], inputs["claims"], inputs["target"]
+        rows = self.curve.positives + self.curve.negatives
+        planned = (
+            len(planned_ranks(rows, 1 - target, inputs["delta"] / models)) * models
+            for models in range(1, claims + 1)
+            if claims % models == 0
+        )
+        if claims not in planned:
+            return f"{claims} sequences of tests share delta, which is not the number planned"
+        counts_above = [certificate.inputs["k"] for certificate in self.others]
+        if counts_above != [right, inputs["n"] - right]:
+            return "the test of the precision counts other rows than the claims beside it"
+        return ""
 
     def __str__(self) -> str:
         return f"{self.certificate}\n\n{self.others}"

@@ -29,7 +29,7 @@ from pacboost.bounds.holdout import (
     counted,
     read_shares,
 )
-from pacboost.bounds.registry import bound, makers
+from pacboost.bounds.registry import BOUNDS, bound, makers
 from pacboost.bounds.rounding import SLACK, downward, outward
 from pacboost.bounds.wording import DRAWN, GAP, KINDS
 from pacboost.errors import ParameterError
@@ -47,13 +47,20 @@ ASSUMED = {
     "whose share was not taken from these rows",
 }
 
+AVERAGES = tuple(name for name, kind in KINDS.items() if kind.averages)
+RATES = (
+    "error", "recall", "precision", "false_negative_rate", "false_positive_rate", "jaccard",
+    "top_k_error", "large_errors",
+)  # fmt: skip
+"""Measures that are a share of rows, which a binomial distribution bounds."""
+
 
 def measure_bound(
-    name: str, theorem: str, reference: str
+    name: str, theorem: str, reference: str, *measures: str
 ) -> Callable[[Callable[P, float]], Callable[P, float]]:
-    """Register a bound on a measure; its certificates are made again from their inputs."""
+    """Register a bound on ``measures``; its certificates are made again from their inputs."""
     facts: dict[str, Any] = {"again": lambda stored, _: made_again(stored), "of": ("measure",)}
-    return bound(name, theorem=theorem, reference=reference, **facts)
+    return bound(name, theorem=theorem, reference=reference, measures=measures, **facts)
 
 
 def certificate(
@@ -77,6 +84,9 @@ def certificate(
         raise ParameterError(f"measure is {measure!r}; it may be {allowed}")
     if bound not in (bounds := makers("measure")):
         raise ParameterError(f"bound is {bound!r}; it may be {', '.join(map(repr, bounds))}")
+    if measure not in (allowed_measures := BOUNDS[bound].measures):
+        allowed = ", ".join(map(repr, allowed_measures))
+        raise ParameterError(f"measure is {measure!r}; {bound} bounds {allowed}")
     return Certificate.by(
         bound,
         inputs,
@@ -126,7 +136,9 @@ MAX_ROWS_FOR_BUEHLER = 5_000
 """Rows of the smaller of two classes; above, a bound for each class is much faster."""
 
 
-@measure_bound("rates.rate_upper", "P[B | A] ≤ BinInv(k, n, delta/claims), n rows in A", CLOPPER)
+@measure_bound(
+    "rates.rate_upper", "P[B | A] ≤ BinInv(k, n, delta/claims), n rows in A", CLOPPER, *RATES
+)
 def rate_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound a rate from above, after k of n rows in the event.
 
@@ -137,7 +149,10 @@ def rate_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
 
 
 @measure_bound(
-    "rates.rate_lower", "P[B | A] ≥ 1 - BinInv(n - k, n, delta/claims), n rows in A", CLOPPER
+    "rates.rate_lower",
+    "P[B | A] ≥ 1 - BinInv(n - k, n, delta/claims), n rows in A",
+    CLOPPER,
+    *RATES,
 )
 def rate_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound a rate from below, after k of n rows in the event.
@@ -148,7 +163,7 @@ def rate_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     return clopper_pearson_lower(k, n, delta, claims)
 
 
-@measure_bound("rates.f1_lower", "F1 = 2J/(1 + J), J binomial in the union", CLOPPER)
+@measure_bound("rates.f1_lower", "F1 = 2J/(1 + J), J binomial in the union", CLOPPER, "f1")
 def f1_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound F1 from below; of n rows in the class or predicted to be, k are both.
 
@@ -158,7 +173,7 @@ def f1_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     return downward(_f1(rate_lower(k, n, delta, claims)))
 
 
-@measure_bound("rates.f1_upper", "F1 = 2J/(1 + J), J binomial in the union", CLOPPER)
+@measure_bound("rates.f1_upper", "F1 = 2J/(1 + J), J binomial in the union", CLOPPER, "f1")
 def f1_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound F1 from above.
 
@@ -169,7 +184,10 @@ def f1_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
 
 
 @measure_bound(
-    "rates.balanced_upper", "largest mean of rates not ruled out by the mean that was seen", BUEHLER
+    "rates.balanced_upper",
+    "largest mean of rates not ruled out by the mean that was seen",
+    BUEHLER,
+    "balanced_error",
 )
 def balanced_upper(parts: str, delta: float, claims: int = 1) -> float:
     """Bound the mean over classes of their error rates; ``parts`` counts mistakes and rows of each.
@@ -192,6 +210,7 @@ def balanced_upper(parts: str, delta: float, claims: int = 1) -> float:
     "rates.balanced_lower",
     "smallest mean of rates not ruled out by the mean that was seen",
     BUEHLER,
+    "balanced_error",
 )
 def balanced_lower(parts: str, delta: float, claims: int = 1) -> float:
     """Bound the mean over classes of their error rates from below.
@@ -204,7 +223,7 @@ def balanced_lower(parts: str, delta: float, claims: int = 1) -> float:
 
 
 @measure_bound(
-    "rates.gap_upper", "largest upper end less smallest lower end of two groups", CLOPPER
+    "rates.gap_upper", "largest upper end less smallest lower end of two groups", CLOPPER, GAP
 )
 def gap_upper(parts: str, delta: float, claims: int = 1) -> float:
     """Bound the largest difference of a rate between groups; ``parts`` counts the rows of each.
@@ -224,7 +243,10 @@ def gap_upper(parts: str, delta: float, claims: int = 1) -> float:
 
 
 @measure_bound(
-    "rates.ordered_upper", "mixture of conditional moment bounds", "docs/proofs/dependent.md"
+    "rates.ordered_upper",
+    "mixture of conditional moment bounds",
+    "docs/proofs/dependent.md",
+    *(name for name in AVERAGES if KINDS[name].rate),
 )
 def ordered_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound the mean chance of an event over a period whose rows may depend on the past.
@@ -272,7 +294,7 @@ MIN_RATIO_FOR_RANKS = 40
 """The AUC is bounded by ranks if one side has at least this many times the rows of the other."""
 
 
-@measure_bound("losses.mean_upper", "bet on independent numbers in [0, 1]", HOEFFDING)
+@measure_bound("losses.mean_upper", "bet on independent numbers in [0, 1]", HOEFFDING, *AVERAGES)
 def mean_upper(losses: str, scale: float, delta: float, claims: int = 1) -> float:
     """Bound a mean loss from above; ``losses`` counts 4096ths of ``scale``, the largest loss.
 
@@ -282,7 +304,7 @@ def mean_upper(losses: str, scale: float, delta: float, claims: int = 1) -> floa
     return _scale(scale) * _share(losses, delta, claims) * (1 + SLACK)
 
 
-@measure_bound("losses.mean_lower", "bet on independent numbers in [0, 1]", HOEFFDING)
+@measure_bound("losses.mean_lower", "bet on independent numbers in [0, 1]", HOEFFDING, *AVERAGES)
 def mean_lower(savings: str, scale: float, delta: float, claims: int = 1) -> float:
     """Bound a mean loss from below; ``savings`` counts the largest loss minus each loss.
 
@@ -293,7 +315,10 @@ def mean_lower(savings: str, scale: float, delta: float, claims: int = 1) -> flo
 
 
 @measure_bound(
-    "losses.auc_lower", "AUC ≥ kl⁻(U, ln(claims/delta)/min(n₊, n₋))", "Hoeffding 1963, section 5"
+    "losses.auc_lower",
+    "AUC ≥ kl⁻(U, ln(claims/delta)/min(n₊, n₋))",
+    "Hoeffding 1963, section 5",
+    "auc",
 )
 def auc_lower(halves: int, positives: int, negatives: int, delta: float, claims: int = 1) -> float:
     """Bound the AUC from below; a pair in the right order gives 2 ``halves``, a tie 1.
@@ -305,7 +330,10 @@ def auc_lower(halves: int, positives: int, negatives: int, delta: float, claims:
 
 
 @measure_bound(
-    "losses.auc_upper", "AUC ≤ kl⁺(U, ln(claims/delta)/min(n₊, n₋))", "Hoeffding 1963, section 5"
+    "losses.auc_upper",
+    "AUC ≤ kl⁺(U, ln(claims/delta)/min(n₊, n₋))",
+    "Hoeffding 1963, section 5",
+    "auc",
 )
 def auc_upper(halves: int, positives: int, negatives: int, delta: float, claims: int = 1) -> float:
     """Bound the AUC from above.
@@ -316,7 +344,7 @@ def auc_upper(halves: int, positives: int, negatives: int, delta: float, claims:
     return kl_upper(*_auc(halves, positives, negatives, delta, claims))
 
 
-@measure_bound("losses.ranks_lower", "bet on ranks among many rows", MASSART)
+@measure_bound("losses.ranks_lower", "bet on ranks among many rows", MASSART, "auc")
 def ranks_lower(losses: str, others: int, delta: float, claims: int = 1) -> float:
     """Bound the AUC from below by the rows of the smaller side and ``others``, those of the larger.
 
@@ -329,7 +357,7 @@ def ranks_lower(losses: str, others: int, delta: float, claims: int = 1) -> floa
     return max(0.0, 1 - _ranked(losses, others, delta, claims))
 
 
-@measure_bound("losses.ranks_upper", "bet on ranks among many rows", MASSART)
+@measure_bound("losses.ranks_upper", "bet on ranks among many rows", MASSART, "auc")
 def ranks_upper(savings: str, others: int, delta: float, claims: int = 1) -> float:
     """Bound the AUC from above; ``savings`` counts the shares of others on the right side.
 

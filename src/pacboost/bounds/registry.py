@@ -39,6 +39,8 @@ class Bound:
     assumptions: tuple[str, ...] = ()
     valid_after_looking: bool = False
     of_what: str = "new examples"
+    measures: tuple[str, ...] = ()
+    """The measures that the number may bound, if it bounds measures."""
     subject: str = "the classifier"
     """The subject of the claim: the classifier whose error is bounded."""
     end: str = ""

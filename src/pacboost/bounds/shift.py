@@ -284,6 +284,7 @@ def _shares_in_words(inputs: Mapping[str, Any], who: str) -> str:
     condition=_shares_in_words,
     again=lambda stored, _: measures.made_again(stored),
     of=("measure",),
+    measures=("error",),
 )
 def shares_upper(parts: str, shares: str, delta: float, claims: int = 1) -> float:
     """Bound the error for shares of the classes that lie within given ends.

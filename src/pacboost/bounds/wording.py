@@ -245,6 +245,10 @@ UNMOVED_PAIRS = "unmoved_pairs"
 """Detail: this many pairs of a new and an old row were compared, and no shift was found."""
 IF_NEW = "if these rows are new: "
 """Opening of a claim if the rows could not be compared with those of the fit."""
+UNCHECKED = (
+    "the model has not seen these rows, which could not be checked: it does not remember the rows "
+    "that it was trained on, or too few of them"
+)
 DRAWN = "rows are drawn independently from the distribution of new examples"
 DRAWN_BEFORE_MOVE = "rows are drawn independently from the distribution before it moved"
 FILTERED = (

@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from pacboost.samples.sketch import Overlap, Sketch
     from pacboost.sources.table import Table
 
-UNCHECKED = (
-    "the model has not seen these rows, which could not be checked: it does not remember the rows "
-    "that it was trained on, or too few of them"
-)
 MIN_ROWS_COMPARED = 10
 """Of a large training set only a sample is remembered, and as large a share of new rows compared
 with it. If fewer are compared, a half of all rows may be training rows without any being found."""
@@ -153,7 +149,7 @@ class NewRows:
         marked = certificate.filtered(self.coins).assuming(*self.assumptions)
         marked = marked.detailed(self.details).repeating_learned(self.share_learned)
         marked = marked.of_distinct_rows() if self.distinct else marked
-        return marked if self.checked else marked.unchecked().assuming(UNCHECKED)
+        return marked if self.checked else marked.unchecked()
 
 
 def refuse_training_rows(model: object, X: object, copies: str = "draws") -> bool:

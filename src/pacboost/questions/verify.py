@@ -18,7 +18,7 @@ from typing import Any
 from pacboost.bounds import estimates
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.coverage import IntervalRule, SetRule, coverage_words
+from pacboost.bounds.coverage import coverage_words
 from pacboost.bounds.decision import ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.bounds.holdout import read_shares
@@ -26,8 +26,10 @@ from pacboost.bounds.measures import read_parts
 from pacboost.bounds.registry import bound_of, makers
 from pacboost.bounds.wording import (
     DISTINCT_ROWS,
+    KINDS,
     SHARE_LEARNED,
     UNANSWERED,
+    UNCHECKED,
     UNMOVED_PAIRS,
     WITHOUT_WEIGHTS,
 )
@@ -97,7 +99,7 @@ def checks(content: container.Content, path: Path) -> list[Check]:
     """Check what a file holds; ``path`` is named where it could not have been written."""
     model = opened(content, path)
     document, kind = content.document, content.kind
-    covers = _covers(model.coverage, document, kind)
+    covers = _covers(model, document, kind)
     rounds = [] if model.forest else [_tried("rounds", lambda: _rounds(model))]
     if model.decision is not None:
         return [*rounds, *_decided(model.decision, document, kind), *covers]
@@ -140,9 +142,9 @@ def _decided(decision: ThresholdDecision, document: Mapping[str, Any], kind: str
     """Check a threshold: that it belongs to the model, and that its claims are made again."""
     tied = _bound(document, "decision", kind)
     certificates = (decision.certificate, *decision.others)
-    for certificate in certificates:
-        if certificate.details.get("threshold") != decision.threshold:
-            return [tied, Check("bound", False, "a claim was made for another threshold")]
+    contradiction = _tried("bound", lambda: _contradiction(decision))
+    if not contradiction.holds:
+        return [tied, contradiction]
     return [
         tied,
         *(_alone(certificate) for certificate in certificates),
@@ -150,12 +152,22 @@ def _decided(decision: ThresholdDecision, document: Mapping[str, Any], kind: str
     ]
 
 
-def _covers(
-    rule: SetRule | IntervalRule | None, document: Mapping[str, Any], kind: str
-) -> list[Check]:
+def _contradiction(decision: ThresholdDecision) -> Check:
+    """Check that the claims at a threshold are those of its wish, its class and its rows."""
+    difference = decision.contradiction()
+    return Check("bound", not difference, difference)
+
+
+def _covers(model: Model, document: Mapping[str, Any], kind: str) -> list[Check]:
     """Check sets or intervals: that they belong to the model, and that claims are made again."""
+    rule = model.coverage
     if rule is None:
         return []
+    if rule.parts(model.label_names) != [
+        (certificate.of_what, certificate.details.get("class", certificate.details.get("group")))
+        for certificate in rule.certificates
+    ]:
+        return [Check("coverage", False, "a claim of coverage is about another class or group")]
     cutoffs = tuple(certificate.details.get("cutoff") for certificate in rule.certificates)
     if cutoffs != rule.cutoffs:
         return [Check("coverage", False, "a claim of coverage was made for another cutoff")]
@@ -217,6 +229,8 @@ def _difference(certificate: Certificate, ledger: Ledger, *kinds: str) -> str:
         {n: certificate.details[n] for n in named if n in certificate.details}
     )
     recomputed = recomputed.filtered(certificate.details)
+    if difference := _impossible(certificate):
+        return difference
     if certificate.size > int(certificate.details.get("offered", certificate.size)):
         return f"{certificate.size} rows were counted, more than coins were tossed for"
     counted = _counted_rows(certificate)
@@ -230,6 +244,21 @@ def _difference(certificate: Certificate, ledger: Ledger, *kinds: str) -> str:
             return f"{name} says {old}, but it is {new}"
     absent = [text for text in recomputed.assumptions if text not in certificate.assumptions]
     return f"the certificate leaves out that {absent[0]}" if absent else ""
+
+
+def _impossible(certificate: Certificate) -> str:
+    """Return which of the details no rows give, or contradicts an assumption; "" if none."""
+    details, kind = certificate.details, KINDS.get(certificate.of_what)
+    for name in (*UNANSWERED, SHARE_LEARNED):
+        if not 0 <= float(details.get(name, 0)) <= 1:
+            return f"{name} is {details[name]}, which is no share of rows"
+    if not int(details.get(UNMOVED_PAIRS, 0)) >= 0:
+        return f"{UNMOVED_PAIRS} is {details[UNMOVED_PAIRS]}, which is no count"
+    if kind is not None and kind.of_class != ("class" in details):
+        return f"{certificate.of_what} is {'' if kind.of_class else 'not '}a measure of one class"
+    if certificate.rows_checked == (UNCHECKED in certificate.assumptions):
+        return f"rows_checked says {certificate.rows_checked}, and the assumptions contradict it"
+    return ""
 
 
 def _counted_rows(certificate: Certificate) -> int | None:
