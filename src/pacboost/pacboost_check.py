@@ -83,8 +83,7 @@ def read(raw: bytes) -> Part:
     for kind, sizes in (line.split(" ") for line in json.loads(text)["arrays"]):
         shape = tuple(map(int, sizes.split("x")))
         end = at + array(TYPES[kind]).itemsize * math.prod(shape)
-        arrays.append(Array(kind, shape, rest[at:end]))
-        at = end
+        arrays, at = [*arrays, Array(kind, shape, rest[at:end])], end
     need(at == len(rest), "the arrays do not take up the bytes that are there")
     def put_back(part: Part) -> Any:
         if "strings" not in part:

@@ -39,9 +39,14 @@ def percent_above(bound: float, decimals: int | None = None) -> str:
     ('4.1 %', '0.13 %', '0.032 %', '100 %')
     >>> percent_above(0.116992, 2)
     '11.70 %'
+    >>> percent_above(0.07, 2), percent_above(math.nextafter(0.05, 1), 2)
+    ('7.00 %', '5.00 %')
     """
     if decimals is not None:
-        return f"{math.ceil(100 * 10**decimals * bound) / 10**decimals:.{decimals}f} %"
+        # A target of 0.07 is 7.00 %, although 10,000 times its float is a little above 700.
+        return (
+            f"{math.ceil(100 * 10**decimals * bound * (1 - 1e-14)) / 10**decimals:.{decimals}f} %"
+        )
     if bound >= 1:
         return "100 %"
     digits = 1 if bound >= 0.01 else min(6, 1 - math.floor(math.log10(100 * max(bound, 1e-6))))

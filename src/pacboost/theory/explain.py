@@ -201,7 +201,7 @@ class ProofStep:
     wrong: NDArray[np.bool_]
     """The rows on which the rule is wrong."""
     error: float
-    """ε_t, the weight of those rows."""
+    """ε_t, the weight of those rows, and half of the weight of rows on which the rule abstains."""
     vote: float
     """α_t; the largest, if each cell has its own vote."""
     normaliser: float
@@ -211,23 +211,32 @@ class ProofStep:
     training_error: float
     """The error of the vote of rounds 1 to t under D_1, with ties counted as wrong."""
     error_after: float
-    """The error of the same rule under D_{t+1}: ½ if the vote is ½ ln((1 - ε)/ε)."""
+    """The error of the same rule under D_{t+1}: ½ if the vote is the best one."""
+
+    @property
+    def abstained(self) -> float:
+        """W₀, the weight under D_t of the rows on which the rule abstains."""
+        return 2 * (self.error - total(self.weights[self.wrong]))
 
     @property
     def by_formula(self) -> float:
-        """2√(ε_t(1 - ε_t)), the normaliser at the best vote."""
-        return 2 * math.sqrt(self.error * (1 - self.error))
+        """W₀ + 2√(W₊W₋), the normaliser at the best vote: 2√(ε_t(1 - ε_t)) if no row abstains."""
+        half = self.abstained / 2
+        return self.abstained + 2 * math.sqrt(
+            max(0.0, self.error - half) * max(0.0, 1 - self.error - half)
+        )
 
     def __str__(self) -> str:
         shown = self.weights[:ROWS_SHOWN]
         marks = [f"{d:.4f}{'*' if w else ' '}" for d, w in zip(shown, self.wrong, strict=False)]
+        formula = "W₀ + 2√(W₊W₋)" if self.abstained else "2√(ε(1 − ε))"
         ellipsis = f" … ({self.weights.size} rows)" if self.weights.size > ROWS_SHOWN else ""
         return "\n".join(
             [
                 f"round {self.number}: {self.rule}",
                 f"  D_{self.number} = {' '.join(marks).rstrip()}{ellipsis}   (* the rule is wrong)",
                 f"  ε = {self.error:.4f}   α = {self.vote:.4f}",
-                f"  Z = {self.normaliser:.4f}   2√(ε(1 − ε)) = {self.by_formula:.4f}",
+                f"  Z = {self.normaliser:.4f}   {formula} = {self.by_formula:.4f}",
                 f"  training error {self.training_error:.4f} ≤ ∏Z = {self.product:.4f}",
                 f"  error of this rule under D_{self.number + 1} = {self.error_after:.4f}",
             ]
@@ -284,11 +293,14 @@ def proof(
         before, after = _distribution(cost), _distribution(later)
         normaliser = total(before * exp(-gained))
         product *= normaliser
-        wrong = gained <= 0
+        wrong, abstains = gained < 0, gained == 0
+        error, error_after = (
+            total(weights[wrong]) + total(weights[abstains]) / 2 for weights in (before, after)
+        )
         steps.append(
             ProofStep(
-                len(steps) + 1, entry.rule, before, wrong, total(before[wrong]), entry.vote,
-                normaliser, product, entry.training_error, total(after[wrong]),
+                len(steps) + 1, entry.rule, before, wrong, error, entry.vote, normaliser, product,
+                entry.training_error, error_after,
             )
         )  # fmt: skip
     return Proof(tuple(steps))

@@ -23,13 +23,17 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.rounding import confidence_number, outward
 from pacboost.errors import DataError, ParameterError
+from pacboost.hypotheses.function import Function
 from pacboost.hypotheses.hypothesis import Rule
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
+from pacboost.learners.sklearn import SklearnLearner
 from pacboost.learners.stump import Stump
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.exact import wrong_margins
@@ -357,12 +361,19 @@ dimension is at least 2.
         )
     bins = fit_bins(table, MAX_BINS) if weak.codes else None
     weights = np.ones(table.n_rows, dtype=np.int64)
+    draws = isinstance(weak, SklearnLearner) and not has_fit_parameter(
+        weak.estimator, "sample_weight"
+    )
     realised: list[NDArray[np.int8]] = []
     missed: list[NDArray[np.int8]] = []
     for signs in product((-1, 1), repeat=table.n_rows):
         labels = np.array(signs, dtype=np.int8)
         sample = Sample(table, labels[:, None], bins=bins)
-        rule = weak.on(sample).find(weights, labels, 0)
+        rule = (
+            _fitted_to_all(weak, sample, labels)
+            if draws and np.ptp(labels)
+            else weak.on(sample).find(weights, labels, 0)
+        )
         if not isinstance(rule, Rule):
             raise ParameterError(
                 f"the learner {weak.name} finds rules that do not answer -1 or +1; give stumps, "
@@ -379,11 +390,19 @@ dimension is at least 2.
     )
 
 
+def _fitted_to_all(learner: SklearnLearner, sample: Sample, labels: NDArray[np.int8]) -> Function:
+    """Fit a classifier that takes no weights to all rows; a draw of them would omit some."""
+    model = clone(learner.estimator).fit(sample.rows, labels)
+    return Function(model.predict, type(model).__name__, model)
+
+
 def at_least(end: float) -> str:
     """Round a lower end down to four decimals, or to two digits if it is smaller.
 
     >>> at_least(0.12349), at_most(0.12341), at_least(2.66e-8), at_most(2.61e-8)
     ('0.1234', '0.1235', '2.6E-8', '2.7E-8')
+    >>> at_most(0.05), at_least(0.07)
+    ('0.0500', '0.0700')
     """
     return _written(end, ROUND_FLOOR)
 
@@ -394,6 +413,6 @@ def at_most(end: float) -> str:
 
 
 def _written(end: float, rounding: str) -> str:
-    exact = Decimal(end)
+    exact = Decimal(str(end))  # 0.05 and not the float beside it, which rounds up to 0.0501
     places = min(-4, exact.adjusted() - 1) if exact and abs(end) < 1e-3 else -4
     return str(exact.quantize(Decimal(1).scaleb(places), rounding))

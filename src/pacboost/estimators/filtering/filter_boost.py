@@ -83,7 +83,8 @@ class FilterBoostClassifier(VoteClassifier):
         weights, with weights corrected for how they were drawn; "measure", "smooth", "projection"
         and "majority" then assume 0.1.
     epsilon : float, default=None
-        Stop once the error is surely at most this. None: stop by rounds and time alone.
+        Stop once the error is surely at most this. None: that of a ``booster`` given as an object
+        with an ``epsilon``; otherwise stop by rounds and time alone.
     n_estimators : int, default=300
         The maximum number of rounds. With ``partial_fit``, later batches add one each.
     learning_rate : float, default=None

@@ -233,7 +233,7 @@ class Setup:
         if estimator.sample_rows is not None:
             rows = positive_whole("sample_rows", estimator.sample_rows)
         rows = min(rows, self.rows_in_memory(outputs))
-        epsilon, edge = estimator.epsilon, estimator.edge
+        epsilon, edge = self._epsilon, estimator.edge
         return FilteringPlan(
             rounds=positive_whole("n_estimators", estimator.n_estimators),
             rows=rows,
@@ -290,14 +290,20 @@ class Setup:
         return rows
 
     @property
+    def _epsilon(self) -> float | None:
+        """The error to stop at: the estimator's, or else that of a booster given as an object."""
+        epsilon: float | None = self.estimator.epsilon
+        return getattr(self.estimator.booster, "epsilon", None) if epsilon is None else epsilon
+
+    @property
     def _rows_for_tests(self) -> int:
-        return rows_for_tests(self.oracle.about_rows or 0, self.estimator.epsilon)
+        return rows_for_tests(self.oracle.about_rows or 0, self._epsilon)
 
     @property
     def _rows_for_bins(self) -> int:
         """The number of rows for the bins; these cannot test whether epsilon is reached."""
         count = min(ROWS_FOR_BINS, max(MIN_ROWS_FOR_BINS, CELLS_FOR_BINS // self.oracle.n_columns))
-        if self.estimator.epsilon is not None and self.oracle.n_rows is not None:
+        if self._epsilon is not None and self.oracle.n_rows is not None:
             count = min(count, max(MIN_ROWS_FOR_BINS, self.oracle.n_rows // 4))
         return count
 
