@@ -79,7 +79,7 @@ def read(raw: bytes) -> Part:
     first, size, rest = raw[:-32].split(b"\n", 2)
     kinds = (b"pacboost model 3", b"pacboost forest 3")
     known(first in kinds and sys.byteorder == "little", f"{first[:40]!r} cannot be read here")
-    text, at, arrays = rest[: int(size)].decode("ascii"), int(size), []
+    text, at, arrays = rest[: int(size)].decode("ascii"), int(size), list[Array]()
     for kind, sizes in (line.split(" ") for line in json.loads(text)["arrays"]):
         shape = tuple(map(int, sizes.split("x")))
         end = at + array(TYPES[kind]).itemsize * math.prod(shape)
@@ -349,8 +349,8 @@ def decision(content: Part) -> str:
     fits = all(one["size"] == sizes.get(one["of_what"], sum(most)) for one in claims[tests:])
     test, *beside = (one["inputs"].get("k") for one in claims)
     need(fits and (not tests or beside == [test, claims[0]["size"] - test]), "it counts other rows")
-    named = {one["details"].get("class") for one in claims if one["of_what"] != "cost"}
-    need(named == {label}, "a claim is about another class")
+    classes = {one["details"].get("class") for one in claims if one["of_what"] != "cost"}
+    need(classes == {label}, "a claim is about another class")
     others = several(own["others"], "threshold", place * len(own["others"]), own["others_delta"])
     return f"{several([own['certificate']], 'threshold', place, None)}; {others}"
 def coverage(content: Part) -> str:

@@ -31,8 +31,8 @@ from pacboost.bounds.holdout import (
     mean_share,
     ordered_mixture,
 )
+from pacboost.bounds.wording import UNCHECKED
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
-from pacboost.questions.new_rows import UNCHECKED
 from pacboost.theory.confidence import ConfidenceBoost
 from pacboost.theory.single_rules import RectangleClassifier, VersionSpaceClassifier
 from pacboost.theory.worlds import Boxes, LabelNoise

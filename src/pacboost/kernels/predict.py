@@ -144,7 +144,7 @@ def leaf_masks(nodes: Numbers, lines: Wholes, members: Bytes, missing: int, mask
         below[t] = left_leaves | right_leaves
         mask = masks[lines[t]]
         for code in range(256):
-            # written out: as a call, LLVM makes no vectors of this loop, which takes ten times as long
+            # written out: LLVM makes no vectors of a call, and the loop takes ten times as long
             if node[MEMBER] >= 0:
                 goes_left = members[node[MEMBER], code] != 0
             elif code == missing:

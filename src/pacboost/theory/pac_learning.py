@@ -361,9 +361,8 @@ dimension is at least 2.
         )
     bins = fit_bins(table, MAX_BINS) if weak.codes else None
     weights = np.ones(table.n_rows, dtype=np.int64)
-    draws = isinstance(weak, SklearnLearner) and not has_fit_parameter(
-        weak.estimator, "sample_weight"
-    )
+    estimator = getattr(weak, "estimator", None)
+    draws = not has_fit_parameter(estimator, "sample_weight") if estimator is not None else False
     realised: list[NDArray[np.int8]] = []
     missed: list[NDArray[np.int8]] = []
     for signs in product((-1, 1), repeat=table.n_rows):
@@ -371,7 +370,7 @@ dimension is at least 2.
         sample = Sample(table, labels[:, None], bins=bins)
         rule = (
             _fitted_to_all(weak, sample, labels)
-            if draws and np.ptp(labels)
+            if draws and isinstance(weak, SklearnLearner) and np.ptp(labels)
             else weak.on(sample).find(weights, labels, 0)
         )
         if not isinstance(rule, Rule):
