@@ -153,7 +153,7 @@ def test_rows_that_were_learned_from_are_no_test() -> None:
         ({"boosters": [AdaBoostClassifier]}, "booster is <class"),
         ({"test": 1.5}, "test is 1.5"),
         ({"test": 0.001}, "at least 1 sample on both sides"),
-        ({"test": (1, 2, 3)}, "test holds 3 things"),
+        ({"test": (1, 2, 3)}, "test holds 3"),
         ({"share": 2}, "share is 2"),
     ],
 )

@@ -11,13 +11,15 @@ from __future__ import annotations
 import math
 import os
 import sys
+from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
+from queue import Empty, SimpleQueue
 from threading import Event
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import integer
@@ -127,6 +129,7 @@ def _dask_threads() -> int | None:
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
+Item = TypeVar("Item")
 
 
 def in_order(
@@ -151,28 +154,73 @@ def in_order(
     if threads <= 1 and ahead is None:
         yield from map(task, blocks)
         return
-    with ThreadPoolExecutor(threads, thread_name_prefix="pacboost-task") as pool:
-        running: deque[Future[Result]] = deque()
+    # Not ThreadPoolExecutor: Ctrl-C may be raised inside its locks, which are written in Python
+    # and then stay locked or fail. The calls of SimpleQueue and _thread are written in C.
+    tasks: SimpleQueue[Call[Block, Result] | None] = SimpleQueue()
+    ended: SimpleQueue[None] = SimpleQueue()
+    running: deque[Call[Block, Result]] = deque()
+    started = 0
+    try:
+        for block in blocks:
+            running.append(Call(block))
+            tasks.put(running[-1])
+            if started < threads:
+                started += 1
+                start_new_thread(_work, (task, tasks, ended))
+            if len(running) >= (ahead or 2 * threads):
+                yield _result(running.popleft())
+        while running:
+            yield _result(running.popleft())
+    finally:
+        if unwanted is not None:
+            unwanted.set()
+        for call in running:
+            call.is_dropped = True
+        for _ in range(started):
+            tasks.put(None)
+        for _ in range(started):
+            _wait_for(ended)
+
+
+class Call(Generic[Block, Result]):
+    """A block and where its result, or its error, arrives."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.is_dropped = False
+        self.outcome: SimpleQueue[tuple[Result | None, BaseException | None]] = SimpleQueue()
+
+
+def _work(
+    task: Callable[[Block], Result],
+    tasks: SimpleQueue[Call[Block, Result] | None],
+    ended: SimpleQueue[None],
+) -> None:
+    """Run calls until None comes."""
+    while (call := tasks.get()) is not None:
+        if call.is_dropped:
+            continue
         try:
-            for block in blocks:
-                running.append(pool.submit(task, block))
-                if len(running) >= (ahead or 2 * threads):
-                    yield _awaited(running.popleft())
-            while running:
-                yield _awaited(running.popleft())
-        finally:
-            if unwanted is not None:
-                unwanted.set()
-            for future in running:
-                future.cancel()
+            call.outcome.put((task(call.block), None))
+        except BaseException as error:  # raised in the consumer, in its turn
+            call.outcome.put((None, error))
+        del call  # nothing keeps a block that is done
+    ended.put(None)
 
 
-def _awaited(future: Future[Result]) -> Result:
-    """Wait for a result, a little at a time, so that Ctrl-C can interrupt.
+def _result(call: Call[Block, Result]) -> Result:
+    result, error = _wait_for(call.outcome)
+    if error is not None:
+        raise error
+    return cast(Result, result)
+
+
+def _wait_for(queue: SimpleQueue[Item]) -> Item:
+    """Wait for an item, a little at a time, so that Ctrl-C can interrupt.
 
     Another thread may receive the signal; and once polars is imported, the system restarts
     interrupted waits, so that Ctrl-C would not end a wait without a time limit.
     """
-    while not wait([future], timeout=0.1).done:
-        pass
-    return future.result()
+    while True:
+        with suppress(Empty):
+            return queue.get(timeout=0.1)

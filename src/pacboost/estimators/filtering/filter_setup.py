@@ -291,9 +291,14 @@ class Setup:
 
     @property
     def _epsilon(self) -> float | None:
-        """The error to stop at: the estimator's, or else that of a booster given as an object."""
+        """The error to stop at: the estimator's, or else that of a booster given as an object.
+
+        With ``edge``, the booster's epsilon bounds the rounds instead.
+        """
         epsilon: float | None = self.estimator.epsilon
-        return getattr(self.estimator.booster, "epsilon", None) if epsilon is None else epsilon
+        if epsilon is None and self.estimator.edge is None:
+            epsilon = getattr(self.estimator.booster, "epsilon", None)
+        return epsilon
 
     @property
     def _rows_for_tests(self) -> int:
