@@ -47,6 +47,15 @@ class ParameterError(PacboostError):
         self.parameter = parameter
 
 
+def invalid(parameter: str, value: object, allowed: str) -> ParameterError:
+    """Return the error of a parameter whose value is not allowed.
+
+    >>> invalid("delta", 2, "must lie between 0 and 1")
+    ParameterError('delta is 2; it must lie between 0 and 1')
+    """
+    return ParameterError(f"{parameter} is {value!r}; it {allowed}", parameter=parameter)
+
+
 class FileError(PacboostError):
     """A file cannot be read or written; the message names the file and, where known, the line."""
 

@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds import holdout
-from pacboost.bounds.answering import by_ranks
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
 from pacboost.fit.division import Apart, Certifying
@@ -35,6 +33,10 @@ def certified(model: Model, apart: Apart | None, asked: Certifying) -> Model:
         model = replace(model, certificate=training_error(model.ledger))
     if apart is None:
         return model
+    # few fits certify, and the theorems on answers are a large part of the code
+    from pacboost.bounds.answering import by_ranks
+    from pacboost.bounds.held_out import HeldOut
+
     scores, wrong = judged(model, apart.X, apart.y)
     model = deployed(model, model.vote, apart.certificate(wrong, asked.delta, asked.look))
     decided, chances = model.decide(scores), model.probabilities(scores)

@@ -10,15 +10,17 @@ import functools
 import hashlib
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.vote import Vote
 from pacboost.samples.bins import Bins
+
+if TYPE_CHECKING:
+    from pacboost.hypotheses.forest import Forest
 
 IGNORED_FIELDS = ("slope",)
 """Fields that are used only while a rule is learned."""

@@ -9,15 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.bounds.answering import Answering
-from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.coverage import IntervalRule, SetRule
-from pacboost.bounds.decision import ThresholdDecision
-from pacboost.bounds.held_out import HeldOut
-from pacboost.hypotheses.forest import Forest
 from pacboost.hypotheses.hypothesis import Names
 from pacboost.hypotheses.shapes import Counts, Shapes, shapes
-from pacboost.hypotheses.vote import Scores
+from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels import same_bits
 from pacboost.ledgers.ledger import LOG_LINK, Ledger
@@ -31,6 +25,11 @@ from pacboost.sources.levels import Levels
 from pacboost.training.metrics import steepness
 
 if TYPE_CHECKING:
+    from pacboost.bounds.answering import Answering
+    from pacboost.bounds.certificate import Certificate
+    from pacboost.bounds.coverage import IntervalRule, SetRule
+    from pacboost.bounds.decision import ThresholdDecision
+    from pacboost.bounds.held_out import HeldOut
     from pacboost.samples.sketch import Sketch
     from pacboost.sources.mixed import MixedFeatures
     from pacboost.sources.text import TextFeatures
@@ -110,7 +109,7 @@ class Model:
     @property
     def forest(self) -> bool:
         """True for a forest, whose trees have one vote each."""
-        return isinstance(self.vote, Forest)
+        return not isinstance(self.vote, Vote)
 
     def digest(self) -> str:
         """Return the digest that a certificate stores: of the record, or of the trees."""

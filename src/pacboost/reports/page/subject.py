@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.registry import BOOSTERS, LOSSES
-from pacboost.bounds.answering import Answering
-from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.coverage import IntervalRule, SetRule
-from pacboost.bounds.decision import ThresholdDecision
-from pacboost.bounds.family import Family
-from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.training import training_error
 from pacboost.errors import NotCertified
 from pacboost.hypotheses.majority import votes_within
@@ -23,6 +18,14 @@ from pacboost.models.model import Model
 from pacboost.numerics.same_bits import mean_of
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.table import Table
+
+if TYPE_CHECKING:
+    from pacboost.bounds.answering import Answering
+    from pacboost.bounds.certificate import Certificate
+    from pacboost.bounds.coverage import IntervalRule, SetRule
+    from pacboost.bounds.decision import ThresholdDecision
+    from pacboost.bounds.family import Family
+    from pacboost.bounds.held_out import HeldOut
 
 KINDS = {
     "three_way": "Boosting by three oracles",
