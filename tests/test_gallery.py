@@ -41,6 +41,18 @@ def written(tmp_path: Path) -> Draw:
     return check
 
 
+# Accuracy by time: the default is faster and more accurate than CatBoost on these tables.
+
+
+def test_accuracy_by_time(written: Draw) -> None:
+    gallery = script("accuracy_by_time")
+    points = gallery.measure()
+    assert points["CatBoost 1.2.10"] == (1.0, 1.0)
+    assert all(number < 1 for number in points["BoostClassifier()"])
+    assert len(points) == 10
+    written(gallery, points, most=100_000)
+
+
 # The U-curve: a bound turns up, the error does not.
 
 

@@ -1,0 +1,61 @@
+"""Draw accuracy by time (``accuracy_by_time.png``) from the tables of docs/benchmarks.md.
+
+    python docs/gallery/accuracy_by_time.py
+
+Each point is a library with its default settings: the geometric mean of its log loss, and of its
+time, over 37 small tables, as ratios to CatBoost.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+PAGE = Path(__file__).parents[1] / "benchmarks.md"
+BELOW = ("BoostClassifier()", "ChimeraBoost 0.34, quality 5")
+"""Names that are written below their points, where others would cover them."""
+HEAD = "| times CatBoost (mean rank of ten) | error | log loss |"
+
+
+def measure(page: Path = PAGE) -> dict[str, tuple[float, float]]:
+    """Return time and log loss by name, from the first table of ratios."""
+    text = page.read_text(encoding="utf-8")
+    rows = text[text.index(HEAD) :].split("\n\n")[0].splitlines()[2:]
+    points = {}
+    for row in rows:
+        name, _, loss, _, _, time = (cell.strip(" *`") for cell in row.strip("|").split("|"))
+        points[name.replace("`", "")] = (float(time), float(loss.split()[0]))
+    return points
+
+
+def draw(points: dict[str, tuple[float, float]], path: Path | None = None) -> Any:
+    """Draw the points, and write the picture if there is a path."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(8, 4.2), layout="constrained")
+    for name, (time, loss) in points.items():
+        is_ours = re.search("Classifier|quality=", name) is not None
+        color = "#c0392b" if is_ours else "#555555"
+        axes.scatter(time, loss, color=color, s=45, zorder=3)
+        label = name.replace('quality="', "pacboost, ").replace('"', "")
+        label = label.replace("BoostClassifier()", "pacboost")
+        place = (6, -13 if name in BELOW else 4)
+        axes.annotate(label, (time, loss), xytext=place, textcoords="offset points", color=color)
+    axes.set(xscale="log", xlim=(0.02, 2.5), ylim=(0.88, 1.43))
+    axes.set_xlabel("time, CatBoost = 1 (logarithmic; left is faster)")
+    axes.set_ylabel("log loss, CatBoost = 1 (lower is better)")
+    axes.set_xticks([0.03, 0.1, 0.3, 1], [".03", ".1", ".3", "1"])
+    axes.minorticks_off()
+    axes.grid(alpha=0.3)
+    if path is not None:
+        figure.savefig(path, dpi=110)
+        plt.close(figure)
+    return figure
+
+
+if __name__ == "__main__":
+    draw(measure(), Path(__file__).with_suffix(".png"))
