@@ -116,6 +116,7 @@ class RowCommittee(Classifier):
     part_sizes_ : ndarray
     """
 
+    _records_rounds = False
     booster = None
     n_estimators = 100
     _nested = ("booster", "learner")

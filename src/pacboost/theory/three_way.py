@@ -122,6 +122,7 @@ class ThreeWayBoost(Classifier):
     verbose: bool | int | str = "auto"
 
     certify = None
+    _records_rounds = False
 
     @fits_rows
     def fit(self, X: ArrayLike, y: ArrayLike, *, copies: str = "draws") -> Self:

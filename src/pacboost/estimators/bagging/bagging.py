@@ -193,7 +193,8 @@ class BaggingEstimator(Estimator):
 
     def _made(self) -> list[BagMember]:
         check_is_fitted(self)
-        return self._members
+        members: list[BagMember] = self._members
+        return members
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_members")

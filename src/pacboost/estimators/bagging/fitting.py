@@ -285,4 +285,4 @@ def certificate_of(estimator: Estimator) -> Certificate:
     certificate = estimator.model_.certificate if has_model else estimator._certificate
     if certificate is None:
         raise NotCertified(getattr(estimator, "_refusal", NOT_ASKED))
-    return certificate  # type: ignore[no-any-return]
+    return certificate

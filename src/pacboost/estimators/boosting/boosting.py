@@ -29,15 +29,12 @@ from pacboost.numerics.checks import integer
 from pacboost.samples.same_example import check_copies
 
 if TYPE_CHECKING:
-    from pacboost.estimators.boosting.regressor import BoostRegressor
-    from pacboost.estimators.fitted.classifier import Classifier
-
-    Boosted = Classifier | BoostRegressor
+    from pacboost.estimators.fitted.estimator import Estimator
 
 Callback = Callable[[Round], bool | None]
 
 # what a parameter is of an estimator that does not have it
-DEFAULTS = {
+DEFAULTS: dict[str, Any] = {
     "quality": "auto", "max_bins": 255, "class_weight": None, "calibrate": None, "certify": None,
     "holdout": 0.2, "delta": 0.05,
 }  # fmt: skip
@@ -62,14 +59,14 @@ class FitData:
     """Which of the rows validate, where a caller knows groups or time."""
 
 
-def boost(estimator: Boosted, data: FitData, copies: str = "draws") -> None:
+def boost(estimator: Estimator, data: FitData, copies: str = "draws") -> None:
     """Fit an estimator; scikit-learn's callbacks follow it, if any are set."""
     estimator._equal_rows = check_copies(copies)
     run = with_callbacks(boost_or_undo) if has_callbacks(estimator) else boost_or_undo
     run(estimator, data)
 
 
-def boost_or_undo(estimator: Boosted, data: FitData) -> None:
+def boost_or_undo(estimator: Estimator, data: FitData) -> None:
     """Fit an estimator, or leave it unchanged."""
     told: dict[str, Any] = {}
     if has_callbacks(estimator):
@@ -94,7 +91,7 @@ def boost_or_undo(estimator: Boosted, data: FitData) -> None:
         warn(str(warning), type(warning))
 
 
-def ask_of(estimator: Boosted, record: RunRecord) -> Ask:
+def ask_of(estimator: Estimator, record: RunRecord) -> Ask:
     """Return the parameters of a fit as values."""
     asked = DEFAULTS | estimator.get_params(deep=False)
     early_stopping = parameters.early_stopping_of(estimator)
@@ -128,14 +125,14 @@ def ask_of(estimator: Boosted, record: RunRecord) -> Ask:
     )  # fmt: skip
 
 
-def looks_of(estimator: Boosted, record: RunRecord) -> int | None:
+def looks_of(estimator: Estimator, record: RunRecord) -> int | None:
     """Count the looks at held-out rows, this one included; 0 if there is only one."""
     if getattr(estimator, "certify", None) != "holdout":
         return record.looks
     return 1 + (record.looks or 0) if estimator.warm_start else 0
 
 
-def keep(estimator: Boosted, fitted: Fitted, record: RunRecord) -> None:
+def keep(estimator: Estimator, fitted: Fitted, record: RunRecord) -> None:
     """Take over what a fit leaves behind."""
     for name, value in attributes(fitted.model).items():
         setattr(estimator, name, value)
@@ -150,7 +147,7 @@ def keep(estimator: Boosted, fitted: Fitted, record: RunRecord) -> None:
     )
 
 
-def explained_interrupt(estimator: Boosted, interrupt: KeyboardInterrupt) -> KeyboardInterrupt:
+def explained_interrupt(estimator: Estimator, interrupt: KeyboardInterrupt) -> KeyboardInterrupt:
     """Add to Ctrl-C what is kept."""
     # one look at certifying rows has spent all of delta, so that nothing can go on
     counted = getattr(estimator, "certify", None) == "holdout" and not estimator.warm_start

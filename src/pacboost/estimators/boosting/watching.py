@@ -18,7 +18,7 @@ from pacboost.training.run.loop import Run
 from pacboost.training.run.stop_reason import Stop, StopReason
 
 if TYPE_CHECKING:
-    from pacboost.estimators.boosting.boosting import Boosted
+    from pacboost.estimators.fitted.estimator import Estimator
 
 
 def attributes(model: Model) -> dict[str, Any]:
@@ -31,7 +31,7 @@ class RoundsWatcher(Watcher):
 
     rows: FitRows
 
-    def __init__(self, estimator: Boosted, first: str, told: dict[str, Any]) -> None:
+    def __init__(self, estimator: Estimator, first: str, told: dict[str, Any]) -> None:
         self.estimator, self.told = estimator, told
         self.first = first
         """The name of the first validation set."""

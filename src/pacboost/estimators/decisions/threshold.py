@@ -55,7 +55,7 @@ class WrappedClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     """The argument of ``report`` that takes the decision."""
 
     @property
-    def model_(self) -> Any:
+    def model_(self) -> Any:  # type: ignore[override]
         """The model of ``estimator_``, if it is an estimator of pacboost."""
         if not self.__sklearn_is_fitted__():
             raise AttributeError("model_ is there after fit; this estimator is not fitted yet")

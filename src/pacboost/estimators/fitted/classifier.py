@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import NotCertified
-from pacboost.estimators.fitted.estimator import Estimator
+from pacboost.estimators.fitted.estimator import Estimator, offered_if
 from pacboost.estimators.fitted.predicting import accuracy, answered
 from pacboost.estimators.inputs.rows import takes_rows
 from pacboost.hypotheses.function import BlackBox
@@ -33,6 +33,8 @@ Doubles = NDArray[np.float64]
 class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     """A classifier by a vote of rules that shows its rounds, grounds and margins."""
 
+    _records_rounds: ClassVar[bool] = True
+    """Whether rules are those of rounds; where they are members, each has one vote."""
     classes_: NDArray[Any]
     _refusal = ""
     """Why nothing is certified, not even the error on training rows; empty if that is."""
@@ -55,6 +57,7 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         """Return the probability of each class, from the scores or from ``calibrate``."""
         return answered(self, X, Model.probabilities)
 
+    @offered_if("_records_rounds")
     @takes_rows
     def predict_log_proba(self, X: Any) -> Doubles:
         """Return the logarithms of the probabilities, without taking one of 0."""
@@ -75,6 +78,7 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         """Return which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
         return self._judged(X, y)[1]
 
+    @offered_if("_records_rounds")
     @takes_rows
     def margins(self, X: Any, y: Any) -> Doubles:
         """Return the margin of every row, from -1 to 1; of every label, if a row has several."""
@@ -82,18 +86,21 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
         return margins(self, self._labelled(X, y))
 
+    @offered_if("_records_rounds")
     @takes_rows
     def staged_decision_function(self, X: Any) -> Iterator[Scores]:
         """Return the score after each round."""
         for scores in self.model_.vote.staged(self._open(X)):
             yield scores.copy()
 
+    @offered_if("_records_rounds")
     @takes_rows
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """Return the predictions after each round."""
         for scores in self.staged_decision_function(X):
             yield self.model_.decide(scores)
 
+    @offered_if("_records_rounds")
     @takes_rows
     def staged_predict_proba(self, X: Any) -> Iterator[Doubles]:
         """Return the probabilities after each round."""
@@ -137,6 +144,7 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self.model_.words()
 
+    @offered_if("_records_rounds")
     @takes_rows
     def explain(
         self, x: Any, top: int = 10, *, for_class: Any = None, by: str = "column"
@@ -166,6 +174,7 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
         return importances(self._fitted("importances"), by)
 
+    @offered_if("_records_rounds")
     @takes_rows
     def permutation_importances(
         self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "error"
@@ -251,8 +260,9 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         from pacboost.reports.page.subject import uncertified
 
         certificate = self.model_.certificate
-        certified = certificate is not None and certificate.delta > 0
-        return certificate.claim if certified else "".join(uncertified(self.model_.ledger))
+        if certificate is None or certificate.delta == 0:
+            return "".join(uncertified(self.model_.ledger))
+        return certificate.claim
 
 
 def rules_of(vote: Vote) -> list[Any]:

@@ -50,10 +50,10 @@ def page_of(estimator: BaseEstimator) -> dict[str, str]:
     return {"page": f"{home}.{kind.__name__}"}
 
 
-def needs_model(method: Method) -> Method:
-    """Offer a method only where a fit leaves a model; ``hasattr`` is False elsewhere."""
-    offered: Method = available_if(lambda estimator: estimator._leaves_model)(method)
-    return offered
+def offered_if(flag: str) -> Callable[[Method], Method]:
+    """Offer a method only if a flag of the class is set; ``hasattr`` is False elsewhere."""
+    decorate: Callable[[Method], Method] = available_if(lambda estimator: getattr(estimator, flag))
+    return decorate
 
 
 class Estimator(BaseEstimator):  # type: ignore[misc]
@@ -127,7 +127,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         set_nested(self, {key: params[key] for key in params if key in inner})
         return self
 
-    @needs_model
+    @offered_if("_leaves_model")
     @takes_rows
     def apply(self, X: Any) -> NDArray[np.integer]:
         """Return the leaf that every row falls into, for every rule: (rows, rules).
@@ -140,7 +140,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
             leaves: NDArray[np.integer] = self.model_.vote.cells(table)
         return leaves
 
-    @needs_model
+    @offered_if("_leaves_model")
     @explains_input
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write the model to a file that ``pacboost.load`` reads; no code is stored in it.
@@ -153,7 +153,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
         save(self.model_, path, self._sketches if remember_rows else ())
 
-    @needs_model
+    @offered_if("_leaves_model")
     @takes_rows
     def report(
         self,

@@ -101,7 +101,7 @@ def evaluate(model: Any, X: Any, y: Any, shares: Doubles) -> Evidence | Numbers:
     else:
         own = np.searchsorted(model.classes_, read_labels(y, table.n_rows)).astype(np.int64)
         said = np.searchsorted(model.classes_, said).astype(np.int64)
-    if model.model_.ledger.potential != "none":  # a vote of rounds, not of members
+    if hasattr(model, "margins"):
         decided = model.margins(X, y)
         wrong, stages, unit = model.mistakes(X, y), *_staged(model, known)
     elif several:

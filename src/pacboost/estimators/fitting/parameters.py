@@ -251,7 +251,7 @@ def calibration_of(estimator: Any) -> str | None:
     """Read ``calibrate``: the default of the class, None, or the name of a curve."""
     asked, default = (getattr(holder, "calibrate", None) for holder in (estimator, type(estimator)))
     if asked in (None, default, *NAMES):
-        return asked  # type: ignore[no-any-return]
+        return asked
     names = NAMES if default is None else (default, *NAMES)
     allowed = ", ".join(repr(name) for name in names)
     raise invalid("calibrate", asked, f"may be {allowed} or None")

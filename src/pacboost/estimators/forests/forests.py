@@ -12,9 +12,8 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError
-from pacboost.estimators.bagging.answers import Numbers, decided
+from pacboost.estimators.bagging.answers import NOT_ASKED, Numbers, decided
 from pacboost.estimators.bagging.fitting import (
-    NOT_ASKED,
     Callback,
     answers_outside,
     certificate_of,

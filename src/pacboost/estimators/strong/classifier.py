@@ -247,7 +247,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         self._ready().save(path, remember_rows=remember_rows)
 
     @takes_rows
-    def report(
+    def report(  # type: ignore[override]
         self, path: str | Path | None = None, X: Any = None, y: Any = None, *,
         title: str | None = None,
     ) -> Any:  # fmt: skip
@@ -263,21 +263,21 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row."""
         rows = self._inner_rows(X)
-        return self.estimator_.predict(rows)  # type: ignore[no-any-return]
+        return self.estimator_.predict(rows)
 
     @takes_rows
     @described_by(BoostClassifier.predict_proba)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class."""
         rows = self._inner_rows(X)
-        return self.estimator_.predict_proba(rows)  # type: ignore[no-any-return]
+        return self.estimator_.predict_proba(rows)
 
     @takes_rows
     @described_by(BoostClassifier.decision_function)
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the score of each row."""
         rows = self._inner_rows(X)
-        return self.estimator_.decision_function(rows)  # type: ignore[no-any-return]
+        return self.estimator_.decision_function(rows)
 
     @takes_rows
     @described_by(BoostClassifier.score)
@@ -290,12 +290,11 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
         """Return which rows are wrong."""
         rows = self._inner_rows(X)
-        return self.estimator_.mistakes(rows, y)  # type: ignore[no-any-return]
+        return self.estimator_.mistakes(rows, y)
 
     @takes_rows
-    @described_by(BoostClassifier.margins)
     def margins(self, X: Any, y: Any) -> NDArray[np.float64]:
-        """Return the margin of every row."""
+        """Return the margin of every row, from -1 to 1; of every label, if a row has several."""
         rows = self._inner_rows(X)
         return self.estimator_.margins(rows, y)  # type: ignore[no-any-return]
 
@@ -304,7 +303,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     def overlap(self, X: Any) -> Overlap | None:
         """Compare rows with those that the fit has used."""
         rows = self._inner_rows(X)
-        return self.estimator_.overlap(rows)  # type: ignore[no-any-return]
+        return self.estimator_.overlap(rows)
 
     def forget_rows(self) -> None:
         """Drop the sketch of the rows that the fit has looked at."""
@@ -435,7 +434,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         self.proper_ = wishes.is_proper(estimator.model_.vote)
 
     @property
-    def model_(self) -> Model:
+    def model_(self) -> Model:  # type: ignore[override]
         """The model of ``estimator_``."""
         if not self.__sklearn_is_fitted__():
             raise AttributeError("model_ is there after fit; this estimator is not fitted yet")
@@ -444,7 +443,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     @property
     def schema_(self) -> Schema:
         """The schema of ``estimator_``."""
-        return self.estimator_.schema_  # type: ignore[no-any-return]
+        return self.estimator_.schema_
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
