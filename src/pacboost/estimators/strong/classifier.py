@@ -16,7 +16,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.decisions.choosing import positive_class
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
@@ -330,6 +330,8 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         seed = draw_seed(self.random_state)
         columns = self._columns(given.X)
         number = taking.number_of_rows(columns)
+        if not number:
+            raise DataError("X has no rows; at least one is needed")
         labels = read_labels(given.y, number, several=True)
         several, wish = labels.ndim > 1, self._wish
         if wish and not several:
