@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.fitted.explaining import margins_after, refuse_half, staged_errors, vote_of
+from pacboost.estimators.fitted.judging import margins_after, refuse_half, staged_errors, vote_of
 from pacboost.hypotheses.shapes import Shape, Shapes
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.ledger import Ledger

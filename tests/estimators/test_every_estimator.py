@@ -148,9 +148,6 @@ def test_every_parameter_is_documented_by_itself(kind: Any) -> None:
     assert [line for line in heads if line.split(" : ")[0] not in known] == []
 
 
-MOST = 6
-"""A public estimator has at most so many ancestors within the package."""
-
 CLASSES = list(estimators().values())
 
 
@@ -165,12 +162,6 @@ def methods(kind: type) -> set[str]:
         for name, value in vars(kind).items()
         if (callable(value) or isinstance(value, property)) and not name.startswith("__")
     }
-
-
-@pytest.mark.parametrize("kind", CLASSES)
-def test_an_estimator_has_few_ancestors(kind: type) -> None:
-    found = ancestors(kind)
-    assert len(found) <= MOST, [base.__name__ for base in found]
 
 
 @pytest.mark.parametrize("kind", CLASSES)

@@ -47,7 +47,8 @@ def load(path: str | Path, *, memory: int = 0) -> Any:
     estimator._sketches = model.seen
     if model.classes.size:
         estimator.classes_ = np.arange(model.labels) if model.labels else model.classes
-        estimator._sets, estimator._several_labels = model.sets, model.ledger.several_labels
+        if model.forest:
+            estimator._sets = model.sets
     return (
         estimator if model.decision is None else ThresholdClassifier.of(estimator, model.decision)
     )

@@ -18,7 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from pacboost.boosters.booster import Booster
 from pacboost.errors import ParameterError
 from pacboost.estimators.bagging.bagging import BaggingClassifier
+from pacboost.estimators.bagging.fitting import prepare_bags
 from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.boosting.boosting import ask_of
 from pacboost.estimators.fitting.continuing import begin_record
 from pacboost.fit.fit import prepare
 from pacboost.fit.trial import start
@@ -209,7 +211,7 @@ class BoostRun(LabRun):
             booster, Scripted(rules, learner) if rules else learner, early_stopping=False,
             random_state=spec.seed, verbose=False,
         )  # fmt: skip
-        ask = self.model._ask(begin_record(self.model, fitted=False))
+        ask = ask_of(self.model, begin_record(self.model, fitted=False))
         trial = prepare(points.X, points.y, None, ask).trial
         self.run = start(trial, trial.recipe)
         self.sample = self.run.sample
@@ -332,7 +334,7 @@ class BagRun(LabRun):
         self.model = BaggingClassifier(
             make_learner(spec.learner), MAX_ROUNDS, random_state=spec.seed, verbose=False,
         )  # fmt: skip
-        self.bagging, *_ = self.model._prepare(points.X, points.y, None)
+        self.bagging = prepare_bags(self.model._kind(), points.X, points.y, None).run
         self.sample = self.bagging.maker.sample
         self._members = self.bagging.run(MAX_ROUNDS, 1)
         self._names = Names(self.sample.table.name, ("-1", "1"))

@@ -284,8 +284,10 @@ def explains_input(function: Function) -> Function:
         arguments = call.arguments
         for name, value in arguments.items():
             arguments[name] = _opened(value, name)
+            is_options = signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD
             if name not in ROWS + VALUES:
-                _refuse_huge(name, value)
+                for option, part in value.items() if is_options else [(name, value)]:
+                    _refuse_huge(option, part)
         try:
             answer = function(*call.args, **call.kwargs)
         except Exception as problem:

@@ -1,4 +1,4 @@
-"""Base classes of classifiers whose members have one vote each."""
+"""Classifiers whose members have one vote each."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
 
 from pacboost.boosters.choose import as_booster
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
-from pacboost.errors import NoEdgeWarning, NotCertified, TooFewRowsWarning, warn
-from pacboost.estimators.fitted import predicting
-from pacboost.estimators.fitted.vote import VoteBase
+from pacboost.errors import NoEdgeWarning, TooFewRowsWarning, warn
+from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.parameters import named, with_fields
-from pacboost.estimators.inputs.estimator import fits_rows
 from pacboost.estimators.inputs.parameters import draw_seed, progress_after
+from pacboost.estimators.inputs.rows import fits_rows
 from pacboost.fit import division
 from pacboost.fit.division import Apart, Certifying
 from pacboost.fit.rows import LabelledRows, training_sample
@@ -30,10 +28,12 @@ from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Decision, votes_within
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
+from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels.runtime.threads import using
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.ledgers.ledger import Ledger
+from pacboost.models.model import Model
 from pacboost.models.schema import Schema
 from pacboost.numerics.checks import integer, positive_whole
 from pacboost.numerics.same_bits import mean_of
@@ -44,83 +44,53 @@ from pacboost.samples.sample import Sample, signs_of
 from pacboost.theory.majority_of import BoostedMember, Rows, boost_each
 
 
-class MembersClassifier(ClassifierMixin, VoteBase):  # type: ignore[misc]
-    """A classifier that sets ``classes_`` and a ``model_`` with one vote for each rule."""
+def importances_of_members(model: Model) -> NDArray[np.float64]:
+    """Return the mean of the importances of all members."""
+    votes = [vote for rule in model.vote.hypotheses for vote in votes_within(rule)]
+    shares = [replace(model, vote=vote).importances() for vote in votes]
+    return mean_of(shares) if shares else np.zeros(model.n_features)
 
-    classes_: NDArray[Any]
-    _several_labels = False
-    predict, predict_proba = predicting.predict, predicting.predict_proba
-    decision_function, score, mistakes = (
-        predicting.decision_function,
-        predicting.score,
-        predicting.mistakes,
-    )
-    several_labels_ = property(predicting.several_labels)
-    _decide, _judged = predicting.decide, predicting.judged
 
-    learner: Any
-    certify: str | None
-    holdout: float
-    delta: float
-    max_bins: int
-    _equal_rows = "draws"
-    """The ``copies`` of the last fit."""
+def read_rows(
+    estimator: Classifier, X: ArrayLike, y: ArrayLike, seed: int
+) -> tuple[LabelledRows, Apart | None]:
+    """Hold rows out for the certificate, if any, and read the others with one label per row."""
+    asked = Certifying(estimator.certify, estimator.holdout, estimator.delta, estimator._equal_rows)
+    divided = division.held_out(X, y, None, asked, seed)
+    estimator._schema, table = Schema.learn(divided.X, estimator._column_options())
+    labels = read_labels(divided.y, table.n_rows)
+    estimator.classes_, codes = np.unique(labels, return_inverse=True)
+    signs, numbers = signs_of(codes, estimator.classes_.size)
+    apart = divided.apart
+    tables = [] if apart is None else [estimator._schema.read(apart.X)]
+    estimator._remember(table, *tables)
+    return LabelledRows(table, signs, None, numbers, numbers=divided.rows), apart
 
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        model = self._fitted("feature_importances_")
-        votes = [vote for rule in model.vote.hypotheses for vote in votes_within(rule)]
-        shares = [replace(model, vote=vote).importances() for vote in votes]
-        return mean_of(shares) if shares else np.zeros(model.n_features)
 
-    @property
-    def certificate_(self) -> Certificate:
-        """The bound on the error on new examples, by held-out rows."""
-        certificate = self._fitted("certificate_").certificate
-        if certificate is None:
-            raise NotCertified(self._refusal())
-        return certificate
-
-    def _refusal(self) -> str:
-        return (
-            f"{type(self).__name__} is certified only by rows that it was not trained on; set "
-            "certify='holdout', or give such rows to pacboost.certify"
-        )
-
-    def _read(self, X: ArrayLike, y: ArrayLike, seed: int) -> tuple[LabelledRows, Apart | None]:
-        """Hold rows out for the certificate, if any, and read the others with one label per row."""
-        asked = Certifying(self.certify, self.holdout, self.delta, self._equal_rows)
-        divided = division.held_out(X, y, None, asked, seed)
-        self._schema, table = Schema.learn(divided.X, self._column_options())
-        labels = read_labels(divided.y, table.n_rows)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        signs, numbers = signs_of(codes, self.classes_.size)
-        apart = divided.apart
-        tables = [] if apart is None else [self._schema.read(apart.X)]
-        self._remember(table, *tables)
-        return LabelledRows(table, signs, None, numbers, numbers=divided.rows), apart
-
-    def _keep(
-        self,
-        members: list[Hypothesis],
-        ledger: Ledger,
-        bins: Bins | None,
-        apart: Apart | None = None,
-        certificate: Certificate | None = None,
-    ) -> None:
-        """Set ``model_``; certify it by the held-out rows, if any."""
-        if self.classes_.size == 1:
-            members = [StumpRule.constant(1)]
-        vote = Vote(members, np.ones(len(members)), ledger.classes)
-        self.model_ = self._model_of(self._schema, bins, vote, replace(ledger))
-        counted = None
-        if apart is not None:
-            certificate = apart.certificate(self.mistakes(apart.X, apart.y), self.delta)
-            predicted, shares = self.predict(apart.X), self.predict_proba(apart.X)
-            counted = HeldOut.of(apart.y, predicted, self.classes_, shares)
-        if certificate is not None:
-            certificate = certificate.of(self.model_.digest())
-            self.model_ = replace(self.model_, certificate=certificate, held_out=counted)
+def keep_members(
+    estimator: Classifier,
+    members: list[Hypothesis],
+    ledger: Ledger,
+    bins: Bins | None,
+    apart: Apart | None = None,
+    certificate: Certificate | None = None,
+) -> None:
+    """Set ``model_``, where each member has one vote; certify it by the held-out rows, if any."""
+    if estimator.classes_.size == 1:
+        members = [StumpRule.constant(1)]
+    vote = Vote(members, np.ones(len(members)), ledger.classes)
+    model = estimator.model_ = Model(
+        classes=estimator.classes_, schema=estimator._schema, vote=vote, bins=bins,
+        ledger=replace(ledger, vote_digest=vote_digest(vote)),
+    )  # fmt: skip
+    counted = None
+    if apart is not None:
+        certificate = apart.certificate(estimator.mistakes(apart.X, apart.y), estimator.delta)
+        predicted, shares = estimator.predict(apart.X), estimator.predict_proba(apart.X)
+        counted = HeldOut.of(apart.y, predicted, estimator.classes_, shares)
+    if certificate is not None:
+        certificate = certificate.of(model.digest())
+        estimator.model_ = replace(model, certificate=certificate, held_out=counted)
 
 
 def empty_ledger(name: str, learner: str, rows: int, outputs: int, stopped: str) -> Ledger:
@@ -133,7 +103,7 @@ Steps = tuple[Generator[Any], int, Callable[[], list[Hypothesis]]]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RowCommittee(MembersClassifier):
+class RowCommittee(Classifier):
     """A committee whose members learn from rows in memory.
 
     Unless ``_steps`` is overridden, they boost on the parts of the rows that ``_parts`` returns.
@@ -146,6 +116,7 @@ class RowCommittee(MembersClassifier):
     part_sizes_ : ndarray
     """
 
+    _records_rounds = False
     booster = None
     n_estimators = 100
     _nested = ("booster", "learner")
@@ -164,6 +135,18 @@ class RowCommittee(MembersClassifier):
     _done = "all members are done"
     """The reason for stopping that a complete fit records."""
     _kept = "the {} members done before the interrupt are kept"
+
+    @property
+    def _refusal(self) -> str:  # type: ignore[override]
+        return (
+            f"{type(self).__name__} is certified only by rows that it was not trained on; set "
+            "certify='holdout', or give such rows to pacboost.certify"
+        )
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The importances of the members, averaged."""
+        return importances_of_members(self._fitted("feature_importances_"))
 
     @abstractmethod
     def _parts(self, rows: int, seed: int) -> list[Rows]:
@@ -191,7 +174,7 @@ class RowCommittee(MembersClassifier):
             choice, fields = named(self.learner)
             learner = as_learner(choice, "learner")
             learner = with_fields(learner, fields, "learner") if fields else learner
-            examples, apart = self._read(X, y, seed)
+            examples, apart = read_rows(self, X, y, seed)
             max_bins = integer("max_bins", self.max_bins)
             sample = training_sample(examples, self.classes_, max_bins, codes=learner.codes)
             steps, count, rules = self._steps(sample, learner, seed)
@@ -199,7 +182,7 @@ class RowCommittee(MembersClassifier):
             def finish(stopped: str) -> None:
                 outputs = sample.signs.shape[1]
                 ledger = empty_ledger(self._name, learner.name, sample.n_rows, outputs, stopped)
-                self._keep(rules(), ledger, sample.bins, apart)
+                keep_members(self, rules(), ledger, sample.bins, apart)
 
             def keep_interrupted() -> str | None:
                 if not rules():

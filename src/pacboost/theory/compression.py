@@ -25,7 +25,7 @@ from pacboost.bounds import occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.registry import bound
 from pacboost.errors import NotCertified, ParameterError
-from pacboost.estimators.fitted.explaining import vote_of
+from pacboost.estimators.fitted.judging import vote_of
 from pacboost.fit.certify import deployed
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
@@ -17,21 +17,23 @@ from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, TooFewRowsWarning, warn
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
+from pacboost.estimators.fitted.estimator import Estimator
+from pacboost.estimators.fitted.predicting import accuracy
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import ScoredClassifier, fits_rows, takes_rows
 from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
+from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.fit.division import counted
 from pacboost.fit.targets import read_labels
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.explained_errors import checked_by_scikit_learn
-from pacboost.theory.distinct_rows import CountsDistinctRows
+from pacboost.theory.distinct_rows import read_numbers, take_rows
 from pacboost.theory.sample_sizes import runs_needed, selection_size
 
 
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class ConfidenceBoost(ScoredClassifier, CountsDistinctRows, BaseEstimator):  # type: ignore[misc]
+class ConfidenceBoost(ClassifierMixin, Estimator):  # type: ignore[misc]
     """Fit a learner that may fail several times, and keep the best fit.
 
     The learner promises risk ≤ ``epsilon`` except with probability ``failure``. k independent runs
@@ -70,6 +72,8 @@ class ConfidenceBoost(ScoredClassifier, CountsDistinctRows, BaseEstimator):  # t
     delta: float = 0.05
     random_state: Any = None
 
+    _leaves_model = False
+
     @fits_rows
     def fit(self, X: Any, y: Any, *, copies: str = "draws") -> Self:
         """Fit the learner on disjoint parts of the rows, and choose on rows new to all fits.
@@ -85,11 +89,11 @@ class ConfidenceBoost(ScoredClassifier, CountsDistinctRows, BaseEstimator):  # t
         self.runs_needed_ = runs_needed(self.failure, self.delta)
         needed = selection_size(self.epsilon, self.gap, self.runs_needed_, self.delta)
         self.selection_rows_needed_ = needed
-        rows = self._read_numbers(X, reset=True, allow_nan=self._takes_nan())
+        rows = read_numbers(self, X, reset=True, allow_nan=self._takes_nan())
         labels = read_labels(y, len(rows))
         with checked_by_scikit_learn():
             check_classification_targets(labels)
-        divided = self._take_rows(ArrayTable(rows), rows, labels, copies)
+        divided = take_rows(self, ArrayTable(rows), rows, labels, copies)
         X, y = divided.X, divided.y
         self.classes_ = np.unique(y)
         if self.classes_.size > 2 and not get_tags(self._learner()).classifier_tags.multi_class:
@@ -121,9 +125,14 @@ class ConfidenceBoost(ScoredClassifier, CountsDistinctRows, BaseEstimator):  # t
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict with the best of the fits."""
         check_is_fitted(self)
-        rows = self._read_numbers(X, reset=False, allow_nan=self._takes_nan())
+        rows = read_numbers(self, X, reset=False, allow_nan=self._takes_nan())
         answers: NDArray[Any] = self.best_.predict(rows)
         return answers
+
+    @takes_rows
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy."""
+        return accuracy(self, X, y, sample_weight)
 
     @property
     def certificate_(self) -> Certificate:

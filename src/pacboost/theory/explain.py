@@ -23,8 +23,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.fitted import explaining
-from pacboost.estimators.fitted.explaining import vote_of
+from pacboost.estimators.fitted import judging
+from pacboost.estimators.fitted.judging import vote_of
 from pacboost.fit.examples import training_weights
 from pacboost.kernels.runtime.threads import using
 from pacboost.models import answers
@@ -310,7 +310,7 @@ def proof(
 def staged_margins(model: BaseEstimator, X: ArrayLike, y: ArrayLike) -> Iterator[Doubles]:
     """Yield the margins of rows after each round, by the votes of the rounds so far."""
     model, X = vote_of(model, X)
-    yield from explaining.staged_margins(model.model_, model._labelled(X, y))
+    yield from judging.staged_margins(model.model_, model._labelled(X, y))
 
 
 @explains_input
@@ -323,7 +323,7 @@ def ranking(model: BaseEstimator, X: ArrayLike, y: ArrayLike) -> answers.Ranking
     sample, classes = model._labelled(X, y), model.classes_
     with using(model.n_jobs):
         scores = model.model_.vote.scores(sample.table)
-    decided, right = model._decide(scores), sample.signs > 0
+    decided, right = model.model_.decide(scores), sample.signs > 0
     scores = scores.reshape(len(right), -1)
     if classes.size == 2 and decided.ndim == 1:  # one score, of the second class
         scores, right = np.hstack([-scores, scores]), np.hstack([~right, right])

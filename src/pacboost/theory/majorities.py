@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.majority import Majority
 from pacboost.errors import ParameterError, TooFewRowsWarning, warn
-from pacboost.estimators.boosting.base import Boosting, EstimatorChooser
 from pacboost.estimators.boosting.boost import BoostClassifier
-from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
+from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boost
+from pacboost.estimators.fitted.classifier import Classifier
+from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
+from pacboost.estimators.inputs.documented import (
+    accepts_aliases,
+    described_by,
+    documented,
+    documented_like,
+)
+from pacboost.estimators.inputs.rows import fits_rows
+from pacboost.estimators.inputs.validation_sets import read_sets
 from pacboost.fit.ask import Ask, FitRows
 from pacboost.fit.recipe import Recipe
 from pacboost.hypotheses.hypothesis import Hypothesis
@@ -250,7 +259,7 @@ MAX_TABLE_ROUNDS = 5_001
 @accepts_aliases
 @documented_like(BoostClassifier)
 @dataclass(eq=False, repr=False)
-class BoostByMajority(Boosting):
+class BoostByMajority(CallbackSupportMixin, Classifier):  # type: ignore[misc]
     """Freund's boosting by majority: optimal in the number of rounds for a promised edge.
 
     The number of rounds follows from ``edge`` and ``epsilon`` before any row is seen, and every
@@ -310,6 +319,18 @@ class BoostByMajority(Boosting):
     device: str = "cpu"
     verbose: bool | int | str = "auto"
     random_state: Any = None
+
+    _keeps_sparse = True
+
+    @fits_rows
+    @described_by(BoostClassifier.fit)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None,
+        eval_set: Any = None, copies: str = "draws",
+    ) -> Self:  # fmt: skip
+        """Fit the model."""
+        boost(self, FitData(X, y, sample_weight, read_sets(X_val, y_val, eval_set)), copies)
+        return self
 
     def _chooser(self) -> EstimatorChooser:
         self._promise = Majority(

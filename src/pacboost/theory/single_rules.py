@@ -11,18 +11,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.estimators.fitted.estimator import Estimator
+from pacboost.estimators.fitted.predicting import accuracy
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import (
-    ScoredClassifier,
-    fits_rows,
-    takes_rows,
-)
+from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.fit.division import counted
 from pacboost.fit.targets import read_labels, two_classes, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Names, Rule
@@ -32,7 +30,7 @@ from pacboost.samples.sample import Signs, unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.explained_errors import explains_input
 from pacboost.theory import finite, sample_sizes
-from pacboost.theory.distinct_rows import CountsDistinctRows
+from pacboost.theory.distinct_rows import read_numbers, take_rows
 from pacboost.theory.learners import Box, tightest
 from pacboost.theory.version_space import (
     DEFAULT_GRID,
@@ -46,9 +44,10 @@ from pacboost.theory.version_space import (
 Rows = NDArray[np.float64]
 
 
-class RuleClassifier(ScoredClassifier, CountsDistinctRows, BaseEstimator):  # type: ignore[misc]
+class RuleClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     """A classifier of two classes that sets one rule, ``rule_``, and ``classes_``."""
 
+    _leaves_model = False
     delta: float
     rule_: Rule
     classes_: NDArray[Any]
@@ -68,9 +67,9 @@ class RuleClassifier(ScoredClassifier, CountsDistinctRows, BaseEstimator):  # ty
         """
         with all_or_nothing(self):
             probability("delta", self.delta)
-            rows = self._read_numbers(X, reset=True)
+            rows = read_numbers(self, X, reset=True)
             labels = read_labels(y, len(rows))
-            divided = self._take_rows(ArrayTable(rows), rows, labels, copies)
+            divided = take_rows(self, ArrayTable(rows), rows, labels, copies)
             self.classes_, signs = two_classes(divided.y)
             self.n_rows_ = len(divided.X)
             self._find(divided.X, signs)
@@ -89,9 +88,14 @@ class RuleClassifier(ScoredClassifier, CountsDistinctRows, BaseEstimator):  # ty
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class that the rule predicts."""
         check_is_fitted(self)
-        positive = self._answers(self._read_numbers(X, reset=False)) > 0
+        positive = self._answers(read_numbers(self, X, reset=False)) > 0
         predicted: NDArray[Any] = self.classes_[(positive & (self.classes_.size == 2)).astype(int)]
         return predicted
+
+    @takes_rows
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy."""
+        return accuracy(self, X, y, sample_weight)
 
     @property
     def certificate_(self) -> Certificate:
@@ -179,7 +183,7 @@ class RectangleClassifier(RuleClassifier):
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the distance to the nearest side: above 0 in the box, below 0 outside."""
         check_is_fitted(self)
-        return self.rule_.depth(self._read_numbers(X, reset=False))
+        return self.rule_.depth(read_numbers(self, X, reset=False))
 
     @property
     def hypothesis_(self) -> str:

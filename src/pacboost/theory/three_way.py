@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from rich.console import Console
 from rich.status import Status
 from scipy import sparse
@@ -17,10 +17,11 @@ from sklearn.utils.multiclass import type_of_target
 from pacboost.bounds import filtering
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NoEdgeWarning, TooFewRowsWarning, warn
+from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import fits_rows
 from pacboost.estimators.inputs.parameters import draw_seed, progress_after
+from pacboost.estimators.inputs.rows import fits_rows
 from pacboost.fit.division import counted
 from pacboost.fit.targets import read_labels, warn_of_one_class
 from pacboost.kernels.runtime.threads import using
@@ -32,8 +33,8 @@ from pacboost.samples.bins import Bins
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.choose import as_oracle
 from pacboost.sources.oracles.oracle import AbstractOracle
-from pacboost.theory.committee import MembersClassifier, empty_ledger
-from pacboost.theory.distinct_rows import CountsDistinctRows
+from pacboost.theory.committee import empty_ledger, importances_of_members, keep_members
+from pacboost.theory.distinct_rows import take_rows
 from pacboost.theory.recursion import Record, Recursion
 from pacboost.theory.three_oracles import Source, look
 from pacboost.training.filtering.rows import RowEncoder
@@ -65,7 +66,7 @@ Opened = tuple[AbstractOracle, ArrayLike | None, AbstractOracle | None]
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class ThreeWayBoost(CountsDistinctRows, MembersClassifier):
+class ThreeWayBoost(Classifier):
     """The first booster: a majority of three rules, learned recursively from three oracles.
 
     Take three rules with error at most x, the second on examples half of which the first gets
@@ -121,6 +122,7 @@ class ThreeWayBoost(CountsDistinctRows, MembersClassifier):
     verbose: bool | int | str = "auto"
 
     certify = None
+    _records_rounds = False
 
     @fits_rows
     def fit(self, X: ArrayLike, y: ArrayLike, *, copies: str = "draws") -> Self:
@@ -140,7 +142,7 @@ class ThreeWayBoost(CountsDistinctRows, MembersClassifier):
             labels = read_labels(y, table.n_rows)
             matrix: Any = X
             values = matrix.tocsr() if sparse.issparse(X) else table.rows()
-            divided = self._take_rows(table, values, labels, copies)
+            divided = take_rows(self, table, values, labels, copies)
             spare = ArrayOracle(divided.X, divided.y, seed, replace=True)
             return ArrayOracle(divided.X, divided.y, seed), np.unique(labels), spare
 
@@ -242,7 +244,7 @@ class ThreeWayBoost(CountsDistinctRows, MembersClassifier):
         rules = [] if run.rule is None else [run.rule]
         if certificate is not None:
             certificate = counted(certificate, self._examples)
-        self._keep(rules, ledger, bins, certificate=certificate)
+        keep_members(self, rules, ledger, bins, certificate=certificate)
 
     def _ended(self, record: Record) -> str:
         if self.classes_.size == 1:
@@ -255,7 +257,13 @@ class ThreeWayBoost(CountsDistinctRows, MembersClassifier):
             "a source that does not end (fit_source)"
         )
 
-    def _refusal(self) -> str:
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The importances of the members, averaged."""
+        return importances_of_members(self._fitted("feature_importances_"))
+
+    @property
+    def _refusal(self) -> str:  # type: ignore[override]
         return (
             f"the tests did not show an error of at most epsilon: {self.model_.ledger.stopped}. "
             "Certify it by held-out rows instead (pacboost.certify)"

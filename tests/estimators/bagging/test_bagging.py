@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from pacboost.bounds import out_of_bag
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.bagging.bagging import BaggingClassifier, BaggingRegressor
-from pacboost.estimators.bagging.base import WAYS
+from pacboost.estimators.bagging.fitting import WAYS
 from pacboost.learners.tree import Tree
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.learners import Rectangle
@@ -188,7 +188,7 @@ def test_certified_members_do_not_know_features_outside(learner: Any, many: bool
         model = BaggingClassifier(learner, 1, certify=certify, random_state=0).fit(X, y)
         other = X.copy()
         outside = model._bags.bag(0).outside
-        counted = model._outside._counted  # type: ignore[union-attr]
+        counted = model._outside._counted
         moved = outside if counted is None else outside[counted[outside]]
         other[moved] = np.random.default_rng(0).normal(size=(moved.size, 4)) / 50
         again = clone(model).fit(other, y)

@@ -78,6 +78,11 @@ def test_a_large_file_is_drawn_from(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert model.predict(FRAME[["a", "b", "c"]]).shape == (300,)
 
 
+def test_no_rows_are_an_error() -> None:
+    with pytest.raises(DataError, match="X has no rows"):
+        StrongClassifier().fit(np.zeros((0, 3)), [])
+
+
 def test_sparse_rows_are_those_of_the_dense_matrix() -> None:
     rows = np.where(np.abs(X) < 0.5, 0.0, X)
     dense = strong().fit(rows, Y)

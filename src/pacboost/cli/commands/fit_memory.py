@@ -30,9 +30,9 @@ from pacboost.cli.output import (
 )
 from pacboost.errors import FileError
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
-from pacboost.estimators.boosting.base import Boosting
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.regressor import BoostRegressor
+from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.strong.classifier import StrongClassifier
 from pacboost.fit.role_sizes import NO_CERTIFYING_BELOW
 from pacboost.numerics.checks import probability
@@ -222,7 +222,7 @@ def named_model(
     return BoostClassifier(booster, learner, learning_rate=rate, max_leaves=leaves, **common)
 
 
-def show(model: Boosting, title: str, console: Console, *, details: bool = True) -> None:
+def show(model: Classifier, title: str, console: Console, *, details: bool = True) -> None:
     """Print the rounds, why they ended, and with details the certificate."""
     ledger = model.ledger_
     console.print(rounds_table(ledger, title))

@@ -8,31 +8,42 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier, is_regressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.bagging.base import (
-    MAX_BINS_OF_TREES,
-    Bagged,
-    BaggedClassifier,
-    BaggedRegressor,
-    Callback,
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import ParameterError
+from pacboost.estimators.bagging.answers import (
+    Answers,
+    Classes,
     Counted,
-    Weights,
+    Numbers,
+    decided,
     shares_of,
 )
+from pacboost.estimators.bagging.fitting import (
+    MAX_BINS_OF_TREES,
+    Callback,
+    MemberKind,
+    answers_outside,
+    certificate_of,
+    counts_outside,
+    fit_members,
+    no_certificate,
+    score_outside,
+)
+from pacboost.estimators.fitted.estimator import Estimator
+from pacboost.estimators.fitted.predicting import accuracy, r_squared
 from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
-from pacboost.estimators.inputs.estimator import fits_rows, takes_rows
 from pacboost.estimators.inputs.parameters import share_or_count
-from pacboost.fit.examples import read_examples
+from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.fit.rows import LabelledRows
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
-from pacboost.models.schema import Schema
+from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.numerics.checks import integer
 from pacboost.numerics.same_bits import mean_of
 from pacboost.parallel.cores import in_order, thread_count
@@ -41,7 +52,6 @@ from pacboost.training.bags.bagging import Bagging
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import TreeLimits, TreeMaker, TreeMember
 from pacboost.training.bags.members import (
-    Answers,
     BagMember,
     BoxMaker,
     CodesMaker,
@@ -51,9 +61,57 @@ from pacboost.training.bags.members import (
 )
 
 
+class Learners(MemberKind):
+    """Members of any learner, each fitted on a bag of rows and of features."""
+
+    estimator: BaggingEstimator
+
+    def set_up(
+        self, rows: LabelledRows, targets: NDArray[Any], classes: int, seed: int
+    ) -> tuple[Maker, Bags, Counted]:
+        """Draw bags, and choose how their members are made."""
+        asked, table = self.estimator, rows.table
+        repeats = bool(asked.bootstrap_features)
+        n_rows = _part("max_samples", asked.max_samples, table.n_rows, repeats=asked.bootstrap)
+        features = _part("max_features", asked.max_features, table.n_columns, repeats=repeats)
+        bags = Bags(
+            table.n_rows, n_rows, table.n_columns, features, seed, bool(asked.bootstrap), repeats
+        )
+        sample = Sample(table, rows.signs, labels=rows.labels)
+        learner = None if asked.estimator is None else asked._learner()
+        max_bins = integer("max_bins", asked.max_bins)
+        some_features = bags.kept < bags.columns or bags.features_replaced
+        if learner is None and some_features:
+            learner = SklearnLearner(asked._default())
+        if isinstance(learner, SklearnLearner):
+            return BoxMaker(learner.estimator, sample, targets, classes), bags, None
+        if learner is not None and (some_features or not learner.codes):
+            return RowsMaker(learner, max_bins, sample, targets, classes), bags, None
+        if learner is None and max_bins > MAX_BINS_OF_TREES:
+            raise ParameterError(
+                f"max_bins is {max_bins}; for trees it may be 2 to {MAX_BINS_OF_TREES}",
+                parameter="max_bins",
+            )
+        bins, counted = self.binned(table, seed, max_bins)
+        coded = replace(sample, bins=bins)
+        if learner is not None:
+            return CodesMaker(learner, coded, targets, classes), bags, counted
+        limits = TreeLimits(bags.columns)
+        maker = TreeMaker(coded, targets, classes, limits, hard=True, drawn=bags.drawn)
+        return maker, bags, counted
+
+    def so_far(self, maker: Maker) -> list[Any]:
+        """Return the members of the last fit."""
+        return list(self.estimator._members)
+
+    def keep(self, run: Bagging, rows: LabelledRows) -> None:
+        """Keep members, and the bins by which they read codes."""
+        self.estimator._members, self.estimator._bins = run.members, run.maker.sample.bins
+
+
 @dataclass(eq=False, repr=False)
-class BaggingBase(Bagged):
-    """Parameters, fit and predictions of bagged classifiers and regressors."""
+class BaggingEstimator(Estimator):
+    """Parameters, fit and members of bagged classifiers and regressors."""
 
     estimator: Any = None
     n_estimators: int = 100
@@ -71,10 +129,14 @@ class BaggingBase(Bagged):
     random_state: Any = None
     verbose: bool | int | str = "auto"
 
+    _leaves_model = False
+    _answers_kind: ClassVar[type[Answers]]
+    """What members predict: classes or numbers."""
     _default: ClassVar[Any]
     """The learner that ``estimator=None`` stands for."""
     _strange: ClassVar[tuple[Callable[[Any], bool], str]]
     """Which learners are refused, and why."""
+    _out_of_bag = None
 
     @fits_rows
     def fit(self, X: object, y: object, *, copies: str = "draws") -> Self:
@@ -84,7 +146,16 @@ class BaggingBase(Bagged):
         keeps the members fitted so far, and is raised again. Any other failure leaves the estimator
         unchanged.
         """
-        return self._fit(X, y, None, copies)
+        fit_members(self._kind(), X, y, None, copies)
+        return self
+
+    def _kind(self) -> Learners:
+        return Learners(self, self._answers_kind(self))
+
+    @property
+    def oob_score_(self) -> float:
+        """The out-of-bag estimate of ``score``."""
+        return score_outside(self)
 
     @property
     def estimators_(self) -> list[Any]:
@@ -97,44 +168,6 @@ class BaggingBase(Bagged):
         every = np.arange(self.n_features_in_)
         return [every if m.features is None else m.features for m in self._made()]
 
-    def _set_up(
-        self, examples: LabelledRows, targets: NDArray[Any], classes: int, seed: int
-    ) -> tuple[Maker, Bags, Counted]:
-        table, repeats = examples.table, bool(self.bootstrap_features)
-        rows = _part("max_samples", self.max_samples, table.n_rows, repeats=self.bootstrap)
-        features = _part("max_features", self.max_features, table.n_columns, repeats=repeats)
-        bags = Bags(
-            table.n_rows, rows, table.n_columns, features, seed, bool(self.bootstrap), repeats
-        )
-        sample = Sample(table, examples.signs, labels=examples.labels)
-        learner = None if self.estimator is None else self._learner()
-        max_bins = integer("max_bins", self.max_bins)
-        some_features = bags.kept < bags.columns or bags.features_replaced
-        if learner is None and some_features:
-            learner = SklearnLearner(self._default())
-        if isinstance(learner, SklearnLearner):
-            return BoxMaker(learner.estimator, sample, targets, classes), bags, None
-        if learner is not None and (some_features or not learner.codes):
-            return RowsMaker(learner, max_bins, sample, targets, classes), bags, None
-        if learner is None and max_bins > MAX_BINS_OF_TREES:
-            raise ParameterError(
-                f"max_bins is {max_bins}; for trees it may be 2 to {MAX_BINS_OF_TREES}",
-                parameter="max_bins",
-            )
-        bins, counted = self._binned(table, seed, max_bins)
-        coded = replace(sample, bins=bins)
-        if learner is not None:
-            return CodesMaker(learner, coded, targets, classes), bags, counted
-        limits = TreeLimits(bags.columns)
-        maker = TreeMaker(coded, targets, classes, limits, hard=True, drawn=bags.drawn)
-        return maker, bags, counted
-
-    def _members_so_far(self, maker: Maker) -> list[BagMember]:
-        return list(self._members)
-
-    def _keep_members(self, run: Bagging, examples: LabelledRows) -> None:
-        self._members, self._bins = run.members, run.maker.sample.bins
-
     def _learner(self) -> Learner:
         estimator = self._default() if self.estimator is None else self.estimator
         learner, (strange, why) = for_bags(as_learner(estimator)), self._strange
@@ -144,7 +177,7 @@ class BaggingBase(Bagged):
             )
         return learner
 
-    def _answers(self, X: object) -> Iterator[Answers]:
+    def _answers(self, X: object) -> Iterator[NDArray[Any]]:
         members = self._made()
         sample = unlabelled(self._schema.read(X), self._bins)
         trees = [member for member in members if isinstance(member, TreeMember)]
@@ -160,7 +193,8 @@ class BaggingBase(Bagged):
 
     def _made(self) -> list[BagMember]:
         check_is_fitted(self)
-        return self._members
+        members: list[BagMember] = self._members
+        return members
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_members")
@@ -190,7 +224,7 @@ def _part(name: str, value: float, total: int, *, repeats: bool) -> int:
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False, kw_only=True)
-class BaggingClassifier(BaggedClassifier, BaggingBase):
+class BaggingClassifier(ClassifierMixin, BaggingEstimator):  # type: ignore[misc]
     """The plurality vote of members, each fitted on a different bag of rows (Breiman 1996).
 
     Bagging helps unstable learners, whose classifier changes much with a few rows. The rows outside
@@ -261,13 +295,13 @@ class BaggingClassifier(BaggedClassifier, BaggingBase):
     holdout: float = 0.2
     delta: float = 0.05
 
-    _default = DecisionTreeClassifier
+    _answers_kind, _default = Classes, DecisionTreeClassifier
     _strange = is_regressor, "predicts numbers; take a classifier, or BaggingRegressor"
 
     @takes_rows
     def predict(self, X: object) -> NDArray[Any]:
         """Return the class with the most votes; a tie goes to the first class."""
-        return self._decide(self.votes(X))
+        return decided(self.votes(X), self.classes_)
 
     @takes_rows
     def predict_proba(self, X: object) -> NDArray[np.float64]:
@@ -285,19 +319,30 @@ class BaggingClassifier(BaggedClassifier, BaggingBase):
         assert votes is not None  # a fit makes one member at least
         return votes
 
-    _votes = votes
+    @takes_rows
+    def score(self, X: object, y: object, sample_weight: object = None) -> float:
+        """Return the accuracy."""
+        return accuracy(self, X, y, sample_weight)
 
-    def _read(self, X: object, y: object, sample_weight: Weights, seed: int) -> LabelledRows:
-        self._schema, table = Schema.learn(X, self._column_options())
-        examples, self.classes_ = read_examples(table, y)
-        if examples.labels is None and examples.signs.shape[1] > 1:
-            raise DataError("y has several labels a row; bag one classifier for each label")
-        return examples
+    @property
+    def certificate_(self) -> Certificate:
+        """The bound that ``certify`` asked for; raises NotCertified if there is none."""
+        return certificate_of(self)
+
+    @property
+    def oob_decision_function_(self) -> NDArray[np.float64]:
+        """Shares of the out-of-bag votes."""
+        return answers_outside(self, "oob_decision_function_").predictions
+
+    @property
+    def out_of_bag_(self) -> OutOfBag:
+        """The counts that a certificate by out-of-bag rows needs."""
+        return counts_outside(self)
 
 
 @accepts_aliases
 @documented_like(BaggingClassifier)
-class BaggingRegressor(BaggedRegressor, BaggingBase):
+class BaggingRegressor(RegressorMixin, BaggingEstimator):  # type: ignore[misc]
     """The average of members, each fitted on a different bag of rows (Breiman 1996).
 
     A fit certifies nothing, because a number is never simply right or wrong; ``pacboost.intervals``
@@ -333,7 +378,7 @@ class BaggingRegressor(BaggedRegressor, BaggingBase):
     0.999
     """
 
-    _default = DecisionTreeRegressor
+    _answers_kind, _default = Numbers, DecisionTreeRegressor
     _strange = is_classifier, "names classes; take a regressor, or BaggingClassifier"
 
     @takes_rows
@@ -347,3 +392,18 @@ class BaggingRegressor(BaggedRegressor, BaggingBase):
         answers = list(self._answers(X))
         mean = mean_of(answers)
         return np.sqrt(mean_of((answer - mean) ** 2 for answer in answers))
+
+    @takes_rows
+    def score(self, X: object, y: object, sample_weight: object = None) -> float:
+        """Return the R² of the predictions."""
+        return r_squared(self, X, y, sample_weight)
+
+    @property
+    def oob_prediction_(self) -> NDArray[np.float64]:
+        """Means of the out-of-bag predictions."""
+        return answers_outside(self, "oob_prediction_").predictions
+
+    @property
+    def certificate_(self) -> Certificate:
+        """Raises NotCertified: the theorems bound classification errors only."""
+        raise no_certificate()

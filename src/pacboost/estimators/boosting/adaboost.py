@@ -19,16 +19,18 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import check_rate
 from pacboost.bounds.training import R2_LOSSES, median_misses
 from pacboost.errors import ParameterError
-from pacboost.estimators.boosting.base import Boosting, EstimatorChooser
+from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boost
+from pacboost.estimators.fitted.classifier import Classifier
+from pacboost.estimators.fitted.estimator import Estimator
+from pacboost.estimators.fitted.predicting import r_squared
 from pacboost.estimators.fitting.attempt import all_or_nothing
+from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
 from pacboost.estimators.fitting.parameters import is_truth
-from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import (
-    RemembersRows,
-    fits_rows,
-    takes_rows,
-)
+from pacboost.estimators.inputs.documented import accepts_aliases, described_by, documented
 from pacboost.estimators.inputs.parameters import check_estimator, random_numbers
+from pacboost.estimators.inputs.rows import fits_rows, takes_rows
+from pacboost.estimators.inputs.validation_sets import read_sets
 from pacboost.fit.ask import Ask, FitRows
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.targets import read_targets, read_weights
@@ -46,7 +48,7 @@ from pacboost.sources.table import Table
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class AdaBoostClassifier(Boosting):
+class AdaBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc]
     """AdaBoost with a certificate of its training error, by scikit-learn's name and parameters.
 
     Without an estimator it boosts decision stumps on binned features: fast, exact in its sums, the
@@ -129,6 +131,18 @@ class AdaBoostClassifier(Boosting):
     device: str = "cpu"
     verbose: bool | int | str = "auto"
 
+    _keeps_sparse = True
+
+    @fits_rows
+    @described_by(BoostClassifier.fit)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None,
+        eval_set: Any = None, copies: str = "draws",
+    ) -> Self:  # fmt: skip
+        """Fit the model."""
+        boost(self, FitData(X, y, sample_weight, read_sets(X_val, y_val, eval_set)), copies)
+        return self
+
     @property
     def estimator_weights_(self) -> NDArray[np.float64]:
         """Twice the votes, as scikit-learn counts them."""
@@ -190,7 +204,7 @@ class AdaBoostChooser(EstimatorChooser):
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: ignore[misc]
+class AdaBoostRegressor(RegressorMixin, Estimator, BaseEnsemble):  # type: ignore[misc]
     """AdaBoost.R2 (Drucker 1997) with a bound on its training error, as scikit-learn names it.
 
     Every round draws rows by their weights, fits a regressor to them, and gives less weight to rows
@@ -237,6 +251,7 @@ class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: i
     loss: str = "linear"
     random_state: Any = None
 
+    _leaves_model = False
     estimator_params = ()
 
     @fits_rows
@@ -303,8 +318,7 @@ class AdaBoostRegressor(RemembersRows, RegressorMixin, BaseEnsemble):  # type: i
     @takes_rows
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the R² of the predictions."""
-        with checked_by_scikit_learn():
-            return float(super().score(X, y, sample_weight))
+        return r_squared(self, X, y, sample_weight)
 
     @takes_rows
     def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:

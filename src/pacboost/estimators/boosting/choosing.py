@@ -12,7 +12,7 @@ from pacboost.boosters.exponential_weights import ExponentialWeights
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.objective import CustomObjective
 from pacboost.errors import ParameterError
-from pacboost.estimators.boosting.base import EstimatorChooser
+from pacboost.estimators.boosting.boosting import EstimatorChooser
 from pacboost.estimators.fitting.parameters import (
     begins_by_prior,
     most_rounds,

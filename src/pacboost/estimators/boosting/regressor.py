@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin, is_classifier
+from sklearn.utils.validation import check_is_fitted
 
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_loss
 from pacboost.boosters.objective import CustomLoss
 from pacboost.boosters.regression import Gamma, Square
 from pacboost.errors import ParameterError
-from pacboost.estimators.boosting.base import BoostingFit, EstimatorChooser
-from pacboost.estimators.fitted import explaining
-from pacboost.estimators.fitting import parameters
+from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boost
+from pacboost.estimators.fitted.classifier import Classifier, curves_of, rules_of
+from pacboost.estimators.fitted.estimator import Estimator
+from pacboost.estimators.fitted.predicting import answered, r_squared
+from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
 from pacboost.estimators.fitting.parameters import (
+    check_quality,
     most_rounds,
     pairs_wanted,
     share_of_rows,
@@ -26,30 +31,34 @@ from pacboost.estimators.fitting.parameters import (
     tree_changes,
     with_fields,
 )
-from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import takes_rows
+from pacboost.estimators.inputs.documented import accepts_aliases, described_by, documented
+from pacboost.estimators.inputs.rows import fits_rows, takes_rows
+from pacboost.estimators.inputs.validation_sets import read_sets
 from pacboost.fit.ask import Ask, FitRows
-from pacboost.fit.continuing import RunRecord
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.settings import PATIENCE_OF_NUMBERS, Settings
-from pacboost.hypotheses.vote import Scores
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import RegressorLearner
 from pacboost.learners.tree import Tree
-from pacboost.ledgers.ledger import LOG_LINK
-from pacboost.models.answers import asked
-from pacboost.models.explain import explanation
-from pacboost.models.explain.importances import Importances
+from pacboost.ledgers.ledger import LOG_LINK, Ledger
 from pacboost.models.model import Model
 from pacboost.numerics.checks import real_number
-from pacboost.sources.explained_errors import checked_by_scikit_learn
+from pacboost.samples.sample import Sample
+from pacboost.sources.explained_errors import explains_input
 from pacboost.training.metrics import Metric, metric_of
+
+if TYPE_CHECKING:
+    from pacboost.hypotheses.shapes import Shapes
+    from pacboost.models.explain.explanation import Explanation
+    from pacboost.models.explain.importances import Importances
+
+Doubles = NDArray[np.float64]
 
 
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
+class BoostRegressor(CallbackSupportMixin, RegressorMixin, Estimator):  # type: ignore[misc]
     """Boost trees that predict a number: the same loop, bins and trees as for classes.
 
     The ledger records the mean loss after every round. A fit certifies nothing, because a number is
@@ -185,32 +194,63 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
     verbose: bool | int | str = "auto"
     random_state: Any = None
 
-    _with_targets = explaining.with_targets
+    _keeps_sparse = True
+
+    @fits_rows
+    @described_by(BoostClassifier.fit)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None,
+        eval_set: Any = None, copies: str = "draws",
+    ) -> Self:  # fmt: skip
+        """Fit the model."""
+        boost(self, FitData(X, y, sample_weight, read_sets(X_val, y_val, eval_set)), copies)
+        return self
 
     @takes_rows
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: Any) -> Doubles:
         """Return a number for each row."""
-        numbers: NDArray[np.float64] = self._answered(X, Model.numbers)
-        return numbers
+        return answered(self, X, Model.numbers)
 
     @takes_rows
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R², the share of the variance that predictions explain."""
-        from sklearn.metrics import r2_score
-
-        answers = asked(self, X)
-        with checked_by_scikit_learn():
-            return float(r2_score(y, answers, sample_weight=sample_weight))
+        return r_squared(self, X, y, sample_weight)
 
     @takes_rows
-    def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
+    def staged_predict(self, X: Any) -> Iterator[Doubles]:
         """Return the predictions after each round."""
         table = self._open(X)
         for scores in self.model_.vote.staged(table):
             yield self.model_.numbers(scores.copy())
 
+    @property
+    def validation_curves_(self) -> dict[str, list[float]]:
+        """The metric after every round, by the names of the validation sets."""
+        return curves_of(self._curves)
+
+    @property
+    def ledger_(self) -> Ledger:
+        """What the loop measured."""
+        return self._fitted("ledger_").ledger
+
+    @property
+    def votes_(self) -> Doubles:
+        """The vote of every rule; 1 where the cells of a rule hold what is added."""
+        return self._fitted("votes_").vote.votes  # type: ignore[no-any-return]
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The rules; for black boxes, the fitted regressors themselves."""
+        return rules_of(self._fitted("estimators_").vote)
+
+    @described_by(Classifier.rules)
+    def rules(self) -> list[str]:
+        """Return every rule in words."""
+        check_is_fitted(self)
+        return self.model_.words()
+
     @takes_rows
-    def explain(self, x: Any, top: int = 10, *, by: str = "column") -> explanation.Explanation:
+    def explain(self, x: Any, top: int = 10, *, by: str = "column") -> Explanation:
         """Return what each column adds to the prediction for one row: the ``top``, and the rest.
 
         ``x`` is a sequence of values, a mapping from column names, or a table of one row. With
@@ -218,10 +258,17 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
         together. All contributions, and that of an average row, add up to the prediction (to its
         logarithm, if the loss has a logarithmic link).
         """
-        return self._explained(x, top, by=by)
+        from pacboost.estimators.fitted.explaining import as_one_row, explain_row
 
-    def _decide(self, scores: Scores) -> Scores:
-        return self.model_.numbers(scores)
+        return explain_row(self, as_one_row(self, x), top, by=by)
+
+    @explains_input
+    @described_by(Classifier.importances)
+    def importances(self, by: str = "gain") -> Doubles:
+        """Return each feature's importance, as shares that add up to 1."""
+        from pacboost.estimators.fitted.explaining import importances
+
+        return importances(self._fitted("importances"), by)
 
     @takes_rows
     def permutation_importances(
@@ -231,13 +278,47 @@ class BoostRegressor(RegressorMixin, BoostingFit):  # type: ignore[misc]
 
         ``metric`` may be what ``eval_metric`` may be. A column that no rule asks for has exactly 0.
         """
-        sample, measure = self._with_targets(X, y), self._measure(metric)
-        return explaining.shuffled(self, sample, measure, repeats, random_state)
+        from pacboost.estimators.fitted.explaining import shuffled
 
-    def _ask(self, record: RunRecord) -> Ask:
-        # a function as loss says nothing that "auto" could measure
-        is_measurable = not (callable(self.loss) and self.eval_metric == "loss")
-        return replace(super()._ask(record), predicts_numbers=True, is_measurable=is_measurable)
+        sample, measure = self._with_targets(X, y), self._measure(metric)
+        return shuffled(self, sample, measure, repeats, random_state)
+
+    @explains_input
+    @described_by(Classifier.partial_dependence)
+    def partial_dependence(self, features: Any = None, *, top: int = 12) -> Shapes:
+        """Return how the mean score changes with each feature, for votes of trees."""
+        from pacboost.estimators.fitted.explaining import dependence
+
+        check_is_fitted(self)
+        return dependence(self.model_, features, top)
+
+    @described_by(Classifier.shapes)
+    def shapes(self) -> Shapes:
+        """Return the score as a constant plus a step function for each feature, and ``maps``."""
+        check_is_fitted(self)
+        return self.model_.shapes()
+
+    @takes_rows
+    @described_by(Classifier.shap_values)
+    def shap_values(self, X: Any) -> Any:
+        """Divide every row's score among the features, exactly, for votes of trees."""
+        from pacboost.estimators.fitted.explaining import shap_values
+
+        return shap_values(self, X)
+
+    @described_by(Classifier.shap_trees)
+    def shap_trees(self) -> dict[str, Any]:
+        """Return the trees as the dictionary that ``shap.TreeExplainer`` takes as a model."""
+        from pacboost.models.explain.attribution import shap_trees
+
+        check_is_fitted(self)
+        return shap_trees(self.model_)
+
+    def _with_targets(self, X: Any, y: Any) -> Sample:
+        """Read rows with numbers."""
+        from pacboost.estimators.fitted.judging import with_targets
+
+        return with_targets(self, X, y)
 
     def _chooser(self) -> EstimatorChooser:
         return NumbersChooser(self)
@@ -266,7 +347,7 @@ class NumbersChooser(EstimatorChooser):
         asked = self.asked
         trees = asked.learner is None or isinstance(asked.learner, Tree | str)
         leaf = 20 if asked.loss == "quantile" else 3  # a quantile far out needs rows
-        quality = parameters.quality_of(asked)
+        quality = check_quality(asked.quality)
         return Settings.for_numbers(rows, columns, trees=trees, leaf=leaf, quality=quality)
 
     def recipe(self, rows: FitRows, ask: Ask) -> Recipe:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -14,11 +14,15 @@ from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_booster
 from pacboost.boosters.logit import Logit
 from pacboost.errors import DataError
-from pacboost.estimators.boosting.base import Boosting, EstimatorChooser
 from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boost
+from pacboost.estimators.fitted.classifier import Classifier
+from pacboost.estimators.fitted.explaining import explain_row
+from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
 from pacboost.estimators.fitting.parameters import begins_by_prior, most_rounds, with_fields
-from pacboost.estimators.inputs.documented import accepts_aliases, documented_like
-from pacboost.estimators.inputs.estimator import takes_rows
+from pacboost.estimators.inputs.documented import accepts_aliases, described_by, documented_like
+from pacboost.estimators.inputs.rows import fits_rows, takes_rows
+from pacboost.estimators.inputs.validation_sets import read_sets
 from pacboost.fit.ask import Ask, FitRows
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.settings import PATIENCE_OF_TEXTS, TEXT_ROUNDS, TEXT_ROUNDS_AFTER_LINEAR
@@ -77,7 +81,7 @@ class TextColumns:
 @accepts_aliases
 @documented_like(BoostClassifier)
 @dataclass(eq=False, repr=False)
-class TextBoostClassifier(Boosting):
+class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc]
     """Classify texts by the words in them: boosted lists of words, with readable rules and a bound.
 
     The first round is a linear support vector machine: every word of a text adds its votes on all
@@ -186,6 +190,16 @@ class TextBoostClassifier(Boosting):
     """Parameters that mean something else than in other classes: here the size of the vocabulary,
     as in scikit-learn's vectorizers."""
 
+    @fits_rows
+    @described_by(BoostClassifier.fit)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None,
+        eval_set: Any = None, copies: str = "draws",
+    ) -> Self:  # fmt: skip
+        """Fit the model."""
+        boost(self, FitData(X, y, sample_weight, read_sets(X_val, y_val, eval_set)), copies)
+        return self
+
     @explains_input
     def rules(self, k: int | None = 20, label: Any = None) -> list[str]:
         """Return the k words that add most to any score, or to a label's; None for all words.
@@ -218,10 +232,8 @@ class TextBoostClassifier(Boosting):
         Without ``for_class``, it is the class with the largest score; of two classes the second.
         Of a table give a data frame of one row, or a mapping from column names to values.
         """
-        return self._explained(text, top, for_class=for_class, by=by)
-
-    def _as_one_row(self, x: Any) -> Any:
-        return x if is_frame(x) else [x]
+        rows = text if is_frame(text) else [text]
+        return explain_row(self, rows, top, for_class=for_class, by=by)
 
     def _chooser(self) -> EstimatorChooser:
         return WordsChooser(self)

@@ -18,7 +18,12 @@ from pacboost.training.run.loop import Run
 from pacboost.training.run.stop_reason import Stop, StopReason
 
 if TYPE_CHECKING:
-    from pacboost.estimators.boosting.base import BoostingFit
+    from pacboost.estimators.fitted.estimator import Estimator
+
+
+def attributes(model: Model) -> dict[str, Any]:
+    """Return the fitted attributes that predictions need; callbacks get them after a round."""
+    return {"model_": model} | ({"classes_": model.classes} if model.classes.size else {})
 
 
 class RoundsWatcher(Watcher):
@@ -26,7 +31,7 @@ class RoundsWatcher(Watcher):
 
     rows: FitRows
 
-    def __init__(self, estimator: BoostingFit, first: str, told: dict[str, Any]) -> None:
+    def __init__(self, estimator: Estimator, first: str, told: dict[str, Any]) -> None:
         self.estimator, self.told = estimator, told
         self.first = first
         """The name of the first validation set."""
@@ -51,9 +56,7 @@ class RoundsWatcher(Watcher):
         with ExitStack() as stack:
             watchers = callables("callbacks", estimator.callbacks if last else None)
             if self.told:
-                tasks = TaskOfRounds(
-                    estimator, left, lambda: estimator._attributes(self._so_far(run)), **self.told
-                )
+                tasks = TaskOfRounds(estimator, left, lambda: self._so_far(run), **self.told)
                 watchers.append(stack.enter_context(tasks))
             one_by_one = bool(watchers)
             after = progress_after(estimator.verbose)
@@ -68,6 +71,6 @@ class RoundsWatcher(Watcher):
                     run.stopped = StopReason(Stop.CALLBACK)
         run.keep_best()
 
-    def _so_far(self, run: Run) -> Model:
+    def _so_far(self, run: Run) -> dict[str, Any]:
         assert self.leader is not None
-        return model_of(self.rows, self.leader[0], run)
+        return attributes(model_of(self.rows, self.leader[0], run))

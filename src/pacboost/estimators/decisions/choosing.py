@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.bounds.answering import check_threshold
+from pacboost.bounds.decision import WISHES
 from pacboost.bounds.family import Family
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.errors import DataTypeError, NotCertified, ParameterError
 from pacboost.estimators.decisions.threshold import AnsweringClassifier, ThresholdClassifier
-from pacboost.numerics.checks import positive_whole, probability
+from pacboost.numerics.checks import meant, positive_whole, probability
 from pacboost.questions.answering import certify_answers
 from pacboost.questions.mistakes import fresh_labels
 from pacboost.questions.new_rows import NewRows
@@ -20,6 +21,8 @@ from pacboost.questions.scored_rows import ScoredRows, class_place
 from pacboost.questions.thresholds import ThresholdChoice, read_wish
 from pacboost.samples.same_example import check_copies
 from pacboost.sources.explained_errors import explains_input
+
+PROMISES = (*WISHES, "target_error", "abstain_below")
 
 
 @overload
@@ -55,16 +58,11 @@ def choose_threshold(
     X: object = None,
     y: object = None,
     *,
-    recall: float | None = None,
-    precision: float | None = None,
-    false_positive_rate: float | None = None,
-    cost: tuple[float, ...] | None = None,
-    target_error: float | None = None,
-    abstain_below: float | None = None,
     positive: object = None,
     delta: float = 0.05,
     models: int = 1,
     copies: str = "draws",
+    **promise: object,
 ) -> Any:
     """Choose the threshold of a fitted classifier so that a promise holds, and certify it.
 
@@ -74,6 +72,7 @@ def choose_threshold(
     X, y : rows and labels that had no part in fitting or choosing the model
         Without them ``target_error`` goes by the rows that a fit with ``certify="holdout"`` has set
         apart, or by what came with a model file.
+    **promise : exactly one of the next six
     recall : float, default=None
         At least this share of the positive class is found, at as few false alarms as that allows.
     precision : float, default=None
@@ -110,10 +109,13 @@ def choose_threshold(
     >>> round(careful.threshold_, 4), round(careful.certificate_.value, 4)
     (0.0779, 0.9003)
     """
-    wishes = {
-        "recall": recall, "precision": precision, "false_positive_rate": false_positive_rate,
-        "cost": cost, "target_error": target_error, "abstain_below": abstain_below,
-    }  # fmt: skip
+    unknown = [name for name in promise if name not in PROMISES]
+    if unknown:
+        names = ("model", "X", "y", *PROMISES, "positive", "delta", "models", "copies")
+        raise DataTypeError(
+            f"choose_threshold has no argument {unknown[0]!r}{meant(unknown[0], names)}; it takes "
+            f"{', '.join(names)}"
+        )
     probability("delta", delta)
     positive_whole("models", models)
     if X is None:
@@ -124,8 +126,8 @@ def choose_threshold(
                 "delta of the fit",
                 parameter="delta",
             )
-        return _known_answers(model, {k: wish for k, wish in wishes.items() if wish is not None})
-    name, wish = read_wish(wishes)
+        return _known_answers(model, {k: wish for k, wish in promise.items() if wish is not None})
+    name, wish = read_wish(promise)
     if name in ("target_error", "abstain_below"):
         if positive is not None:
             raise ParameterError(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds import wording
@@ -19,14 +19,9 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.errors import FileError, NotCertified
-from pacboost.estimators.fitted import explaining
-from pacboost.estimators.inputs.estimator import (
-    RemembersRows,
-    ScoredClassifier,
-    fits_rows,
-    least_likely,
-    takes_rows,
-)
+from pacboost.estimators.fitted.estimator import Estimator, least_likely
+from pacboost.estimators.fitted.predicting import accuracy
+from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.models.answers import AnswerList, answers, asked, confidence
 from pacboost.models.file.format import save
 from pacboost.models.model import Model
@@ -44,14 +39,23 @@ if TYPE_CHECKING:
 Decision = ThresholdDecision | Answering
 
 
-class Shell(ScoredClassifier, RemembersRows, BaseEstimator):  # type: ignore[misc]
-    """A classifier that predicts by another fitted classifier, its ``estimator_``."""
+class WrappedClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
+    """A fitted classifier, ``estimator_``, and a threshold that was chosen by rows.
 
+    Both the rows of the fit and the rows that chose the threshold are remembered.
+    """
+
+    _leaves_model = False
+    estimator: Any
     estimator_: Any
-    _repr_mimebundle_ = explaining.bundle
+    threshold: float
+    decision_: Any = None
+    """The certified choice of the threshold, None after ``fit``."""
+    _option = "decision"
+    """The argument of ``report`` that takes the decision."""
 
     @property
-    def model_(self) -> Any:
+    def model_(self) -> Any:  # type: ignore[override]
         """The model of ``estimator_``, if it is an estimator of pacboost."""
         if not self.__sklearn_is_fitted__():
             raise AttributeError("model_ is there after fit; this estimator is not fitted yet")
@@ -60,8 +64,7 @@ class Shell(ScoredClassifier, RemembersRows, BaseEstimator):  # type: ignore[mis
     @property
     def schema_(self) -> Schema:
         """The schema of ``estimator_``, if it is an estimator of pacboost."""
-        schema: Schema = self.estimator_.schema_
-        return schema
+        return self.estimator_.schema_  # type: ignore[no-any-return]
 
     @property
     def n_features_in_(self) -> int:
@@ -81,20 +84,6 @@ class Shell(ScoredClassifier, RemembersRows, BaseEstimator):  # type: ignore[mis
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
-
-
-class WrappedClassifier(Shell):
-    """A fitted classifier, and a threshold that was chosen by rows.
-
-    Both the rows of the fit and the rows that chose the threshold are remembered.
-    """
-
-    estimator: Any
-    threshold: float
-    decision_: Any = None
-    """The certified choice of the threshold, None after ``fit``."""
-    _option = "decision"
-    """The argument of ``report`` that takes the decision."""
 
     @property
     def sentence_(self) -> str:
@@ -160,6 +149,11 @@ class WrappedClassifier(Shell):
         """The certificate of the threshold."""
         certificate: Certificate = self.decision.certificate
         return certificate
+
+    @takes_rows
+    def score(self, X: object, y: object, sample_weight: object = None) -> float:
+        """Return the accuracy, the share of rows that are right."""
+        return accuracy(self, X, y, sample_weight)
 
     @takes_rows
     def mistakes(self, X: object, y: object) -> NDArray[np.bool_]:
@@ -229,11 +223,10 @@ class WrappedClassifier(Shell):
             return table
         return plain_rows(X)
 
-    def _repr_html_inner(self) -> str:
-        promise = ""
+    def _claim(self) -> str:
         with suppress(NotCertified):
-            promise = self.sentence_
-        return explaining.html(self, promise)
+            return self.sentence_
+        return ""
 
 
 class ThresholdClassifier(WrappedClassifier):

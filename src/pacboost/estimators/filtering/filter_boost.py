@@ -15,18 +15,16 @@ from pacboost.boosters.logit import Logit
 from pacboost.errors import DataError, NoEdgeWarning, OutOfTime, ParameterError, warn
 from pacboost.estimators.filtering.filter_session import Session, Watcher
 from pacboost.estimators.filtering.filter_setup import check_rows, end_of_time, seed_of_run, set_up
-from pacboost.estimators.fitted.vote import VoteClassifier
+from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.parameters import named
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import fits_rows, takes_rows
-from pacboost.estimators.inputs.parameters import (
-    callables,
-    progress_after,
-    read_seconds,
-)
+from pacboost.estimators.inputs.parameters import callables, progress_after, read_seconds
+from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.fit.targets import read_labels, warn_of_one_class
-from pacboost.kernels.runtime.threads import using
+from pacboost.hypotheses.vote_digest import vote_digest
+from pacboost.kernels.machine import machine
+from pacboost.models.model import Model
 from pacboost.models.schema import Schema
 from pacboost.samples.same_example import check_copies
 from pacboost.sources.optional import is_collection
@@ -59,7 +57,7 @@ def watching(estimator: FilterBoostClassifier, session: Session) -> Iterator[lis
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class FilterBoostClassifier(VoteClassifier):
+class FilterBoostClassifier(Classifier):
     """Boost by filtering: draw examples, keep the hard ones, learn from them, forget them.
 
     The cost of a round does not grow with the number of rows. ``fit`` takes arrays and data frames,
@@ -255,7 +253,7 @@ class FilterBoostClassifier(VoteClassifier):
                     parameter="copies",
                 )
             stream.run.encoder.check(labels)
-        with using(self.n_jobs), self._boosting():
+        with machine(self.device, self.n_jobs):
             if stream is None:
                 self.classes_ = np.unique(labels) if named_classes is None else named_classes
                 oracle = PushedOracle(table.n_columns, table.names)
@@ -280,7 +278,7 @@ class FilterBoostClassifier(VoteClassifier):
                 oracle = opened(seed)
             stack.callback(oracle.close)
             self._stream = None
-            with using(self.n_jobs), self._boosting():
+            with machine(self.device, self.n_jobs):
                 with reading_until(end):
                     session = set_up(self, oracle, seed, classes, end, copies)
                 self.classes_ = session.run.encoder.classes
@@ -303,8 +301,12 @@ class FilterBoostClassifier(VoteClassifier):
         by_rows, by_test = (
             (None, None) if self._refusal else session.certificates(float(self.delta))
         )
-        bins, vote = run.encoder.bins, run.vote_so_far.vote()
-        model = self._model_of(self._schema, bins, vote, run.ledger())
+        vote, ledger = run.vote_so_far.vote(), run.ledger()
+        ledger.vote_digest = vote_digest(vote)
+        model = Model(
+            classes=self.classes_, schema=self._schema, vote=vote, ledger=ledger,
+            bins=run.encoder.bins,
+        )  # fmt: skip
         digest = model.digest()
         self.stop_certificate_ = None if by_test is None else by_test.of(digest)
         certificate = by_rows.of(digest) if by_rows else self.stop_certificate_

@@ -1,30 +1,28 @@
-"""Methods of fitted estimators, of votes and forests alike: a file, and a page for a browser."""
+"""The page of a fitted model, a vote or a forest, and what it shows of rows with labels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
 from pacboost.errors import DataTypeError
-from pacboost.estimators.fitted.explaining import margins_after, refuse_half
-from pacboost.estimators.inputs.estimator import takes_rows
+from pacboost.estimators.fitted.judging import margins_after, refuse_half
 from pacboost.fit.examples import label_rows
 from pacboost.fit.rows import LabelledRows
 from pacboost.fit.targets import read_labels, read_targets
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.answers import asked
 from pacboost.numerics.exact import wrong_margins
+from pacboost.reports.page.document import Sentence, page
 from pacboost.reports.page.subject import Cells, Evidence, Numbers, Shown, subject_of
 from pacboost.samples.sample import Sample
-from pacboost.sources.explained_errors import explains_input, shown
+from pacboost.sources.explained_errors import shown
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
@@ -33,71 +31,8 @@ from pacboost.training.run.margins import lowest
 if TYPE_CHECKING:
     from pacboost.bounds.answering import Answering
     from pacboost.bounds.decision import ThresholdDecision
-    from pacboost.reports.page.document import Sentence
+    from pacboost.estimators.fitted.estimator import Estimator
 
-
-@explains_input
-def save(self: Any, path: str | Path, *, remember_rows: bool = True) -> None:
-    """Write the model to a file that ``pacboost.load`` reads; no code is stored in it.
-
-    The file also keeps a sketch of the training rows, salted hashes of some of them, by which
-    ``pacboost.certify`` refuses them later. ``remember_rows=False`` leaves it out.
-    """
-    check_is_fitted(self)
-    from pacboost.models.file.format import save as write_model
-
-    write_model(self.model_, path, self._sketches if remember_rows else ())
-
-
-@takes_rows
-def report(
-    self: Any,
-    path: str | Path | None = None,
-    X: Any = None,
-    y: Any = None,
-    *,
-    title: str | None = None,
-    sentence: str | Sentence | None = None,
-    certified: Certificate | Family | list[Any] | tuple[Any, ...] = (),
-    decision: ThresholdDecision | None = None,
-    answering: Answering | None = None,
-) -> Any:
-    """Write a page that needs nothing but itself: open it in any browser, send it to anybody.
-
-    Without rows the page shows the model and its record: the certificates, and of a vote the error
-    and its bound round by round, rules, shapes, the hardest rows of the fit. With rows and their
-    labels, best those that the fit has not seen, it adds margins, calibration, the confusion matrix
-    and the hardest among them. ``title`` replaces the name of the method, ``sentence`` what the
-    certificate says. ``certified`` holds what ``pacboost.certify`` gave for further rows, one or a
-    list, and is shown with all else that one may count on; ``decision`` is what a threshold
-    guarantees, and ``answering`` what is known of confident answers. Gives the path of the file;
-    without a path, the page itself, which a notebook shows.
-    """
-    from pacboost.reports.page.document import Sentence, page, written
-
-    check_is_fitted(self)
-    refuse_half(X, y)
-    table = self._open(X) if self.model_.forest and X is not None else None
-    subject = subject_of(self.model_, getattr(self, "_refusal", ""), table)
-    more = (certified,) if isinstance(certified, Certificate | Family) else tuple(certified)
-    if not all(isinstance(own, Certificate | Family) for own in more):
-        raise DataTypeError(f"certified is {shown(certified)}; give what pacboost.certify gave")
-    answers = subject.answering if answering is None else answering
-    subject = replace(subject, decision=decision, certified=more, answering=answers)
-    if decision is not None:  # other certificates speak of predictions without the threshold
-        subject = replace(subject, certificates=(), held_out=None)
-    rows = None if X is None else evaluate(self, X, y, subject.importances)
-    if decision is not None and isinstance(rows, Evidence):  # what is said from the threshold on
-        place, others = self.classes_.tolist().index(decision.positive), rows.probabilities.copy()
-        others[:, place] = -1.0
-        reached = rows.probabilities[:, place] >= decision.threshold
-        named = np.where(reached, place, others.argmax(axis=1)).astype(np.int64)
-        rows = replace(rows, predictions=named, wrong=named != rows.labels)
-    said = Sentence(sentence, "", "") if isinstance(sentence, str) else sentence
-    return written(page(subject, rows, title, said), path)
-
-
-# What a report shows of a fitted model on rows with labels.
 
 STAGES = 48
 """A slider over rounds has at most so many places."""
@@ -110,6 +45,45 @@ LETTERS = 280
 
 Doubles = NDArray[np.float64]
 Rows = NDArray[np.intp]
+
+
+def page_about(
+    estimator: Estimator,
+    X: Any,
+    y: Any,
+    *,
+    title: str | None,
+    sentence: str | Sentence | None,
+    certified: Certificate | Family | list[Any] | tuple[Any, ...],
+    decision: ThresholdDecision | None,
+    answering: Answering | None,
+) -> str:
+    """Return the page about a fitted model; ``Estimator.report`` says what is on it."""
+    refuse_half(X, y)
+    model = estimator.model_
+    table = estimator._open(X) if model.forest and X is not None else None
+    subject = subject_of(model, getattr(estimator, "_refusal", "") if model.forest else "", table)
+    more = (certified,) if isinstance(certified, Certificate | Family) else tuple(certified)
+    if not all(isinstance(part, Certificate | Family) for part in more):
+        raise DataTypeError(f"certified is {shown(certified)}; give what pacboost.certify gave")
+    answers = subject.answering if answering is None else answering
+    subject = replace(subject, decision=decision, certified=more, answering=answers)
+    if decision is not None:  # other certificates speak of predictions without the threshold
+        subject = replace(subject, certificates=(), held_out=None)
+    rows = None if X is None else evaluate(estimator, X, y, subject.importances)
+    if decision is not None and isinstance(rows, Evidence):
+        rows = _from_threshold(rows, decision, model.classes.tolist().index(decision.positive))
+    claim = Sentence(sentence, "", "") if isinstance(sentence, str) else sentence
+    return page(subject, rows, title, claim)
+
+
+def _from_threshold(rows: Evidence, decision: ThresholdDecision, place: int) -> Evidence:
+    """Predict the positive class from the threshold on, else the most probable other class."""
+    others = rows.probabilities.copy()
+    others[:, place] = -1.0
+    reached = rows.probabilities[:, place] >= decision.threshold
+    named = np.where(reached, place, others.argmax(axis=1)).astype(np.int64)
+    return replace(rows, predictions=named, wrong=named != rows.labels)
 
 
 def evaluate(model: Any, X: Any, y: Any, shares: Doubles) -> Evidence | Numbers:

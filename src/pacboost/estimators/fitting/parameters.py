@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_booster
-from pacboost.errors import ParameterError
+from pacboost.errors import ParameterError, invalid
 from pacboost.estimators.inputs.documented import guess
 from pacboost.fit.rows import LabelledRows
 from pacboost.fit.settings import PATIENCE_OF_SINGLE_COLUMNS, QUALITIES, STEPS_OF_BEST
@@ -249,24 +249,19 @@ def early_stopping_of(estimator: Any) -> bool | int | str:
 
 def calibration_of(estimator: Any) -> str | None:
     """Read ``calibrate``: the default of the class, None, or the name of a curve."""
-    asked, default = estimator.calibrate, type(estimator).calibrate
+    asked, default = (getattr(holder, "calibrate", None) for holder in (estimator, type(estimator)))
     if asked in (None, default, *NAMES):
-        return asked  # type: ignore[no-any-return]
+        return asked
     names = NAMES if default is None else (default, *NAMES)
     allowed = ", ".join(repr(name) for name in names)
-    raise ParameterError(
-        f"calibrate is {asked!r}; it may be {allowed} or None", parameter="calibrate"
-    )
+    raise invalid("calibrate", asked, f"may be {allowed} or None")
 
 
-def quality_of(estimator: Any) -> str:
+def check_quality(quality: str) -> str:
     """Return the quality that was asked for; raise if there is no such."""
-    if not isinstance(estimator.quality, str) or estimator.quality not in QUALITIES:
-        allowed = ", ".join(map(repr, QUALITIES))
-        raise ParameterError(
-            f"quality is {estimator.quality!r}; it may be {allowed}", parameter="quality"
-        )
-    return estimator.quality
+    if not isinstance(quality, str) or quality not in QUALITIES:
+        raise invalid("quality", quality, f"may be {', '.join(map(repr, QUALITIES))}")
+    return quality
 
 
 def patience(estimator: Any, rounds: int) -> int | None:

@@ -2,142 +2,270 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin
 
-from pacboost.bounds.held_out import HeldOut
-from pacboost.errors import DataError, ParameterError
-from pacboost.estimators.bagging.base import (
-    BaggedClassifier,
-    BaggedRegressor,
-    Counted,
-    Weights,
-    rows_to_count,
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import DataError
+from pacboost.estimators.bagging.answers import NOT_ASKED, Numbers, decided
+from pacboost.estimators.bagging.fitting import (
+    Callback,
+    answers_outside,
+    certificate_of,
+    counts_outside,
+    fit_members,
+    no_certificate,
+    score_outside,
 )
-from pacboost.estimators.fitted import explaining, predicting
-from pacboost.estimators.forests.base import ForestBase
-from pacboost.estimators.inputs.documented import accepts_aliases, documented, documented_like
-from pacboost.estimators.inputs.estimator import takes_rows
-from pacboost.fit import taking
-from pacboost.fit.examples import read_examples
-from pacboost.fit.rows import LabelledRows
-from pacboost.hypotheses.vote_digest import vote_digest
+from pacboost.estimators.fitted.estimator import Estimator
+from pacboost.estimators.fitted.predicting import accuracy, answered, r_squared
+from pacboost.estimators.forests.growing import ForestClasses, Trees, dependence
+from pacboost.estimators.inputs.documented import (
+    accepts_aliases,
+    described_by,
+    documented,
+    documented_like,
+)
+from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.kernels.runtime.threads import using
-from pacboost.models.schema import Schema
-from pacboost.samples.sample import Sample, signs_of
-from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes
-from pacboost.training.metrics import METRICS, Metric, regression_metric, square
+from pacboost.ledgers.out_of_bag import OutOfBag
+from pacboost.models.model import Model
 
-MAX_CLASSES = 2**16
+if TYPE_CHECKING:
+    from pacboost.hypotheses.shapes import Shapes
+    from pacboost.models.explain.importances import Importances
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class ForestClassifier(BaggedClassifier, ForestBase):
-    """A forest whose fit leaves a ``model_`` and ``classes_``."""
+@dataclass(eq=False, repr=False)
+class ForestClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
+    """A forest that votes for classes."""
 
+    n_estimators: int = 400
+    _: KW_ONLY
+    max_features: Any = "sqrt"
+    min_samples_leaf: float = 1
+    min_samples_split: float = 2
+    min_weight_fraction_leaf: float = 0.0
+    max_depth: int | None = None
+    bootstrap: bool = True
+    max_samples: float | None = None
+    max_bins: int = 255
+    categorical_features: Any = "from_dtype"
+    oob_score: bool = False
+    settle: int | None = None
+    warm_start: bool = False
+    callbacks: Sequence[Callback] | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    device: str = "cpu"
+    verbose: bool | int | str = "auto"
     class_weight: Any = None
     certify: str | None = None
     holdout: float = 0.2
     delta: float = 0.05
 
-    predict, predict_proba = predicting.predict, predicting.predict_proba
-    predict_log_proba = predicting.predict_log_proba
+    _kind = "random_forest"
+    _refusal = NOT_ASKED
+    _sets = None  # the sets of labels that trees vote for, if a row may have several labels
+    _out_of_bag = None
+
+    @fits_rows
+    def fit(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, copies: str = "draws"
+    ) -> Self:
+        """Grow the trees; a row of weight w counts as w copies of it would.
+
+        ``copies`` says what equal rows are if rows certify, as in ``BoostClassifier.fit``. Ctrl-C
+        keeps the trees grown so far, and is raised again. Any other failure leaves the estimator
+        unchanged.
+        """
+        fit_members(Trees(self, ForestClasses(self)), X, y, sample_weight, copies)
+        return self
 
     @property
     def several_labels_(self) -> bool:
         """True if a row may have several labels."""
         return self._sets is not None
 
-    def _votes(self, X: object) -> NDArray[np.float64]:
-        return self._answered(X, lambda _, shares: shares)
+    @takes_rows
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class each row is voted into; a tie goes to the first class.
 
-    def _read(self, X: object, y: object, sample_weight: Weights, seed: int) -> LabelledRows:
-        """Read the rows; if rows outside the bags certify, the others define the levels."""
-        if self._certifies_outside:
-            number = taking.number_of_rows(X)
-            others = np.flatnonzero(~rows_to_count(number, seed))
-            self._schema, _ = Schema.learn(taking.alone(X, others), self._column_options())
-            table = self._schema.read(X)
-        else:
-            self._schema, table = Schema.learn(X, self._column_options())
-        examples, self.classes_ = read_examples(table, y, sample_weight, self.class_weight)
-        self._sets = None
-        if examples.labels is None and examples.signs.shape[1] > 1:
-            sets, numbers = np.unique(examples.signs > 0, axis=0, return_inverse=True)
-            self._sets = sets.astype(np.int64)
-            signs, codes = signs_of(numbers.ravel(), len(sets))
-            examples = replace(examples, signs=signs, labels=codes)
-        if len(self._choices) > MAX_CLASSES:
-            raise DataError(
-                f"y holds {len(self._choices)} classes; a forest takes up to {MAX_CLASSES}. Use "
-                "the regressor to predict numbers"
-            )
-        if examples.weights is not None and self._certifies_outside:
-            raise ParameterError(
-                f"certify is {self.certify!r}, which counts training rows, and these have weights "
-                "by sample_weight or class_weight; give neither, or set certify='holdout', which "
-                "counts other rows without weights, or certify=None",
-                parameter="certify",
-            )
-        if self._apart is not None:
-            self._apart = replace(self._apart, weighted=examples.weights is not None)
-        return examples
+        With several labels a row, give 1 for each label it is voted to have, else 0.
+        """
+        return answered(self, X, lambda _, shares: decided(shares, ForestClasses(self).choices))
 
-    def _targets(self, examples: LabelledRows) -> tuple[NDArray[Any], int]:
-        targets, classes = super()._targets(examples)
-        return targets, max(2, classes)
+    @takes_rows
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the mean shares of classes in the leaves that a row falls into.
 
-    def _ask_outside(
-        self, targets: NDArray[Any], classes: int, bags: Bags, counted: Counted
-    ) -> OutOfBagVotes | Averages:
-        if not self._certifies_outside:
-            return Averages(targets, classes)
-        return super()._ask_outside(targets, classes, bags, counted)
+        With a certificate out of bag, where every tree has one vote, these are the shares of the
+        votes. Where a row may have several labels, the share of a label is that of the sets that
+        hold it.
+        """
+        return answered(self, X, Model.probabilities)
 
-    def _certify(self) -> None:
-        if self._apart is not None:
-            shares = self._votes(self._apart.X)
-            probabilities = self.model_.probabilities(shares)
-            counted = HeldOut.of(self._apart.y, self._decide(shares), self.classes_, probabilities)
-            self.model_ = replace(self.model_, held_out=counted)
-        super()._certify()
-        if self._certificate is not None:
-            certificate = self._certificate.of(vote_digest(self.model_.vote))
-            self.model_ = replace(self.model_, certificate=certificate)
+    @takes_rows
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of the probabilities."""
+        return answered(self, X, Model.log_probabilities)
 
-    def _labelled(self, X: object, y: object) -> tuple[Sample, Metric]:
+    @takes_rows
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy."""
+        return accuracy(self, X, y, sample_weight)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The bound that ``certify`` asked for; raises NotCertified if there is none."""
+        return certificate_of(self)
+
+    @property
+    def oob_score_(self) -> float:
+        """The out-of-bag estimate of ``score``."""
+        return score_outside(self)
+
+    @property
+    def oob_decision_function_(self) -> NDArray[np.float64]:
+        """Shares of the out-of-bag votes."""
+        return answers_outside(self, "oob_decision_function_").predictions
+
+    @property
+    def out_of_bag_(self) -> OutOfBag:
+        """The counts that a certificate by out-of-bag rows needs."""
+        return counts_outside(self)
+
+    @takes_rows
+    def permutation_importances(
+        self, X: Any, y: Any, repeats: int = 5, random_state: Any = None
+    ) -> Importances:
+        """Measure by how much the forest gets worse when a column is shuffled."""
+        from pacboost.estimators.fitted.explaining import shuffled
+        from pacboost.estimators.fitted.judging import labelled
+        from pacboost.training.metrics import METRICS
+
         if self._sets is not None:
             raise DataError(
                 "permutation_importances are for one label a row, and this forest gives several; "
                 "see feature_importances_"
             )
-        return explaining.labelled(self, X, y), METRICS["error"]
+        return shuffled(self, labelled(self, X, y), METRICS["error"], repeats, random_state)
+
+    @takes_rows
+    def partial_dependence(
+        self,
+        features: str | int | Sequence[str | int] | None = None,
+        *,
+        top: int = 12,
+        X: Any = None,
+    ) -> Shapes:
+        """Return how the mean prediction changes with each feature, as step functions.
+
+        One feature at a time is set to a value in all rows: up to 60 rows of ``X``, or, without it,
+        rows with features drawn independently and evenly over their bins. Curves are deviations
+        from the mean prediction (the share of the second class of two, of each class of several),
+        which is the ``intercept``. ``features`` names or numbers columns; without it, the ``top``
+        most important ones are taken.
+        """
+        return dependence(self, features, top, X)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class ForestRegressor(BaggedRegressor, ForestBase):
-    """A forest whose fit leaves a ``model_`` that predicts numbers."""
+@dataclass(eq=False, repr=False)
+class ForestRegressor(RegressorMixin, Estimator):  # type: ignore[misc]
+    """A forest that predicts numbers."""
 
-    n_estimators: int = field(default=200, kw_only=False)
+    n_estimators: int = 200
+    _: KW_ONLY
     max_features: Any = 1.0
+    min_samples_leaf: float = 1
+    min_samples_split: float = 2
+    min_weight_fraction_leaf: float = 0.0
+    max_depth: int | None = None
+    bootstrap: bool = True
+    max_samples: float | None = None
+    max_bins: int = 255
+    categorical_features: Any = "from_dtype"
+    oob_score: bool = False
+    settle: int | None = None
+    warm_start: bool = False
+    callbacks: Sequence[Callback] | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    device: str = "cpu"
+    verbose: bool | int | str = "auto"
+
+    _kind = "random_forest"
+    _out_of_bag = None
+
+    @fits_rows
+    @described_by(ForestClassifier.fit)
+    def fit(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, copies: str = "draws"
+    ) -> Self:
+        """Grow the trees."""
+        fit_members(Trees(self, Numbers(self)), X, y, sample_weight, copies)
+        return self
 
     @takes_rows
-    def predict(self, X: object) -> NDArray[np.float64]:
+    def predict(self, X: Any) -> NDArray[np.float64]:
         """Average what the trees predict."""
-        return self._answered(X, lambda _, numbers: numbers)
+        return answered(self, X, lambda _, numbers: numbers)
 
     @takes_rows
-    def spread(self, X: object) -> NDArray[np.float64]:
+    def spread(self, X: Any) -> NDArray[np.float64]:
         """Return the standard deviation of what the trees predict, for every row."""
         table = self._open(X)
         with using(self.n_jobs):
             return np.asarray(self.model_.vote.spread(table))
 
-    def _labelled(self, X: object, y: object) -> tuple[Sample, Metric]:
-        return explaining.with_targets(self, X, y), regression_metric("square", square)
+    @takes_rows
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return the R² of the predictions."""
+        return r_squared(self, X, y, sample_weight)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """Raises NotCertified: the theorems bound classification errors only."""
+        raise no_certificate()
+
+    @property
+    def oob_score_(self) -> float:
+        """The out-of-bag estimate of ``score``."""
+        return score_outside(self)
+
+    @property
+    def oob_prediction_(self) -> NDArray[np.float64]:
+        """Means of the out-of-bag predictions."""
+        return answers_outside(self, "oob_prediction_").predictions
+
+    @takes_rows
+    def permutation_importances(
+        self, X: Any, y: Any, repeats: int = 5, random_state: Any = None
+    ) -> Importances:
+        """Measure by how much the forest gets worse when a column is shuffled."""
+        from pacboost.estimators.fitted.explaining import shuffled
+        from pacboost.estimators.fitted.judging import with_targets
+        from pacboost.training.metrics import regression_metric, square
+
+        measure = regression_metric("square", square)
+        return shuffled(self, with_targets(self, X, y), measure, repeats, random_state)
+
+    @takes_rows
+    @described_by(ForestClassifier.partial_dependence)
+    def partial_dependence(
+        self,
+        features: str | int | Sequence[str | int] | None = None,
+        *,
+        top: int = 12,
+        X: Any = None,
+    ) -> Shapes:
+        """Return how the mean prediction changes with each feature, as step functions."""
+        return dependence(self, features, top, X)
 
 
 @accepts_aliases

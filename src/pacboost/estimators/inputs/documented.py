@@ -134,6 +134,19 @@ def documented_like(*others: type) -> Callable[[Kind], Kind]:
     return decorate
 
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def described_by(other: Callable[..., Any]) -> Callable[[Method], Method]:
+    """Make a method take the docstring of another one with the same parameters."""
+
+    def decorate(method: Method) -> Method:
+        method.__doc__ = other.__doc__
+        return method
+
+    return decorate
+
+
 documented = documented_like()
 """Describe the parameters of a class that it does not describe itself, as others of that name."""
 

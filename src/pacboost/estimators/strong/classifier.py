@@ -7,26 +7,27 @@ texts, not which columns are texts, not when to stop. They are counted on when a
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import wraps
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.decisions.choosing import positive_class
-from pacboost.estimators.decisions.threshold import Shell, ThresholdClassifier
+from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
-from pacboost.estimators.fitted import explaining
+from pacboost.estimators.fitted.estimator import Estimator
+from pacboost.estimators.fitted.predicting import accuracy
 from pacboost.estimators.fitting.attempt import all_or_nothing
-from pacboost.estimators.fitting.parameters import quality_of
-from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import fits_rows, takes_rows
+from pacboost.estimators.fitting.parameters import check_quality
+from pacboost.estimators.inputs.documented import accepts_aliases, described_by, documented
 from pacboost.estimators.inputs.parameters import draw_seed
+from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.strong import reading, wishes
 from pacboost.estimators.strong.reading import Reading
 from pacboost.estimators.strong.search import EpsilonSearch, choose, set_apart, weights_of
@@ -34,12 +35,13 @@ from pacboost.fit import taking
 from pacboost.fit.role_sizes import certifying_draws
 from pacboost.fit.roles import Roles, RolesAsk, Rows
 from pacboost.fit.targets import read_labels
+from pacboost.models.model import Model
 from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.questions import verdict
 from pacboost.questions.verdict import FitMeasurements
 from pacboost.samples.same_example import check_copies
-from pacboost.samples.sketch import Sketch
+from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.columns import Columns, read_texts
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.oracles.choose import as_oracle
@@ -50,22 +52,10 @@ OF_THE_VOTE = ("ledger_", "rules", "explain", "feature_importances_", "levels_")
 """What a chosen threshold does not change is asked of the vote itself."""
 
 
-def of_rows(name: str) -> Any:
-    """Return a method that reads rows as in fit, and asks the chosen estimator about them."""
-
-    @takes_rows
-    @wraps(getattr(BoostClassifier, name))
-    def call(self: Any, X: Any = None, *args: Any, **options: Any) -> Any:
-        rows = None if X is None else self._open(X)
-        return getattr(self._ready(), name)(rows, *args, **options)
-
-    return call
-
-
 @accepts_aliases
 @documented
 @dataclass(eq=False, repr=False)
-class StrongClassifier(Shell):
+class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     """Ask for an error and a confidence; get a classifier, and a sentence that says what it is.
 
     The classifier picks booster and learner from the data, and holds out as many rows for the
@@ -146,6 +136,8 @@ class StrongClassifier(Shell):
     n_jobs: int | None = None
     device: str = "cpu"
     verbose: bool | int | str = "auto"
+
+    _leaves_model = False  # ``estimator_`` has it
 
     @fits_rows
     def fit(
@@ -255,23 +247,63 @@ class StrongClassifier(Shell):
         self._ready().save(path, remember_rows=remember_rows)
 
     @takes_rows
-    def report(
+    def report(  # type: ignore[override]
         self, path: str | Path | None = None, X: Any = None, y: Any = None, *,
         title: str | None = None,
     ) -> Any:  # fmt: skip
         """Write a page about the model that begins with ``sentence_``; without a path, show it."""
         from pacboost.reports.page.document import Sentence
 
-        rows, model = None if X is None else self._open(X), self._ready()
+        rows, model = None if X is None else self._inner_rows(X), self._ready()
         said = Sentence(*self.verdict_.headline, self.verdict_.note)
         return model.report(path, rows, y, title=title, sentence=said)
 
-    predict = of_rows("predict")
-    predict_proba = of_rows("predict_proba")
-    decision_function = of_rows("decision_function")
-    mistakes = of_rows("mistakes")
-    overlap = of_rows("overlap")
-    margins = of_rows("margins")
+    @takes_rows
+    @described_by(BoostClassifier.predict)
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row."""
+        rows = self._inner_rows(X)
+        return self.estimator_.predict(rows)
+
+    @takes_rows
+    @described_by(BoostClassifier.predict_proba)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class."""
+        rows = self._inner_rows(X)
+        return self.estimator_.predict_proba(rows)
+
+    @takes_rows
+    @described_by(BoostClassifier.decision_function)
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the score of each row."""
+        rows = self._inner_rows(X)
+        return self.estimator_.decision_function(rows)
+
+    @takes_rows
+    @described_by(BoostClassifier.score)
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy."""
+        return accuracy(self, X, y, sample_weight)
+
+    @takes_rows
+    @described_by(BoostClassifier.mistakes)
+    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
+        """Return which rows are wrong."""
+        rows = self._inner_rows(X)
+        return self.estimator_.mistakes(rows, y)
+
+    @takes_rows
+    def margins(self, X: Any, y: Any) -> NDArray[np.float64]:
+        """Return the margin of every row, from -1 to 1; of every label, if a row has several."""
+        rows = self._inner_rows(X)
+        return self.estimator_.margins(rows, y)  # type: ignore[no-any-return]
+
+    @takes_rows
+    @described_by(BoostClassifier.overlap)
+    def overlap(self, X: Any) -> Overlap | None:
+        """Compare rows with those that the fit has used."""
+        rows = self._inner_rows(X)
+        return self.estimator_.overlap(rows)
 
     def forget_rows(self) -> None:
         """Drop the sketch of the rows that the fit has looked at."""
@@ -298,6 +330,8 @@ class StrongClassifier(Shell):
         seed = draw_seed(self.random_state)
         columns = self._columns(given.X)
         number = taking.number_of_rows(columns)
+        if not number:
+            raise DataError("X has no rows; at least one is needed")
         labels = read_labels(given.y, number, several=True)
         several, wish = labels.ndim > 1, self._wish
         if wish and not several:
@@ -321,7 +355,7 @@ class StrongClassifier(Shell):
             rows=number,
             several_labels=several,
             rounds=self.n_estimators,
-            quality=quality_of(self),
+            quality=check_quality(self.quality),
             common=common | ({"text_columns": texts} if texts else {}),
         )
 
@@ -402,6 +436,18 @@ class StrongClassifier(Shell):
         self.proper_ = wishes.is_proper(estimator.model_.vote)
 
     @property
+    def model_(self) -> Model:  # type: ignore[override]
+        """The model of ``estimator_``."""
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError("model_ is there after fit; this estimator is not fitted yet")
+        return self.estimator_.model_  # type: ignore[no-any-return]
+
+    @property
+    def schema_(self) -> Schema:
+        """The schema of ``estimator_``."""
+        return self.estimator_.schema_
+
+    @property
     def feature_names_in_(self) -> NDArray[np.object_]:
         """The names of the columns that were learned from, if they have names."""
         # rows of a source are not divided, and the words of texts are no names of columns
@@ -416,21 +462,29 @@ class StrongClassifier(Shell):
         return self.estimator_._sketches
 
     def _rows_to_compare(self, X: Any) -> Any:
-        return self._ready()._rows_to_compare(self._open(X))
+        return self._ready()._rows_to_compare(self._inner_rows(X))
 
     def _ready(self) -> Any:
         check_is_fitted(self)
         return self.estimator_
 
-    def _open(self, X: Any) -> Any:
+    def _inner_rows(self, X: Any) -> Any:
         """Read rows as in fit; texts, and rows like those drawn, go on as they are."""
         check_is_fitted(self)
         if not hasattr(self, "parts_") or self._texts:
             return X
         return self._schema.read(reading.without(X, self._dropped))
 
-    def _repr_html_inner(self) -> str:
-        return explaining.html(self, self.sentence_ if self.__sklearn_is_fitted__() else "")
+    def _claim(self) -> str:
+        return self.sentence_ if self.__sklearn_is_fitted__() else ""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "estimator_" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        return tags
 
     def __getattr__(self, name: str) -> Any:
         """Pass other attributes on to the chosen estimator."""

@@ -22,7 +22,9 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import ParameterError
 from pacboost.estimators.boosting.boost import BoostClassifier
+from pacboost.estimators.boosting.boosting import FitData, boost
 from pacboost.estimators.boosting.text import TextBoostClassifier
+from pacboost.estimators.inputs.parameters import plain_parameters
 from pacboost.estimators.strong.reading import Reading, ordered
 from pacboost.fit import division, taking
 from pacboost.fit.examples import class_weights
@@ -255,7 +257,7 @@ class EpsilonSearch:
             return SearchOutcome(estimator, None, evidence)
         X, labels = self._take(rows), self._labels[rows]
         scores, wrong = estimator._judged(X, labels)
-        decided = estimator._decide(scores)
+        decided = estimator.model_.decide(scores)
         probabilities = estimator.model_.probabilities(scores)
         counted = HeldOut.of(labels, decided, estimator.classes_, probabilities)
         estimator.model_ = replace(estimator.model_, held_out=counted)
@@ -268,13 +270,13 @@ class EpsilonSearch:
 
     def _fit(self, estimator: Any, rows: Rows, *, validate: Rows | None = None, **more: Any) -> Any:
         """Fit to rows; of these, those that ``validate`` are held back if they are given."""
-        if self._weights is not None:
-            more["sample_weight"] = self._weights[rows]
+        weights = None if self._weights is None else self._weights[rows]
         X, labels = self._take(rows), self._labels[rows]
         if validate is None:
-            estimator.fit(X, labels, **more)
+            estimator.fit(X, labels, weights, **more)
         else:
-            estimator._fit_divided(X, labels, validate=np.isin(rows, validate), **more)
+            with plain_parameters(estimator):
+                boost(estimator, FitData(X, labels, weights, validates=np.isin(rows, validate)))
         ledger = estimator.ledger_  # rows are named by their numbers among all, not in this fit
         hard = [replace(entry, row=int(rows[entry.row])) for entry in ledger.hard]
         estimator.model_ = replace(estimator.model_, ledger=replace(ledger, hard=hard))

@@ -15,7 +15,7 @@ from pacboost import plots
 from pacboost.boosters.filtering import Measure
 from pacboost.errors import DataError, ParameterError
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
-from pacboost.estimators.fitted.vote import VoteClassifier
+from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.forests.forests import RandomForestClassifier
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.reports.plots import figure, tidy
@@ -236,7 +236,7 @@ def generalises(
     numbers = sorted({positive_whole("a round", number) for number in rounds})
     if not numbers:
         raise DataError("rounds is empty; give the rounds after which to draw the margins")
-    if not isinstance(model, VoteClassifier):
+    if not isinstance(model, Classifier):
         model = AdaBoostClassifier(model, n_estimators=numbers[-1]).fit(X, y)
     done = len(model.votes_)
     shown = [number for number in numbers if number <= done] or [done]

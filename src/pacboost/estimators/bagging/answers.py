@@ -1,0 +1,201 @@
+"""What members of bags predict, classes or numbers: how it is read, counted and certified."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import r2_score
+
+from pacboost.bounds import out_of_bag
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import DataError, NotCertified
+from pacboost.estimators.fitted.estimator import Estimator
+from pacboost.fit.division import Apart, Division, counted
+from pacboost.fit.examples import read_examples, read_numbers
+from pacboost.fit.rows import LabelledRows
+from pacboost.ledgers.out_of_bag import OutOfBag
+from pacboost.models.schema import Schema
+from pacboost.numerics.exact import tied, wrong_answers
+from pacboost.training.bags.bagging import TORN
+from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes
+
+Outside = OutOfBagVotes | Averages
+Counted = NDArray[np.bool_] | None
+"""Which rows may be counted out of bag; None for all of them."""
+
+NOT_ASKED = (
+    "nothing was certified; fit with certify='oob' to certify by out-of-bag rows, or with "
+    "certify='holdout' to certify by held-out rows"
+)
+
+
+@dataclass(frozen=True)
+class OutOfBagAnswers:
+    """What members predict for rows outside their bags; rows of every bag have NaN."""
+
+    predictions: NDArray[np.float64]
+    score: float | None = None
+    counts: OutOfBag | None = None
+
+
+class Answers(ABC):
+    """What the members of an estimator predict."""
+
+    def __init__(self, estimator: Estimator) -> None:
+        self.estimator = estimator
+
+    @property
+    def certifies_outside(self) -> bool:
+        """True if rows outside the bags certify; then nothing else may use them."""
+        return getattr(self.estimator, "certify", None) not in (None, "holdout")
+
+    @abstractmethod
+    def read(self, division: Division, sample_weight: Any, seed: int) -> LabelledRows:
+        """Learn the schema, and read the rows with their labels or targets."""
+
+    @abstractmethod
+    def targets(self, rows: LabelledRows) -> tuple[NDArray[Any], int]:
+        """Return what members learn to predict, and the number of classes, or 0 for numbers."""
+
+    @abstractmethod
+    def ask_outside(
+        self, targets: NDArray[Any], classes: int, bags: Bags, counted: Counted
+    ) -> Outside:
+        """Start to collect the predictions of members for the rows outside their bags."""
+
+    @abstractmethod
+    def summarised(self, outside: Outside) -> OutOfBagAnswers:
+        """Return the out-of-bag answers for the rows that members learned from."""
+
+
+class Numbers(Answers):
+    """Members predict numbers, which certify nothing: they are never simply right or wrong."""
+
+    def read(self, division: Division, sample_weight: Any, seed: int) -> LabelledRows:
+        """Read the rows with their targets."""
+        estimator = self.estimator
+        estimator._schema, table = Schema.learn(division.X, estimator._column_options())
+        return read_numbers(table, division.y, sample_weight)
+
+    def targets(self, rows: LabelledRows) -> tuple[NDArray[Any], int]:
+        """Return the numbers."""
+        assert rows.targets is not None
+        return rows.targets, 0
+
+    def ask_outside(
+        self, targets: NDArray[Any], classes: int, bags: Bags, counted: Counted
+    ) -> Outside:
+        """Average the predictions."""
+        return Averages(targets)
+
+    def summarised(self, outside: Outside) -> OutOfBagAnswers:
+        """Return the averages and their R²."""
+        assert isinstance(outside, Averages)
+        predicted, has_answer = outside.mean(), outside.counts > 0
+        if np.count_nonzero(has_answer) < 2:
+            return OutOfBagAnswers(predicted)
+        score = r2_score(outside.truth[has_answer], predicted[has_answer])
+        return OutOfBagAnswers(predicted, float(score))
+
+
+class Classes(Answers):
+    """Members vote for classes."""
+
+    def read(self, division: Division, sample_weight: Any, seed: int) -> LabelledRows:
+        """Read the rows with their labels, and set ``classes_``."""
+        estimator = self.estimator
+        estimator._schema, table = Schema.learn(division.X, estimator._column_options())
+        rows, estimator.classes_ = read_examples(table, division.y)
+        if rows.labels is None and rows.signs.shape[1] > 1:
+            raise DataError("y has several labels a row; bag one classifier for each label")
+        return rows
+
+    @property
+    def choices(self) -> NDArray[Any]:
+        """The classes, or sets of labels, that members vote for."""
+        return self.estimator.classes_  # type: ignore[no-any-return]
+
+    def votes(self, X: Any) -> NDArray[Any]:
+        """Return the votes for every choice, or their shares."""
+        return self.estimator.votes(X)  # type: ignore[no-any-return]
+
+    def targets(self, rows: LabelledRows) -> tuple[NDArray[Any], int]:
+        """Return the number of the choice of every row."""
+        choices = len(self.choices)
+        return np.minimum(rows.classes(), choices - 1), choices
+
+    def ask_outside(
+        self, targets: NDArray[Any], classes: int, bags: Bags, counted: Counted
+    ) -> Outside:
+        """Count votes out of bag, and joint mistakes of pairs if the bound needs them."""
+        estimator = self.estimator
+        rows = bags.rows if counted is None else int(np.count_nonzero(counted))
+        way = out_of_bag.way_for(rows) if estimator.certify == "oob" else estimator.certify
+        return OutOfBagVotes(
+            targets, estimator.n_estimators, classes,
+            outside=bags.chance_outside, pairs=way in ("tandem", "cantelli"), counted=counted,
+        )  # fmt: skip
+
+    def summarised(self, outside: Outside) -> OutOfBagAnswers:
+        """Return the shares of the votes, the accuracy, and the counts."""
+        if isinstance(outside, OutOfBagVotes):
+            counts, shares = outside.result(), shares_of(outside.votes)
+        else:
+            counts, shares = None, outside.mean()
+        error, _ = outside.estimate()
+        shares = shares[:, : len(self.choices)]
+        return OutOfBagAnswers(shares, None if error is None else 1 - error, counts)
+
+    def certify(self, apart: Apart | None, examples: Any) -> None:
+        """Certify the vote if that was asked for, and note why if that is impossible."""
+        estimator = self.estimator
+        estimator._certificate, estimator._refusal = None, NOT_ASKED
+        if estimator.certify is not None:
+            try:
+                estimator._certificate = self._certificate(apart, examples)
+            except NotCertified as problem:
+                estimator._refusal = str(problem)
+
+    def _certificate(self, apart: Apart | None, examples: Any) -> Certificate:
+        """Certify by held-out rows, or by the rows outside each bag.
+
+        A row with several labels is wrong if any of them is.
+        """
+        estimator = self.estimator
+        if apart is not None:
+            votes, labels = self.votes(apart.X), apart.y
+            answers = decided(votes, self.choices)
+            if labels.ndim == 2:
+                wrong = (answers != labels).any(axis=1) | tied(votes)
+            else:
+                wrong = wrong_answers(answers, labels, votes)
+            return apart.certificate(wrong, estimator.delta, estimator._record.looks or 0)
+        certificate = out_of_bag.certificate(
+            estimator.out_of_bag_,
+            estimator.delta,
+            None if estimator.certify == "oob" else estimator.certify,
+            changed=TORN if estimator._torn else "",
+        )
+        return counted(certificate, examples)
+
+
+def decided(votes: NDArray[Any], choices: NDArray[Any]) -> NDArray[Any]:
+    """Return the choice with the most votes; a tie goes to the first one."""
+    # trees in a file of one class may name a second
+    answers: NDArray[Any] = choices[votes[:, : len(choices)].argmax(axis=1)]
+    return answers
+
+
+def shares_of(votes: NDArray[Any]) -> NDArray[np.float64]:
+    """Turn votes into shares; rows without a vote have NaN.
+
+    >>> shares_of(np.array([[3, 1], [0, 0]])).tolist()
+    [[0.75, 0.25], [nan, nan]]
+    """
+    total = votes.sum(axis=1, keepdims=True)
+    without_votes = np.full(votes.shape, np.nan)
+    return np.asarray(np.divide(votes, total, out=without_votes, where=total > 0))

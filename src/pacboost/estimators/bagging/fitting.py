@@ -1,0 +1,288 @@
+"""How everything made of bags is fitted: rows are divided, bags drawn, members made and kept."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from pacboost.bounds import out_of_bag
+from pacboost.bounds.certificate import Certificate
+from pacboost.errors import NotCertified, ParameterError
+from pacboost.estimators.bagging.answers import (
+    NOT_ASKED,
+    Answers,
+    Classes,
+    Counted,
+    OutOfBagAnswers,
+)
+from pacboost.estimators.fitted.estimator import Estimator
+from pacboost.estimators.fitting.attempt import all_or_nothing
+from pacboost.estimators.fitting.continuing import begin_record, written_parameters
+from pacboost.estimators.inputs.parameters import callables, progress_after
+from pacboost.fit.continuing import digest, refuse, refuse_fewer
+from pacboost.fit.division import Certifying, Division, held_out
+from pacboost.fit.rows import LabelledRows
+from pacboost.fit.taking import number_of_rows
+from pacboost.fit.targets import warn_of_one_class
+from pacboost.kernels.runtime.threads import using
+from pacboost.ledgers.out_of_bag import OutOfBag
+from pacboost.numerics.checks import positive_whole
+from pacboost.parallel.cluster import joblib_cluster
+from pacboost.parallel.cores import thread_count
+from pacboost.samples.bins import Bins, fit_bins
+from pacboost.samples.row_hashes import row_hashes
+from pacboost.samples.same_example import check_copies
+from pacboost.samples.sample import Sample
+from pacboost.sources.table import SomeRows, Table
+from pacboost.training.bags.bagging import TORN, Bagging, Made
+from pacboost.training.bags.bags import Bags, Settling
+from pacboost.training.bags.members import Maker
+from pacboost.training.run.stop_reason import Stop, StopReason, sentence_of
+
+Callback = Callable[[Made], bool | None]
+
+WAYS = ("oob", *out_of_bag.WAYS, "holdout")
+MAX_BINS_OF_TREES = 255  # trees with pure leaves are grown on codes of one byte
+MIN_ROWS_FOR_BINS = 256  # fewer rows would give coarse bins
+
+
+class MemberKind(ABC):
+    """How members are made from bags, and where an estimator keeps them."""
+
+    word: ClassVar[str] = "member"
+    """The word for a member in messages."""
+
+    def __init__(self, estimator: Estimator, answers: Answers) -> None:
+        self.estimator, self.answers = estimator, answers
+
+    @abstractmethod
+    def set_up(
+        self, rows: LabelledRows, targets: NDArray[Any], classes: int, seed: int
+    ) -> tuple[Maker, Bags, Counted]:
+        """Return the maker of members, the bags, and the rows that may be counted out of bag."""
+
+    @abstractmethod
+    def so_far(self, maker: Maker) -> list[Any]:
+        """Return the members of the last fit."""
+
+    @abstractmethod
+    def keep(self, run: Bagging, rows: LabelledRows) -> None:
+        """Keep the members of a run that has ended."""
+
+    def binned(
+        self, table: Table, seed: int, max_bins: int, weights: NDArray[np.float64] | None = None
+    ) -> tuple[Bins, Counted]:
+        """Bin the features, and return the rows that may be counted out of bag.
+
+        Bins of all rows depend on rows outside the bags. If those certify, some rows give the bins
+        and are not counted: a tenth, or a third if that is less than 256.
+        """
+        if not self.answers.certifies_outside:
+            return fit_bins(table, max_bins, weights), None
+        counted = rows_to_count(table.n_rows, seed)
+        return fit_bins(SomeRows(table, np.flatnonzero(~counted)), max_bins), counted
+
+
+def rows_to_count(rows: int, seed: int) -> NDArray[np.bool_]:
+    """Choose the rows that may certify out of bag; the others give the bins."""
+    generator = np.random.default_rng((seed, 2**32))  # no bag has this number
+    size = max(1, rows // 10, min(rows // 3, MIN_ROWS_FOR_BINS))
+    counted = np.ones(rows, dtype=np.bool_)
+    counted[generator.permutation(rows)[:size]] = False
+    return counted
+
+
+@dataclass(frozen=True, eq=False)
+class BagFit:
+    """A fit that is ready to run."""
+
+    run: Bagging
+    rows: LabelledRows
+    division: Division
+    n_rows: int
+    """The number of rows of X, held-out ones included."""
+
+
+def fit_members(members: MemberKind, X: Any, y: Any, sample_weight: Any, copies: str) -> None:
+    """Fit the estimator of the members, or leave it unchanged; Ctrl-C keeps the members made."""
+    estimator = members.estimator
+    estimator._equal_rows = check_copies(copies)
+    with all_or_nothing(estimator) as attempt, using(estimator.n_jobs):
+        fit = prepare_bags(members, X, y, sample_weight)
+        attempt.keep = lambda: keep_interrupted(members, fit)
+        make_members(estimator, fit.run)
+        keep(members, fit)
+    if isinstance(members.answers, Classes) and members.answers.choices.ndim == 1:
+        warn_of_one_class(estimator.classes_)
+
+
+def prepare_bags(members: MemberKind, X: Any, y: Any, sample_weight: Any) -> BagFit:
+    """Check everything, and plan the run."""
+    estimator, answers = members.estimator, members.answers
+    n_members = positive_whole("n_estimators", estimator.n_estimators)
+    goes_on = estimator.warm_start and estimator.__sklearn_is_fitted__()
+    record = begin_record(estimator, fitted=goes_on)
+    outside_certifies = answers.certifies_outside
+    certifying = Certifying(
+        getattr(estimator, "certify", None), getattr(estimator, "holdout", 0.0),
+        getattr(estimator, "delta", 0.05), estimator._equal_rows,
+    )  # fmt: skip
+    division = held_out(X, y, sample_weight, certifying, record.seed, WAYS, once=outside_certifies)
+    rows = answers.read(division, division.weights(sample_weight), record.seed)
+    if division.apart is not None:
+        apart = replace(division.apart, weighted=rows.weights is not None)
+        division = replace(division, apart=apart)
+    apart_tables = [] if division.apart is None else [estimator._schema.read(division.apart.X)]
+    estimator._remember(rows.table, *apart_tables)
+    rows = replace(rows, numbers=division.rows).counting()
+    targets, classes = answers.targets(rows)
+    maker, bags, counted = members.set_up(rows, targets, classes, record.seed)
+    outside = None
+    asked = estimator.oob_score or estimator.settle is not None or outside_certifies
+    if asked and bags.hold_all:
+        raise ParameterError(
+            "oob_score, settle and certify='oob' need rows outside the bags, and every bag "
+            f"holds all rows (n_samples={bags.rows}); set bootstrap=True or max_samples below "
+            "1, or oob_score=False, settle=None and certify=None",
+            parameter="oob_score",
+        )
+    if asked or (estimator.oob_score is None and not bags.hold_all):
+        outside = answers.ask_outside(targets, classes, bags, counted)
+    patience = None if estimator.settle is None else positive_whole("settle", estimator.settle)
+    run = Bagging(maker, bags, outside, None if patience is None else Settling(patience))
+    row_digest = _digest_of_rows(run, rows, targets, apart_tables, division, answers)
+    looks = None if division.apart is None else int(estimator.warm_start)
+    if goes_on:
+        refuse([] if row_digest == record.rows else ["rows"])
+        looks = None if record.looks is None else record.looks + 1
+        if estimator._torn:
+            raise ParameterError(f"{TORN} with warm_start=False", parameter="warm_start")
+        run.members, run.outside = members.so_far(run.maker), deepcopy(estimator._outside)
+        refuse_fewer(n_members, len(run.members), f"{members.word}s")
+        run.settling = deepcopy(estimator._settled)
+    estimator._record = replace(record, rows=row_digest, looks=looks)
+    return BagFit(run, rows, division, number_of_rows(X))
+
+
+def make_members(estimator: Estimator, run: Bagging) -> None:
+    """Fit members until there are enough, the error has settled, or a callback stops."""
+    with ExitStack() as stack:
+        watchers = callables("callbacks", estimator.callbacks)
+        after = progress_after(estimator.verbose)
+        watched = bool(watchers) or after == 0  # else nobody needs the error, which costs time
+        if after is not None:
+            from pacboost.reports.progress import MembersBar
+
+            bar = MembersBar(estimator.n_estimators, after=after)
+            watchers.append(stack.enter_context(bar))
+        cluster, at_once = joblib_cluster(), thread_count(estimator.n_jobs)
+        steps = run.run(estimator.n_estimators, at_once, watched=watched, cluster=cluster)
+        for event in stack.enter_context(closing(steps)):
+            wishes = [watcher(event) for watcher in watchers]
+            if any(wishes):
+                run.stopped = StopReason(Stop.CALLBACK)
+
+
+def keep(members: MemberKind, fit: BagFit) -> None:
+    """Take over what a run leaves behind, and certify it."""
+    estimator, run, division = members.estimator, fit.run, fit.division
+    estimator._bags, estimator._outside, estimator._settled = run.bags, run.outside, run.settling
+    estimator._torn, estimator.stopped_ = run.torn, sentence_of(run.stopped)
+    members.keep(run, fit.rows)
+    estimator._out_of_bag = None
+    if run.outside is not None:
+        answers = members.answers.summarised(run.outside)
+        if fit.rows.numbers is not None:  # other rows of X were held out, and have NaN
+            predictions = np.full((fit.n_rows, *answers.predictions.shape[1:]), np.nan)
+            predictions[fit.rows.numbers] = answers.predictions
+            answers = replace(answers, predictions=predictions)
+        estimator._out_of_bag = answers
+    if isinstance(members.answers, Classes):
+        members.answers.certify(division.apart, division.examples)
+    estimator._record = replace(estimator._record, parameters=written_parameters(estimator))
+
+
+def keep_interrupted(members: MemberKind, fit: BagFit) -> str | None:
+    """Keep the members made before Ctrl-C, and say so."""
+    n_members = len(fit.run.members)
+    if not n_members:
+        return None
+    fit.run.stopped = StopReason(Stop.INTERRUPTED)
+    keep(members, fit)
+    return (
+        f"the {n_members} {members.word}s made before the interrupt are kept; use the "
+        "estimator, or continue with warm_start=True"
+    )
+
+
+def _digest_of_rows(
+    run: Bagging, rows: LabelledRows, targets: NDArray[Any], apart_tables: list[Table],
+    division: Division, answers: Answers,
+) -> str:  # fmt: skip
+    """Return a digest of all rows, labels and weights."""
+    choices = answers.choices.tolist() if isinstance(answers, Classes) else []
+    parts: list[Any] = [_digest(run.maker.sample), targets, repr(choices)]
+    if division.apart is not None:
+        parts += [*map(row_hashes, apart_tables), repr(division.apart.y.tolist())]
+    if rows.weights is not None:
+        parts.append(rows.weights)
+    return digest(*parts)
+
+
+def _digest(sample: Sample) -> str:
+    """Hash codes and bins if members learn from these, else the table column by column."""
+    table = sample.table
+    if sample.bins is not None and sample.codes is not None:
+        return digest(repr(table.levels), sample.codes, *sample.bins.thresholds)
+    blocks = (block.T.astype(np.float64) for _, block in table.blocks())
+    return digest(repr((table.n_rows, table.n_columns, table.levels)), *blocks)
+
+
+def answers_outside(estimator: Estimator, name: str) -> OutOfBagAnswers:
+    """Return what members predicted out of bag; raise if nothing was counted there."""
+    answers: OutOfBagAnswers | None = estimator._out_of_bag
+    if answers is None:
+        raise AttributeError(f"{name} is there after a fit that predicts out-of-bag rows")
+    return answers
+
+
+def score_outside(estimator: Estimator) -> float:
+    """Return the out-of-bag estimate of ``score``."""
+    score = answers_outside(estimator, "oob_score_").score
+    if score is None:
+        raise AttributeError("oob_score_ is missing: no row is outside a bag")
+    return score
+
+
+def counts_outside(estimator: Estimator) -> OutOfBag:
+    """Return the counts that a certificate by out-of-bag rows needs."""
+    counts = answers_outside(estimator, "out_of_bag_").counts
+    if counts is None:
+        raise AttributeError("out_of_bag_ is there after a fit that counts out-of-bag votes")
+    return counts
+
+
+def no_certificate() -> NotCertified:
+    """Return the error of a regressor, of which the theorems of a fit say nothing."""
+    return NotCertified(
+        "certificates of a fit bound classification errors, and numbers are never simply right "
+        "or wrong; pacboost.intervals certifies intervals by new rows"
+    )
+
+
+def certificate_of(estimator: Estimator) -> Certificate:
+    """Return the bound that ``certify`` asked for; raise if there is none."""
+    check_is_fitted(estimator)
+    has_model = hasattr(estimator, "model_")
+    certificate = estimator.model_.certificate if has_model else estimator._certificate
+    if certificate is None:
+        raise NotCertified(getattr(estimator, "_refusal", NOT_ASKED))
+    return certificate

@@ -1,0 +1,159 @@
+"""How estimators boost: their parameters become an ``Ask``, and ``fit.fit`` does the rest.
+
+A fit is all or nothing: a failure leaves the estimator unchanged, and Ctrl-C keeps the rounds done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_regressor
+
+from pacboost.errors import warn
+from pacboost.estimators.boosting.watching import RoundsWatcher, attributes
+from pacboost.estimators.fitting import parameters
+from pacboost.estimators.fitting.attempt import all_or_nothing
+from pacboost.estimators.fitting.callbacks import has_callbacks, with_callbacks
+from pacboost.estimators.fitting.continuing import begin_record, written_parameters
+from pacboost.fit.ask import Ask, Chooser, Earlier, Stopping, ValidationSet
+from pacboost.fit.continuing import RunRecord
+from pacboost.fit.division import Certifying
+from pacboost.fit.fit import Fitted, fit
+from pacboost.fit.settings import PATIENCE_OF_CLASSES
+from pacboost.ledgers.ledger import Round
+from pacboost.numerics.checks import integer
+from pacboost.samples.same_example import check_copies
+
+if TYPE_CHECKING:
+    from pacboost.estimators.fitted.estimator import Estimator
+
+Callback = Callable[[Round], bool | None]
+
+# what a parameter is of an estimator that does not have it
+DEFAULTS: dict[str, Any] = {
+    "quality": "auto", "max_bins": 255, "class_weight": None, "calibrate": None, "certify": None,
+    "holdout": 0.2, "delta": 0.05,
+}  # fmt: skip
+
+
+class EstimatorChooser(Chooser):
+    """Chooses by the parameters of an estimator."""
+
+    patience: ClassVar[int] = PATIENCE_OF_CLASSES
+    """Rounds without progress that end a run, where ``early_stopping`` is not a number."""
+
+
+@dataclass(frozen=True, eq=False)
+class FitData:
+    """What was given to ``fit``."""
+
+    X: Any
+    y: Any
+    sample_weight: Any = None
+    sets: tuple[ValidationSet, ...] = ()
+    validates: NDArray[np.bool_] | None = None
+    """Which of the rows validate, where a caller knows groups or time."""
+
+
+def boost(estimator: Estimator, data: FitData, copies: str = "draws") -> None:
+    """Fit an estimator; scikit-learn's callbacks follow it, if any are set."""
+    estimator._equal_rows = check_copies(copies)
+    run = with_callbacks(boost_or_undo) if has_callbacks(estimator) else boost_or_undo
+    run(estimator, data)
+
+
+def boost_or_undo(estimator: Estimator, data: FitData) -> None:
+    """Fit an estimator, or leave it unchanged."""
+    told: dict[str, Any] = {}
+    if has_callbacks(estimator):
+        weights = data.sample_weight
+        metadata = {} if weights is None else {"sample_weight": weights}
+        told = {"X": data.X, "y": data.y, "metadata": metadata}
+        task = estimator._init_callback_context(max_subtasks=None)
+        task.call_on_fit_task_begin(estimator=estimator, **told)
+    with all_or_nothing(estimator):
+        record = begin_record(estimator, fitted=hasattr(estimator, "model_"))
+        sets = data.sets
+        ask = replace(ask_of(estimator, record), validation_sets=sets, validates=data.validates)
+        watcher = RoundsWatcher(estimator, sets[0].name if sets else "validation_0", told)
+        fitted = fit(data.X, data.y, data.sample_weight, ask, watcher)
+        keep(estimator, fitted, replace(record, looks=looks_of(estimator, record)))
+        estimator._curves = watcher.curves
+    if fitted.interrupt is not None:
+        raise explained_interrupt(estimator, fitted.interrupt)
+    if told:
+        task.call_on_fit_task_end(estimator=estimator, **told, reconstruction_attributes={})
+    for warning in fitted.warnings:
+        warn(str(warning), type(warning))
+
+
+def ask_of(estimator: Estimator, record: RunRecord) -> Ask:
+    """Return the parameters of a fit as values."""
+    asked = DEFAULTS | estimator.get_params(deep=False)
+    early_stopping = parameters.early_stopping_of(estimator)
+    chooser = estimator._chooser()
+    patience = parameters.patience(estimator, chooser.patience)
+    goes_on = estimator.warm_start and hasattr(estimator, "model_")
+    # a function as loss says nothing that "auto" could measure
+    is_measurable = not (callable(asked.get("loss")) and asked["eval_metric"] == "loss")
+    return Ask(
+        chooser=chooser,
+        columns=estimator._column_options(),
+        seed=record.seed,
+        stopping=Stopping(asked["eval_metric"], patience, needs_rows=early_stopping != "auto"),
+        certifying=Certifying(
+            asked["certify"], asked["holdout"], asked["delta"], estimator._equal_rows,
+            looks_of(estimator, record) or 0,
+        ),
+        max_bins=integer("max_bins", asked["max_bins"]),
+        quality=parameters.check_quality(asked["quality"]),
+        early_stopping=early_stopping,
+        validation_fraction=asked["validation_fraction"],
+        class_weight=asked["class_weight"],
+        calibrate=parameters.calibration_of(estimator),
+        predicts_numbers=is_regressor(estimator),
+        is_measurable=is_measurable,
+        sets_rounds=asked["n_estimators"] is not None,
+        warm_start=estimator.warm_start,
+        earlier=Earlier(estimator.model_, record) if goes_on else None,
+        device=estimator.device,
+        n_jobs=estimator.n_jobs,
+    )  # fmt: skip
+
+
+def looks_of(estimator: Estimator, record: RunRecord) -> int | None:
+    """Count the looks at held-out rows, this one included; 0 if there is only one."""
+    if getattr(estimator, "certify", None) != "holdout":
+        return record.looks
+    return 1 + (record.looks or 0) if estimator.warm_start else 0
+
+
+def keep(estimator: Estimator, fitted: Fitted, record: RunRecord) -> None:
+    """Take over what a fit leaves behind."""
+    for name, value in attributes(fitted.model).items():
+        setattr(estimator, name, value)
+    estimator.settings_ = fitted.settings
+    estimator.calibration_error_ = fitted.calibration_error
+    estimator._sketches = fitted.memory.result()
+    estimator._record = replace(
+        record,
+        parameters=written_parameters(estimator),  # learners may count their calls
+        rows=fitted.rows_digest,
+        vote=fitted.model.ledger.vote_digest,
+    )
+
+
+def explained_interrupt(estimator: Estimator, interrupt: KeyboardInterrupt) -> KeyboardInterrupt:
+    """Add to Ctrl-C what is kept."""
+    # one look at certifying rows has spent all of delta, so that nothing can go on
+    counted = getattr(estimator, "certify", None) == "holdout" and not estimator.warm_start
+    goes_on = "" if counted else ", or go on with warm_start=True"
+    interrupt.add_note(
+        f"pacboost: the {len(estimator.model_.ledger)} rounds done before the interrupt are kept; "
+        f"the estimator can be used{goes_on}"
+    )
+    return interrupt
