@@ -12,7 +12,13 @@ from sklearn.utils.validation import column_or_1d
 from pacboost.errors import DataError, OneClassWarning, warn
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, each_rows
 from pacboost.numerics.same_bits import mean
-from pacboost.sources.explained_errors import checked_by_scikit_learn, odd_value, refuse_text, shown
+from pacboost.sources.explained_errors import (
+    checked_by_scikit_learn,
+    odd_value,
+    refuse_masked,
+    refuse_text,
+    shown,
+)
 from pacboost.sources.levels import is_unicode, refuse_unsaved_labels
 
 # Labels that are whole numbers close to each other: many of them are numbered by counting.
@@ -101,6 +107,7 @@ def read_labels(y: Any, rows: int, *, several: bool = False) -> NDArray[Any]:
     if y is None:
         raise DataError("this classifier requires y to be passed, but the target y is None")
     refuse_text(y, "y")
+    refuse_masked(y, "y")
     # Labels that are missing are looked for below.
     with np.errstate(invalid="ignore"), checked_by_scikit_learn():
         matrix = several and is_multilabel(y)
@@ -155,6 +162,7 @@ def read_targets(y: Any, rows: int, name: str = "y") -> NDArray[np.float64]:
     if y is None:
         raise DataError("this regressor requires y to be passed, but the target y is None")
     refuse_text(y, name)
+    refuse_masked(y, name)
     try:
         values = column_or_1d(y, warn=True)
     except ValueError as problem:
@@ -219,6 +227,7 @@ def read_weights(weights: Any, rows: int) -> NDArray[np.float64] | None:
     """Check weights: one per row, finite, not negative, not all zero; None if all are equal."""
     if weights is None:
         return None
+    refuse_masked(weights, "sample_weight")
     try:
         values = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as problem:

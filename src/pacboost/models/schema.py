@@ -31,7 +31,7 @@ from pacboost.numerics.memory import lies_on_gpu
 from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import FROM_DTYPE, all_levels, find_levels
 from pacboost.sources.dataframe import columns_of, is_frame
-from pacboost.sources.explained_errors import checked_by_scikit_learn
+from pacboost.sources.explained_errors import checked_by_scikit_learn, refuse_masked
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.table import RecodedTable, Table
@@ -312,6 +312,7 @@ def _of_array(X: Any, options: ColumnOptions) -> tuple[Schema, Table]:
 
 def _raw_cells(X: Any) -> NDArray[Any]:
     """Return cells as they are: in an array of text, 1 would be "1"."""
+    refuse_masked(X, "X")
     return np.asarray(X, dtype=None if hasattr(X, "dtype") else object)
 
 
