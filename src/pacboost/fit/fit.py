@@ -38,17 +38,6 @@ from pacboost.training.run.stop_reason import Stop, StopReason
 
 
 @dataclass(frozen=True, eq=False)
-class Preparation:
-    """A fit that is ready to run."""
-
-    ask: Ask
-    rows: FitRows
-    trial: Trial
-    memory: RowMemory
-    """Sketches of all rows, so that later certificates can refuse them."""
-
-
-@dataclass(frozen=True, eq=False)
 class Fitted:
     """What a fit leaves behind, for an estimator to keep."""
 
@@ -56,6 +45,7 @@ class Fitted:
     settings: dict[str, Any]
     """The values in use of the parameters that may be automatic."""
     memory: RowMemory
+    """Sketches of all rows, so that later certificates can refuse them."""
     rows_digest: str
     """Identifies the rows for a fit that continues this one."""
     calibration_error: float | None
@@ -69,22 +59,22 @@ def fit(X: Any, y: Any, sample_weight: Any, ask: Ask, watcher: Watcher) -> Fitte
     """Learn from rows as ``ask`` says; ``watcher`` follows the rounds."""
     # opened once: nothing below it speaks of threads or GPUs
     with machine(ask.device, ask.n_jobs, X):
-        ready = prepare(X, y, sample_weight, ask)
-        watcher.begins(ready.rows)
+        trial, memory = prepare(X, y, sample_weight, ask)
+        watcher.begins(trial.rows)
         try:
-            outcome = race(ready.trial, watcher)
-            run = refit(ready.trial, outcome, watcher) if ready.trial.refits else outcome.run
-            return finish(ready, outcome.recipe, run, outcome.calibration)
+            outcome = race(trial, watcher)
+            run = refit(trial, outcome, watcher) if trial.refits else outcome.run
+            return finish(trial, memory, outcome.recipe, run, outcome.calibration)
         except KeyboardInterrupt as interrupt:
             # hours of boosting are not lost: the leading run is a model, too
             if watcher.leader is None or not watcher.leader[1].done:
                 raise
             recipe, run = watcher.leader
             run.stopped = StopReason(Stop.INTERRUPTED)
-            return replace(finish(ready, recipe, run), interrupt=interrupt)
+            return replace(finish(trial, memory, recipe, run), interrupt=interrupt)
 
 
-def prepare(X: Any, y: Any, sample_weight: Any, ask: Ask) -> Preparation:
+def prepare(X: Any, y: Any, sample_weight: Any, ask: Ask) -> tuple[Trial, RowMemory]:
     """Divide and read the rows, and plan what is run on which of them."""
     X = ask.columns.divisible(X)
     # The theorem on held-out rows needs a model that does not depend on them. They leave before
@@ -96,9 +86,8 @@ def prepare(X: Any, y: Any, sample_weight: Any, ask: Ask) -> Preparation:
     refuse(recipe.booster, rows)
     if table.entries is not None and not recipe.learner.sparse:
         warn_of_dense(table)
-    rows = hold_for_calibration(rows, ask)
-    trial = plan(rows, recipe, ask)
-    return Preparation(ask, rows, trial, remember(X, table, division, trial, ask))
+    trial = plan(hold_for_calibration(rows, ask), recipe, ask)
+    return trial, remember(X, table, division, trial)
 
 
 def read(division: Division, schema: Schema, table: Table, sample_weight: Any, ask: Ask) -> FitRows:
@@ -167,13 +156,16 @@ def hold_for_calibration(rows: FitRows, ask: Ask) -> FitRows:
     return replace(rows, learn=learn, calibrate=calibrate)
 
 
-def remember(X: Any, table: Table, division: Division, trial: Trial, ask: Ask) -> RowMemory:
+def remember(X: Any, table: Table, division: Division, trial: Trial) -> RowMemory:
     """Sketch all rows that the fit uses, certifying ones included."""
     # by rows as they came: calibration and trials have divided those of the trial
-    rows, sets = trial.rows, ask.validation_sets
+    rows, ask = trial.rows, trial.ask
     if rows.schema.text is not None:
         # the words of a vocabulary lose what the other words were, so whole texts are hashed
-        texts = [X, *(ask.columns.divisible(validation_set.X) for validation_set in sets)]
+        texts = [
+            X,
+            *(ask.columns.divisible(validation_set.X) for validation_set in ask.validation_sets),
+        ]
         return RowMemory([rows.schema.comparable(lines) for lines in texts])
     tables = [table]
     if trial.validation is not None and not trial.is_drawn:
@@ -185,10 +177,10 @@ def remember(X: Any, table: Table, division: Division, trial: Trial, ask: Ask) -
 
 
 def finish(
-    ready: Preparation, recipe: Recipe, run: Run, slope: Calibration | None = None
+    trial: Trial, memory: RowMemory, recipe: Recipe, run: Run, slope: Calibration | None = None
 ) -> Fitted:
     """Turn the rounds of a run into a model, and certify it."""
-    ask, rows = ready.ask, ready.rows
+    ask, rows = trial.ask, trial.rows
     curve, error = calibrated(rows, run, ask)
     model = replace(model_of(rows, recipe, run), calibration=curve or slope)
     if not ask.predicts_numbers:  # a number is never simply right or wrong
@@ -196,7 +188,7 @@ def finish(
     return Fitted(
         model,
         recipe.settings(),
-        ready.memory,
+        memory,
         rows_digest(run, rows, looks=ask.warm_start),
         error,
         () if ask.predicts_numbers else little_use(run, rows.classes),

@@ -23,6 +23,7 @@ from pacboost.fit.recipe import Recipe
 from pacboost.fit.roles import split_by_class
 from pacboost.fit.rows import LabelledRows, has_one_class, training_sample, validation_sample
 from pacboost.fit.settings import (
+    MANY_ROWS,
     MAX_TRIAL_ROWS,
     MIN_REFIT_SHARE,
     MORE_ROUNDS,
@@ -32,7 +33,6 @@ from pacboost.fit.settings import (
     ramp,
 )
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.vote import Vote
 from pacboost.learners.learner import FunctionLearner
 from pacboost.models import calibration
 from pacboost.models.calibration import TEMPERATURE, Calibration
@@ -154,7 +154,8 @@ def _least_rounds(rows: FitRows, recipe: Recipe, ask: Ask, drawn: Settings | Non
 
 def _refits(rows: int, ask: Ask) -> bool:
     """Check whether rows held back to find the number of rounds are boosted on after all."""
-    few = ask.is_auto and rows < ask.refits_below
+    # classes have a trial for this, which has decided before
+    few = ask.is_auto and ask.predicts_numbers and rows < MANY_ROWS
     # a refit starts from nothing, so there would be no run for a warm start to continue
     return not ask.warm_start and (few or ask.early_stopping == REFIT)
 
@@ -213,12 +214,8 @@ class Outcome:
     recipe: Recipe
     run: Run
     rounds: int
-    slope: float | None = None
-
-    @property
-    def calibration(self) -> Calibration | None:
-        """The calibration of that slope."""
-        return None if self.slope is None else Calibration(TEMPERATURE, (), self.slope)
+    calibration: Calibration | None = None
+    """The slope, if held-back rows were to find one."""
 
 
 def race(trial: Trial, watcher: Watcher) -> Outcome:
@@ -254,8 +251,8 @@ def race(trial: Trial, watcher: Watcher) -> Outcome:
         watcher.advance(runs[-1], recipe.rounds, last=last)
         slopes.append(_slope(trial, validation, runs[-1]))
     measured = [slope for slope in slopes if slope is not None]
-    slope = sum(measured) / len(measured) if measured else None
-    return Outcome(recipe, best, round(sum(len(run.done) for run in runs) / len(runs)), slope)
+    curve = Calibration(TEMPERATURE, (), sum(measured) / len(measured)) if measured else None
+    return Outcome(recipe, best, round(sum(len(run.done) for run in runs) / len(runs)), curve)
 
 
 def refit(trial: Trial, outcome: Outcome, watcher: Watcher) -> Run:
@@ -378,23 +375,18 @@ def can_measure(held: LabelledRows, examples: LabelledRows) -> bool:
     return classes[0] == classes[1] and held.n_rows >= calibration.MIN_ROWS
 
 
-def _slope(trial: Trial, held: LabelledRows | None, run: Run) -> float | None:
+def _slope(trial: Trial, validation: LabelledRows | None, run: Run) -> float | None:
     """Return how steep probabilities should be by the rows held back; None if they are too few."""
-    if not trial.trusted or held is None or not can_measure(held.counting(), trial.rows.learn):
+    if not trial.trusted or validation is None:
         return None
-    return steepness(held.counting(), trial.trusted, run.vote())
-
-
-def steepness(held: LabelledRows, trusted: float, vote: Vote) -> float:
-    """Find how steep the probabilities of rows that were not boosted on should be.
-
-    A trial on a part of the rows fits them more closely than the fit that follows fits all, so the
-    slope moves by a part of the way. With more than three classes scores are too steep by more than
-    that, and half of the rows are enough to be trusted.
-    """
-    scores = vote.scores(held.table)
-    slope = calibration.fit(TEMPERATURE, scores, held.classes(), held.weights).slope
+    rows = validation.counting()
+    if not can_measure(rows, trial.rows.learn):
+        return None
+    scores = run.vote().scores(rows.table)
+    slope = calibration.fit(TEMPERATURE, scores, rows.classes(), rows.weights).slope
     assert slope is not None
-    # F = ½ ln(p/(1 - p)) for two classes, F_k = ln p_k for more
+    # A trial on a part of the rows fits them more closely than the fit that follows fits all, so
+    # the slope moves by a part of the way from its value without calibration: F is half of the log
+    # odds of two classes, and of more classes the logarithm of a probability.
     uncalibrated = 2.0 if scores.ndim == 1 else 1.0
-    return uncalibrated + trusted * (slope - uncalibrated)
+    return uncalibrated + trial.trusted * (slope - uncalibrated)

@@ -210,7 +210,7 @@ class BoostRun(LabRun):
             random_state=spec.seed, verbose=False,
         )  # fmt: skip
         ask = self.model._ask(begin_record(self.model, fitted=False))
-        trial = prepare(points.X, points.y, None, ask).trial
+        trial, _ = prepare(points.X, points.y, None, ask)
         self.run = start(trial, trial.recipe)
         self.sample = self.run.sample
         self._blank = self.run.ledger()  # before any round
