@@ -182,15 +182,6 @@ def test_sharing_weights_over_two_copies_changes_no_rule(
     assert_same_rules(fitted(*split(X, y, weights, shares)), fitted(X, y, weights))
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_sharing_weights_unevenly_breaks_ties_of_few_rows_as_before(seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    X = generator.integers(0, 2, size=(40, 6)).astype(np.float64)
-    y = (X[:, 0] + X[:, 1] + generator.normal(size=40) > 1.5).astype(np.int64)
-    shares = generator.uniform(0.1, 0.9, size=40)
-    assert_same_rules(fitted(*split(X, y, np.ones(40), shares)), fitted(X, y))
-
-
 @KINDS
 @pytest.mark.parametrize("factor", [2.0, 0.1, 1e-6, 1e9])
 def test_unit_of_weights_changes_no_rule(data: Data, factor: float) -> None:

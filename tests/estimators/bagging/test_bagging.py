@@ -208,13 +208,6 @@ def test_holdout() -> None:
     assert model.certificate_.value < 0.5
 
 
-def test_binomial_is_refused_with_the_reason() -> None:
-    X, y = noisy(300, 4, 16)
-    model = BaggingClassifier("stump", 10, certify="binomial").fit(X, y)
-    with pytest.raises(NotCertified, match="not independent"):
-        _ = model.certificate_
-
-
 @several_runs(8, 40)
 def test_coverage_of_fits_that_settle(runs: int) -> None:
     """All 64 rows of a Boolean world are known, so the risk of the vote is a count."""

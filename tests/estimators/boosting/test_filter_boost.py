@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from pacboost import FilterBoostClassifier
 from pacboost.boosters.filtering import Measure
 from pacboost.boosters.majority import Majority
-from pacboost.errors import NoEdgeWarning, NotCertified, OutOfTime
+from pacboost.errors import NoEdgeWarning, NotCertified
 from pacboost.estimators.filtering import filter_setup
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.ledgers.ledger import Refill
@@ -154,12 +154,6 @@ def test_a_certified_stop_says_what_it_rests_on() -> None:
     assert model.certificate_.bound == "holdout.clopper_pearson"
 
 
-def test_without_rows_apart_the_stop_certifies() -> None:
-    model = certified(n_certify=0).fit_source(Halfspaces((3.0, 1.0)))
-    assert model.certificate_ == model.stop_certificate_
-    assert model.certificate_.value <= 0.45
-
-
 def test_without_either_there_is_no_certificate() -> None:
     model = small(n_certify=0).fit(*noisy(3000))
     assert model.stop_certificate_ is None
@@ -288,14 +282,6 @@ def test_progressive_errors_of_a_stream_are_of_rows_not_yet_learned_from(
         assert refill.error == pytest.approx((margins <= 0).mean(), abs=1e-12)
         assert refill.mean == pytest.approx((1 / (1 + np.exp(2 * margins))).mean(), rel=1e-9)
     assert at > 5000
-
-
-def test_a_time_limit_before_the_first_round() -> None:
-    X, y = noisy(4000)
-    model = small(time_limit=1e-9)
-    with pytest.raises(OutOfTime, match="before the first"):
-        model.fit(X, y)
-    assert not hasattr(model, "model_")
 
 
 def test_a_time_limit_keeps_what_was_learned() -> None:

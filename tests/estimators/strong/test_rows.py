@@ -20,10 +20,7 @@ from pacboost import FilterBoostClassifier, TextBoostClassifier
 from pacboost.cli.main import main
 from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.estimators.strong.classifier import StrongClassifier
-from pacboost.fit.roles import (
-    RolesAsk,
-    divide,
-)
+from pacboost.fit.roles import RolesAsk, divide
 from pacboost.samples.same_example import Examples
 from pacboost.sources import data_file
 from tests.worlds import noisy
@@ -159,6 +156,7 @@ def test_the_latest_rows_certify() -> None:
         (lambda: strong().fit(X, Y, time=[1]), DataError, "time has shape"),
         (lambda: strong().fit(FRAME, "label", time="city"), DataError, "is not a date"),
         (lambda: strong().fit(lambda: [], groups=Y), ParameterError, "rows in memory"),
+        (lambda: strong().fit([None, "top up"] * 20, ["a", "b"] * 20), DataError, "row 0"),
     ],
 )
 def test_what_cannot_be_read_is_refused(
@@ -179,11 +177,6 @@ def test_labels_of_certifying_rows_shape_nothing() -> None:
     one, other = (StrongClassifier(random_state=0).fit(X, labels) for labels in (y, strange))
     assert len(one.ledger_) == len(other.ledger_)
     assert (one.decision_function(X) == other.decision_function(X)).all()
-
-
-def test_a_missing_text_is_named_by_its_row() -> None:
-    with pytest.raises(DataError, match="row 0"):
-        StrongClassifier().fit([None, "lost card", "top up"] * 20, ["a", "b", "c"] * 20)
 
 
 PLANTED = (7, 77, 177, 277, 377, 477, 555)
