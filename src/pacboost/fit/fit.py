@@ -13,15 +13,14 @@ from typing import Any
 from pacboost.boosters.booster import Booster
 from pacboost.errors import ParameterError
 from pacboost.fit.ask import AUTO, Ask, FitRows, ValidationSet
-from pacboost.fit.calibrating import curve_for
 from pacboost.fit.certify import certified
+from pacboost.fit.concerns import curve_for, little_use
 from pacboost.fit.continuing import rows_digest
 from pacboost.fit.division import Division, held_out
 from pacboost.fit.examples import label_rows, read_examples, read_numbers
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.roles import CALIBRATE, split_by_class
 from pacboost.fit.trial import Trial, Watcher, plan, race, refit
-from pacboost.fit.useless import little_use
 from pacboost.hypotheses.shapes import Counts
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels.machine import machine

@@ -31,11 +31,7 @@ def meant(name: object, allowed: Iterable[str]) -> str:
 
 
 def probability(name: str, value: object) -> float:
-    """Check a number strictly between 0 and 1.
-
-    >>> probability("delta", 0.05)
-    0.05
-    """
+    """Check a number strictly between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
         raise ParameterError(
             f"{name} is {value!r}; it must lie strictly between 0 and 1", parameter=name

@@ -40,9 +40,6 @@ def total(values: NDArray[Any]) -> float:
     """Return the sum of numbers, in an order that depends on their count alone.
 
     Halves are added to each other until one number is left, so that rounding stays small.
-
-    >>> total(np.array([0.25, 0.5, 1.0])), total(np.empty(0))
-    (1.75, 0.0)
     """
     values_left = _doubles(values).reshape(-1)
     while values_left.size > MAX_NUMBERS_IN_PYTHON:
@@ -66,11 +63,7 @@ def _total_of_list(values: list[float]) -> float:
 
 
 def totals(rows: Floats) -> Floats:
-    """Return ``total`` of every row, along the last axis.
-
-    >>> totals(np.array([[0.25, 0.5, 1.0], [1.0, 2.0, 3.0]])).tolist()
-    [1.75, 6.0]
-    """
+    """Return ``total`` of every row, along the last axis."""
     while rows.shape[-1] > 1:
         half = (rows.shape[-1] + 1) // 2
         rest, rows = rows[..., half:], rows[..., :half].copy()
@@ -84,11 +77,7 @@ def mean(values: NDArray[Any]) -> float:
 
 
 def row_totals(matrix: NDArray[Any]) -> Floats:
-    """Return the sum of every row, added up from left to right.
-
-    >>> row_totals(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
-    [3.0, 7.0]
-    """
+    """Return the sum of every row, added up from left to right."""
     sums = np.zeros_like(matrix, dtype=np.float64, shape=matrix.shape[:1])
     for column in matrix.T:
         sums += column
@@ -96,11 +85,7 @@ def row_totals(matrix: NDArray[Any]) -> Floats:
 
 
 def mean_of(arrays: Iterable[NDArray[Any]]) -> Floats:
-    """Return the elementwise mean of arrays, added up in their order.
-
-    >>> mean_of([np.array([1.0, 2.0]), np.array([3.0, 4.0])]).tolist()
-    [2.0, 3.0]
-    """
+    """Return the elementwise mean of arrays, added up in their order."""
     sums: Any = 0.0
     count = 0
     for array in arrays:
@@ -109,11 +94,7 @@ def mean_of(arrays: Iterable[NDArray[Any]]) -> Floats:
 
 
 def product(matrix: NDArray[Any], other: NDArray[Any]) -> Floats:
-    """Return the product of a matrix and a vector, or of two matrices.
-
-    >>> product(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 10.0])).tolist()
-    [21.0, 43.0]
-    """
+    """Return the product of a matrix and a vector, or of two matrices."""
     if other.ndim == 2:
         return np.stack([row_totals(matrix * column) for column in other.T], axis=1)
     return row_totals(matrix * other)
@@ -218,11 +199,7 @@ def _doubles(values: Any) -> Any:
 
 
 def log_of(number: float) -> float:
-    """Return the logarithm of one number above 0.
-
-    >>> log_of(1.0)
-    0.0
-    """
+    """Return the logarithm of one number above 0."""
     return float(log(np.array([number]))[0])
 
 

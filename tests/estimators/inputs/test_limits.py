@@ -19,8 +19,8 @@ from pacboost.estimators.inputs.parameters import (
     rows_in,
 )
 from pacboost.fit.targets import (
-    MOST_APART,
-    ROWS_WORTH_COUNTING,
+    MAX_LABEL_SPAN,
+    MIN_ROWS_TO_COUNT,
     lowest_label,
     number_classes,
 )
@@ -83,7 +83,7 @@ def test_too_little_memory_says_how_much_would_do() -> None:
     assert rows_in(enough * 10**6, 10, 1, 50 * 10**6, codes=True) >= 2000
 
 
-ROWS = ROWS_WORTH_COUNTING + 5
+ROWS = MIN_ROWS_TO_COUNT + 5
 draw = np.random.default_rng(0)
 
 COUNTED: list[Any] = [
@@ -98,7 +98,7 @@ COUNTED: list[Any] = [
 SORTED: list[Any] = [
     draw.choice([0.5, 1.0], ROWS),
     draw.choice([-0.0, 1.0], ROWS),
-    draw.choice([0, MOST_APART], ROWS),
+    draw.choice([0, MAX_LABEL_SPAN], ROWS),
     draw.choice([2.0**53, 2.0**53 + 2], ROWS),
     draw.choice(["a", "b"], ROWS),
     draw.integers(0, 2, 90),
