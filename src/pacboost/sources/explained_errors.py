@@ -96,7 +96,7 @@ def refuse_masked(values: object, name: str) -> None:
     """
     if not isinstance(values, np.ma.MaskedArray) or not np.ma.is_masked(values):
         return
-    count = int(np.ma.count_masked(values))
+    count = int(np.count_nonzero(values.mask))
     mend = "X.filled(numpy.nan) marks them as missing" if name == "X" else "leave those rows out"
     raise DataError(
         f"{name} is a masked array with {count} masked element{'s' * (count > 1)}; {mend}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import re
 import tracemalloc
 from functools import cache
 from pathlib import Path
@@ -26,7 +25,6 @@ from pacboost.errors import (
 from pacboost.estimators.files import load
 from pacboost.models.file.format import model_bytes
 from tests.data import HOME
-from tests.model_files import changed
 
 ASKS = {
     "lost": ["i lost my card", "my card is gone", "card was stolen", "cannot find my card"],
@@ -95,24 +93,6 @@ def test_a_file_keeps_everything(data: Any, tmp_path: Path) -> None:
     assert (back.ngrams, back.skips, back.characters) == ((1, 3), 1, (3, 4))
     assert str(back.explain(texts[0])) == str(model.explain(texts[0]))
     assert np.array_equal(clone(back).fit(texts, y).features_.vocabulary, back.features_.vocabulary)
-
-
-DAMAGE: dict[str, Any] = {
-    "words": lambda content: content["model"]["rules"][0]["words"].__setitem__(0, 10_000),
-    "names": lambda content: content["about"]["names"].pop(),
-    "order": lambda content: content["about"]["names"].reverse(),
-    "beginning": lambda content: content["model"]["text"].update(beginning=[3, 1]),
-    "prefixes": lambda content: content["model"]["text"].update(prefixes=[6]),
-    "unknown": lambda content: content["model"]["text"].update(colours=[1]),
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_file_is_refused(damage: str, tmp_path: Path) -> None:
-    fitted().save(tmp_path / "model.pacb")
-    changed(tmp_path / "model.pacb", DAMAGE[damage])
-    with pytest.raises(ValueError, match="is damaged"):
-        load(tmp_path / "model.pacb")
 
 
 def alternating(one: str, other: str) -> tuple[list[str], list[str]]:
@@ -185,15 +165,6 @@ def test_no_known_word_lets_the_prior_speak(text: str) -> None:
     assert "no known word" not in str(model.explain(texts[0]))
 
 
-def test_hold_out_rows_lend_no_word() -> None:
-    texts, y = callers(400)
-    tagged = [f"{text} tag{number}" for number, text in enumerate(texts)]
-    model = quick(certify="holdout").fit(tagged, y)
-    tags = [word for word in model.features_.vocabulary if re.fullmatch(r"tag\d+", word)]
-    assert len(tags) == 320
-    assert 0 < model.certificate_.value < 0.2
-
-
 def test_early_stopping_and_own_validation_texts() -> None:
     texts, y = callers()
     others, truth = callers(60, seed=1)
@@ -205,14 +176,6 @@ def test_early_stopping_and_own_validation_texts() -> None:
     own = quick(early_stopping=5).fit(texts, y, X_val=others, y_val=truth)
     assert own.ledger_.metric == "log_loss"
     assert own.overlap(others).suspicious  # type: ignore[union-attr]
-
-
-def test_texts_of_the_fit_are_known_again() -> None:
-    texts = [f"{text} {number}" for number, text in enumerate(callers()[0])]
-    model = quick().fit(texts, callers()[1])
-    assert model.overlap(texts).suspicious  # type: ignore[union-attr]
-    fresh = [f"{text} {number}" for number, text in enumerate(callers(seed=1)[0], len(texts))]
-    assert not model.overlap(fresh).suspicious  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("booster", ["logit", "adaboost", "gentle"])

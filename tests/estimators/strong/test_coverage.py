@@ -55,15 +55,6 @@ def test_certificates_cover_with_one_look_and_with_two() -> None:
     assert 0 < reached < runs
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("epsilon", [None, 0.15, 0.2, 0.3])
-@pytest.mark.parametrize("delta", [0.02, 0.1, 0.3])
-def test_certificates_cover_over_hundreds_of_runs(epsilon: float | None, delta: float) -> None:
-    runs = 300
-    violations, _, _ = count(epsilon, delta, runs, 400, 10)
-    check_coverage(f"strong classifier, epsilon {epsilon}", violations, runs, delta)
-
-
 def coin(seed: int, rows: int) -> tuple[Any, Any]:
     """Labels by the toss of a coin: whatever is learned, its risk is 1/2."""
     generator = np.random.default_rng(seed)
