@@ -306,8 +306,7 @@ def test_fit_takes_the_same_arguments_in_the_same_order() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind",
-    [kind for kind in KINDS if "class_weight" in inspect.signature(kind).parameters],
+    "kind", [kind for kind in KINDS if "class_weight" in inspect.signature(kind).parameters]
 )
 def test_class_weights_are_the_same_everywhere(kind: Any) -> None:
     texts = kind is TextBoostClassifier

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
 from pacboost.kernels.runtime.team import Team
@@ -188,15 +187,6 @@ def test_unit_of_weights_changes_no_rule(data: Data, factor: float) -> None:
     X, y = data(700)
     weights = np.random.default_rng(0).integers(1, 4, size=y.size).astype(np.float64)
     assert_same_rules(fitted(X, y, weights * factor), fitted(X, y, weights))
-
-
-def test_trees_take_the_same_rows_from_every_source() -> None:
-    X, y = tied(500)
-    tree = DecisionTreeClassifier(max_depth=2)
-    options: dict[str, Any] = {"estimator": tree, "n_estimators": 5, "random_state": 1}
-    expected = fitted(X, y, **options)
-    for source in (pd.DataFrame(columns(X)), pl.DataFrame(columns(X)), pa.table(columns(X))):
-        assert fitted(source, y, **options).ledger_.digest() == expected.ledger_.digest()
 
 
 THREADS = [(1, 2, 7), pytest.param((1, 3, 16), marks=pytest.mark.slow)]

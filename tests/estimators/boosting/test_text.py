@@ -18,10 +18,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import pacboost
 from pacboost import TextBoostClassifier
-from pacboost.errors import (
-    DataError,
-    NoEdgeWarning,
-)
+from pacboost.errors import DataError, NoEdgeWarning
 from pacboost.estimators.files import load
 from pacboost.models.file.format import model_bytes
 from tests.data import HOME

@@ -18,12 +18,7 @@ from pacboost.estimators.inputs.parameters import (
     row_bytes,
     rows_in,
 )
-from pacboost.fit.targets import (
-    MAX_LABEL_SPAN,
-    MIN_ROWS_TO_COUNT,
-    lowest_label,
-    number_classes,
-)
+from pacboost.fit.targets import MAX_LABEL_SPAN, MIN_ROWS_TO_COUNT, lowest_label, number_classes
 
 
 def test_sizes_and_times_as_people_write_them() -> None:

@@ -104,11 +104,6 @@ def test_text_columns_can_be_named_or_denied(tmp_path: Path) -> None:
     assert from_file.predict(frame).tolist() == frame["label"].tolist()
 
 
-def test_a_series_of_texts_is_a_list_of_texts() -> None:
-    for texts in (pd.Series(SAID), pl.Series(SAID), np.array(SAID), tuple(SAID)):
-        assert isinstance(strong().fit(texts, Y).estimator_, TextBoostClassifier)
-
-
 def test_which_columns_are_texts_is_not_seen_from_certifying_rows() -> None:
     seed = int(np.random.RandomState(0).randint(2**31))
     apart = np.random.default_rng(seed).permutation(300)[:30]
