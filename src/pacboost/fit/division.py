@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.wording import equal_to_learned
-from pacboost.errors import InputWarning, ParameterError, warn
+from pacboost.errors import InputWarning, invalid, warn
 from pacboost.fit import roles
 from pacboost.fit.roles import CERTIFY, RolesAsk
 from pacboost.fit.taking import alone, number_of_rows, taken
@@ -155,10 +155,7 @@ def held_out(
     """
     way = asked.way
     if way not in (None, *ways):
-        raise ParameterError(
-            f"certify is {way!r}; it may be {', '.join(map(repr, ways))} or None",
-            parameter="certify",
-        )
+        raise invalid("certify", way, f"may be {', '.join(map(repr, ways))} or None")
     probability("delta", asked.delta)
     if way != "holdout":
         return undivided(X, y, asked.copies, once=once)
