@@ -11,9 +11,7 @@ import sklearn
 from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.model_selection import GridSearchCV, GroupKFold
 
 import pacboost
 from pacboost import (
@@ -71,22 +69,6 @@ def test_grid_search_routes_weights_and_groups(estimator: Any) -> None:
         assert found.cv_results_[f"split{number}_test_score"][1] == pytest.approx(expected)
     best = clone(estimator).set_params(**found.best_params_).fit(X, y, **given)
     assert np.array_equal(found.predict(X), best.predict(X))
-
-
-def test_weights_that_nobody_asked_for_are_refused_and_pipelines_route() -> None:
-    with sklearn.config_context(enable_metadata_routing=True):
-        with pytest.raises(ValueError, match="sample_weight"):
-            cross_validate(
-                BoostClassifier(n_estimators=2), X, NUMBERS > 0, params={"sample_weight": WEIGHTS}
-            )
-        steps = make_pipeline(
-            StandardScaler().set_fit_request(sample_weight=False),
-            AdaBoostClassifier(n_estimators=ROUNDS).set_fit_request(sample_weight=True),
-        ).fit(X, NUMBERS > 0, sample_weight=WEIGHTS)
-        assert steps.predict(X).shape == (240,)
-    scaled = StandardScaler().fit_transform(X)
-    alone = AdaBoostClassifier(n_estimators=ROUNDS).fit(scaled, NUMBERS > 0, WEIGHTS)
-    assert np.array_equal(steps.decision_function(X), alone.decision_function(scaled))
 
 
 @pytest.mark.filterwarnings("ignore::pacboost.errors.DenseWarning")

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor
 from pacboost.kernels.runtime.team import Team
@@ -182,30 +181,12 @@ def test_sharing_weights_over_two_copies_changes_no_rule(
     assert_same_rules(fitted(*split(X, y, weights, shares)), fitted(X, y, weights))
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_sharing_weights_unevenly_breaks_ties_of_few_rows_as_before(seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    X = generator.integers(0, 2, size=(40, 6)).astype(np.float64)
-    y = (X[:, 0] + X[:, 1] + generator.normal(size=40) > 1.5).astype(np.int64)
-    shares = generator.uniform(0.1, 0.9, size=40)
-    assert_same_rules(fitted(*split(X, y, np.ones(40), shares)), fitted(X, y))
-
-
 @KINDS
 @pytest.mark.parametrize("factor", [2.0, 0.1, 1e-6, 1e9])
 def test_unit_of_weights_changes_no_rule(data: Data, factor: float) -> None:
     X, y = data(700)
     weights = np.random.default_rng(0).integers(1, 4, size=y.size).astype(np.float64)
     assert_same_rules(fitted(X, y, weights * factor), fitted(X, y, weights))
-
-
-def test_trees_take_the_same_rows_from_every_source() -> None:
-    X, y = tied(500)
-    tree = DecisionTreeClassifier(max_depth=2)
-    options: dict[str, Any] = {"estimator": tree, "n_estimators": 5, "random_state": 1}
-    expected = fitted(X, y, **options)
-    for source in (pd.DataFrame(columns(X)), pl.DataFrame(columns(X)), pa.table(columns(X))):
-        assert fitted(source, y, **options).ledger_.digest() == expected.ledger_.digest()
 
 
 THREADS = [(1, 2, 7), pytest.param((1, 3, 16), marks=pytest.mark.slow)]

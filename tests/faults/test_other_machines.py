@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 from pacboost.numerics import same_bits
-from pacboost.numerics.erfc import erfc
-from pacboost.numerics.same_bits import solved
+from pacboost.numerics.same_bits import erfc, solved
 from tests.test_model_bytes import MODELS, digest
 
 ROOT = Path(__file__).parents[2]

@@ -46,7 +46,7 @@ def recipe(usual: Settings | None = None) -> Recipe:
 
 def test_without_automatic_values_there_is_no_trial() -> None:
     trial = plan(rows_of(labelled()), recipe(), ASK)
-    assert trial.held is None
+    assert trial.validation is None
     assert not trial.refits
     assert not trial.is_drawn
 
@@ -56,15 +56,15 @@ def test_a_trial_draws_its_rows_and_refits() -> None:
     trial = plan(rows_of(labelled()), recipe(usual), ASK)
     assert trial.is_drawn
     assert trial.refits
-    assert trial.held is not None
-    assert trial.held.n_rows + trial.learn.n_rows == ROWS
+    assert trial.validation is not None
+    assert trial.validation.n_rows + trial.learn.n_rows == ROWS
     assert trial.recipe.least == usual.least
 
 
 def test_validation_rows_of_the_user_take_the_place_of_a_trial() -> None:
     usual, validation = Settings.for_classes(ROWS, 2), labelled(30)
     trial = plan(rows_of(labelled(), validation), recipe(usual), ASK)
-    assert trial.held is validation
+    assert trial.validation is validation
     assert trial.learn.n_rows == ROWS
     assert not trial.refits
 
@@ -74,9 +74,9 @@ def test_rows_that_are_named_validate() -> None:
     for usual in (None, Settings.for_classes(ROWS, 2)):
         ask = replace(ASK, early_stopping=True, validates=validates)
         trial = plan(rows_of(labelled()), recipe(usual), ask)
-        assert trial.held is not None
-        assert trial.held.numbers is not None
-        assert np.array_equal(trial.held.numbers, np.flatnonzero(validates))
+        assert trial.validation is not None
+        assert trial.validation.numbers is not None
+        assert np.array_equal(trial.validation.numbers, np.flatnonzero(validates))
 
 
 def test_refit_is_what_was_asked_for_except_with_a_warm_start() -> None:

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from pacboost.numerics.ascent import Climb
+from pacboost.numerics.ascent import Climb, best_votes
 from pacboost.numerics.capped_entropy import evenest
-from pacboost.numerics.quadratic_program import best_votes
 from pacboost.numerics.soft_margin import Columns, edges_of
 from tests.boosters.margins import largest_margin
 from tests.numerics.test_soft_margin import drawn_rules, shares, solved

@@ -22,6 +22,7 @@ from pacboost.numerics.sequences import (
     kt_lower,
     kt_upper,
 )
+from tests.runs import several_runs
 
 mp.mp.dps = 50
 
@@ -193,23 +194,12 @@ def fixed_lower(total: float, t: int, delta: float) -> float:
     return kl_lower(total / t, math.log(2 / delta) / t)
 
 
-@pytest.mark.parametrize("p", [0.1, 0.5])
-def test_mixture_holds_at_every_moment(p: float) -> None:
-    violations = ever_violated(kt_upper, kt_lower, p, 2000, 1000)
-    assert 0 < violations <= allowed(2000, DELTA)
-    assert ever_violated(kt_kl_upper, kt_kl_lower, p, 2000, 1000) <= allowed(2000, DELTA)
-
-
-@pytest.mark.parametrize("p", [0.1, 0.5])
-def test_fixed_bound_watched_at_every_moment_is_rejected(p: float) -> None:
-    assert ever_violated(fixed_upper, fixed_lower, p, 2000, 1000) > allowed(2000, DELTA)
-
-
-@pytest.mark.slow
+@several_runs(2000, 10_000)
 @pytest.mark.parametrize("p", [0.02, 0.1, 0.3, 0.5])
-def test_mixture_holds_at_every_moment_at_length(p: float) -> None:
-    assert ever_violated(kt_upper, kt_lower, p, 10000, 2000) <= allowed(10000, DELTA)
-    assert ever_violated(fixed_upper, fixed_lower, p, 10000, 2000) > allowed(10000, DELTA)
+def test_mixture_holds_at_every_moment_and_a_fixed_bound_does_not(p: float, runs: int) -> None:
+    assert 0 < ever_violated(kt_upper, kt_lower, p, runs, 1000) <= allowed(runs, DELTA)
+    assert ever_violated(kt_kl_upper, kt_kl_lower, p, runs, 1000) <= allowed(runs, DELTA)
+    assert ever_violated(fixed_upper, fixed_lower, p, runs, 1000) > allowed(runs, DELTA)
 
 
 def streams_violated(delta: float, mean: float, runs: int, steps: int) -> tuple[int, int]:
@@ -227,24 +217,14 @@ def streams_violated(delta: float, mean: float, runs: int, steps: int) -> tuple[
     return bernstein_wrong, betting_wrong
 
 
-def test_streams_hold_at_every_moment() -> None:
-    bernstein, betting = streams_violated(DELTA, 0.2, 150, 200)
-    assert bernstein <= allowed(150, DELTA)
-    assert betting <= allowed(150, DELTA)
+@pytest.mark.parametrize("mean", [0.05, 0.2, 0.5])
+@several_runs(150, 2000)
+def test_streams_hold_at_every_moment(mean: float, runs: int) -> None:
+    assert max(streams_violated(DELTA, mean, runs, runs // 2 + 125)) <= allowed(runs, DELTA)
 
 
 def test_streams_with_delta_dropped_are_rejected() -> None:
-    bernstein, betting = streams_violated(0.8, 0.2, 150, 150)
-    assert bernstein > allowed(150, DELTA)
-    assert betting > allowed(150, DELTA)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mean", [0.05, 0.2, 0.5])
-def test_streams_hold_at_every_moment_at_length(mean: float) -> None:
-    bernstein, betting = streams_violated(DELTA, mean, 2000, 1000)
-    assert bernstein <= allowed(2000, DELTA)
-    assert betting <= allowed(2000, DELTA)
+    assert min(streams_violated(0.8, 0.2, 150, 150)) > allowed(150, DELTA)
 
 
 def test_inequality_behind_empirical_bernstein() -> None:

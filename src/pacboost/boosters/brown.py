@@ -27,9 +27,8 @@ from pacboost.boosters.booster import Agreement, Floats, Measured, Moved
 from pacboost.boosters.bounded_weights import BoundedState, OneVotePerRule
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.numerics.erfc import erfc
 from pacboost.numerics.exact import VOTE_UNIT, in_units_of_least, round_vote, whole_scale
-from pacboost.numerics.same_bits import exp, total
+from pacboost.numerics.same_bits import erfc, exp, total
 from pacboost.samples.sample import Signs, Sums
 
 MAX_STEPS = 200

@@ -29,6 +29,7 @@ from pacboost.numerics.exact import wrong_answers
 
 def certified(model: Model, apart: Apart | None, asked: Certifying) -> Model:
     """Certify the training error, or with rows set apart the error on new examples."""
+    # SAMME, for example, has no theorem on its training error: the model goes without
     with suppress(NotCertified):
         model = replace(model, certificate=training_error(model.ledger))
     if apart is None:
@@ -37,6 +38,7 @@ def certified(model: Model, apart: Apart | None, asked: Certifying) -> Model:
     from pacboost.bounds.answering import by_ranks
     from pacboost.bounds.held_out import HeldOut
 
+    # the only look at these rows
     scores, wrong = judged(model, apart.X, apart.y)
     model = deployed(model, model.vote, apart.certificate(wrong, asked.delta, asked.look))
     decided, chances = model.decide(scores), model.probabilities(scores)

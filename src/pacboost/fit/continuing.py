@@ -110,7 +110,7 @@ def refuse_fewer(asked: int, done: int, what: str) -> None:
 
 def digest(*parts: NDArray[Any] | str) -> str:
     """Return a hash of arrays and words."""
-    found = blake2b(digest_size=16)
+    state = blake2b(digest_size=16)
     for part in parts:
-        found.update(part.encode() if isinstance(part, str) else np.ascontiguousarray(part).data)
-    return found.hexdigest()
+        state.update(part.encode() if isinstance(part, str) else np.ascontiguousarray(part).data)
+    return state.hexdigest()

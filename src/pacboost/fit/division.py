@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.wording import equal_to_learned
-from pacboost.errors import InputWarning, ParameterError, warn
+from pacboost.errors import InputWarning, invalid, warn
 from pacboost.fit import roles
 from pacboost.fit.roles import CERTIFY, RolesAsk
 from pacboost.fit.taking import alone, number_of_rows, taken
@@ -64,17 +64,20 @@ class Apart:
 
     def without(self, rows: NDArray[np.bool_]) -> Apart:
         """Leave rows out that have a part in the fit."""
-        kept = np.flatnonzero(~rows)
-        left_out = self.left_out + rows.size - kept.size
-        return replace(self, X=taken(self.X, kept), y=self.y[kept], left_out=left_out)
+        others = np.flatnonzero(~rows)
+        left_out = self.left_out + rows.size - others.size
+        return replace(self, X=taken(self.X, others), y=self.y[others], left_out=left_out)
 
     def certificate(self, wrong: NDArray[np.bool_], delta: float, look: int = 0) -> Certificate:
         """Certify by the mistakes on these rows."""
-        found = holdout.certificate(int(np.count_nonzero(wrong)), wrong.size, delta, look=look)
+        mistakes = int(np.count_nonzero(wrong))
+        certificate = holdout.certificate(mistakes, wrong.size, delta, look=look)
         if self.left_out:
-            found = found.adding(f"; {self.left_out} more are validation rows, and were left out")
-        found = found.counted_without_weights() if self.weighted else found
-        return counted(found, self.examples).repeating_learned(self.share_learned)
+            note = f"; {self.left_out} more are validation rows, and were left out"
+            certificate = certificate.adding(note)
+        if self.weighted:  # the theorem is about rows that count alike
+            certificate = certificate.counted_without_weights()
+        return counted(certificate, self.examples).repeating_learned(self.share_learned)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +103,8 @@ class Division:
         """Return the weights of the rows learned from, of weights for all rows that came."""
         if sample_weight is None or self.rows is None:
             return sample_weight
-        given: NDArray[Any] = np.asarray(sample_weight)
-        return given[self.rows] if given.ndim else given
+        values: NDArray[Any] = np.asarray(sample_weight)
+        return values[self.rows] if values.ndim else values
 
 
 def divide(X: Any, y: Any, name: str, share: float, seed: int, copies: str = "draws") -> Division:
@@ -119,7 +122,10 @@ def divide(X: Any, y: Any, name: str, share: float, seed: int, copies: str = "dr
     chosen = roles.divide(examples, RolesAsk(seed, share=share, share_name=name))
     learn, counted_rows = chosen.learn, chosen.certify
     apart = Apart(taken(X, counted_rows), labels[counted_rows], examples)
+    # a table knows kinds and levels of all its rows; those that learn may not inherit them
     learned = alone(X, learn)
+    # Equal rows may be copies of one example, or draws that happen to agree. Only the user can
+    # know, so copies="draws" counts them and warns (docs/decisions/0031).
     if not examples.distinct:
         apart = replace(apart, share_learned=warn_learned(learned, apart.X))
     return Division(learned, labels[learn], learn, apart, examples)
@@ -149,14 +155,12 @@ def held_out(
     """
     way = asked.way
     if way not in (None, *ways):
-        raise ParameterError(
-            f"certify is {way!r}; it may be {', '.join(map(repr, ways))} or None",
-            parameter="certify",
-        )
+        raise invalid("certify", way, f"may be {', '.join(map(repr, ways))} or None")
     probability("delta", asked.delta)
     if way != "holdout":
         return undivided(X, y, asked.copies, once=once)
-    read_weights(sample_weight, number_of_rows(X))  # raises where they are no weights
+    # checked here, since messages name rows, whose numbers change when some are set apart
+    read_weights(sample_weight, number_of_rows(X))
     share = real_number("holdout", asked.share)
     return divide(X, y, "holdout", share, seed + CERTIFY, asked.copies)
 
@@ -169,10 +173,10 @@ def undivided(X: Any, y: Any, copies: str, *, once: bool = False) -> Division:
     examples = Examples.from_rows(X, every.size, copies)
     if not once or examples.number is None:
         return Division(X, y, None if examples.number is None else every, None, examples)
-    kept = examples.once(every)
-    warn_uncounted(every.size - kept.size, every.size, REPEATS)
+    first = examples.once(every)
+    warn_uncounted(every.size - first.size, every.size, REPEATS)
     labels = read_labels(y, every.size, several=True)
-    return Division(alone(X, kept), labels[kept], kept, None, examples)
+    return Division(alone(X, first), labels[first], first, None, examples)
 
 
 def counted(certificate: Certificate, examples: Examples | None) -> Certificate:

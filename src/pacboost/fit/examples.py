@@ -8,15 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError, invalid
+from pacboost.fit import targets
 from pacboost.fit.rows import LabelledRows
-from pacboost.fit.targets import (
-    number_classes,
-    read_labels,
-    read_targets,
-    read_weights,
-    weight_of_a_row,
-)
 from pacboost.hypotheses.vote import Scores
 from pacboost.numerics.exact import wrong_classes, wrong_margins
 from pacboost.numerics.same_bits import mean
@@ -28,12 +22,12 @@ def read_examples(
     table: Table, y: Any, sample_weight: Any = None, class_weight: Any = None
 ) -> tuple[LabelledRows, NDArray[Any]]:
     """Label rows to learn from; also return the classes."""
-    labels = read_labels(y, table.n_rows, several=True)
+    labels = targets.read_labels(y, table.n_rows, several=True)
     weights = training_weights(labels, table.n_rows, sample_weight, class_weight)
     if labels.ndim == 2:
         signs = np.where(labels > 0, np.int8(1), np.int8(-1))
         return LabelledRows(table, signs, weights), np.arange(labels.shape[1])
-    classes, codes = number_classes(labels)
+    classes, codes = targets.number_classes(labels)
     _refuse_weightless(classes, codes, weights)
     signs, numbers = signs_of(codes, classes.size)
     one_row = 1.0
@@ -41,7 +35,7 @@ def read_examples(
         raw = np.asarray(1.0 if sample_weight is None else sample_weight, dtype=np.float64)
         if class_weight is not None:
             raw = raw * class_weights(class_weight, np.asarray(labels))
-        one_row = weight_of_a_row(raw) / float(raw.max())
+        one_row = targets.weight_of_a_row(raw) / float(raw.max())
     return LabelledRows(table, signs, weights, numbers, one_row=one_row), classes
 
 
@@ -49,22 +43,22 @@ def training_weights(
     labels: Any, n_rows: int, sample_weight: Any, class_weight: Any
 ) -> NDArray[np.float64] | None:
     """Return the weight of every row, its own times that of its class; None if all are equal."""
-    weights = read_weights(sample_weight, n_rows)
+    weights = targets.read_weights(sample_weight, n_rows)
     if class_weight is None:
         return weights
-    own = 1.0 if weights is None else weights
-    return read_weights(class_weights(class_weight, np.asarray(labels)) * own, n_rows)
+    rows = 1.0 if weights is None else weights
+    return targets.read_weights(class_weights(class_weight, np.asarray(labels)) * rows, n_rows)
 
 
 def read_numbers(table: Table, y: Any, sample_weight: Any = None, name: str = "y") -> LabelledRows:
     """Join rows with the numbers to predict, of parameter ``name``."""
-    targets = read_targets(y, table.n_rows, name)
+    numbers = targets.read_targets(y, table.n_rows, name)
     signs = np.ones((table.n_rows, 1), dtype=np.int8)
-    weights, one_row = read_weights(sample_weight, table.n_rows), 1.0
+    weights, one_row = targets.read_weights(sample_weight, table.n_rows), 1.0
     if weights is not None:
         raw = np.asarray(sample_weight, dtype=np.float64)
-        one_row = weight_of_a_row(raw) / mean(raw[raw > 0])
-    return LabelledRows(table, signs, weights, None, targets, one_row=one_row)
+        one_row = targets.weight_of_a_row(raw) / mean(raw[raw > 0])
+    return LabelledRows(table, signs, weights, None, numbers, one_row=one_row)
 
 
 def class_weights(class_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
@@ -75,11 +69,8 @@ def class_weights(class_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64
             raise ValueError("weights are 0 or more, and finite")
         return weights
     except ValueError as problem:
-        raise ParameterError(
-            f"class_weight is {class_weight!r}; it may be 'balanced', None, or a mapping from "
-            f"classes to weights ({problem})",
-            parameter="class_weight",
-        ) from problem
+        allowed = f"may be 'balanced', None, or a mapping from classes to weights ({problem})"
+        raise invalid("class_weight", class_weight, allowed) from problem
 
 
 def _refuse_weightless(
@@ -100,7 +91,7 @@ def label_rows(
     table: Table, y: Any, classes: NDArray[Any], name: str, *, several: bool = False
 ) -> LabelledRows:
     """Check the labels of rows, which must be among the classes."""
-    labels = read_labels(y, table.n_rows, several=several)
+    labels = targets.read_labels(y, table.n_rows, several=several)
     if several:
         if labels.shape != (table.n_rows, classes.size):
             raise DataError(

@@ -12,17 +12,15 @@ from typing import Any
 
 from pacboost.boosters.booster import Booster
 from pacboost.errors import ParameterError
-from pacboost.fit.ask import AUTO, Ask, FitRows
-from pacboost.fit.calibrating import curve_for
+from pacboost.fit.ask import AUTO, Ask, FitRows, ValidationSet
 from pacboost.fit.certify import certified
+from pacboost.fit.concerns import curve_for, little_use
 from pacboost.fit.continuing import rows_digest
 from pacboost.fit.division import Division, held_out
 from pacboost.fit.examples import label_rows, read_examples, read_numbers
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.roles import CALIBRATE, split_by_class
-from pacboost.fit.rows import LabelledRows
 from pacboost.fit.trial import Trial, Watcher, plan, race, refit
-from pacboost.fit.useless import little_use
 from pacboost.hypotheses.shapes import Counts
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.kernels.machine import machine
@@ -39,17 +37,6 @@ from pacboost.training.run.stop_reason import Stop, StopReason
 
 
 @dataclass(frozen=True, eq=False)
-class Preparation:
-    """A fit that is ready to run."""
-
-    ask: Ask
-    rows: FitRows
-    trial: Trial
-    memory: RowMemory
-    """Sketches of all rows, so that later certificates can refuse them."""
-
-
-@dataclass(frozen=True, eq=False)
 class Fitted:
     """What a fit leaves behind, for an estimator to keep."""
 
@@ -57,6 +44,7 @@ class Fitted:
     settings: dict[str, Any]
     """The values in use of the parameters that may be automatic."""
     memory: RowMemory
+    """Sketches of all rows, so that later certificates can refuse them."""
     rows_digest: str
     """Identifies the rows for a fit that continues this one."""
     calibration_error: float | None
@@ -68,35 +56,37 @@ class Fitted:
 
 def fit(X: Any, y: Any, sample_weight: Any, ask: Ask, watcher: Watcher) -> Fitted:
     """Learn from rows as ``ask`` says; ``watcher`` follows the rounds."""
+    # opened once: nothing below it speaks of threads or GPUs
     with machine(ask.device, ask.n_jobs, X):
-        ready = prepare(X, y, sample_weight, ask)
-        watcher.begins(ready.rows)
+        trial, memory = prepare(X, y, sample_weight, ask)
+        watcher.begins(trial.rows)
         try:
-            outcome = race(ready.trial, watcher)
-            run = refit(ready.trial, outcome, watcher) if ready.trial.refits else outcome.run
-            return finish(ready, outcome.recipe, run, outcome.calibration)
+            outcome = race(trial, watcher)
+            run = refit(trial, outcome, watcher) if trial.refits else outcome.run
+            return finish(trial, memory, outcome.recipe, run, outcome.calibration)
         except KeyboardInterrupt as interrupt:
-            # nothing is lost that Ctrl-C came too late to prevent: the leading run is a model, too
+            # hours of boosting are not lost: the leading run is a model, too
             if watcher.leader is None or not watcher.leader[1].done:
                 raise
             recipe, run = watcher.leader
             run.stopped = StopReason(Stop.INTERRUPTED)
-            return replace(finish(ready, recipe, run), interrupt=interrupt)
+            return replace(finish(trial, memory, recipe, run), interrupt=interrupt)
 
 
-def prepare(X: Any, y: Any, sample_weight: Any, ask: Ask) -> Preparation:
+def prepare(X: Any, y: Any, sample_weight: Any, ask: Ask) -> tuple[Trial, RowMemory]:
     """Divide and read the rows, and plan what is run on which of them."""
     X = ask.columns.divisible(X)
-    division = held_out(X, y, sample_weight, ask.certifying, ask.seed)  # before all learning
-    schema, table = Schema.learn(division.X, ask.columns)  # of rows that may be learned from
+    # The theorem on held-out rows needs a model that does not depend on them. They leave before
+    # anything is learned, since even the levels of a category would be a look at them.
+    division = held_out(X, y, sample_weight, ask.certifying, ask.seed)
+    schema, table = Schema.learn(division.X, ask.columns)
     rows = read(division, schema, table, sample_weight, ask)
     recipe = ask.chooser.recipe(rows, ask)  # what the user set, else the table of settings
     refuse(recipe.booster, rows)
     if table.entries is not None and not recipe.learner.sparse:
         warn_of_dense(table)
-    rows = hold_for_calibration(rows, ask)
-    trial = plan(rows, recipe, ask)
-    return Preparation(ask, rows, trial, remember(X, table, division, trial, ask))
+    trial = plan(hold_for_calibration(rows, ask), recipe, ask)
+    return trial, remember(X, table, division, trial)
 
 
 def read(division: Division, schema: Schema, table: Table, sample_weight: Any, ask: Ask) -> FitRows:
@@ -108,36 +98,40 @@ def read(division: Division, schema: Schema, table: Table, sample_weight: Any, a
         learn, classes = read_examples(table, division.y, weights, ask.class_weight)
     learn = replace(learn, numbers=division.rows, copies=division.number)
     rows = FitRows(schema, learn, classes)
-    apart = division.apart
-    if apart is not None:
-        apart = replace(apart, weighted=learn.weights is not None)
-    sets = []
-    for given in ask.validation_sets:
-        X = ask.columns.divisible(given.X)
-        if apart is not None:
-            from pacboost.fit.shared_rows import without_shared
-
-            apart = without_shared(schema, apart, X)
-        sets.append((given.name, read_validation(X, given.y, rows, ask)))
-    first = sets[0][1] if sets else None
-    return replace(rows, validate=first, certify=apart, measured=tuple(sets[1:]))
+    if division.apart is not None:
+        # certificates count rows alike, and say so where the fit has weighed them
+        apart = replace(division.apart, weighted=learn.weights is not None)
+        rows = replace(rows, certify=apart)
+    for validation_set in ask.validation_sets:
+        rows = with_validation(rows, validation_set, ask)
+    return rows
 
 
-def read_validation(X: Any, y: Any, rows: FitRows, ask: Ask) -> LabelledRows:
+def with_validation(rows: FitRows, validation_set: ValidationSet, ask: Ask) -> FitRows:
     """Read validation rows by the schema and the classes of the rows learned from."""
+    name, X, y = validation_set.name, ask.columns.divisible(validation_set.X), validation_set.y
+    if rows.certify is not None:
+        from pacboost.fit.shared_rows import without_shared
+
+        # validation rows choose the number of rounds, so they may not certify it as well
+        rows = replace(rows, certify=without_shared(rows.schema, rows.certify, X))
     table = rows.schema.read(X)
     if ask.predicts_numbers:
-        return read_numbers(table, y, name="y_val")
-    return label_rows(table, y, rows.classes, "y_val", several=rows.has_several_labels)
+        labelled = read_numbers(table, y, name="y_val")
+    else:
+        labelled = label_rows(table, y, rows.classes, "y_val", several=rows.has_several_labels)
+    if rows.validate is None:  # the first set stops the run
+        return replace(rows, validate=labelled)
+    return replace(rows, measured=(*rows.measured, (name, labelled)))
 
 
 def refuse(booster: Booster[Any], rows: FitRows) -> None:
     """Raise if the booster cannot learn these labels or numbers."""
+    # one sign a row is all that most boosters weigh; these two weigh every pair of row and label
     if rows.has_several_labels and booster.multiclass not in ("mh", "pairs"):
         raise ParameterError(
             f"y holds several labels a row, and {booster.name} with multiclass="
-            f"{booster.multiclass!r} takes one; use booster='adaboost' with "
-            "multiclass='mh'",
+            f"{booster.multiclass!r} takes one; use booster='adaboost' with multiclass='mh'",
             parameter="y",
         )
     validation = [] if rows.validate is None else [rows.validate]
@@ -148,37 +142,44 @@ def refuse(booster: Booster[Any], rows: FitRows) -> None:
 
 def hold_for_calibration(rows: FitRows, ask: Ask) -> FitRows:
     """Hold rows back for a calibration curve, if one is asked for."""
-    if ask.calibrate in (None, AUTO):
+    if ask.calibrate in (None, AUTO):  # the slope of AUTO comes from a trial, and costs no rows
         return rows
     if rows.has_several_labels:
         raise ParameterError(
             "calibrate is for one label a row; set calibrate=None", parameter="calibrate"
         )
     share = real_number("validation_fraction", ask.validation_fraction)
-    learn, held = split_by_class(rows.learn, "validation_fraction", share, ask.seed + CALIBRATE)
-    return replace(rows, learn=learn, calibrate=held)
+    # a seed of its own: rows that chose the number of rounds would make probabilities too steep
+    seed = ask.seed + CALIBRATE
+    learn, calibrate = split_by_class(rows.learn, "validation_fraction", share, seed)
+    return replace(rows, learn=learn, calibrate=calibrate)
 
 
-def remember(X: Any, table: Table, division: Division, trial: Trial, ask: Ask) -> RowMemory:
+def remember(X: Any, table: Table, division: Division, trial: Trial) -> RowMemory:
     """Sketch all rows that the fit uses, certifying ones included."""
-    assert trial.rows is not None
-    schema, sets = trial.rows.schema, ask.validation_sets
-    if schema.text is not None:
-        texts = [X, *(ask.columns.divisible(given.X) for given in sets)]
-        return RowMemory([schema.comparable(rows) for rows in texts])
+    # by rows as they came: calibration and trials have divided those of the trial
+    rows, ask = trial.rows, trial.ask
+    if rows.schema.text is not None:
+        # the words of a vocabulary lose what the other words were, so whole texts are hashed
+        texts = [
+            X,
+            *(ask.columns.divisible(validation_set.X) for validation_set in ask.validation_sets),
+        ]
+        return RowMemory([rows.schema.comparable(lines) for lines in texts])
     tables = [table]
-    if trial.held is not None and not trial.is_drawn:
-        tables.append(trial.held.table)
+    if trial.validation is not None and not trial.is_drawn:
+        tables.append(trial.validation.table)
     if division.apart is not None:
-        tables.append(schema.read(division.apart.X))
-    return RowMemory([*tables, *(rows.table for _, rows in trial.rows.measured)])
+        # they choose nothing in this fit, but a second certificate by them would repeat the first
+        tables.append(rows.schema.read(division.apart.X))
+    return RowMemory([*tables, *(further.table for _, further in rows.measured)])
 
 
 def finish(
-    ready: Preparation, recipe: Recipe, run: Run, slope: Calibration | None = None
+    trial: Trial, memory: RowMemory, recipe: Recipe, run: Run, slope: Calibration | None = None
 ) -> Fitted:
     """Turn the rounds of a run into a model, and certify it."""
-    ask, rows = ready.ask, ready.rows
+    ask, rows = trial.ask, trial.rows
     curve, error = calibrated(rows, run, ask)
     model = replace(model_of(rows, recipe, run), calibration=curve or slope)
     if not ask.predicts_numbers:  # a number is never simply right or wrong
@@ -186,7 +187,7 @@ def finish(
     return Fitted(
         model,
         recipe.settings(),
-        ready.memory,
+        memory,
         rows_digest(run, rows, looks=ask.warm_start),
         error,
         () if ask.predicts_numbers else little_use(run, rows.classes),
@@ -196,6 +197,7 @@ def finish(
 def model_of(rows: FitRows, recipe: Recipe, run: Run) -> Model:
     """Return the model of the rounds done so far."""
     sample, counts, vote = run.sample, None, run.vote()
+    # a map of a pair is centred at 0 over the training rows, which a saved model does not have
     if recipe.pairs is not None and recipe.interactions:
         pairs = [group for group in run.learner.interactions if len(group) == 2]  # type: ignore[attr-defined]
         counts = Counts.of(sample, sorted({j for pair in pairs for j in pair}))
@@ -215,10 +217,10 @@ def calibrated(rows: FitRows, run: Run, ask: Ask) -> tuple[Calibration | None, f
 
     The error is measured on halves of those rows that did not take part in the fit.
     """
-    held = rows.calibrate
-    if held is None or rows.classes.size == 1 or ask.calibrate is None:
+    apart = rows.calibrate
+    if apart is None or rows.classes.size == 1 or ask.calibrate is None:
         return None, None
-    scores, labels = run.vote().scores(held.table), held.classes()
+    scores, labels = run.vote().scores(apart.table), apart.classes()
     method = curve_for(ask.calibrate, labels.size)
-    error = calibration.crossed_error(method, scores, labels, held.weights)
-    return calibration.fit(method, scores, labels, held.weights), error
+    error = calibration.crossed_error(method, scores, labels, apart.weights)
+    return calibration.fit(method, scores, labels, apart.weights), error

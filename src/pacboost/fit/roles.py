@@ -4,9 +4,7 @@ Certifying rows are drawn first, before anything is learned, and nothing but the
 ever looks at them. Which rows they are follows from the number of rows (or of groups, or from their
 order in time), from which of them are one example, and from the seed: never from labels. The rows
 that are left are divided class by class into those that are boosted on, those that validate, and
-those that calibrate.
-
-How many rows have each role is in fit/role_sizes.py.
+those that calibrate. How many rows have each role is in fit/role_sizes.py.
 """
 
 from __future__ import annotations
@@ -24,11 +22,9 @@ from pacboost.samples.same_example import REPEATS, Examples, warn_uncounted
 
 Rows = NDArray[np.intp]
 
+# Added to the seed of a fit to draw the rows that certify, and those that calibrate. Validation
+# rows are drawn by the seed itself, so that each role gets rows independent of the others.
 CERTIFY, CALIBRATE = 1, 2
-"""Added to the seed of a fit to draw the rows that certify, and those that calibrate.
-
-Validation rows are drawn by the seed itself, so that each role gets rows independent of the others.
-"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +83,7 @@ def divide(examples: Examples, ask: RolesAsk) -> Roles:
         learn, certify = draw(examples.count, ask.share_name, ask.share, ask.seed)
         roles = Roles(learn, certify[:0], certify)
     learn, validate, certify = map(examples.rows_of, (roles.learn, roles.validate, roles.certify))
+    # theorems count independent draws: copies of one example are one draw, and one mistake
     counted = examples.once(certify)
     warn_uncounted(certify.size - counted.size, certify.size, REPEATS)
     return Roles(learn, validate, counted, examples)
@@ -109,10 +106,13 @@ def _by_time(times: Rows, ask: RolesAsk) -> Roles:
 
     Rows of one moment stay together, so that whatever is learned from is earlier.
     """
+    # the latest rows are not drawn by chance: Hoeffding's bound holds for martingales, too
+    # (docs/proofs/dependent.md), and one look spends all of delta
     certify = certifying_rows(times.size, ask.epsilon, ask.delta, holdout.hoeffding, 1)
     order = np.argsort(times, kind="stable")[::-1]
     if certify:
         first = times[order[certify - 1]]
+        # a moment is not cut: all of it certifies, or if that doubles the number, none of it
         later, also = (int(np.count_nonzero(rows)) for rows in (times > first, times >= first))
         certify = also if also <= 2 * certify or not later else later
         if 2 * certify > times.size:
@@ -126,8 +126,11 @@ def _by_time(times: Rows, ask: RolesAsk) -> Roles:
 def _by_groups(groups: Rows, ask: RolesAsk) -> Roles:
     """Give whole groups one role; how many certify depends on the number of groups alone."""
     number = int(groups.max()) + 1
-    bound = holdout.chernoff_kl
-    certify = certifying_rows(number, ask.epsilon, ask.delta, bound, 1, LARGEST_SHARE)
+    # rows of a group depend on each other, so that a group is one draw, whose share of mistakes
+    # lies between 0 and 1: the binomial tail does not bound such means, kl does
+    certify = certifying_rows(
+        number, ask.epsilon, ask.delta, holdout.chernoff_kl, looks=1, share=LARGEST_SHARE
+    )
     order = np.random.default_rng(ask.seed).permutation(number)
     chosen = _roles(order[certify:], order[:certify])
     learn, validate, certifying = (
@@ -137,22 +140,22 @@ def _by_groups(groups: Rows, ask: RolesAsk) -> Roles:
     return Roles(learn, validate, certifying, groups=groups)
 
 
-def _roles(known: Rows, certify: Rows, *, validated: bool = True) -> Roles:
-    validate = validation_rows(known.size) if validated else 0
-    return Roles(np.sort(known[validate:]), np.sort(known[:validate]), np.sort(certify))
+def _roles(others: Rows, certify: Rows, *, validated: bool = True) -> Roles:
+    validate = validation_rows(others.size) if validated else 0
+    return Roles(np.sort(others[validate:]), np.sort(others[:validate]), np.sort(certify))
 
 
 def draw(rows: int, name: str, share: float, seed: int) -> tuple[Rows, Rows]:
     """Draw which rows are held back, by their number alone; give the others first."""
-    held = round(rows * share) if 0 < share < 1 else 0
-    if not 0 < held < rows:
+    count = round(rows * share) if 0 < share < 1 else 0
+    if not 0 < count < rows:
         raise ParameterError(
             f"{name} is {share} and there are {rows} rows; it must lie in (0, 1) and "
             "leave at least 1 sample on both sides",
             parameter=name,
         )
     order = np.random.default_rng(seed).permutation(rows)
-    return np.sort(order[held:]), np.sort(order[:held])
+    return np.sort(order[count:]), np.sort(order[:count])
 
 
 def split_by_class(
@@ -165,23 +168,25 @@ def split_by_class(
     Certificates need a share of all rows instead: they count on rows held back by chance alone.
     """
     if examples.copies is None:
-        held = _held_back(examples.classes(), name, share, seed)
+        is_held = _held_back(examples.classes(), name, share, seed)
     else:
+        # a copy among the rows boosted on would make validation rows look easier than new rows are
         _, first, place = np.unique(examples.copies, return_index=True, return_inverse=True)
-        held = _held_back(examples.classes()[first], name, share, seed)[place]
-    return examples.divided(held)
+        is_held = _held_back(examples.classes()[first], name, share, seed)[place]
+    return examples.divided(is_held)
 
 
 def _held_back(classes: NDArray[np.int64], name: str, share: float, seed: int) -> NDArray[np.bool_]:
-    held = np.zeros(classes.size, dtype=np.bool_)
+    is_held = np.zeros(classes.size, dtype=np.bool_)
     counts = np.bincount(classes)
+    # at least one row of each class on either side, where it has two
     quota = np.floor(counts * share + 0.5).astype(np.int64) if 0 < share < 1 else counts * 0
     quota = np.minimum(np.maximum(quota, counts > 1), np.maximum(counts - 1, 0))
     if not 0 < share < 1 or not quota.any():
-        held[draw(classes.size, name, share, seed)[1]] = True
-        return held
+        is_held[draw(classes.size, name, share, seed)[1]] = True
+        return is_held
     order = np.random.default_rng(seed).permutation(classes.size)
     order = order[np.argsort(classes[order], kind="stable")]
     place = np.arange(order.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    held[order[place < quota[classes[order]]]] = True
-    return held
+    is_held[order[place < quota[classes[order]]]] = True
+    return is_held

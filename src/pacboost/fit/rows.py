@@ -41,13 +41,13 @@ class LabelledRows:
 
     def take(self, rows: NDArray[np.intp]) -> LabelledRows:
         """Return some of the rows."""
-        known: dict[str, Any] = {
+        fields: dict[str, Any] = {
             name: None if (values := getattr(self, name)) is None else values[rows]
             for name in ("weights", "labels", "targets", "copies")
         }
         numbers = rows if self.numbers is None else self.numbers[rows]
         return replace(
-            self, table=self.table.take(rows), signs=self.signs[rows], numbers=numbers, **known
+            self, table=self.table.take(rows), signs=self.signs[rows], numbers=numbers, **fields
         )
 
     def divided(self, held: NDArray[np.bool_]) -> tuple[LabelledRows, LabelledRows]:
@@ -69,6 +69,7 @@ class LabelledRows:
         """The number of each row's class, for holding rows back class by class."""
         if self.labels is not None:
             return self.labels
+        # numbers have no classes; of several labels too many combinations are rare
         if self.targets is not None or self.signs.shape[1] > 1:
             return np.zeros(self.n_rows, dtype=np.int64)
         return (self.signs[:, 0] > 0).astype(np.int64)
@@ -83,8 +84,9 @@ def training_sample(
     bins_from: LabelledRows | None = None,
 ) -> Sample:
     """Bin the rows if the learner reads codes, and refuse them if no two can be told apart."""
-    seen = examples if bins_from is None else bins_from
-    bins = fit_bins(seen.table, max_bins, seen.weights) if codes else None
+    # a refit that takes rules over from a trial needs the trial's bins, since rules speak of bins
+    binned = examples if bins_from is None else bins_from
+    bins = fit_bins(binned.table, max_bins, binned.weights) if codes else None
     base = np.ones(1) if examples.weights is None else examples.weights
     sample = Sample(
         examples.table,
@@ -124,6 +126,7 @@ def has_one_target(sample: Sample) -> bool:
 
 
 def _refuse_constant(sample: Sample) -> None:
+    # a fit of constant columns would succeed, and answer the larger class whatever it is asked
     if sample.bins is None or any(thresholds.size for thresholds in sample.bins.thresholds):
         return
     if sample.codes is not None and np.ptp(sample.codes, axis=1).any():

@@ -12,6 +12,7 @@ from sklearn.utils.validation import _num_samples
 from pacboost.errors import DataError
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame, open_frame
+from pacboost.sources.explained_errors import refuse_masked
 from pacboost.sources.table import Table
 
 Rows = NDArray[np.intp]
@@ -27,6 +28,7 @@ def number_of_rows(X: Any) -> int:
         return X.n_rows
     if isinstance(X, str | bytes) or getattr(X, "ndim", 2) == 0:
         raise DataError(f"X is a single {type(X).__name__}; give a table of rows and columns")
+    refuse_masked(X, "X")  # before some of the rows are taken, which drops the mask
     shape = getattr(X, "shape", ())
     if sparse.issparse(X) and len(shape) != 2:
         raise DataError(f"X has shape {shape}; sparse rows need two dimensions")

@@ -12,28 +12,27 @@ from sklearn.utils.validation import column_or_1d
 from pacboost.errors import DataError, OneClassWarning, warn
 from pacboost.kernels.runtime.threads import ROWS_PER_SPAN, each_rows
 from pacboost.numerics.same_bits import mean
-from pacboost.sources.explained_errors import checked_by_scikit_learn, odd_value, refuse_text, shown
+from pacboost.sources.explained_errors import (
+    checked_by_scikit_learn,
+    odd_value,
+    refuse_masked,
+    refuse_text,
+    shown,
+)
 from pacboost.sources.levels import is_unicode, refuse_unsaved_labels
 
-# Labels that are whole numbers close to each other: many of them are numbered by counting.
-#
-# To sort ten million labels takes a second, to count them a hundredth of it.
-
-ROWS_WORTH_COUNTING = 100_000
-MOST_APART = 256
-"""Labels further apart than this are sorted."""
+MIN_ROWS_TO_COUNT, MAX_LABEL_SPAN = 100_000, 256
+"""From so many rows on, whole labels that lie closer together are numbered by counting: to sort ten
+million labels takes a second, to count them a hundredth of it."""
+MAX_TARGET = 1e100
 
 
 def lowest_label(labels: NDArray[Any]) -> int | None:
-    """Return the lowest of many whole numbers that lie close together; None for any other labels.
-
-    >>> lowest_label(np.array([7, 8] * 100_000)), lowest_label(np.array([7, 8]))
-    (7, None)
-    """
-    if labels.ndim != 1 or labels.size < ROWS_WORTH_COUNTING or labels.dtype.kind not in "biuf":
+    """Return the lowest of many whole labels that lie close together; None for any others."""
+    if labels.ndim != 1 or labels.size < MIN_ROWS_TO_COUNT or labels.dtype.kind not in "biuf":
         return None
     low, high = _ends(labels)
-    if not (np.isfinite(low) and np.isfinite(high)) or float(high) - float(low) >= MOST_APART:
+    if not (np.isfinite(low) and np.isfinite(high)) or float(high) - float(low) >= MAX_LABEL_SPAN:
         return None
     if max(abs(float(low)), abs(float(high))) >= 2**53:
         return None
@@ -43,12 +42,7 @@ def lowest_label(labels: NDArray[Any]) -> int | None:
 
 
 def number_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer]]:
-    """Return the classes, ascending, and the number of each label's class: as numpy.unique does.
-
-    >>> classes, numbers = number_classes(np.array([7, 9] * 100_000))
-    >>> classes.tolist(), numbers[:3].tolist()
-    ([7, 9], [0, 1, 0])
-    """
+    """Return the classes, ascending, and the number of each label's class: as numpy.unique does."""
     low = lowest_label(labels)
     if low is None:
         return np.unique(labels, return_inverse=True)
@@ -56,27 +50,27 @@ def number_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integ
     wide = np.int64 if labels.dtype.kind in "bu" else labels.dtype
 
     def count(first: int, last: int) -> None:
-        part, own = labels[first:last], places[first:last]
-        np.subtract(part, part.dtype.type(low), out=own, dtype=wide, casting="unsafe")
+        part, numbers = labels[first:last], places[first:last]
+        np.subtract(part, part.dtype.type(low), out=numbers, dtype=wide, casting="unsafe")
 
     each_rows(count, labels.size)
     last = int(_ends(places)[1])
     if last > 1:
         counts = sum(np.bincount(part, minlength=last + 1) for part in _parts(places))
-    found = np.arange(last + 1) if last < 2 else np.flatnonzero(counts)
-    classes = (found + low).astype(labels.dtype)
-    if found[-1] == found.size - 1:  # no number between them is missing
+    used = np.arange(last + 1) if last < 2 else np.flatnonzero(counts)
+    classes = (used + low).astype(labels.dtype)
+    if used[-1] == used.size - 1:  # no number between them is missing
         return classes, places
-    ranks = np.zeros(MOST_APART, dtype=np.uint8)
-    ranks[found] = np.arange(found.size)
+    ranks = np.zeros(MAX_LABEL_SPAN, dtype=np.uint8)
+    ranks[used] = np.arange(used.size)
     return classes, ranks[places]
 
 
 def _ends(labels: NDArray[Any]) -> tuple[Any, Any]:
     """Return the lowest and the highest label."""
-    found: list[tuple[Any, Any]] = []
-    each_rows(lambda i, j: found.append((labels[i:j].min(), labels[i:j].max())), labels.size)
-    lows, highs = zip(*found, strict=True)
+    ends: list[tuple[Any, Any]] = []
+    each_rows(lambda i, j: ends.append((labels[i:j].min(), labels[i:j].max())), labels.size)
+    lows, highs = zip(*ends, strict=True)
     return np.min(lows), np.max(highs)
 
 
@@ -90,9 +84,6 @@ def _are_whole(part: NDArray[Any]) -> bool:
     return bool((whole == part).all() and not np.signbit(part[part == 0]).any())
 
 
-MOST_TARGET = 1e100
-
-
 def read_labels(y: Any, rows: int, *, several: bool = False) -> NDArray[Any]:
     """Check labels: one per row, none missing.
 
@@ -101,6 +92,7 @@ def read_labels(y: Any, rows: int, *, several: bool = False) -> NDArray[Any]:
     if y is None:
         raise DataError("this classifier requires y to be passed, but the target y is None")
     refuse_text(y, "y")
+    refuse_masked(y, "y")
     # Labels that are missing are looked for below.
     with np.errstate(invalid="ignore"), checked_by_scikit_learn():
         matrix = several and is_multilabel(y)
@@ -116,13 +108,9 @@ def read_labels(y: Any, rows: int, *, several: bool = False) -> NDArray[Any]:
     else:
         with checked_by_scikit_learn():
             labels = column_or_1d(y, warn=True)
-    if labels.shape[0] != rows:
-        raise DataError(
-            f"X has {rows} rows but y has {labels.shape[0]}; they must have equal length"
-        )
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        what = "NaN" if np.isnan(labels).any() else "infinity"
-        raise DataError(f"Input y contains {what}. Every row needs a label: drop the others.")
+    _check_length(labels, rows, "y")
+    if labels.dtype.kind == "f":
+        _check_finite(labels, "y", "label")
     if labels.dtype.kind == "O" and any(_is_absent(label) for label in labels):
         raise DataError("y holds missing labels (None or NaN); drop those rows")
     if labels.dtype.kind in "OU":
@@ -155,16 +143,14 @@ def read_targets(y: Any, rows: int, name: str = "y") -> NDArray[np.float64]:
     if y is None:
         raise DataError("this regressor requires y to be passed, but the target y is None")
     refuse_text(y, name)
+    refuse_masked(y, name)
     try:
         values = column_or_1d(y, warn=True)
     except ValueError as problem:
         raise DataError(
             f"{problem} {name} has to hold one number a row; fit one regressor for each column"
         ) from problem
-    if values.shape[0] != rows:
-        raise DataError(
-            f"X has {rows} rows but {name} has {values.shape[0]}; they must have equal length"
-        )
+    _check_length(values, rows, name)
     if values.dtype.kind == "O" and any(_is_absent(value) for value in values):
         raise DataError(f"{name} holds missing values (None or NaN); drop those rows")
     try:
@@ -175,16 +161,29 @@ def read_targets(y: Any, rows: int, name: str = "y") -> NDArray[np.float64]:
         raise DataError(
             f"{name} has to hold numbers ({problem}). To predict classes, take BoostClassifier"
         ) from problem
-    if not np.isfinite(targets).all():
-        what = "NaN" if np.isnan(targets).any() else "infinity"
-        raise DataError(f"Input {name} contains {what}. Every row needs a number: drop the others.")
+    _check_finite(targets, name, "number")
     worst = float(targets[np.abs(targets).argmax()])
-    if worst and not 1 / MOST_TARGET <= abs(worst) <= MOST_TARGET:
+    if worst and not 1 / MAX_TARGET <= abs(worst) <= MAX_TARGET:
         raise DataError(
-            f"the largest number in {name} is {worst:g}; between {1 / MOST_TARGET:g} and "
-            f"{MOST_TARGET:g} their squares can be added up. Rescale them, or predict logarithms"
+            f"the largest number in {name} is {worst:g}; between {1 / MAX_TARGET:g} and "
+            f"{MAX_TARGET:g} their squares can be added up. Rescale them, or predict logarithms"
         )
     return targets
+
+
+def _check_length(values: NDArray[Any], rows: int, name: str) -> None:
+    if len(values) != rows:
+        raise DataError(
+            f"X has {rows} rows but {name} has {len(values)}; they must have equal length"
+        )
+
+
+def _check_finite(values: NDArray[Any], name: str, needed: str) -> None:
+    if not np.isfinite(values).all():
+        what = "NaN" if np.isnan(values).any() else "infinity"
+        raise DataError(
+            f"Input {name} contains {what}. Every row needs a {needed}: drop the others."
+        )
 
 
 def _is_absent(label: Any) -> bool:
@@ -219,18 +218,18 @@ def read_weights(weights: Any, rows: int) -> NDArray[np.float64] | None:
     """Check weights: one per row, finite, not negative, not all zero; None if all are equal."""
     if weights is None:
         return None
+    refuse_masked(weights, "sample_weight")
     try:
         values = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as problem:
-        said = odd_value(weights, "sample_weight", text=True)
-        said = said or f"sample_weight is {shown(weights)}"
-        raise DataError(f"{said}; give one number, 0 or more, for every row") from problem
+        odd = odd_value(weights, "sample_weight", text=True)
+        odd = odd or f"sample_weight is {shown(weights)}"
+        raise DataError(f"{odd}; give one number, 0 or more, for every row") from problem
     if values.ndim == 0:
         values = np.full(rows, float(values))
     if values.ndim != 1:
         raise DataError(f"Sample weights must be 1D array or scalar; got shape {values.shape}")
-    if values.size != rows:
-        raise DataError(f"X has {rows} rows but sample_weight has {values.size}")
+    _check_length(values, rows, "sample_weight")
     if not np.isfinite(values).all():
         raise DataError("sample_weight holds NaN or infinity; weights have to be finite")
     if (values < 0).any():
@@ -257,8 +256,8 @@ def weight_of_a_row(weights: NDArray[np.float64]) -> float:
     >>> weight_of_a_row(np.array([0.0, 1.0, 4.0])), weight_of_a_row(np.array([0.0, 0.5, 1.5]))
     (1.0, 1.0)
     """
-    known = weights[weights > 0]
-    return 1.0 if bool((known == np.rint(known)).all()) else mean(known)
+    positive = weights[weights > 0]
+    return 1.0 if bool((positive == np.rint(positive)).all()) else mean(positive)
 
 
 def one_class_warning(classes: NDArray[Any], lacks: str = "") -> OneClassWarning:

@@ -11,19 +11,19 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.errors import DataError
-from pacboost.fit.ask import AUTO, REFIT, Ask, Earlier, FitRows, Stopping, spared_share
+from pacboost.fit.ask import AUTO, REFIT, Ask, FitRows, spared_share
 from pacboost.fit.continuing import go_on
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.roles import split_by_class
 from pacboost.fit.rows import LabelledRows, has_one_class, training_sample, validation_sample
 from pacboost.fit.settings import (
+    MANY_ROWS,
     MAX_TRIAL_ROWS,
     MIN_REFIT_SHARE,
     MORE_ROUNDS,
@@ -33,7 +33,6 @@ from pacboost.fit.settings import (
     ramp,
 )
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.vote import Vote
 from pacboost.learners.learner import FunctionLearner
 from pacboost.models import calibration
 from pacboost.models.calibration import TEMPERATURE, Calibration
@@ -47,35 +46,28 @@ from pacboost.training.run.loop import Run
 class Trial:
     """The first recipe of a fit, the rows that it may use, and what may follow."""
 
+    ask: Ask
+    rows: FitRows
     recipe: Recipe
-    everyone: LabelledRows
     learn: LabelledRows
-    held: LabelledRows | None
-    """Validation rows, if any."""
-    stopping: Stopping
-    classes: NDArray[Any]
-    max_bins: int
-    seed: int
-    quality: str = "auto"
+    """The rows that candidates are boosted on."""
+    validation: LabelledRows | None
+    """The rows that they are measured on, if any."""
     refits: bool = False
     """Whether all rows are boosted on in the end, those held back included."""
+    is_drawn: bool = False
+    """Whether the validation rows were drawn to choose between candidates."""
     repeat_share: float = 0.0
     """The share of rows that further trials of quality="best" hold back; 0 for no such trials."""
     trusted: float = 0.0
     """How far a slope that held-back rows find is trusted, from 0 to 1."""
-    kept_share: float = 0.0
-    """The share of the first run's rounds that the run on all rows begins with."""
     bins_from: LabelledRows | None = None
     """Other rows that give the bins, if any."""
-    is_drawn: bool = False
-    """Whether the validation rows were drawn to choose between candidates."""
-    rows: FitRows | None = None
-    """All rows by their roles, where an earlier fit is continued."""
-    earlier: Earlier | None = None
 
     def stages(self) -> Sequence[TrialStage]:
         """Return what is compared with the best so far, one stage after the other."""
-        return (LargerTrees(), LinesFirst(self.everyone, self.quality)) if self.refits else ()
+        # without a refit, rows that chose between candidates would be lost to learning
+        return (LargerTrees(), LinesFirst()) if self.refits else ()
 
 
 def plan(rows: FitRows, recipe: Recipe, ask: Ask) -> Trial:
@@ -83,60 +75,56 @@ def plan(rows: FitRows, recipe: Recipe, ask: Ask) -> Trial:
 
     Where a trial has something to choose, it draws its rows; else early stopping does.
     """
-    everyone, tried = rows.learn, recipe.tried
-    usual = _settings_of_trial(rows, recipe, ask)
-    parts = None
-    if usual is not None and _has_a_choice(usual, recipe.rounds, ask):
-        parts = hold_back(everyone, ask.seed, ask.validates)
-        if parts is None and not ask.sets_rounds:  # nothing stops it
-            recipe = replace(recipe, rounds=usual.n_estimators)
-    learn, held = parts or _held_to_stop(rows, ask, tried)
-    if everyone.targets is None:
-        least = _least_rounds(rows, recipe, ask, None if parts is None else usual)
-        recipe = replace(recipe, least=least)
-    refits = rows.validate is None and held is not None and _refits(everyone.n_rows, ask)
-    if parts is not None:
-        refits = parts[1].n_rows >= MIN_REFIT_SHARE * everyone.n_rows
-    if everyone.targets is not None:
-        repeat_share = ask.held_share(everyone.n_rows, tried) if refits else 0.0
+    everyone, settings, drawn = rows.learn, _settings_of_trial(rows, recipe, ask), None
+    if settings is not None and _has_a_choice(settings, recipe.rounds, ask):
+        drawn = hold_back(everyone, ask.seed, ask.validates)
+        # a class is too rare to be measured: nothing would stop the maximum number of rounds
+        if drawn is None and not ask.sets_rounds:
+            recipe = replace(recipe, rounds=settings.n_estimators)
+    if drawn is not None:
+        learn, validation = drawn
+        # 100,000 rows, a tenth of them held back, gain 1.7 % of log loss by a second fit, for twice
+        # the time; from 200,000 rows on, the trial is the fit (docs/decisions/0028)
+        refits = drawn[1].n_rows >= MIN_REFIT_SHARE * everyone.n_rows
     else:
-        repeat_share = 0.0 if usual is None else trial_share(everyone)
+        learn, validation = _held_to_stop(rows, ask, recipe.tried)
+        held_back = validation is not None and rows.validate is None
+        refits = held_back and _refits(everyone.n_rows, ask)
+    if ask.predicts_numbers:
+        repeat_share = ask.held_share(everyone.n_rows, recipe.tried) if refits else 0.0
+    else:
+        repeat_share = 0.0 if settings is None else trial_share(everyone)
+        least = _least_rounds(rows, recipe, ask, None if drawn is None else settings)
+        recipe = replace(recipe, least=least)
     return Trial(
+        ask,
+        rows,
         recipe,
-        everyone,
         learn,
-        held,
-        ask.stopping,
-        rows.classes,
-        ask.max_bins,
-        ask.seed,
-        ask.quality,
+        validation,
         refits=refits,
+        is_drawn=drawn is not None,
         repeat_share=repeat_share,
-        trusted=usual.trusted if usual is not None and ask.calibrate == AUTO else 0.0,
-        # between few rows and many, a regressor's refit begins with some rounds of the first run
-        kept_share=ramp(everyone.n_rows) if ask.predicts_numbers and ask.is_auto else 0.0,
-        is_drawn=parts is not None,
-        rows=rows,
-        earlier=ask.earlier,
+        trusted=settings.trusted if settings is not None and ask.calibrate == AUTO else 0.0,
     )
 
 
 def _settings_of_trial(rows: FitRows, recipe: Recipe, ask: Ask) -> Settings | None:
     """Return the automatic values of a trial; None where validation rows take its place."""
-    usual = recipe.usual if rows.validate is None else None
-    if usual is None or ask.early_stopping:
-        return usual
-    # of many rows, a slope is not worth it
-    return replace(usual, trusted=usual.trusted * (1 - ramp(rows.learn.n_rows)))
+    settings = recipe.usual if rows.validate is None else None
+    if settings is None or ask.early_stopping:
+        return settings
+    # with fixed rounds a trial finds the slope alone, which is not worth its time on many rows
+    return replace(settings, trusted=settings.trusted * (1 - ramp(rows.learn.n_rows)))
 
 
-def _has_a_choice(usual: Settings, rounds: int, ask: Ask) -> bool:
+def _has_a_choice(settings: Settings, rounds: int, ask: Ask) -> bool:
     """Check whether a trial has something to choose: the number of rounds, or the slope."""
-    if not usual.tried or ask.early_stopping not in (AUTO, False):
+    # True, "refit" and a patience ask for early stopping, which holds its own rows back
+    if not settings.tried or ask.early_stopping not in (AUTO, False):
         return False
-    slope = ask.calibrate == AUTO and usual.trusted > 0
-    return slope or (ask.is_auto and rounds > usual.least)
+    slope = ask.calibrate == AUTO and settings.trusted > 0
+    return slope or (ask.is_auto and rounds > settings.least)
 
 
 def _held_to_stop(
@@ -153,18 +141,22 @@ def _held_to_stop(
     return split_by_class(rows.learn, "validation_fraction", share, ask.seed)
 
 
-def _least_rounds(rows: FitRows, recipe: Recipe, ask: Ask, tried: Settings | None) -> int:
-    """Return how many rounds are kept whatever held-back rows say; ``tried`` if by a trial."""
+def _least_rounds(rows: FitRows, recipe: Recipe, ask: Ask, drawn: Settings | None) -> int:
+    """Return how many rounds are kept whatever held-back rows say; ``drawn`` if by a trial."""
     if ask.is_auto and rows.validate is None:
-        if tried is not None:
-            return min(tried.least, recipe.rounds)
+        if drawn is not None:
+            return min(drawn.least, recipe.rounds)
+        # few held-back rows are mostly noise: the fewer they are, the more rounds are kept
         return math.ceil((1 - spared_share(rows.learn.n_rows, 1.0, recipe.tried)) * recipe.rounds)
-    return recipe.least if tried is None else recipe.rounds
+    # a trial without early stopping is for the slope: it measures the rounds that will be kept
+    return recipe.least if drawn is None else recipe.rounds
 
 
 def _refits(rows: int, ask: Ask) -> bool:
     """Check whether rows held back to find the number of rounds are boosted on after all."""
-    few = ask.is_auto and rows < ask.refits_below
+    # classes have a trial for this, which has decided before
+    few = ask.is_auto and ask.predicts_numbers and rows < MANY_ROWS
+    # a refit starts from nothing, so there would be no run for a warm start to continue
     return not ask.warm_start and (few or ask.early_stopping == REFIT)
 
 
@@ -172,28 +164,28 @@ class TrialStage(ABC):
     """Candidates that follow from the best recipe of the stages before."""
 
     @abstractmethod
-    def recipes(self, best: Recipe) -> list[Recipe]:
+    def recipes(self, best: Recipe, trial: Trial) -> list[Recipe]:
         """Return the candidates, perhaps none."""
 
 
 class LargerTrees(TrialStage):
     """The same with larger trees."""
 
-    def recipes(self, best: Recipe) -> list[Recipe]:
-        """Return one candidate, where trees may be larger."""
+    def recipes(self, best: Recipe, trial: Trial) -> list[Recipe]:
+        """Return one candidate, if there are many classes."""
+        # large trees have .94 of the log loss where many classes are clear, and 1.41 of it where
+        # labels are noisy (docs/decisions/0027), which numbers of rows and classes do not show
         return best.with_larger_trees()
 
 
-@dataclass(frozen=True, eq=False)
 class LinesFirst(TrialStage):
     """The same with straight lines first."""
 
-    everyone: LabelledRows
-    quality: str
-
-    def recipes(self, best: Recipe) -> list[Recipe]:
+    def recipes(self, best: Recipe, trial: Trial) -> list[Recipe]:
         """Return a candidate for every strength of lines."""
-        return best.with_lines(self.everyone, self.quality)
+        # trees follow a slope in steps; lines chosen by a trial have .939 of the error without
+        # them and never lose, lines without a trial lose up to 22 % (docs/decisions/0022)
+        return best.with_lines(trial.rows.learn, trial.ask.quality)
 
 
 class Watcher(ABC):
@@ -222,22 +214,21 @@ class Outcome:
     recipe: Recipe
     run: Run
     rounds: int
-    slope: float | None = None
-
-    @property
-    def calibration(self) -> Calibration | None:
-        """The calibration of that slope."""
-        return None if self.slope is None else Calibration(TEMPERATURE, (), self.slope)
+    calibration: Calibration | None = None
+    """The slope, if held-back rows were to find one."""
 
 
 def race(trial: Trial, watcher: Watcher) -> Outcome:
     """Run all candidates, and return the one with the least loss on the validation rows."""
+    # Settings differ little in quality, and a fifth of few rows cannot tell them apart: choosing
+    # among four of them was worse than the best one (docs/decisions/0016). Candidates therefore
+    # are few, and each wins by a lot on some tables.
     last = not trial.refits
     recipe, best = trial.recipe, start(trial, trial.recipe)
     _lead(trial, recipe, best, watcher, last=last)
     watcher.advance(best, recipe.rounds, last=last)
     for stage in trial.stages():
-        for candidate in stage.recipes(recipe):
+        for candidate in stage.recipes(recipe, trial):
             run = start(trial, candidate, best.sample)
             watcher.advance(run, candidate.rounds, last=last)
             if _loss(run) < _loss(best):
@@ -246,32 +237,37 @@ def race(trial: Trial, watcher: Watcher) -> Outcome:
     if recipe.pairs and not has_one_class(best.sample):
         from pacboost.training.run.pairs import best_pairs
 
-        rows = validation_sample(trial.everyone.counting(), best.sample)
+        # pairs are judged by what single columns leave unexplained, so these are boosted first
+        rows = validation_sample(trial.rows.learn.counting(), best.sample)
         pairs = best_pairs(recipe.pairs, best.vote(), recipe.booster, rows)
-        recipe = recipe.with_pairs(pairs, trial.everyone)
+        recipe = recipe.with_pairs(pairs, trial.rows.learn)
         best = start(trial, recipe, best.sample)
         _lead(trial, recipe, best, watcher, last=last)
         watcher.advance(best, recipe.rounds, last=last)
-    runs, slopes = [best], [_slope(trial, trial.held, best)]
-    for learn, held in _repeats(trial):
-        runs.append(start(replace(trial, learn=learn, held=held), recipe))
+    runs, slopes = [best], [_slope(trial, trial.validation, best)]
+    # the mean of five trials has .985 of the log loss and .90 of the calibration error of one
+    for learn, validation in _repeats(trial):
+        runs.append(start(replace(trial, learn=learn, validation=validation), recipe))
         watcher.advance(runs[-1], recipe.rounds, last=last)
-        slopes.append(_slope(trial, held, runs[-1]))
+        slopes.append(_slope(trial, validation, runs[-1]))
     measured = [slope for slope in slopes if slope is not None]
-    slope = sum(measured) / len(measured) if measured else None
-    return Outcome(recipe, best, round(sum(len(run.done) for run in runs) / len(runs)), slope)
+    curve = Calibration(TEMPERATURE, (), sum(measured) / len(measured)) if measured else None
+    return Outcome(recipe, best, round(sum(len(run.done) for run in runs) / len(runs)), curve)
 
 
 def refit(trial: Trial, outcome: Outcome, watcher: Watcher) -> Run:
     """Boost on all rows, a tenth more rounds than were best with a part of them held back."""
-    recipe, done, share = outcome.recipe, len(outcome.run.done), trial.kept_share
+    recipe, done, ask = outcome.recipe, len(outcome.run.done), trial.ask
+    # from 20,000 rows to 30,000 a regressor goes over from a refit to early stopping alone: so that
+    # nothing jumps, the refit begins with a growing share of the first run's rounds
+    share = ramp(trial.rows.learn.n_rows) if ask.predicts_numbers and ask.is_auto else 0.0
     rounds = min(recipe.rounds, math.ceil(MORE_ROUNDS * outcome.rounds))
     longer = replace(recipe, rounds=rounds - round(share * (rounds - done)))
     kept = round(share * done)
     if kept > len(outcome.run.opening):
         longer = replace(longer, openings=(outcome.run.first_rules(kept),))
-    whole = replace(trial, learn=trial.everyone, held=None)
-    if share and trial.bins_from is None:
+    whole = replace(trial, learn=trial.rows.learn, validation=None)
+    if share:  # rules of the first run ask by its bins
         whole = replace(whole, bins_from=trial.learn.counting())
     run = start(whole, longer)
     _lead(trial, recipe, run, watcher, last=True)
@@ -287,8 +283,8 @@ def _lead(trial: Trial, recipe: Recipe, run: Run, watcher: Watcher, *, last: boo
     if last:
         # hashed on another thread meanwhile: the model holds the fingerprint of its rows
         run.fingerprint.begin()
-        if trial.earlier is not None and trial.rows is not None:
-            go_on(run, recipe, trial.earlier, trial.rows)
+        if trial.ask.earlier is not None:
+            go_on(run, recipe, trial.ask.earlier, trial.rows)
     watcher.leader = (recipe, run)
     watcher.leads(recipe, run, last=last)
 
@@ -297,10 +293,11 @@ def start(trial: Trial, recipe: Recipe, sample: Sample | None = None) -> Run:
     """Set up the run of a recipe; ``sample`` holds its rows, where they were binned before."""
     if sample is None:
         sample = training_sample(
-            trial.learn.counting(), trial.classes, trial.max_bins,
+            trial.learn.counting(), trial.rows.classes, trial.ask.max_bins,
             codes=recipe.learner.codes, bins_from=trial.bins_from,
         )  # fmt: skip
     if has_one_class(sample):
+        # no booster can weigh rows of one class; a vote of one constant rule keeps the path equal
         constant = StumpRule.constant(int(sample.signs[0, 0]))
         always = FunctionLearner(lambda X, y, weights: constant)
         recipe = replace(recipe, learner=always, booster=AdaBoost(), openings=())
@@ -308,7 +305,7 @@ def start(trial: Trial, recipe: Recipe, sample: Sample | None = None) -> Run:
         sample,
         recipe.learner,
         recipe.booster,
-        seed=trial.seed,
+        seed=trial.ask.seed,
         resample=recipe.resample,
         subsample=recipe.subsample,
         watch=_watch(trial, recipe, sample),
@@ -317,7 +314,8 @@ def start(trial: Trial, recipe: Recipe, sample: Sample | None = None) -> Run:
 
 
 def _watch(trial: Trial, recipe: Recipe, training: Sample) -> EarlyStopping | None:
-    stopping, held, booster = trial.stopping, trial.held, recipe.booster
+    stopping, held, booster = trial.ask.stopping, trial.validation, recipe.booster
+    # looked up without validation rows, too, so that a wrong eval_metric is always refused
     if training.targets is not None:
         measure = metric_of(stopping.eval_metric, booster)
     else:
@@ -341,13 +339,13 @@ def _loss(run: Run) -> float:
 
 def _repeats(trial: Trial) -> Iterator[tuple[LabelledRows, LabelledRows]]:
     """Return other divisions of the rows, for trials whose rounds and slopes are averaged."""
-    if not (trial.refits and trial.repeat_share and trial.quality == "best"):
+    if not (trial.refits and trial.repeat_share and trial.ask.quality == "best"):
         return
     for number in range(1, TRIALS_OF_BEST):
         learn, held = split_by_class(
-            trial.everyone, "validation_fraction", trial.repeat_share, trial.seed + number
+            trial.rows.learn, "validation_fraction", trial.repeat_share, trial.ask.seed + number
         )
-        if trial.everyone.targets is not None or can_measure(held, learn):
+        if trial.ask.predicts_numbers or can_measure(held, learn):
             yield learn, held
 
 
@@ -377,22 +375,18 @@ def can_measure(held: LabelledRows, examples: LabelledRows) -> bool:
     return classes[0] == classes[1] and held.n_rows >= calibration.MIN_ROWS
 
 
-def _slope(trial: Trial, held: LabelledRows | None, run: Run) -> float | None:
+def _slope(trial: Trial, validation: LabelledRows | None, run: Run) -> float | None:
     """Return how steep probabilities should be by the rows held back; None if they are too few."""
-    if not trial.trusted or held is None or not can_measure(held.counting(), trial.everyone):
+    if not trial.trusted or validation is None:
         return None
-    return steepness(held.counting(), trial.trusted, run.vote())
-
-
-def steepness(held: LabelledRows, trusted: float, vote: Vote) -> float:
-    """Find how steep the probabilities of rows that were not boosted on should be.
-
-    A trial on a part of the rows fits them more closely than the fit that follows fits all, so the
-    slope moves by a part of the way. With more than three classes scores are too steep by more than
-    that, and half of the rows are enough to be trusted.
-    """
-    scores = vote.scores(held.table)
-    slope = calibration.fit(TEMPERATURE, scores, held.classes(), held.weights).slope
+    rows = validation.counting()
+    if not can_measure(rows, trial.rows.learn):
+        return None
+    scores = run.vote().scores(rows.table)
+    slope = calibration.fit(TEMPERATURE, scores, rows.classes(), rows.weights).slope
     assert slope is not None
-    usual = 2.0 if scores.ndim == 1 else 1.0
-    return usual + trusted * (slope - usual)
+    # A trial on a part of the rows fits them more closely than the fit that follows fits all, so
+    # the slope moves by a part of the way from its value without calibration: F is half of the log
+    # odds of two classes, and of more classes the logarithm of a probability.
+    uncalibrated = 2.0 if scores.ndim == 1 else 1.0
+    return uncalibrated + trial.trusted * (slope - uncalibrated)

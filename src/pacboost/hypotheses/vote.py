@@ -55,6 +55,7 @@ class Vote:
     def scores(self, table: Table) -> Scores:
         """Return F for every row: (rows,) for one output, else (rows, outputs)."""
         scores = np.zeros((table.n_rows, self.outputs))
+        # only the columns that rules ask for are read, block by block: a table may be on disk
         for first, values in table.blocks_of(self.steps):
             self._add_steps(first, values, scores[:, 0])
         self._add_trees(table, scores)
@@ -71,6 +72,7 @@ class Vote:
     def scores_like(self, table: Table, array: NDArray[Any]) -> Any:
         """Return F for every row, on the same device as an array."""
         scores = np.zeros((table.n_rows, self.outputs), like=array)
+        # trees alone are scored there; for few other rules the way to the CPU is not the cost
         rest = self.steps or self.index is not None or self._others
         if self.trees and not rest and self._scored_trees.add_on_gpu(scores, table):
             return self._shaped(scores)
@@ -128,6 +130,7 @@ class Vote:
         if trees.add_on_gpu(scores, table):
             return
         if table.entries is None:
+            # a byte a cell in place of eight, and one search for each cell instead of one a node
             trees.add_to(scores, bins.encode(table, trees.asked))
             return
         from pacboost.samples.sparse_codes import SparseCodes
@@ -139,6 +142,7 @@ class Vote:
     def index(self) -> WordIndex | None:
         """An inverted index of the word lists among the rules."""
         lists = self._of_kind(WordList)
+        # a text costs as many steps as it has words, for any number of rules
         return WordIndex.of(*map(list, zip(*lists, strict=True))) if lists else None
 
     def _add_steps(self, first: int, values: NDArray[np.floating], scores: Scores) -> None:

@@ -212,7 +212,7 @@ class BoostRun(LabRun):
             random_state=spec.seed, verbose=False,
         )  # fmt: skip
         ask = ask_of(self.model, begin_record(self.model, fitted=False))
-        trial = prepare(points.X, points.y, None, ask).trial
+        trial, _ = prepare(points.X, points.y, None, ask)
         self.run = start(trial, trial.recipe)
         self.sample = self.run.sample
         self._blank = self.run.ledger()  # before any round

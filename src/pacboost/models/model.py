@@ -50,6 +50,7 @@ class Model:
     """Empty for numbers."""
     schema: Schema
     """How rows are read: columns, names, levels, or the words of texts."""
+    # boosting loads no forests, and both have scores, gains and hypotheses
     vote: Any
     """A ``Vote`` of rules, or a ``Forest``, whose trees have one vote each."""
     ledger: Ledger
@@ -161,6 +162,8 @@ class Model:
         if self.ledger.several_labels:
             decided = (scores.reshape(len(scores), -1) > 0).astype(np.int64)
             return decided
+        # a tie is a mistake wherever mistakes are counted (numerics/exact.py); an answer is needed
+        # all the same, and the first class is it
         second = (scores > 0) & (self.classes.size == 2)
         places = scores.argmax(axis=1) if scores.ndim == 2 else second.astype(np.intp)
         if self.classes.dtype.kind in "biuf":
@@ -182,6 +185,7 @@ class Model:
             return shares if self.sets is None else product(shares, self.sets)
         if self.classes.size == 1:
             return np.ones((len(scores), 1), like=scores)
+        # members of a bag are not boosted: their sums are no log odds
         if self.ledger.potential == "none":
             return self._vote_shares(scores)
         if self.calibration is not None:
@@ -191,6 +195,7 @@ class Model:
 
     def log_probabilities(self, scores: Scores) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities, without taking one of 0."""
+        # log(softmax) of scores far apart would be log(0), which log_softmax avoids
         linked = self.calibration is None and self.ledger.potential != "none"
         if self.classes.size == 1 or not linked:
             with np.errstate(divide="ignore"):
@@ -202,6 +207,7 @@ class Model:
         if scores.ndim == 1:
             second = (1 + scores / max(1.0, sum_of(self.vote.votes))) / 2
             return np.column_stack([1 - second, second])
+        # not NumPy's sum: its order, and so its last bit, depends on the processor
         total = row_totals(scores)[:, None]
         even = np.full_like(scores, 1 / self.classes.size)
         return np.asarray(np.divide(scores, total, out=even, where=total > 0))

@@ -31,7 +31,7 @@ from pacboost.numerics.memory import lies_on_gpu
 from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import FROM_DTYPE, all_levels, find_levels
 from pacboost.sources.dataframe import columns_of, is_frame
-from pacboost.sources.explained_errors import checked_by_scikit_learn
+from pacboost.sources.explained_errors import checked_by_scikit_learn, refuse_masked
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.table import RecodedTable, Table
@@ -99,6 +99,7 @@ class Schema:
         shape: tuple[int, ...] | None = () if options.keeps_shape else None
         if options.keeps_shape and isinstance(X, np.ndarray) and X.ndim > 2:
             shape, X = X.shape[1:], X.reshape(len(X), -1)
+        # a GPU's rows first: the checks below would ask NumPy for them one by one
         X = _in_reach(X)
         if isinstance(X, FrameTable):
             X = X.choosing(options.categories)
@@ -118,6 +119,7 @@ class Schema:
 
     def read(self, X: Any) -> Table:
         """Read rows as the schema was learned; raise if they do not have its columns."""
+        # one row of a service takes .1 ms to check and less to score
         if self._is_plain(X):
             return ArrayTable(X)
         if self.text is not None:
@@ -148,6 +150,7 @@ class Schema:
             return _hashed(self.text.lines(X))
         if not self.levels:
             return self.read(X)
+        # two rows with different unknown levels are different rows, though both are read as unknown
         levels = all_levels(self.levels, self.feature_names, X, other)
         return replace(self, levels=levels).read(X)
 
@@ -199,6 +202,7 @@ class Schema:
         """Read a data frame by the names that its columns had in fit."""
         names = None if self.feature_names is None else list(self.feature_names)
         is_visible = hasattr(X, "iloc") or _get_feature_names(X) is not None
+        # scikit-learn compares names one by one, and would miss a date that became three columns
         if any(map(part_of, self.levels.written.values())) or not is_visible:
             self._check_sources(columns_of(X))
         elif names is None or not hasattr(X, "iloc") or names != X.columns.tolist():
@@ -241,6 +245,7 @@ class Schema:
 
     def _stand_in(self) -> BaseEstimator:
         """Return what scikit-learn's checks ask of an estimator: its class's name, and columns."""
+        # the estimator itself is not at hand: a schema is read from files, too
         stand_in = _kind_named(self.owner)()
         stand_in.n_features_in_ = self.n_columns
         if self.feature_names is not None:
@@ -261,6 +266,7 @@ def _hashed(lines: list[str]) -> ArrayTable:
     >>> (rows[0] == rows[1]).tolist()
     [False, False, False]
     """
+    # 24 bits each, so that they pass unchanged through 32-bit floats
     encoded = (line.encode(errors="surrogatepass") for line in lines)
     digests = b"".join(hashlib.blake2b(line, digest_size=12).digest() for line in encoded)
     return ArrayTable((np.frombuffer(digests, dtype="<u4").reshape(-1, 3) >> 8).astype(np.float64))
@@ -312,6 +318,7 @@ def _of_array(X: Any, options: ColumnOptions) -> tuple[Schema, Table]:
 
 def _raw_cells(X: Any) -> NDArray[Any]:
     """Return cells as they are: in an array of text, 1 would be "1"."""
+    refuse_masked(X, "X")
     return np.asarray(X, dtype=None if hasattr(X, "dtype") else object)
 
 

@@ -13,7 +13,7 @@ from functools import wraps
 from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar
 
-from pacboost.errors import ParameterError
+from pacboost.errors import ParameterError, invalid
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -31,15 +31,9 @@ def meant(name: object, allowed: Iterable[str]) -> str:
 
 
 def probability(name: str, value: object) -> float:
-    """Check a number strictly between 0 and 1.
-
-    >>> probability("delta", 0.05)
-    0.05
-    """
+    """Check a number strictly between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
-        raise ParameterError(
-            f"{name} is {value!r}; it must lie strictly between 0 and 1", parameter=name
-        )
+        raise invalid(name, value, "must lie strictly between 0 and 1")
     return float(value)
 
 
@@ -63,17 +57,10 @@ def whole(name: str, value: object, minimum: int = 0) -> int:
     12
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < minimum:
-        hint = ""
-        if (
-            isinstance(value, Real)
-            and not isinstance(value, Integral)
-            and float(value).is_integer()
-        ):
-            hint = f"; for an exact float write int({value!r})"
-        raise ParameterError(
-            f"{name} is {value!r}; it must be a whole number, {minimum} or more{hint}",
-            parameter=name,
-        )
+        is_float = isinstance(value, Real) and not isinstance(value, Integral)
+        is_exact = is_float and float(value).is_integer()
+        hint = f"; for an exact float write int({value!r})" if is_exact else ""
+        raise invalid(name, value, f"must be a whole number, {minimum} or more{hint}")
     return int(value)
 
 
@@ -85,14 +72,14 @@ def positive_whole(name: str, value: object) -> int:
 def integer(name: str, value: object) -> int:
     """Check a whole number of any sign."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise ParameterError(f"{name} is {value!r}; it must be a whole number", parameter=name)
+        raise invalid(name, value, "must be a whole number")
     return int(value)
 
 
 def real_number(name: str, value: object) -> Any:
     """Check a number of any kind."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise ParameterError(f"{name} is {value!r}; it must be a number", parameter=name)
+        raise invalid(name, value, "must be a number")
     return value
 
 

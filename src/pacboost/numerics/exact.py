@@ -74,19 +74,12 @@ def wrong_margins(margins: ArrayLike) -> Marked:
     A tie is a mistake, and so is NaN, because the vote then decides nothing. A theorem about the
     error of a vote therefore holds for any answer of ``predict`` on a tie. ``kernels/measure.py``
     has the same definition as loops over rows, for the training error.
-
-    >>> wrong_margins([0.5, 0.0, -0.5, float("nan")]).tolist()
-    [False, True, True, True]
     """
     return np.logical_not(np.asarray(margins) > 0)
 
 
 def wrong_classes(scores: Scores, labels: NDArray[np.integer]) -> Marked:
-    """Mark the rows (rows, classes) whose class does not score above every other class.
-
-    >>> wrong_classes(np.array([[1.0, 2.0], [2.0, 2.0], [2.0, 1.0]]), np.array([1, 1, 1])).tolist()
-    [False, True, True]
-    """
+    """Mark the rows (rows, classes) whose class does not score above every other class."""
     return wrong_answers(scores.argmax(axis=1), labels, scores)
 
 
@@ -96,11 +89,7 @@ def wrong_answers(answers: NDArray[Any], truth: NDArray[Any], scores: Scores) ->
 
 
 def tied(scores: Scores) -> Marked:
-    """Mark the rows with tied scores, of shape (rows,) for two classes or (rows, classes).
-
-    >>> tied(np.array([0.0, 0.1])).tolist(), tied(np.array([[3, 3, 1], [3, 2, 2]])).tolist()
-    ([True, False], [True, False])
-    """
+    """Mark the rows with tied scores, of shape (rows,) for two classes or (rows, classes)."""
     if scores.ndim == 1:
         return np.asarray((scores == 0) | np.isnan(scores))
     lower = scores < scores.max(axis=1, keepdims=True)
@@ -108,11 +97,7 @@ def tied(scores: Scores) -> Marked:
 
 
 def draw(weights: NDArray[np.int64], size: int, generator: np.random.Generator) -> NDArray[np.intp]:
-    """Draw ``size`` row numbers with replacement, with probability proportional to the weights.
-
-    >>> draw(np.array([0, 5, 0]), 3, np.random.default_rng(0)).tolist()
-    [1, 1, 1]
-    """
+    """Draw ``size`` row numbers with replacement, with probability proportional to the weights."""
     ends = np.cumsum(weights)
     return np.searchsorted(ends, generator.integers(ends[-1], size=size), side="right")
 
@@ -127,11 +112,6 @@ def quantile_of(numbers: Floats, weights: NDArray[np.int64] | None, share: float
     others; with a share of ½ the minimum is the median. Weights are rounded to whole units, so
     sums that differ by less than a unit per row count as equal: a row of weight 2 then has the same
     effect as two rows.
-
-    >>> quantile_of(np.array([5.0, 1.0, 2.0]), np.array([10, 20, 10]), 0.5)
-    1.5
-    >>> quantile_of(np.arange(1.0, 11.0), None, 0.9), quantile_of(np.arange(1.0, 12.0), None, 0.9)
-    (9.5, 10.0)
     """
     if weights is None:
         return _of_equal_weights(numbers, share)
@@ -163,12 +143,7 @@ def quantiles_of_cells(
     cells: NDArray[np.unsignedinteger],
     count: int,
 ) -> Floats:
-    """Return the quantile of every cell; 0 for cells without rows.
-
-    >>> cells = np.array([0, 0, 2, 2, 2], dtype=np.uint8)
-    >>> quantiles_of_cells(np.array([1.0, 3.0, 5.0, 7.0, 6.0]), None, 0.5, cells, 3).tolist()
-    [2.0, 0.0, 6.0]
-    """
+    """Return the quantile of every cell; 0 for cells without rows."""
     order = np.argsort(cells, kind="stable")
     ends = np.cumsum(np.bincount(cells, minlength=count))
     quantiles = np.zeros(count)

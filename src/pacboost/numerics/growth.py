@@ -27,11 +27,7 @@ MAX_TERMS = 10_000_000
 
 
 def log_binomial(n: int, k: int) -> float:
-    """Return ln C(n, k), the logarithm of the number of ways to choose k among n, rounded up.
-
-    >>> round(log_binomial(1260, 20), 4)
-    100.2901
-    """
+    """Return ln C(n, k), the logarithm of the number of ways to choose k among n, rounded up."""
     n = whole("n", n)
     if not 0 <= k <= n:
         raise ParameterError(f"k is {k!r}; k lies between 0 and n = {n}")
@@ -42,9 +38,6 @@ def log_sauer(d: int, m: int) -> float:
     """Return ln Σ_{i≤d} C(m, i), rounded up: it bounds labelings by a class of VC dimension d.
 
     Sauer 1972, Shelah 1972; for d ≥ m all 2^m.
-
-    >>> round(log_sauer(10, 1000), 3)
-    53.938
     """
     return _log_head(whole("d", d), whole("m", m)) * (1 + OUTWARD)
 
@@ -53,9 +46,6 @@ def log_cover(m: int, d: int) -> float:
     """Return ln 2 Σ_{k<d} C(m-1, k), rounded up: labelings of m points by signs of d weights.
 
     Cover 1965; halfspaces through the origin in d dimensions.
-
-    >>> round(math.exp(log_cover(4, 3)), 6)
-    14.0
     """
     m, d = positive_whole("m", m), positive_whole("d", d)
     return (math.log(2) + _log_head(d - 1, m - 1)) * (1 + OUTWARD)
@@ -65,9 +55,6 @@ def log_stump_growth(m: int, p: int) -> float:
     """Return ln(2 + Σ_{0<k<m} min(2p, C(m, k))), rounded up: labelings of m points by stumps.
 
     Stumps of both signs on p real features (Gey 2018; Leboeuf, LeBlanc and Marchand 2020).
-
-    >>> round(math.exp(log_stump_growth(4, 2)), 6)
-    14.0
     """
     m, max_ways = positive_whole("m", m), 2 * positive_whole("p", p)
     total, ways, k = 2, m, 1
@@ -83,9 +70,6 @@ def vc_of_stumps(p: int) -> int:
     """Return the VC dimension of stumps on p real features: the largest d with C(d, ⌊d/2⌋) ≤ 2p.
 
     Gey 2018; Leboeuf, LeBlanc and Marchand 2020.
-
-    >>> [vc_of_stumps(p) for p in (1, 2, 3, 5, 10, 20, 100, 1000)]
-    [2, 3, 4, 5, 6, 7, 9, 13]
     """
     max_ways, d = 2 * positive_whole("p", p), 1
     while math.comb(d + 1, (d + 1) // 2) <= max_ways:
@@ -97,9 +81,6 @@ def log_choose(n: int, k: int) -> float:
     """Return ln C(n, k) for 0 ≤ k ≤ n, exact but for a few last bits.
 
     Stirling's series with its large terms joined, so that nothing cancels.
-
-    >>> round(log_choose(10, 5) - math.log(252), 12)
-    0.0
     """
     k = min(k, n - k)
     if k <= MAX_EXACT_FACTORS:
@@ -111,11 +92,7 @@ def log_choose(n: int, k: int) -> float:
 
 
 def stirling(x: int) -> float:
-    """Return the error of Stirling's formula: ln x! - (x ln x - x + ½ ln 2πx), for x of 1 or more.
-
-    >>> round(stirling(1), 6)
-    0.081061
-    """
+    """Return the error of Stirling's formula, ln x! - (x ln x - x + ½ ln 2πx), for x ≥ 1."""
     if x <= 20:
         return math.log(math.factorial(x)) - ((x + 0.5) * math.log(x) - x + HALF_LOG_TWO_PI)
     y = 1 / (x * x)
@@ -172,9 +149,6 @@ def majority_error(part: float) -> float:
     If three rules each have an error of at most x < 1/2 under their distribution (those of
     theory/three_oracles.py), their majority is wrong on at most g(x) < x (Schapire 1990, theorem 2;
     docs/proofs/three_way.md). g is a bijection of [0, 1/2].
-
-    >>> [round(majority_error(x), 4) for x in (0.4, 0.352, 0.1)]
-    [0.352, 0.2845, 0.028]
     """
     return part * part * (3 - 2 * part)
 
@@ -183,9 +157,6 @@ def part_error(error: float) -> float:
     """Return the largest error of the parts for which a majority of three has error ``error``.
 
     g⁻¹(y) = 1/2 - sin(asin(1 - 2y)/3), because sin(3u) = 3 sin u - 4 sin³u.
-
-    >>> round(part_error(0.352), 10), part_error(0.5)
-    (0.4, 0.5)
     """
     return 0.5 - math.sin(math.asin(1 - 2 * error) / 3)
 
@@ -194,9 +165,6 @@ def targets(epsilon: float, weak: float) -> list[float]:
     """Return the target error of every level of the recursion: leaves first, epsilon last.
 
     The leaves may err as much as a weak rule does, ``weak`` < 1/2, and a bit more.
-
-    >>> [round(x, 4) for x in targets(0.1, 0.4)]
-    [0.4327, 0.3996, 0.3514, 0.2837, 0.1958, 0.1]
     """
     if not (0 < epsilon < 0.5 and 0 < weak < 0.5):
         raise ParameterError(

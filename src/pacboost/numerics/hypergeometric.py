@@ -31,9 +31,6 @@ def hypergeometric_inverse(k: int, m: int, log_inverse_delta: float, M: int) -> 
     HypInv(k, m, delta, M) = min{K : P[Hypergeom(M, K, m) ≤ k] ≤ delta} with delta passed as
     ln(1/delta) (Leboeuf, LeBlanc and Marchand 2021); M + 1 if there is no such K. A tail that
     equals delta up to rounding counts as above it, so the result is rounded up.
-
-    >>> hypergeometric_inverse(0, 10, math.log(20), 100)
-    25
     """
     k, m = checked_counts(k, m, log_inverse_delta)
     M = positive_whole("M", M)
@@ -57,9 +54,6 @@ def log_hypergeometric_tail(k: int, m: int, K: int, M: int) -> float:
 
     With more than ``MAX_TERMS`` terms it is -m·kl(k/m‖K/M), which is never less: Chernoff's bound
     holds for draws without replacement too (Hoeffding 1963, section 6).
-
-    >>> round(math.exp(log_hypergeometric_tail(1, 10, 20, 100)), 6)
-    0.363049
     """
     smallest = max(0, m - (M - K))
     if k >= min(K, m):

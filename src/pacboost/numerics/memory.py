@@ -15,11 +15,7 @@ CUDA_IN_DLPACK = 2
 
 
 def lies_on_gpu(array: object) -> bool:
-    """Check whether an array, tensor or column of any library lies in the memory of a GPU.
-
-    >>> lies_on_gpu(np.ones(3)), lies_on_gpu([1.0, 2.0])
-    (False, False)
-    """
+    """Check whether an array, tensor or column of any library lies in the memory of a GPU."""
     if hasattr(array, "__cuda_array_interface__"):
         return True
     where = getattr(array, "__dlpack_device__", None)
@@ -46,11 +42,7 @@ def in_host_memory(array: Any) -> Any:
 
 
 def of_the_library_of(example: object, array: Any) -> Any:
-    """Return ``array`` as a PyTorch tensor if ``example`` is one, and unchanged otherwise.
-
-    >>> of_the_library_of([1.0], np.ones(1))
-    array([1.])
-    """
+    """Return ``array`` as a PyTorch tensor if ``example`` is one, and unchanged otherwise."""
     torch = sys.modules.get("torch")
     if torch is None or not lies_on_gpu(array) or not isinstance(example, torch.Tensor):
         return array

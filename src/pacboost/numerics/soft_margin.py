@@ -26,11 +26,6 @@ def soft_margin(margins: Floats, base: Floats, share: float) -> float:
     It is the least mean that weights of at most base/share can give, and so the dual of boosting
     with capped weights: max over ρ of ρ - mean(max(0, ρ - margin))/share. Margins are (rows,
     outputs), and ``base`` has one weight per row, or one for all.
-
-    >>> soft_margin(np.array([[0.5], [-0.1], [0.3], [0.1]]), np.ones(1), 0.5)     # (-0.1 + 0.1)/2
-    0.0
-    >>> soft_margin(np.array([[0.5], [-0.1], [0.3], [0.1]]), np.ones(1), 0.0)
-    -0.1
     """
     if share <= 0:
         return float(margins.min())

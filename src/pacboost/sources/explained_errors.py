@@ -87,6 +87,22 @@ def refuse_text(value: object, name: str) -> None:
         )
 
 
+def refuse_masked(values: object, name: str) -> None:
+    """Raise if elements of a masked array are masked: what reads arrays would drop the mask.
+
+    >>> refuse_masked(np.ma.masked_array([0, 1], [False, True]), "y")
+    Traceback (most recent call last):
+    pacboost.errors.DataError: y is a masked array with 1 masked element; leave those rows out
+    """
+    if not isinstance(values, np.ma.MaskedArray) or not np.ma.is_masked(values):
+        return
+    count = int(np.count_nonzero(values.mask))
+    mend = "X.filled(numpy.nan) marks them as missing" if name == "X" else "leave those rows out"
+    raise DataError(
+        f"{name} is a masked array with {count} masked element{'s' * (count > 1)}; {mend}"
+    )
+
+
 def refuse_shape(data: object) -> None:
     """Raise unless the input has rows and columns; lists within cells are checked later.
 
@@ -95,6 +111,7 @@ def refuse_shape(data: object) -> None:
     pacboost.errors.DataError: X has shape (3, 1, 1), but rows and columns are needed
     """
     refuse_text(data, "X")
+    refuse_masked(data, "X")
     problem = odd_shape(data)
     if problem is not None:
         raise DataError(problem)

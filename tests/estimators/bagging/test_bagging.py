@@ -111,15 +111,6 @@ def test_settles_and_pays_for_it() -> None:
     assert abs(model.oob_score_ - longer.oob_score_) < 3 * np.sqrt(error * (1 - error) / 1_000)
 
 
-def test_bagging_helps_an_unstable_learner_and_its_error_out_of_bag_tells() -> None:
-    X, y = noisy(6_000, 6, 10)
-    alone = DecisionTreeClassifier(random_state=0).fit(X[:3_000], y[:3_000])
-    bagged = BaggingClassifier(n_estimators=60, random_state=0).fit(X[:3_000], y[:3_000])
-    score = bagged.score(X[3_000:], y[3_000:])
-    assert score > alone.score(X[3_000:], y[3_000:]) + 0.05
-    assert bagged.oob_score_ == pytest.approx(score, abs=4 * np.sqrt(score * (1 - score) / 3_000))
-
-
 def test_pasting_and_features() -> None:
     X, y = noisy(300, 6, 11)
     model = BaggingClassifier(
@@ -206,13 +197,6 @@ def test_holdout() -> None:
     assert 0 < float(inputs["k"]) < 200
     assert votes.shape == (2_000, 2)
     assert model.certificate_.value < 0.5
-
-
-def test_binomial_is_refused_with_the_reason() -> None:
-    X, y = noisy(300, 4, 16)
-    model = BaggingClassifier("stump", 10, certify="binomial").fit(X, y)
-    with pytest.raises(NotCertified, match="not independent"):
-        _ = model.certificate_
 
 
 @several_runs(8, 40)

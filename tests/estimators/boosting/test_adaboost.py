@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import pickle
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -121,19 +120,6 @@ def test_value_missing_only_at_predict_time_goes_with_the_median() -> None:
     filled = X.copy()
     filled[:, 0] = np.median(X[:, 0])
     assert np.array_equal(model.predict(gaps), model.predict(filled))
-
-
-def test_zero_weight_equals_a_removed_row() -> None:
-    X, y = noisy()
-    weights = np.random.default_rng(1).integers(0, 3, size=y.size)
-    kept = weights > 0
-    weighted = AdaBoostClassifier(n_estimators=25).fit(X, y, sample_weight=weights)
-    removed = AdaBoostClassifier(n_estimators=25).fit(X[kept], y[kept], sample_weight=weights[kept])
-    numbers = np.flatnonzero(kept)  # hard rows go by their numbers in what was given
-    hard = removed.ledger_.hard
-    removed.ledger_.hard = [replace(row, row=int(numbers[row.row])) for row in hard]
-    assert model_bytes(weighted.model_) == model_bytes(removed.model_)
-    assert weighted.ledger_.rows == kept.sum()
 
 
 def test_resampling_depends_on_the_seed_alone() -> None:

@@ -18,13 +18,7 @@ from pacboost.boosters.filtering import Mada
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.newton import Gentle
 from pacboost.boosters.registry import BOOSTERS
-from pacboost.errors import (
-    DataError,
-    NoEdgeWarning,
-    NotCertified,
-    ParameterError,
-    RareClassWarning,
-)
+from pacboost.errors import DataError, NoEdgeWarning, NotCertified, ParameterError, RareClassWarning
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 from pacboost.models.file.format import model_bytes

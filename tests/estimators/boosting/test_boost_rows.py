@@ -105,15 +105,6 @@ def test_the_log_loss_is_that_of_the_probabilities(booster: str, classes: int) -
     assert shuffled.base == pytest.approx(wanted)
 
 
-@pytest.mark.filterwarnings("ignore::pacboost.errors.RareClassWarning")
-def test_a_class_of_a_single_row_is_not_held_back() -> None:
-    X, y = product_of_columns()
-    y[7] = 2
-    model = BoostClassifier(**QUICK).fit(X, y)
-    assert model.classes_.tolist() == [0, 1, 2]
-    assert model.ledger_.rounds
-
-
 def test_auc_needs_both_of_two_classes() -> None:
     X, y = product_of_columns()
     model = BoostClassifier(eval_metric="auc", **QUICK)

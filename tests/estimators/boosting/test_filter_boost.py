@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from pathlib import Path
 from typing import Any
@@ -15,22 +14,18 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from pacboost import FilterBoostClassifier
-from pacboost.boosters.filtering import Measure
 from pacboost.boosters.majority import Majority
-from pacboost.errors import NoEdgeWarning, NotCertified, OutOfTime
+from pacboost.errors import NoEdgeWarning, NotCertified
 from pacboost.estimators.filtering import filter_setup
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.ledgers.ledger import Refill
 from pacboost.models.file.format import model_bytes
-from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.arrow import ParquetOracle
-from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.worlds import Halfspaces, LabelNoise
 from pacboost.training.filtering import candidates
 from pacboost.training.filtering.array_rows import ArrayRows
-from pacboost.training.filtering.plan import KEPT
 from pacboost.training.filtering.rows import EncodedRows
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.estimators.filter_sources import coin, noisy, small, write_parquet
@@ -154,12 +149,6 @@ def test_a_certified_stop_says_what_it_rests_on() -> None:
     assert model.certificate_.bound == "holdout.clopper_pearson"
 
 
-def test_without_rows_apart_the_stop_certifies() -> None:
-    model = certified(n_certify=0).fit_source(Halfspaces((3.0, 1.0)))
-    assert model.certificate_ == model.stop_certificate_
-    assert model.certificate_.value <= 0.45
-
-
 def test_without_either_there_is_no_certificate() -> None:
     model = small(n_certify=0).fit(*noisy(3000))
     assert model.stop_certificate_ is None
@@ -266,38 +255,6 @@ def test_progressive_errors_are_those_of_the_vote_before_learning() -> None:
             assert told.error == 1.0  # an empty vote ties
 
 
-def test_progressive_errors_of_a_stream_are_of_rows_not_yet_learned_from(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(candidates, "MAX_ROWS_PER_OFFER", 500)
-    X, y = noisy(20_000)
-    oracle = StreamOracle(iter([(X, y)]))
-    model = small(n_certify=0, n_estimators=60, sample_rows=400).fit_source(oracle)
-    at = 0
-    for refill in model.ledger_.refills:
-        rows = slice(at, at + refill.draws)
-        at += refill.draws
-        if refill.rounds == 0 or refill.draws == 0:
-            continue
-        vote = dataclasses.replace(
-            model.model_.vote,
-            hypotheses=model.model_.vote.hypotheses[: refill.rounds],
-            votes=model.model_.vote.votes[: refill.rounds],
-        )
-        margins = vote.scores(ArrayTable(X[rows])) * np.where(y[rows] == 1, 1, -1)
-        assert refill.error == pytest.approx((margins <= 0).mean(), abs=1e-12)
-        assert refill.mean == pytest.approx((1 / (1 + np.exp(2 * margins))).mean(), rel=1e-9)
-    assert at > 5000
-
-
-def test_a_time_limit_before_the_first_round() -> None:
-    X, y = noisy(4000)
-    model = small(time_limit=1e-9)
-    with pytest.raises(OutOfTime, match="before the first"):
-        model.fit(X, y)
-    assert not hasattr(model, "model_")
-
-
 def test_a_time_limit_keeps_what_was_learned() -> None:
     model = small(time_limit="1s", n_estimators=10**6, booster="mada").fit_source(
         LabelNoise(Halfspaces((1.0, 1.0)), 0.2)
@@ -305,21 +262,6 @@ def test_a_time_limit_keeps_what_was_learned() -> None:
     assert model.ledger_.stopped == "the time is up"
     assert 1 <= len(model.ledger_) < 10**6
     assert model.certificate_.value < 0.5
-
-
-def test_a_filter_that_starves_says_so_with_its_certificate(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(candidates, "MAX_ROWS_PER_OFFER", 4096)
-    world = BooleanConcept(3, lambda X: X.sum(axis=1) >= 2)
-    booster = Measure(edge=0.3, epsilon=0.9)  # of a steep slope: soon nothing weighs anything
-    model = small(booster, "stump", edge=0.3, n_estimators=10**5, n_certify=300)
-    model.fit_source(world)
-    assert "the filter starves" in model.ledger_.stopped
-    assert float(world.risk(model.decision_function)) == 0
-    assert model.certificate_.value < 0.02
-    assert model.stop_certificate_ is not None
-    assert model.stop_certificate_.value < 0.02
 
 
 def test_a_promised_edge_on_few_rows_ends_soon() -> None:
@@ -403,24 +345,6 @@ def test_kinds_of_arrays_change_nothing() -> None:
     ):
         assert model_bytes(small(n_estimators=20).fit(other, y).model_) == model_bytes(first.model_)
     assert bytes_of((X, y), n_estimators=20).startswith(model_bytes(first.model_))
-
-
-@pytest.mark.slow
-def test_by_the_book() -> None:
-    """An edge is promised: a sample of its own for every round, and no more rounds than k.
-
-    Rules that pass their test have 0.4 of the promised edge, so k is that of this edge.
-    """
-    X, y = noisy(40_000)
-    model = FilterBoostClassifier(booster="majority", edge=0.4, epsilon=0.3, random_state=0)
-    model.fit(X, y)
-    rounds = Majority(KEPT * 0.4, 0.3).rounds
-    assert len(model.ledger_) <= rounds
-    certain = "the error is at most 0.3" in model.ledger_.stopped
-    assert certain or len(model.ledger_) == rounds
-    new, truth = noisy(20_000, seed=9)
-    assert np.mean(model.predict(new) != truth) <= 0.25
-    assert model.certificate_.value <= 0.3
 
 
 def test_an_edge_that_the_learner_does_not_have() -> None:

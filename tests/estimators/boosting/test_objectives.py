@@ -100,9 +100,7 @@ def test_files_predict_and_say_that_the_function_is_missing(kind: str, tmp_path:
     assert f"Custom {'objective' if classifies else 'loss'}" in text
 
 
-def test_the_hold_out_certificate_counts_mistakes_whatever_the_function_is(
-    tmp_path: Path,
-) -> None:
+def test_the_hold_out_certificate_counts_mistakes_whatever_the_function_is(tmp_path: Path) -> None:
     X, _, y = rows_of_objectives(2_000)
 
     def useless(y: Numbers, score: Numbers) -> tuple[Numbers, Numbers]:

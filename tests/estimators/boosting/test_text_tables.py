@@ -12,11 +12,10 @@ import pytest
 from sklearn.base import clone
 
 from pacboost import BoostClassifier
-from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
+from pacboost.errors import DataError, InputWarning, ParameterError
 from pacboost.estimators.boosting.text import TextBoostClassifier
 from pacboost.estimators.files import load
 from pacboost.models.file.format import model_bytes
-from pacboost.questions.certify import certify
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.text import TextFeatures
 from tests.frames import LIBRARIES, as_rows
@@ -136,13 +135,6 @@ def test_hold_out_rows_lend_no_word_level_or_threshold() -> None:
     wanted, _ = MixedFeatures(options, ("said",)).learn(tagged[seen])
     assert model.features_ == wanted
     assert wanted != MixedFeatures(options, ("said",)).learn(tagged)[0]
-
-
-def test_rows_seen_in_fit_earn_no_certificate(fitted: TextBoostClassifier) -> None:
-    again = quick().fit(*callers())  # the one fitted before may have been unpickled
-    with pytest.raises(NotCertified, match="trained on"):
-        certify(again, *callers())
-    assert 0 < certify(again, *callers(seed=2)).value < 0.1
 
 
 def test_several_labels_a_row_and_no_text_at_all() -> None:

@@ -85,36 +85,25 @@ def test_importances_by_shuffling() -> None:
         fitted().permutation_importances(frame, y, metric="error")
 
 
-def test_votes_without_interactions_have_shapes() -> None:
+def test_votes_without_interactions_are_shapes_and_curves_but_for_a_constant() -> None:
     """Trees that ask for one feature each are step functions, of numbers and categories alike."""
     frame, y = data()
     for kind, answers in ((BoostRegressor, y), (BoostClassifier, y > 80)):
         model = kind(n_estimators=12, interaction_constraints="no_interactions", random_state=0)
         model.fit(frame, answers)
         scores = model.predict(frame) if kind is BoostRegressor else model.decision_function(frame)
-        found = model.shapes()
-        np.testing.assert_allclose(found.scores(model._open(frame)), scores, atol=1e-9)
-        drawn = pacboost.plots.shapes(model)
-        assert len(drawn) == len(found.features)
-        assert drawn[0].get_lines() or drawn[0].patches
-    with pytest.raises(DataError, match="interactions=0"):
-        fitted().shapes()
-
-
-def test_without_interactions_curves_are_shapes_but_for_a_constant() -> None:
-    frame, y = data()
-    options: Any = {"n_estimators": 12, "interaction_constraints": "no_interactions"}
-    for model in (
-        BoostRegressor(**options).fit(frame, y),
-        BoostClassifier(**options).fit(frame, y > 80),
-    ):
-        curves, exact = model.partial_dependence(), model.shapes()
+        exact, curves, table = model.shapes(), model.partial_dependence(), model._open(frame)
+        np.testing.assert_allclose(exact.scores(table), scores, atol=1e-9)
         assert set(curves.features) == set(exact.features)
-        table = model._open(frame)
         for j, shape in exact.features.items():
             column = table.block(j, j + 1)[:, 0]
             difference = shape.at(column) - curves.features[j].at(column)
             np.testing.assert_allclose(difference, difference[0, 0], atol=1e-9)
+        drawn = pacboost.plots.shapes(model)
+        assert len(drawn) == len(exact.features)
+        assert drawn[0].get_lines() or drawn[0].patches
+    with pytest.raises(DataError, match="interactions=0"):
+        fitted().shapes()
 
 
 TABLE = np.random.default_rng(0).normal(size=(500, 4))

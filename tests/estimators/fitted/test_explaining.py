@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -314,53 +315,37 @@ def test_margins_keep_to_their_theorem(classes: Any) -> None:
 def test_what_is_wrong_is_said() -> None:
     frame, two, _ = data()
     X, y = numbers()
-    model, many = plain(), fitted("logit stumps", 3)
-    with pytest.raises(DataError, match="x has 2 rows"):
-        model.explain(X[:2])
-    with pytest.raises(DataError, match=r"x has 300 rows"):
-        many.explain(frame)
-    with pytest.raises(DataError, match=r"x holds 3 values.*2 features"):
-        model.explain([1.0, 2.0, 3.0])
-    with pytest.raises(DataError, match="0 dimensions"):
-        model.explain("age")
-    with pytest.raises(DataError, match="lacks the column 'job'"):
-        many.explain({"age": 3, "noise": 1})
-    with pytest.raises(DataError, match=r"'jobb' \(did you mean 'job'"):
-        many.explain({"age": 3, "noise": 1, "jobb": "smith"})
-    with pytest.raises(ParameterError, match="did you mean 'noise'"):
-        fitted("logit trees").partial_dependence("nois")
-    with pytest.raises(DataError, match=r"Series.* frame\.iloc\[\[0\]\]"):
-        model.predict(pd.Series(X[0]))
-    with pytest.raises(TypeError, match="did you mean 'sample_w"):
-        many.fit(frame, two, sample_weights=1)
-    with pytest.raises(ParameterError, match="did you mean 'error'"):
-        model.permutation_importances(X, y, metric="eror")
-    with pytest.raises(ParameterError, match="did you mean 'recall'"):
-        pacboost.certify(model, X, y, of="recal")
-    with pytest.raises(ParameterError, match="did you mean 'job'"):
-        pacboost.certify_all(many, frame, two, by="jobb")
-    with pytest.raises(ParameterError, match="did you mean 'huber'"):
-        pacboost.BoostRegressor("hubre").fit(X, np.ones(len(X)))
-    with pytest.raises(DataError, match="has the column 'pay'"):
-        many.explain({"age": 3, "noise": 1, "job": "smith", "pay": 0})
-    with pytest.raises(ParameterError, match=r"for_class is 'maybe'.*'yes'"):
-        model.explain(X[0], for_class="maybe")
-    with pytest.raises(ParameterError, match="for_class is 'maybe'"):
-        pacboost.plots.shapes(many, for_class="maybe")
-    with pytest.raises(ParameterError, match="omit for_class"):
-        pacboost.plots.shapes(model, for_class="no")
-    with pytest.raises(ParameterError, match="top is 0"):
-        model.explain(X[0], top=0)
-    with pytest.raises(ParameterError, match="repeats is 0"):
-        model.permutation_importances(X, y, repeats=0)
-    with pytest.raises(ParameterError, match="metric is 'accuracy'"):
-        model.permutation_importances(X, y, metric="accuracy")
-    with pytest.raises(DataError, match="not among the classes"):
-        model.permutation_importances(X, np.where(two == "yes", "yes", "maybe"))
-    with pytest.raises(ParameterError, match=r"rounds .*16.* 15"):
-        pacboost.plots.margins(model, X, y, rounds=[1, 16])
-    with pytest.raises(NotFittedError):
-        AdaBoostClassifier().shapes()
+    model, many, row = plain(), fitted("logit stumps", 3), {"age": 3, "noise": 1}
+    shuffle, plots = model.permutation_importances, pacboost.plots
+    strange = np.where(two == "yes", "yes", "maybe")
+    refused: list[tuple[Callable[[], Any], type[Exception], str]] = [
+        (lambda: model.explain(X[:2]), DataError, "x has 2 rows"),
+        (lambda: many.explain(frame), DataError, "x has 300 rows"),
+        (lambda: model.explain([1.0, 2.0, 3.0]), DataError, "x holds 3 values.*2 features"),
+        (lambda: model.explain("age"), DataError, "0 dimensions"),
+        (lambda: many.explain(row), DataError, "lacks the column 'job'"),
+        (lambda: many.explain(row | {"jobb": "smith"}), DataError, r"'jobb' \(did you mean 'job'"),
+        (lambda: many.explain(row | {"job": "a", "pay": 0}), DataError, "has the column 'pay'"),
+        (lambda: model.predict(pd.Series(X[0])), DataError, r"Series.* frame\.iloc\[\[0\]\]"),
+        (lambda: shuffle(X, strange), DataError, "not among the classes"),
+        (lambda: many.fit(frame, two, sample_weights=1), TypeError, "did you mean 'sample_w"),
+        (lambda: fitted("logit trees").partial_dependence("nois"), ParameterError, "mean 'noise'"),
+        (lambda: shuffle(X, y, metric="eror"), ParameterError, "did you mean 'error'"),
+        (lambda: shuffle(X, y, metric="accuracy"), ParameterError, "metric is 'accuracy'"),
+        (lambda: shuffle(X, y, repeats=0), ParameterError, "repeats is 0"),
+        (lambda: pacboost.certify(model, X, y, of="recal"), ParameterError, "mean 'recall'"),
+        (lambda: pacboost.certify_all(many, frame, two, by="jobb"), ParameterError, "mean 'job'"),
+        (lambda: pacboost.BoostRegressor("hubre").fit(X, X[:, 1]), ParameterError, "mean 'huber'"),
+        (lambda: model.explain(X[0], for_class="maybe"), ParameterError, "is 'maybe'.*'yes'"),
+        (lambda: model.explain(X[0], top=0), ParameterError, "top is 0"),
+        (lambda: plots.shapes(many, for_class="maybe"), ParameterError, "for_class is 'maybe'"),
+        (lambda: plots.shapes(model, for_class="no"), ParameterError, "omit for_class"),
+        (lambda: plots.margins(model, X, y, rounds=[1, 16]), ParameterError, r"rounds .*16.* 15"),
+        (lambda: AdaBoostClassifier().shapes(), NotFittedError, "not fitted"),
+    ]
+    for call, error, match in refused:
+        with pytest.raises(error, match=match):
+            call()
 
 
 def test_a_vote_that_was_shortened_has_one_test_error() -> None:

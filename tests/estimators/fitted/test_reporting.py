@@ -146,14 +146,6 @@ def test_a_page_has_the_numbers_of_the_model(tmp_path: Path) -> None:
     assert model.ledger_.digest()[:32] in text
 
 
-def test_rows_of_the_fit_are_called_so(tmp_path: Path) -> None:
-    model, rows, labels = fitted("stumps")
-    fresh = " ".join(read(model.report(tmp_path / "a.html", rows, labels)).text)
-    seen = " ".join(read(model.report(tmp_path / "b.html", X[EARLY], TWO[EARLY])).text)
-    assert "too optimistic" not in fresh
-    assert "too optimistic" in seen
-
-
 def test_words_of_strangers_are_words_only(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&"

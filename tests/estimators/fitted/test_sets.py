@@ -65,14 +65,6 @@ def test_sets_cover(model: Any, method: str) -> None:
     assert "prediction sets of LogisticRegression" in repr(found)
 
 
-def test_scores_do_not_depend_on_the_rows_around(model: Any) -> None:
-    for method in ("lac", "aps", "raps"):
-        found = pacboost.sets(model, FRESH, LABELS, method=method)
-        some = found.predict_set(LATER[:40])
-        assert (found.predict_set(LATER[10:20]) == some[10:20]).all()
-        assert (pickle.loads(pickle.dumps(found)).predict_set(LATER[:40]) == some).all()
-
-
 def test_raps_makes_smaller_sets_smaller(model: Any) -> None:
     plain = pacboost.sets(model, FRESH, LABELS, method="aps")
     small = pacboost.sets(model, FRESH, LABELS, method=LabelScore("raps", 0.5))
@@ -125,16 +117,6 @@ def test_our_classifiers(make: Any) -> None:
         pacboost.sets(own, X, Y)
     with pytest.raises(NotCertified, match="holds no sets"):
         pacboost.sets(own)
-
-
-def test_texts() -> None:
-    generator = np.random.default_rng(0)
-    words = np.array(["good", "fine", "bad", "poor", "film", "plot"])
-    texts = [" ".join(generator.choice(words, 6)) for _ in range(600)]
-    labels = np.array([text.count("good") + text.count("fine") > 2 for text in texts])
-    own = pacboost.TextBoostClassifier(n_estimators=10).fit(texts[:300], labels[:300])
-    found = pacboost.sets(own, texts[300:], labels[300:], method="aps", copies="draws")
-    assert found.predict_set(texts[300:]).shape == (300, 2)
 
 
 def test_a_fit_that_goes_on_has_no_sets() -> None:

@@ -21,7 +21,6 @@ from pacboost import (
     RandomForestRegressor,
     choose_threshold,
 )
-from pacboost.bounds.decision import ThresholdDecision
 from pacboost.errors import DataError, FileError, InputWarning, NotCertified, ParameterError
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from tests.bounds.coverage import check_coverage, check_rejected
@@ -99,14 +98,6 @@ def test_file(model: Any, forest: bool, tmp_path: Path) -> None:
     again.save(tmp_path / "twice.pacb")
     assert all(check.holds for check in pacboost.verify(tmp_path / "twice.pacb"))
     assert pickle.loads(pickle.dumps(made)).certificate_ == made.certificate_
-
-
-def test_a_changed_threshold_is_noticed(model: Any, tmp_path: Path) -> None:
-    made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
-    content = made.decision.to_dict() | {"threshold": 0.9}
-    made.decision_ = ThresholdDecision.from_dict(content)
-    made.set_params(threshold=0.9).save(tmp_path / "m.pacb")
-    assert not all(check.holds for check in pacboost.verify(tmp_path / "m.pacb"))
 
 
 @pytest.mark.parametrize("kind", [LogisticRegression, RidgeClassifier])

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
@@ -218,16 +217,6 @@ def test_missing_values_go_to_the_better_side() -> None:
 def test_bad_parameters_are_named(settings: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ParameterError, match=complaint):
         RandomForestClassifier(**settings).fit(*noisy())
-
-
-@pytest.mark.parametrize("certify", ["oob", "holdout"])
-def test_levels_come_from_rows_that_certify_nothing(certify: str) -> None:
-    """A level that one row alone has would give the row away; new rows have levels of their own."""
-    rare = np.random.default_rng(0).random(300) < 0.1
-    X = pd.DataFrame({"c": np.where(rare, [f"z{i}" for i in range(300)], "a")})
-    model = RandomForestClassifier(5, certify=certify, random_state=0).fit(X, rare.astype(int))
-    everything = RandomForestClassifier(5).fit(X, rare.astype(int))
-    assert set(model.levels_.columns[0]) < set(everything.levels_.columns[0])
 
 
 FEW: dict[str, Any] = {"n_estimators": 12, "random_state": 0}

@@ -52,6 +52,11 @@ def weights(**values: float) -> NDArray[np.float64]:
     return found
 
 
+def masked(values: NDArray[Any]) -> Any:
+    """The values, the first of which are masked."""
+    return np.ma.masked_array(values, np.broadcast_to(np.arange(len(values)) < 1, values.T.shape).T)
+
+
 def columns(rows: NDArray[Any], names: str = "abc") -> dict[str, Any]:
     return {name: rows[:, j] for j, name in enumerate(names)}
 
@@ -94,6 +99,12 @@ INPUTS: list[tuple[dict[str, Any], str]] = [
     ({"weights": np.ones(39)}, "X has 40 rows but sample_weight has 39"),
     ({"weights": TWO}, r"1D array or scalar; got shape \(40, 2\)"),
     ({"weights": examples()[1] == 0}, r"rows of class 1 weigh 0 by sample_weight .* Give"),
+    *(
+        ({"X": masked(examples()[0]), "categorical_features": kind}, "X is a masked .* 3 masked")
+        for kind in ("auto", None, [0])
+    ),
+    ({"y": masked(examples()[1])}, "y is a masked array with 1 masked element; leave"),
+    ({"weights": masked(np.ones(40))}, "sample_weight is a masked array"),
     (
         {"estimator": lambda X, y, w: lambda rows: np.ones(1)},
         r"shape \(1,\) for 40 rows; .*one num",

@@ -18,12 +18,7 @@ from pacboost.estimators.inputs.parameters import (
     row_bytes,
     rows_in,
 )
-from pacboost.fit.targets import (
-    MOST_APART,
-    ROWS_WORTH_COUNTING,
-    lowest_label,
-    number_classes,
-)
+from pacboost.fit.targets import MAX_LABEL_SPAN, MIN_ROWS_TO_COUNT, lowest_label, number_classes
 
 
 def test_sizes_and_times_as_people_write_them() -> None:
@@ -83,7 +78,7 @@ def test_too_little_memory_says_how_much_would_do() -> None:
     assert rows_in(enough * 10**6, 10, 1, 50 * 10**6, codes=True) >= 2000
 
 
-ROWS = ROWS_WORTH_COUNTING + 5
+ROWS = MIN_ROWS_TO_COUNT + 5
 draw = np.random.default_rng(0)
 
 COUNTED: list[Any] = [
@@ -98,7 +93,7 @@ COUNTED: list[Any] = [
 SORTED: list[Any] = [
     draw.choice([0.5, 1.0], ROWS),
     draw.choice([-0.0, 1.0], ROWS),
-    draw.choice([0, MOST_APART], ROWS),
+    draw.choice([0, MAX_LABEL_SPAN], ROWS),
     draw.choice([2.0**53, 2.0**53 + 2], ROWS),
     draw.choice(["a", "b"], ROWS),
     draw.integers(0, 2, 90),

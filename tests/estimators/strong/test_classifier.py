@@ -136,23 +136,6 @@ def test_save_and_load_give_the_estimator_and_the_certificate_back(tmp_path: Pat
     assert all(check.holds for check in pacboost.verify(path))
 
 
-def test_no_row_of_the_fit_may_certify_it_again(fitted: StrongClassifier) -> None:
-    with pytest.raises(NotCertified, match="trained on"):
-        pacboost.certify(fitted, X, Y)
-    fresh = noisy(400, 4, seed=4, noise=0.1)
-    assert pacboost.certify(fitted, *fresh).size == 400
-
-
-def test_a_label_that_only_certifying_rows_have_is_a_mistake() -> None:
-    seed = int(np.random.RandomState(0).randint(2**31))
-    apart = int(np.random.default_rng(seed).permutation(200)[0])
-    labels = np.where(X[:200, 0] > 0, "a", "b")
-    labels[apart] = "rare"
-    model = StrongClassifier(n_estimators=5, random_state=0).fit(X[:200], labels)
-    assert model.classes_.tolist() == ["a", "b"]
-    assert model.certificate_.inputs["k"] >= 1
-
-
 def test_another_fit_forgets_the_last_one() -> None:
     model = StrongClassifier(n_estimators=5, random_state=0).fit(X, Y)
     model.fit(TEXTS, INTENTS)

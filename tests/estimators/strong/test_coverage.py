@@ -13,8 +13,7 @@ from pacboost.bounds import holdout
 from pacboost.estimators.strong import classifier, search
 from pacboost.estimators.strong.classifier import StrongClassifier
 from pacboost.estimators.strong.search import Promise
-from pacboost.fit.roles import Roles, RolesAsk, divide
-from pacboost.samples.same_example import Examples
+from pacboost.fit.roles import Roles
 from pacboost.theory import plan
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.worlds import LabelNoise
@@ -54,15 +53,6 @@ def test_certificates_cover_with_one_look_and_with_two() -> None:
     check_coverage("strong classifier, epsilon 0.2", violations, runs, delta)
     assert 0 < looked_twice < runs
     assert 0 < reached < runs
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("epsilon", [None, 0.15, 0.2, 0.3])
-@pytest.mark.parametrize("delta", [0.02, 0.1, 0.3])
-def test_certificates_cover_over_hundreds_of_runs(epsilon: float | None, delta: float) -> None:
-    runs = 300
-    violations, _, _ = count(epsilon, delta, runs, 400, 10)
-    check_coverage(f"strong classifier, epsilon {epsilon}", violations, runs, delta)
 
 
 def coin(seed: int, rows: int) -> tuple[Any, Any]:
@@ -126,20 +116,3 @@ def test_epsilon_is_reached_where_the_planner_says_so(epsilon: float, delta: flo
         assert model.verdict_.reached
         assert model.parts_["certify"] == apart <= needed
         assert CLEAN.risk(model.decision_function) <= epsilon
-
-
-def test_certifying_rows_change_nothing_that_is_learned() -> None:
-    """Other labels and other features in them leave the classifier as it is."""
-    X, y = WORLD.draw(300, 5)
-    models = []
-    for changed in (False, True):
-        other_X, other_y = X.copy(), y.copy()
-        if changed:
-            seed = int(np.random.RandomState(7).randint(2**31))
-            apart = divide(Examples(300, None), RolesAsk(seed)).certify
-            other_X[apart], other_y[apart] = 99.0 - X[apart], -y[apart]
-        models.append(StrongClassifier(n_estimators=6, random_state=7).fit(other_X, other_y))
-    first, second = models
-    domain = CLEAN.domain()
-    assert np.array_equal(first.decision_function(domain), second.decision_function(domain))
-    assert first.certificate_.value != second.certificate_.value

@@ -20,10 +20,7 @@ from pacboost import FilterBoostClassifier, TextBoostClassifier
 from pacboost.cli.main import main
 from pacboost.errors import DataError, FileError, ParameterError
 from pacboost.estimators.strong.classifier import StrongClassifier
-from pacboost.fit.roles import (
-    RolesAsk,
-    divide,
-)
+from pacboost.fit.roles import RolesAsk, divide
 from pacboost.samples.same_example import Examples
 from pacboost.sources import data_file
 from tests.worlds import noisy
@@ -112,11 +109,6 @@ def test_text_columns_can_be_named_or_denied(tmp_path: Path) -> None:
     assert from_file.predict(frame).tolist() == frame["label"].tolist()
 
 
-def test_a_series_of_texts_is_a_list_of_texts() -> None:
-    for texts in (pd.Series(SAID), pl.Series(SAID), np.array(SAID), tuple(SAID)):
-        assert isinstance(strong().fit(texts, Y).estimator_, TextBoostClassifier)
-
-
 def test_which_columns_are_texts_is_not_seen_from_certifying_rows() -> None:
     seed = int(np.random.RandomState(0).randint(2**31))
     apart = np.random.default_rng(seed).permutation(300)[:30]
@@ -164,6 +156,7 @@ def test_the_latest_rows_certify() -> None:
         (lambda: strong().fit(X, Y, time=[1]), DataError, "time has shape"),
         (lambda: strong().fit(FRAME, "label", time="city"), DataError, "is not a date"),
         (lambda: strong().fit(lambda: [], groups=Y), ParameterError, "rows in memory"),
+        (lambda: strong().fit([None, "top up"] * 20, ["a", "b"] * 20), DataError, "row 0"),
     ],
 )
 def test_what_cannot_be_read_is_refused(
@@ -184,11 +177,6 @@ def test_labels_of_certifying_rows_shape_nothing() -> None:
     one, other = (StrongClassifier(random_state=0).fit(X, labels) for labels in (y, strange))
     assert len(one.ledger_) == len(other.ledger_)
     assert (one.decision_function(X) == other.decision_function(X)).all()
-
-
-def test_a_missing_text_is_named_by_its_row() -> None:
-    with pytest.raises(DataError, match="row 0"):
-        StrongClassifier().fit([None, "lost card", "top up"] * 20, ["a", "b", "c"] * 20)
 
 
 PLANTED = (7, 77, 177, 277, 377, 477, 555)
