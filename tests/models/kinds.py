@@ -155,6 +155,24 @@ def forest_of_numbers() -> Any:
     return pacboost.RandomForestRegressor(3, random_state=0).fit(*numbers())
 
 
+def threshold() -> Any:
+    X, score = numbers(400)
+    model = pacboost.AdaBoostClassifier(n_estimators=4).fit(X[:200], score[:200] > 0)
+    return pacboost.choose_threshold(model, X[200:], score[200:] > 0, positive=True, recall=0.6)
+
+
+def sets() -> Any:
+    X, score = numbers(400)
+    model = pacboost.AdaBoostClassifier(n_estimators=4).fit(X[:200], score[:200] > 0)
+    return pacboost.sets(model, X[200:], score[200:] > 0, coverage=0.7, by_class=True)
+
+
+def intervals() -> Any:
+    X, score = numbers(400)
+    model = pacboost.BoostRegressor(n_estimators=2, random_state=0).fit(X[:200], score[:200])
+    return pacboost.intervals(model, X[200:], score[200:], coverage=0.7)
+
+
 KINDS: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (
@@ -163,6 +181,10 @@ KINDS: dict[str, Callable[[], Any]] = {
         forest_of_numbers,
     )
 }  # fmt: skip
+DECISIONS: dict[str, Callable[[], Any]] = {
+    make.__name__: make for make in (threshold, sets, intervals)
+}
+"""Models with a threshold, sets or intervals, which their files hold, too."""
 
 
 def rows(kind: str) -> Any:
@@ -197,5 +219,5 @@ def saved(kind: str) -> Path:
     folder = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = Path(folder) / f"{kind}.pacb"
-    KINDS[kind]().save(path)
+    (KINDS | DECISIONS)[kind]().save(path)
     return path

@@ -15,6 +15,7 @@ from typing import Any, NoReturn, Protocol, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from pacboost.bounds.certificate import Certificate
 from pacboost.models.file.document import MemoryBudget
 
 MAX_NUMBER = 1e150
@@ -276,3 +277,16 @@ def checked(part: Fields, kind: type[Any], skip: Collection[str] = ()) -> dict[s
         elif field.default is MISSING and field.default_factory is MISSING:
             part.refuse(field.name, "is not there")
     return values
+
+
+def check_claims(document: Fields) -> None:
+    """Refuse claims of thresholds, sets and intervals whose fields have other types."""
+    for name in ("decision", "coverage"):
+        if name in document:
+            part = Fields(document.peek(name), name, document.room)
+            claims = [part.part("certificate")] if "certificate" in part else []
+            for group in ("others", "certificates"):
+                claims += part.parts(group) if group in part else []
+            for claim in claims:
+                checked(claim, Certificate)
+                claim.end()

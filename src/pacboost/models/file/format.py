@@ -25,7 +25,7 @@ from pacboost.hypotheses.vote_digest import asked
 from pacboost.ledgers.ledger import UNCOMPARED, HardRow, Ledger, Refill, Round
 from pacboost.models.calibration import Calibration
 from pacboost.models.file import container, parts
-from pacboost.models.file.fields import MAX_NUMBER, Fields, checked, columns, records
+from pacboost.models.file.fields import MAX_NUMBER, Fields, check_claims, checked, columns, records
 from pacboost.models.file.rules import block_read, from_plain, to_plain
 from pacboost.models.model import Model, without_rounds
 from pacboost.models.schema import Schema
@@ -92,6 +92,7 @@ def opened(content: container.Content, path: str | Path) -> Model:
     with container.refusing_damage(path):
         document = Fields(content.document, "content", content.room)
         core, about = document.part("model"), document.part("about")
+        check_claims(document)
         beside = {
             name: document.made(name, reader) for name, reader in BESIDE.items() if name in document
         }

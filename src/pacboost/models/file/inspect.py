@@ -14,7 +14,7 @@ from pacboost.errors import FileError
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container
 from pacboost.models.file.container import VERSION
-from pacboost.models.file.fields import Fields, checked
+from pacboost.models.file.fields import Fields, check_claims, checked
 
 MAX_NAMES_SHOWN = 5
 
@@ -104,6 +104,7 @@ def inspect(path: str | Path, *, memory: int = 0) -> Summary:
     content = container.read(path, kind, memory)
     with container.refusing_damage(path):
         document = Fields(content.document, "content", content.room)
+        check_claims(document)
         core, about = document.part("model"), document.part("about")
         facts = _forest(core) if kind == "forest" else _vote(core)
         names = None if about.peek("names") is None else tuple(about.words("names"))

@@ -219,6 +219,8 @@ def check_model(model: Model) -> None:
         claims.append(answering.certificate)
     for claim in claims:
         _check_certificate(claim, None, ())
+    if decision is not None and (classes < 2 or decision.positive not in model.classes.tolist()):
+        raise ValueError(f"the threshold is for {decision.positive!r:.40}, which is no class of it")
     if model.certificate is not None:
         _check_certificate(model.certificate, model.held_out, [str(c) for c in model.classes])
     counts = model.counts
