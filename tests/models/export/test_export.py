@@ -170,7 +170,7 @@ def test_thresholds_that_all_or_none_reach() -> None:
     model = case("trees").estimator.model_
     assert cut_of_score(model, 0.0, 1).at == -1e200
     assert cut_of_score(model, 0.0, 0).at == 1e200
-    with pytest.raises(ValueError, match="no score"):
+    with pytest.raises(ParameterError, match="no score"):
         cut_of_score(model, 1.5, 1)
     several = ThresholdClassifier(case("several").estimator, 0.5)
     several._start(case("several").estimator)
