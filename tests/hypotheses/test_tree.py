@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Names, value_words
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.kernels.runtime.threads import using
 from pacboost.numerics.exact import VOTE_UNIT
-from pacboost.samples.bins import Bins, fit_bins
+from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
+from tests.hypotheses.trees import random_rule
 from tests.kernels import naive
 
 NAMES = Names(("age", "colour", "size").__getitem__, level=lambda _, k: "rgb"[k])
@@ -47,45 +47,6 @@ def small_tree() -> TreeRule:
         gain=np.array([3.0, 2, 1]),
         cover=np.zeros(7),
         values=np.array([[1.0], [-2], [3], [-4]]),
-    )
-
-
-def random_rule(
-    generator: np.random.Generator,
-    bins: Bins,
-    splits: int,
-    slopes: NDArray[np.int8] | None = None,
-    outputs: int = 1,
-) -> TreeRule:
-    """A tree grown at random leaves with random splits and values."""
-    features = len(bins.thresholds)
-    feature = generator.integers(features, size=splits).astype(np.int32)
-    remaining, right = np.empty(splits, dtype=np.int32), np.empty(splits, dtype=np.int32)
-    ends: list[tuple[int, NDArray[np.int32]]] = [(-1, remaining)]
-    for t in range(splits):
-        leaf = int(generator.integers(len(ends)))
-        parent, side = ends[leaf]
-        if parent >= 0:
-            side[parent] = t
-        ends[leaf] = t, remaining
-        ends.append((t, right))
-    for leaf, (parent, side) in enumerate(ends):
-        if parent >= 0:
-            side[parent] = ~leaf
-    category = bins.levels[feature] > 0
-    return TreeRule(
-        bins=bins,
-        feature=feature,
-        cut=np.array([generator.integers(bins.thresholds[j].size + 1) for j in feature], np.int32),
-        missing_left=generator.random(splits) < 0.5,
-        left=remaining,
-        right=right,
-        member=np.where(category, np.cumsum(category) - 1, -1).astype(np.int32),
-        members=generator.integers(0, 2, (int(category.sum()), 256)).astype(np.uint8),
-        gain=np.ones(splits),
-        cover=np.ones(2 * splits + 1),
-        values=generator.integers(-(2**30), 2**30, (splits + 1, outputs)).astype(float) * VOTE_UNIT,
-        slope=None if slopes is None else slopes[feature],
     )
 
 

@@ -30,8 +30,7 @@ from pacboost.models.export.trees import Trees, of_vote
 from pacboost.numerics.exact import round_vote
 from pacboost.samples.bins import Bins
 from pacboost.sources.arrays import ArrayTable
-from tests.models.export.cases import case
-from tests.models.export.test_programs import COMPILER, compiled, each, exported, run
+from tests.models.export.cases import COMPILER, case, compiled, each, exported, run
 
 X = np.random.default_rng(0).normal(size=(120, 3))
 Y = (X[:, 0] * X[:, 1] > 0).astype(int)
