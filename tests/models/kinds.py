@@ -18,6 +18,8 @@ import pytest
 import pacboost
 from pacboost.errors import InputWarning
 from pacboost.models import calibration
+from pacboost.models.file.format import model_bytes
+from pacboost.sources.levels import NO_LEVELS
 
 ASKED = ["lost card", "top up failed", "my card is gone", "exchange rate today", "", "unknown"]
 SAID = ["i lost my card", "how do i top up", "my card is gone", "what is the exchange rate"] * 10
@@ -211,6 +213,23 @@ def answers(model: Any, kind: str) -> dict[str, Any]:
         chances = np.asarray(model.predict_proba(rows(kind)), dtype=np.float64)
         said["chances"] = [float(p).hex() for p in chances.ravel()]
     return said
+
+
+def comes_back(model: Any, folder: Path) -> Any:
+    """Save a model, load it, compare all that does not need rows, and return what was loaded."""
+    path, again = folder / "one", folder / "two"
+    model.save(path)
+    back = pacboost.load(path)
+    back.save(again)
+    assert again.read_bytes() == path.read_bytes()
+    assert model_bytes(back.model_) == model_bytes(model.model_)
+    assert back.model_.certificate == model.model_.certificate
+    assert back.levels_ == getattr(model, "levels_", NO_LEVELS)
+    assert back.feature_importances_.tolist() == model.feature_importances_.tolist()
+    if hasattr(model, "ledger_"):
+        assert back.ledger_ == model.ledger_
+        assert back.rules() == model.rules()
+    return back
 
 
 @cache
