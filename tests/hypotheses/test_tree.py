@@ -35,19 +35,12 @@ def small_tree() -> TreeRule:
     """age ≤ 2.5 or missing? then colour in {r, b}; else size known?"""
     member = np.zeros((1, 256), dtype=np.uint8)
     member[0, [0, 2]] = 1
+    splits = np.array([[0, 1, 2], [1, 9, 2], [1, ~0, ~1], [2, ~2, ~3], [-1, 0, -1]], dtype=np.int32)
+    feature, cut, left, right, in_subset = splits
     return TreeRule(
-        bins=fit_bins(TABLE),
-        feature=np.array([0, 1, 2], dtype=np.int32),
-        cut=np.array([1, 9, 2], dtype=np.int32),
-        missing_left=np.array([True, False, False]),
-        left=np.array([1, ~0, ~1], dtype=np.int32),
-        right=np.array([2, ~2, ~3], dtype=np.int32),
-        member=np.array([-1, 0, -1], dtype=np.int32),
-        members=member,
-        gain=np.array([3.0, 2, 1]),
-        cover=np.zeros(7),
-        values=np.array([[1.0], [-2], [3], [-4]]),
-    )
+        fit_bins(TABLE), feature, cut, np.array([True, False, False]), left, right, in_subset,
+        member, np.array([3.0, 2, 1]), np.zeros(7), np.array([[1.0], [-2], [3], [-4]]),
+    )  # fmt: skip
 
 
 def test_rows_go_where_the_splits_send_them() -> None:

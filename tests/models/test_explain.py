@@ -139,19 +139,13 @@ def test_a_long_chain_of_features_is_shared_evenly_where_they_play_alike() -> No
     numbers = np.arange(depth, dtype=np.int32)
     right = np.append(numbers[1:], np.int32(~depth)).astype(np.int32)
     halves = 0.5 ** np.arange(depth + 1)
+    none = np.zeros(depth, dtype=np.int32)
     tree = TreeRule(
-        bins=some_bins(depth),
-        feature=numbers,
-        cut=np.zeros(depth, dtype=np.int32),
-        missing_left=np.zeros(depth, dtype=np.bool_),
-        left=~numbers,
-        right=right,
-        member=np.full(depth, -1, dtype=np.int32),
-        members=np.zeros((0, 256), dtype=np.uint8),
-        gain=np.ones(depth),
-        cover=np.concatenate([halves[:-1], halves[1:], halves[-1:]]),
-        values=np.append(np.zeros(depth), 1.0)[:, None],
-    )
+        some_bins(depth), numbers, none, none > 0, ~numbers, right, none - 1,
+        np.zeros((0, 256), dtype=np.uint8), np.ones(depth),
+        np.concatenate([halves[:-1], halves[1:], halves[-1:]]),
+        np.append(np.zeros(depth), 1.0)[:, None],
+    )  # fmt: skip
     shares, expected = shap_values([tree], [1.0], np.ones((depth, 1), dtype=np.uint8))
     assert expected[0] == pytest.approx(0.5**depth)
     np.testing.assert_allclose(shares[0, :, 0], (1 - 0.5**depth) / depth, rtol=1e-12)
