@@ -20,19 +20,7 @@ from pacboost.models.file.parts import own_version
 from pacboost.numerics.percent import percent_above
 from pacboost.numerics.same_bits import mean
 from pacboost.reports.page import charts
-from pacboost.reports.page.charts import (
-    Frame,
-    Markup,
-    Section,
-    key,
-    numbers,
-    paragraphs,
-    square,
-    table,
-    tag,
-    terms,
-    together,
-)  # fmt: skip
+from pacboost.reports.page.charts import Markup, Section, tag, together
 from pacboost.reports.page.subject import Rows, Subject, mixed
 from pacboost.reports.text import listed
 
@@ -51,7 +39,7 @@ def threshold_curves(decision: ThresholdDecision | None) -> Markup | None:
     called = (recall * n + alarms * m) / (n + m)
     here = int(np.argmin(np.abs(curves["threshold"] - decision.threshold)))
 
-    def by_called(frame: Frame) -> list[Markup]:
+    def by_called(frame: charts.Frame) -> list[Markup]:
         return [
             frame.area(called, recall_least, recall),
             frame.area(called, alarms, alarms_most, "area two"),
@@ -60,7 +48,7 @@ def threshold_curves(decision: ThresholdDecision | None) -> Markup | None:
             frame.upright(float(called[here])),
         ]
 
-    def by_alarms(frame: Frame) -> list[Markup]:
+    def by_alarms(frame: charts.Frame) -> list[Markup]:
         order = np.lexsort((recall_least, alarms_most))
         upper, lower = alarms_most[order], np.maximum.accumulate(recall_least[order])
         return [
@@ -72,14 +60,14 @@ def threshold_curves(decision: ThresholdDecision | None) -> Markup | None:
 
     pair = tag(
         "div",
-        square("By the share that is called positive", "share", "rows called positive",
+        charts.square("By the share that is called positive", "share", "rows called positive",
                "recall lies in the upper band and the false positive rate in the lower one, or "
                "better", by_called),
-        square("Recall against false alarms", "recall", "false positive rate",
+        charts.square("Recall against false alarms", "recall", "false positive rate",
                "the shaded region is reached by some threshold, with confidence", by_alarms),
         class_="pair",
     )  # fmt: skip
-    legend = key([("", "recall, seen"), ("two", "false alarms, seen"),
+    legend = charts.key([("", "recall, seen"), ("two", "false alarms, seen"),
                   ("right", "guaranteed, for all thresholds at once"),
                   ("final", "the threshold")])  # fmt: skip
     rows = [
@@ -87,7 +75,7 @@ def threshold_curves(decision: ThresholdDecision | None) -> Markup | None:
         for k in range(0, len(called), max(1, len(called) // TABLE_ROWS))
     ]
     head = ["threshold", *(name.replace("_", " ") for name in HEADS)]
-    details = numbers("The numbers", table(head, rows, caption="Seen and guaranteed by threshold"))
+    details = charts.numbers_table(head, rows, "Seen and guaranteed by threshold")
     return together(tag("h3", "The threshold and its neighbours"), legend, pair, details)
 
 
@@ -99,7 +87,7 @@ def answered_curve(answering: Answering | None) -> Markup | None:
     measured = np.array([point.mistakes / max(1, point.answered) for point in answering.points])
     certified, here = np.array(answering.errors), answering.chosen
     top = float(min(1.0, 1.2 * max(certified[here], measured.max(), np.median(certified)))) or 0.01
-    frame = Frame.of((0, 1), (0, top), top=26)
+    frame = charts.Frame.of((0, 1), (0, top), top=26)
     drawing = frame.svg(
         "Error among the answered",
         "seen and certified",
@@ -110,7 +98,7 @@ def answered_curve(answering: Answering | None) -> Markup | None:
         frame.upright(float(share[here])),
         tag("text", "error among the answered ↑", x=2, y=12, class_="label"),
     )
-    legend = key([("", "seen"), ("bound", "certified: at most"), ("final", "chosen")])
+    legend = charts.key([("", "seen"), ("bound", "certified: at most"), ("final", "chosen")])
     title = tag("h3", "Answering less, and being right more often")
     return together(title, charts.figure(drawing, key=legend))
 
@@ -124,12 +112,12 @@ def promises(subject: Subject, rows: Rows) -> Section | None:
     only = [certificate for _, certificates, _ in parts for certificate in certificates]
     if not parts or [certificate.of_what for certificate in only] == [wording.NEW_EXAMPLES]:
         return None  # the sentence at the top says it
-    lead = paragraphs(
+    lead = [
         "Every number here is proved for new examples like those it was counted on, with the "
         "confidence in the last column. “Rows” is the number of rows that were counted.",
         "Claims in one table share their confidence: they hold together. Different tables are "
         "different claims.",
-    )
+    ]
     tables = [_table(title, certificates, note) for title, certificates, note in parts]
     return Section(
         "promises",
@@ -188,8 +176,8 @@ def _table(title: str, certificates: Sequence[Certificate], note: str) -> Markup
         )
         for certificate in certificates
     ]
-    claims = table(HEAD, rows, caption=title, class_="promises")
-    return tag("div", claims, tag("p", note, class_="remark") if note else None)
+    claims = charts.table(HEAD, rows, caption=title, class_="promises")
+    return tag("div", claims, charts.remark(note))
 
 
 def number(certificate: Certificate) -> str:
@@ -226,7 +214,7 @@ def certificates(subject: Subject, rows: Rows) -> Section | None:
     cards = [
         _card(certificate)
         if certificate.delta > 0
-        else numbers("The bound on the training error", _card(certificate))
+        else charts.numbers("The bound on the training error", _card(certificate))
         for certificate in claims
     ]
     if not about_new:
@@ -234,7 +222,7 @@ def certificates(subject: Subject, rows: Rows) -> Section | None:
     else:
         does_not = tag("ul", (tag("li", text) for text in DOES_NOT_SAY))
         cards.append(tag("div", tag("h3", "What it does not say"), does_not, class_="aside"))
-    lead = paragraphs(
+    lead = [
         "Every bound, and what it rests on. All numbers are given, so it can be "
         "recomputed without the data.",
         together(
@@ -243,7 +231,7 @@ def certificates(subject: Subject, rows: Rows) -> Section | None:
             tag("code", "pacboost.verify"),
             " from a certificate.",
         ),
-    )
+    ]
     return Section("certificates", "What is proved", lead, together(cards, _margins(subject)))
 
 
@@ -268,13 +256,13 @@ def _card(certificate: Certificate) -> Markup:
         (name, f"{value:.6g}" if isinstance(value, float) else f"{value}")
         for name, value in sorted(certificate.inputs.items())
     ]
-    all_numbers = table(["quantity", "value"], [*inputs, ("bound", f"{certificate.value:.10g}")],
-                        caption="All inputs of the bound")  # fmt: skip
-    grounds = together(tag("h4", "It assumes"), tag("ul", assumed), terms(facts))
+    inputs.append(("bound", f"{certificate.value:.10g}"))
+    all_numbers = charts.table(["quantity", "value"], inputs, caption="All inputs of the bound")
+    grounds = together(tag("h4", "It assumes"), tag("ul", assumed), charts.terms(facts))
     if certificate.delta == 0:  # it is about training rows only, so the details are folded away
-        grounds = numbers("What it rests on", together(grounds, all_numbers))
+        grounds = charts.numbers("What it rests on", together(grounds, all_numbers))
     else:
-        grounds = together(grounds, numbers("The numbers behind it", all_numbers))
+        grounds = together(grounds, charts.numbers("The numbers behind it", all_numbers))
     return tag(
         "article",
         tag(
@@ -328,9 +316,9 @@ def _margins(subject: Subject) -> Markup | None:
     lines = [
         (f"{theta:g}", "vacuous" if share >= 1 else percent_above(share)) for theta, share in shares
     ]
-    margins = table(["margin at most", "on at most this share of training rows"], lines,
+    margins = charts.table(["margin at most", "on at most this share of training rows"], lines,
                  caption="Margins of training rows, by the theorem")  # fmt: skip
-    return numbers("What the theorem says about margins", margins)
+    return charts.numbers("What the theorem says about margins", margins)
 
 
 MAX_NAMES = 24
@@ -363,11 +351,11 @@ def facts(subject: Subject, rows: Rows) -> Section:
         note = "; many of them are training rows" if rows.has_training_rows else ""
         listed_facts.append(("Rows given for this report", f"{rows.rows:,}{note}"))
     listed_facts.append(("Written by", f"pacboost {own_version()}"))
-    lead = paragraphs(
+    lead = [
         "The data and the settings. The fingerprint identifies the trees of a forest, or the "
         "record of the rounds: equal runs have equal fingerprints."
-    )
-    return Section("facts", "Data and run", lead, terms(listed_facts, class_="facts"))
+    ]
+    return Section("facts", "Data and run", lead, charts.terms(listed_facts, class_="facts"))
 
 
 def _run(subject: Subject) -> list[Fact]:

@@ -17,21 +17,8 @@ from pacboost.ledgers.ledger import HardRow, Ledger
 from pacboost.models.explain import explanation
 from pacboost.models.model import Model
 from pacboost.numerics.percent import percent
-from pacboost.reports.page.charts import (
-    Frame,
-    Markup,
-    Section,
-    figure,
-    key,
-    meter,
-    numbers,
-    paragraphs,
-    ranked_bars,
-    table,
-    tag,
-    terms,
-    together,
-)
+from pacboost.reports.page import charts
+from pacboost.reports.page.charts import Markup, Section, tag, together
 from pacboost.reports.page.subject import TRAINED, Numbers, Rows, Shown, Subject, mixed
 
 Doubles = NDArray[np.float64]
@@ -74,7 +61,7 @@ def rounds(subject: Subject, rows: Rows) -> Section | None:
         )
     body = curves(lines, numbers_, "round", f"{what.capitalize()} by round", shares=not loss)
     if loss:
-        lead = paragraphs("The mean loss after every round.")
+        lead = ["The mean loss after every round."]
         return Section("rounds", "Round by round", lead, body)
     if ledger.metric not in ("", "error") and not np.isnan(watched).all():
         name = ledger.metric.replace("_", " ")
@@ -83,14 +70,14 @@ def rounds(subject: Subject, rows: Rows) -> Section | None:
             body, curves(metric_lines, numbers_, "round", f"{name} by round", shares=False)
         )
     last = ledger.rounds[-1]
-    lead = paragraphs(
+    lead = [
         f"After {len(ledger):,} rounds the vote is wrong on {percent(last.training_error)} of the "
         "training rows.",
         "The bound is the product of the normalisers of all rounds; the error is never above it."
         if len(lines) > 1
         else None,
         f"Why it stopped: {ledger.stopped}." if ledger.stopped else None,
-    )
+    ]
     return Section("rounds", "Round by round", lead, body)
 
 
@@ -105,11 +92,11 @@ def _refills(ledger: Ledger) -> Section:
         Line("upper bound", "bound", upper),
         Line("share of rows kept", "two", acceptance),
     ]
-    lead = paragraphs(
+    lead = [
         f"{int(draws[-1]):,} rows were drawn and scored by the vote at that time; the hard ones "
         "were kept for training.",
         f"Why it stopped: {ledger.stopped}." if ledger.stopped else None,
-    )
+    ]
     body = curves(lines, draws, "rows drawn", "Error while rows are drawn")
     return Section("rounds", "Draw by draw", lead, body)
 
@@ -137,7 +124,7 @@ def curves(
     zeros += " Where a line is missing, the bound is above the picture." if beyond else ""
     text = "; ".join(f"{line.name} ends at {_format(line.values[-1], shares)}" for line in drawn)
 
-    frame = Frame.of(ends, (low, high), log=log)
+    frame = charts.Frame.of(ends, (low, high), log=log)
     paths = [
         frame.line(
             at,
@@ -164,13 +151,13 @@ def curves(
     }
     # so that no text can close the script element
     text_of_data = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
-    return figure(
+    return charts.figure(
         drawing,
         tag("script", Markup(text_of_data), type="application/json"),
-        tag("p", zeros.strip(), class_="remark") if zeros else None,
-        numbers("The numbers", table([x_label, *names], rows, caption=title)),
+        charts.remark(zeros.strip()),
+        charts.numbers_table([x_label, *names], rows, title),
         key=together(
-            key([(line.kind, line.name) for line in drawn]), tag("output", class_="reading")
+            charts.key([(line.kind, line.name) for line in drawn]), tag("output", class_="reading")
         ),
         class_="curves",
     )
@@ -214,10 +201,10 @@ def rules(subject: Subject, rows: Rows) -> Section | None:
     if not any(parts):
         return None
     asked = int((subject.importances > 0).sum())
-    lead = paragraphs(
+    lead = [
         f"The model uses {asked:,} of {len(subject.names):,} columns." if asked else None,
         "Bars show the importance of each column." if asked else None,
-    )
+    ]
     return Section("rules", "What the model uses", lead, together(*parts))
 
 
@@ -231,8 +218,8 @@ def _importances(subject: Subject) -> Markup | None:
         (subject.names[j], float(shares[j]), percent(float(shares[j]))) for j in order.tolist()
     ]
     rest = int((shares > 0).sum()) - order.size
-    note = tag("p", f"{rest:,} more columns are less important.", class_="remark") if rest else None
-    return together(ranked_bars(lines, "Columns by importance"), note)
+    note = charts.remark(f"{rest:,} more columns are less important." if rest else "")
+    return together(charts.ranked_bars(lines, "Columns by importance"), note)
 
 
 def _strongest(model: Model) -> Markup | None:
@@ -255,7 +242,7 @@ def _strongest(model: Model) -> Markup | None:
         for rule in best
     ]
     caption = f"The strongest of {len(votes):,} rules, with their votes"
-    return ranked_bars(lines, caption, "bars rules")
+    return charts.ranked_bars(lines, caption, "bars rules")
 
 
 def _first_tree(model: Model) -> Markup | None:
@@ -265,7 +252,7 @@ def _first_tree(model: Model) -> Markup | None:
     if tree is None or tree.feature.size == 1 or tree.feature.size > MAX_NODES:
         return None
     drawn = tag("ul", _branch(tree, 0, model.say()), class_="tree")
-    return numbers("The first tree, question by question", drawn)
+    return charts.numbers("The first tree, question by question", drawn)
 
 
 def _branch(tree: TreeRule, node: int, names: Names) -> Markup:
@@ -286,10 +273,8 @@ def _all(model: Model) -> Markup:
     words = model.words()
     shown = tag("ol", (tag("li", text) for text in words[:MAX_ROUNDS]), class_="all")
     n_more = len(words) - MAX_ROUNDS
-    rest = tag("p", f"{n_more:,} more; model.rules() gives all of them.", class_="remark")
-    return numbers(
-        "All rules, in the order of rounds", together(shown, rest if n_more > 0 else None)
-    )
+    rest = f"{n_more:,} more; model.rules() gives all of them." if n_more > 0 else ""
+    return charts.numbers("All rules, in the order of rounds", together(shown, charts.remark(rest)))
 
 
 def _words(model: Model, classes: tuple[str, ...]) -> Section | None:
@@ -303,13 +288,13 @@ def _words(model: Model, classes: tuple[str, ...]) -> Section | None:
     cards = [_card(model, classes[k], asked, added[:, k]) for k in order[:MAX_CLASSES].tolist()]
     grid = tag("div", cards[:MAX_OPEN_CLASSES], class_="words-grid")
     rest = cards[MAX_OPEN_CLASSES:]
-    others = numbers(f"{len(rest):,} more classes", tag("div", rest, class_="words-grid"))
+    others = charts.numbers(f"{len(rest):,} more classes", tag("div", rest, class_="words-grid"))
     what = "words and conditions" if mixed(model) else "words and n-grams"
-    lead = paragraphs(
+    lead = [
         f"The rules use {asked.size:,} {what}. For each class, those that add most to its score.",
         "The contribution of a word is summed over all rules that use it; beside other words of "
         "the same rules it is smaller.",
-    )
+    ]
     return Section("rules", "What the model uses", lead, together(grid, others if rest else None))
 
 
@@ -319,7 +304,7 @@ def _card(model: Model, name: str, asked: NDArray[np.int32], added: NDArray[np.f
         (model.column_names[asked[k]], float(added[k]), f"+{added[k]:.2f}")
         for k in best[added[best] > 0].tolist()
     ]
-    return tag("article", tag("h3", name), ranked_bars(lines, width=60))
+    return tag("article", tag("h3", name), charts.ranked_bars(lines, width=60))
 
 
 MAX_ROWS = 12
@@ -336,13 +321,13 @@ def hardest(subject: Subject, rows: Rows) -> Section | None:
     if not shown and not fitted:
         return None
     numbers = isinstance(rows, Numbers)
-    lead = paragraphs("The rows with the largest errors." if numbers else LEAD)
+    lead = ["The rows with the largest errors." if numbers else LEAD]
     parts = []
     if shown:
         cards = (_hardest_card(entry, numbers) for entry in shown)
         parts.append(tag("h3", "Among the rows given for this report"))
         if rows is not None and rows.has_training_rows:
-            parts.append(tag("p", TRAINED, class_="remark"))
+            parts.append(charts.remark(TRAINED))
         parts.append(tag("div", cards, class_="cases"))
     if fitted:
         parts += [tag("h3", "Among the training rows"), _fitted(fitted)]
@@ -361,7 +346,7 @@ def _hardest_card(entry: Shown, numbers: bool) -> Markup:
         tag("p", f"row {entry.row:,} · {how} {entry.margin:+.3g}".replace("-", "−"), class_="tag"),
         tag("blockquote", text[0]) if text else None,
         tag("p", "is ", tag("b", entry.label), *verdict, class_="verdict"),
-        terms(named) if named else None,
+        charts.terms(named) if named else None,
     )
 
 
@@ -369,7 +354,7 @@ def _fitted(rows: Sequence[HardRow]) -> Markup:
     lines = (
         tag("tr", tag("td", f"{entry.row:,}", class_="number"),
             tag("th", entry.label, scope="row", class_="words"),
-            tag("td", meter(entry.wrong, "wrong"), class_="bar"),
+            tag("td", charts.meter(entry.wrong, "wrong"), class_="bar"),
             tag("td", percent(entry.wrong), class_="number"),
             tag("td", f"{entry.margin:+.3f}".replace("-", "−"), class_="number"))
         for entry in rows
