@@ -169,16 +169,9 @@ class WordIndex:
 
         def task(start: int, stop: int) -> None:
             score(
-                table.starts,
-                table.words,
-                self.entries,
-                self.lists,
-                self.lines,
-                self.n_lists,
-                self.values,
-                start,
-                scores[start:stop],
-            )
+                table.starts, table.words, self.entries, self.lists, self.lines, self.n_lists,
+                self.values, start, scores[start:stop],
+            )  # fmt: skip
 
         each_rows(task, table.n_rows, width=self.silent.size)
         return scores

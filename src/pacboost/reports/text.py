@@ -37,14 +37,10 @@ def rounds_table(ledger: Ledger, title: str = "") -> Table:
     rows: list[list[RenderableType]] = []
     for entry, bound in zip(ledger.rounds, ledger.columns()["bound"], strict=True):
         cells = [
-            str(entry.number),
-            f"{entry.error:.4f}",
-            f"{entry.edge:.4f}",
-            f"{entry.vote:.4f}",
-            f"{entry.normaliser:.4f}",
-            f"{bound:.4f}" if bound >= 1e-4 else f"{bound:.0e}",
+            str(entry.number), f"{entry.error:.4f}", f"{entry.edge:.4f}", f"{entry.vote:.4f}",
+            f"{entry.normaliser:.4f}", f"{bound:.4f}" if bound >= 1e-4 else f"{bound:.0e}",
             f"{entry.training_error:.4f}",
-        ]
+        ]  # fmt: skip
         if validated:
             cells.append("" if entry.validation is None else f"{entry.validation:.4f}")
         rows.append([*cells, Text(entry.rule.split(", else ")[0])])
@@ -136,14 +132,11 @@ def refills_table(ledger: Ledger, title: str = "") -> Table:
 def _cells(refill: Refill) -> list[str]:
     mark = "*" if came_before(refill) else ""
     return [
-        str(refill.rounds),
-        f"{refill.draws:,}",
-        percent(refill.acceptance, 1),
-        f"{refill.mean:.4f}",
-        f"{refill.lower:.4f} – {refill.upper:.4f}",
+        str(refill.rounds), f"{refill.draws:,}", percent(refill.acceptance, 1),
+        f"{refill.mean:.4f}", f"{refill.lower:.4f} – {refill.upper:.4f}",
         percent(refill.error, 2) + mark if refill.rounds else "",
         percent_above(refill.error_upper, 2) + mark if refill.error_upper < 1 else "",
-    ]
+    ]  # fmt: skip
 
 
 def summary(ledger: Ledger, *certificates: Certificate | None, details: bool = False) -> Table:
@@ -248,11 +241,9 @@ def _rows(columns: Columns) -> Iterator[list[str]]:
 def _booster_cells(booster: Mapping[str, Any], tested: bool) -> list[str]:
     cells = [
         NOTHING if booster["rounds"] is None else f"{booster['rounds']:,}",
-        f"{booster['seconds']:.2f}",
-        short(booster["training_error"]),
-        _bound(booster["bound"]),
+        f"{booster['seconds']:.2f}", short(booster["training_error"]), _bound(booster["bound"]),
         *(short(booster[f"{which}_margin"], 3) for which in ("least", "soft", "median")),
-    ]
+    ]  # fmt: skip
     if not tested:
         return cells
     mark = " " if booster["worse"] else "*"

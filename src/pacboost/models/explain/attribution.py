@@ -70,20 +70,10 @@ def _prepare(tree: TreeRule, vote: float) -> tuple[tree_shap.ShapTree, Doubles]:
     before, distinct, share, reached = _edges(tree)
     factor, inverse, pull = _tables(share, -(-int(distinct.max()) // 2))
     arguments = tree_shap.ShapTree(
-        tree.bins.missing,
-        feature,
-        _plain(tree.cut, np.int32),
-        _plain(tree.missing_left, np.bool_),
-        left,
-        right,
-        _plain(tree.member, np.int32),
-        _plain(tree.members, np.uint8),
-        values,
-        before,
-        factor,
-        inverse,
-        pull,
-    )
+        tree.bins.missing, feature, _plain(tree.cut, np.int32), _plain(tree.missing_left, np.bool_),
+        left, right, _plain(tree.member, np.int32), _plain(tree.members, np.uint8), values, before,
+        factor, inverse, pull,
+    )  # fmt: skip
     return arguments, product(values.T, reached[feature.size :])
 
 
@@ -236,13 +226,10 @@ def shap_trees(model: Model) -> dict[str, Any]:
     if not trees:
         raise DataError("the vote holds a constant only, so shap has no tree to explain")
     return {
-        "internal_dtype": np.float64,
-        "input_dtype": np.float64,
-        "objective": None,
-        "tree_output": "raw_value",
-        "base_offset": float(offset[0]) if offset.size == 1 else offset,
+        "internal_dtype": np.float64, "input_dtype": np.float64, "objective": None,
+        "tree_output": "raw_value", "base_offset": float(offset[0]) if offset.size == 1 else offset,
         "trees": trees,
-    }
+    }  # fmt: skip
 
 
 def _refuse_others(model: Model) -> None:
@@ -288,11 +275,8 @@ def _shap_tree(rule: TreeRule, vote: float) -> dict[str, NDArray[Any]]:
         if cut < cuts.size:  # shap compares doubles
             thresholds[t] = upper_cuts(cuts[cut : cut + 1])[0]
     return {
-        "children_left": left,
-        "children_right": right,
+        "children_left": left, "children_right": right,
         "children_default": np.where(missing, left, right),
-        "features": np.concatenate([rule.feature, none]).astype(np.int32),
-        "thresholds": thresholds,
-        "values": values,
-        "node_sample_weight": weight * max(float(rule.cover[0]), MIN_NODE_SHARE),
-    }
+        "features": np.concatenate([rule.feature, none]).astype(np.int32), "thresholds": thresholds,
+        "values": values, "node_sample_weight": weight * max(float(rule.cover[0]), MIN_NODE_SHARE),
+    }  # fmt: skip

@@ -123,17 +123,12 @@ def _sizes(program: Program, code: str) -> list[str]:
     """Define the sizes and factors that the code uses."""
     answer, trees = program.answer, program.trees
     sizes = {
-        "OUTPUTS": trees.outputs,
-        "TREES": trees.roots.size,
-        "SUBSETS": len(trees.subsets),
-        "COUNT": answer.count,
-        "STEEPNESS": answer.steepness,
-        "MIDDLE": f"({answer.middle!r})",
-        "SCALE": f"({answer.scale!r})",
-        "CUT": f"({answer.cut.at!r})" if answer.cut else 0,
+        "OUTPUTS": trees.outputs, "TREES": trees.roots.size, "SUBSETS": len(trees.subsets),
+        "COUNT": answer.count, "STEEPNESS": answer.steepness, "MIDDLE": f"({answer.middle!r})",
+        "SCALE": f"({answer.scale!r})", "CUT": f"({answer.cut.at!r})" if answer.cut else 0,
         "PLACE": answer.cut.place if answer.cut else 0,
         "LEVELS": sum(map(len, program.levels.columns.values())),
-    }
+    }  # fmt: skip
     asked = {name: size for name, size in sizes.items() if f"MODEL_{name}" in code}
     useful = {"COLUMNS": len(program.names)}
     useful |= {} if answer.kind == "number" else {"CLASSES": answer.classes.size}
@@ -166,16 +161,14 @@ def _trees(trees: Trees) -> list[str]:
         line[list(subset)] = 1
     subsets, none = np.packbits(bits, axis=1, bitorder="little"), np.zeros((1, trees.outputs))
     return [
-        _array("int", "model_roots", trees.roots),
-        _array("int", "model_feature", trees.feature),
+        _array("int", "model_roots", trees.roots), _array("int", "model_feature", trees.feature),
         _array("float", "model_cut", map(_float, trees.cut.tolist())),
         _array("unsigned char", "model_missing_left", trees.missing_left.astype(int)),
-        _array("int", "model_left", trees.left),
-        _array("int", "model_right", trees.right),
+        _array("int", "model_left", trees.left), _array("int", "model_right", trees.right),
         _array("int", "model_subset", trees.subset if trees.subsets else ()),
         _table("unsigned char", "model_subsets", subsets),
         _table("double", "model_lines", trees.lines if len(trees.lines) else none),
-    ]
+    ]  # fmt: skip
 
 
 def _curves(answer: Output) -> list[str]:

@@ -104,15 +104,12 @@ def _ensemble(
     sides = np.split(number, 2), np.split(leaf.astype(np.int64), 2)
     chosen = trees.subset >= 0
     fields: dict[str, Any] = {
-        "nodes_featureids": trees.feature,
-        "nodes_truenodeids": sides[0][0],
-        "nodes_trueleafs": sides[1][0],
-        "nodes_falsenodeids": sides[0][1],
+        "nodes_featureids": trees.feature, "nodes_truenodeids": sides[0][0],
+        "nodes_trueleafs": sides[1][0], "nodes_falsenodeids": sides[0][1],
         "nodes_falseleafs": sides[1][1],
         "nodes_missing_value_tracks_true": trees.missing_left.astype(np.int64),
-        "leaf_targetids": np.tile(owner, 2)[leaf],
-        "tree_roots": trees.roots[trees.roots >= 0],
-    }
+        "leaf_targetids": np.tile(owner, 2)[leaf], "tree_roots": trees.roots[trees.roots >= 0],
+    }  # fmt: skip
     fields = {name: values.tolist() for name, values in fields.items()}
     fields["nodes_splits"] = graph.tensor(trees.cut.astype(np.float64))
     fields["nodes_modes"] = graph.tensor(np.where(chosen, MEMBER, AT_MOST).astype(np.uint8))
@@ -121,14 +118,9 @@ def _ensemble(
         levels = [[*trees.subsets[values], np.nan] for values in trees.subset[chosen]]
         fields["membership_values"] = graph.tensor(np.concatenate(levels))
     return graph.add(
-        "TreeEnsemble",
-        rows,
-        domain="ai.onnx.ml",
-        n_targets=1 if targets is None else targets.size,
-        aggregate_function=SUM,
-        post_transform=AS_IS,
-        **fields,
-    )
+        "TreeEnsemble", rows, domain="ai.onnx.ml", n_targets=1 if targets is None else targets.size,
+        aggregate_function=SUM, post_transform=AS_IS, **fields,
+    )  # fmt: skip
 
 
 def agreed(trees: Trees, levels: NDArray[np.int64]) -> Trees:
@@ -165,16 +157,10 @@ def agreed(trees: Trees, levels: NDArray[np.int64]) -> Trees:
         return np.where(children >= 0, place[np.maximum(children, 0)], children)
 
     return replace(
-        trees,
-        feature=trees.feature[order],
-        cut=trees.cut[order],
-        missing_left=missing[order],
-        left=moved(left[order]),
-        right=moved(right[order]),
-        subset=subset[order],
-        subsets=tuple(subsets),
-        roots=moved(trees.roots),
-    )
+        trees, feature=trees.feature[order], cut=trees.cut[order], missing_left=missing[order],
+        left=moved(left[order]), right=moved(right[order]), subset=subset[order],
+        subsets=tuple(subsets), roots=moved(trees.roots),
+    )  # fmt: skip
 
 
 OPSET, TREES_OPSET, IR = 18, 5, 10

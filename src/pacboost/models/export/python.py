@@ -129,14 +129,11 @@ def _lists(program: Program, index: WordIndex) -> str:
             f"below {INT64_LIMIT * unit:.3g}; save the model as a file of pacboost instead"
         )
     fields = [
-        f"reads={_reads(program, asked.tolist())}",
-        f"entries={_packed(entries)}",
-        f"lists={_packed(index.lists)}",
-        f"lines={_packed(index.lines)}",
+        f"reads={_reads(program, asked.tolist())}", f"entries={_packed(entries)}",
+        f"lists={_packed(index.lists)}", f"lines={_packed(index.lines)}",
         f"values={_packed(np.rint(index.values / unit))}",
-        f"silent={np.rint(index.silent / unit).astype(np.int64).tolist()!r}",
-        f"unit={unit!r}",
-    ]
+        f"silent={np.rint(index.silent / unit).astype(np.int64).tolist()!r}", f"unit={unit!r}",
+    ]  # fmt: skip
     return _call("_Lists", fields)
 
 

@@ -179,13 +179,9 @@ BYTES_A_VALUE = 24
 Record = TypeVar("Record")
 
 KINDS: dict[str, tuple[type, ...]] = {
-    "int": (int,),
-    "float": (float, int),
-    "str": (str,),
-    "bool": (bool,),
-    "int | None": (int, type(None)),
-    "float | None": (float, int, type(None)),
-}
+    "int": (int,), "float": (float, int), "str": (str,), "bool": (bool,),
+    "int | None": (int, type(None)), "float | None": (float, int, type(None)),
+}  # fmt: skip
 """The types that a field may have, by its declaration in the class."""
 
 

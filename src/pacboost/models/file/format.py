@@ -197,13 +197,10 @@ def _vote(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any]:
             about.refuse("names", f"are not those of {features} words")
         text = core.made("text", lambda value: read_features(value, words))
     return {
-        "schema": Schema(features, names, levels, text),
-        "bins": bins,
-        "vote": Vote(rules, votes, outputs),
-        "ledger": ledger,
-        "fingerprint": about.get("fingerprint", str),
-        **optional,
-    }
+        "schema": Schema(features, names, levels, text), "bins": bins,
+        "vote": Vote(rules, votes, outputs), "ledger": ledger,
+        "fingerprint": about.get("fingerprint", str), **optional,
+    }  # fmt: skip
 
 
 def _forest_core(model: Model) -> dict[str, Any]:
@@ -213,15 +210,11 @@ def _forest_core(model: Model) -> dict[str, Any]:
         for b in forest.blocks
     ]
     return {
-        "kind": model.ledger.booster,
-        "middle": forest.middle,
-        "scale": forest.scale,
-        "hard": forest.hard,
-        **({"labels": model.labels} if model.labels else {}),
-        "bins": parts.bins_written(forest.bins),
-        "importances": forest.importances,
+        "kind": model.ledger.booster, "middle": forest.middle, "scale": forest.scale,
+        "hard": forest.hard, **({"labels": model.labels} if model.labels else {}),
+        "bins": parts.bins_written(forest.bins), "importances": forest.importances,
         "blocks": blocks,
-    }
+    }  # fmt: skip
 
 
 def _forest(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any]:
@@ -242,9 +235,7 @@ def _forest(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any
     levels, names = parts.levels_read(core, features, bins), parts.names_read(about, features)
     middle, scale, hard = core.number("middle"), core.number("scale"), core.get("hard", bool)
     return {
-        "schema": Schema(features, names, levels),
-        "bins": bins,
+        "schema": Schema(features, names, levels), "bins": bins,
         "vote": Forest(bins, n_classes, importances, blocks, middle, scale, hard),
-        "ledger": without_rounds(kind),
-        "labels": labels,
-    }
+        "ledger": without_rounds(kind), "labels": labels,
+    }  # fmt: skip

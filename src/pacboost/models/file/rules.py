@@ -32,11 +32,8 @@ MAX_GRID_STEPS = 5_000_000
 
 SIGNS = ("above", "missing")
 STUMP: dict[str, type[np.generic]] = {
-    "feature": np.int32,
-    "threshold": np.float64,
-    "cut": np.int64,
-    **dict.fromkeys(SIGNS, np.int8),
-}
+    "feature": np.int32, "threshold": np.float64, "cut": np.int64, **dict.fromkeys(SIGNS, np.int8),
+}  # fmt: skip
 
 
 def stumps_read(part: Fields, features: int, bins: Bins | None) -> list[StumpRule]:
@@ -269,11 +266,9 @@ def _written(run: list[Any]) -> dict[str, Any]:
     if isinstance(rule, Pattern):
         patterns = np.packbits(rule.patterns > 0, axis=1)
         return {
-            "kind": "pattern",
-            "rules": to_plain(rule.rules),
-            "patterns": patterns,
+            "kind": "pattern", "rules": to_plain(rule.rules), "patterns": patterns,
             "masses": rule.masses,
-        }
+        }  # fmt: skip
     raise FileError(
         f"the vote holds {type(rule).__name__} rules, which are black boxes; a model file "
         "holds stumps, trees and lists of words only. Pickle the estimator, or train it with those."

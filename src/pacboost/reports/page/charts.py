@@ -334,16 +334,10 @@ class Frame:
     ) -> Markup:
         """Return the drawing, with a title and a description for screen readers."""
         return tag(
-            "svg",
-            tag("title", title),
-            tag("desc", text),
-            *content,
-            viewBox=f"0 0 {self.width} {self.height}",
-            role="img",
-            aria_label=f"{title}. {text}",
-            class_=class_ or None,
-            **attributes,
-        )
+            "svg", tag("title", title), tag("desc", text), *content,
+            viewBox=f"0 0 {self.width} {self.height}", role="img", aria_label=f"{title}. {text}",
+            class_=class_ or None, **attributes,
+        )  # fmt: skip
 
 
 def figure(drawing: Markup, *below: Child, key: Child = None, **attributes: str) -> Markup:

@@ -117,15 +117,11 @@ def subject_of(model: Model, refusal: str = "", table: Table | None = None) -> S
     except (AttributeError, TypeError, ValueError):  # black boxes may have no importances
         shares = []
     return Subject(
-        model=model,
-        kind=f"{kind} over {learner}" if learner else kind,
-        certificates=tuple(certificates),
-        refusal=refusal,
-        importances=(mean_of(shares) if shares else np.zeros(model.n_features)),
-        table=table,
-        held_out=model.held_out,
-        answering=model.answering,
-    )
+        model=model, kind=f"{kind} over {learner}" if learner else kind,
+        certificates=tuple(certificates), refusal=refusal,
+        importances=(mean_of(shares) if shares else np.zeros(model.n_features)), table=table,
+        held_out=model.held_out, answering=model.answering,
+    )  # fmt: skip
 
 
 def uncertified(ledger: Ledger) -> tuple[str, str]:
