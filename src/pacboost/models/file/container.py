@@ -209,11 +209,8 @@ def _digest(body: bytes, claim: Mapping[str, Any]) -> str:
 
 def _timeless(part: Mapping[str, Any]) -> dict[str, Any]:
     """Remove clock times and versions at every depth."""
-    return {
-        name: _timeless(value) if isinstance(value, Mapping) else value
-        for name, value in part.items()
-        if name not in OUTSIDE
-    }
+    timed = {name: value for name, value in part.items() if name not in OUTSIDE}
+    return {k: _timeless(v) if isinstance(v, Mapping) else v for k, v in timed.items()}
 
 
 def _sha256(content: dict[str, Any]) -> bytes:

@@ -130,6 +130,11 @@ class Fields:
         """Return the fields within a field."""
         return Fields(self.any(name), f"{self.where}.{name}", self.room)
 
+    def optional_part(self, name: str) -> Fields | None:
+        """Return the fields within a field; None if it is null."""
+        value = self.any(name)
+        return None if value is None else Fields(value, f"{self.where}.{name}", self.room)
+
     def parts(self, name: str) -> list[Fields]:
         """Return the fields within each entry of a list."""
         entries = enumerate(self.get(name, list))

@@ -114,40 +114,26 @@ def _core(model: Model) -> dict[str, Any]:
     common = {"classes": parts.classes_written(model.classes), "levels": columns_stored["levels"]}
     if model.forest:
         return common | _forest_core(model)
-    return (
-        columns_stored
-        | common
-        | {
-            **parts.optional(model, ("calibration",)),
-            "bins": None
-            if model.bins is None
-            else parts.bins_written(model.bins, asked(model.vote.hypotheses)),
-            "rules": to_plain(model.vote.hypotheses),
-            "votes": model.vote.votes.astype(np.float64),
-            "outputs": model.vote.outputs,
-            "ledger": _ledger_written(model.ledger),
-        }
-    )
+    vote, bins = model.vote, model.bins
+    core = {**columns_stored, **common, **parts.optional(model, ("calibration",))}
+    core["bins"] = None if bins is None else parts.bins_written(bins, asked(vote.hypotheses))
+    core |= {"rules": to_plain(vote.hypotheses), "votes": vote.votes.astype(np.float64)}
+    return core | {"outputs": vote.outputs, "ledger": _ledger_written(model.ledger)}
 
 
 def _about(model: Model) -> dict[str, Any]:
     if model.forest:
         return {}
-    return {
-        "fingerprint": model.fingerprint,
-        **{
-            name: columns(getattr(model.ledger, name), outside)
-            for name, (_, outside) in ROUNDS.items()
-        },
+    ledger = model.ledger
+    tables = {
+        name: columns(getattr(ledger, name), outside) for name, (_, outside) in ROUNDS.items()
     }
+    return {"fingerprint": model.fingerprint, **tables}
 
 
 def _ledger_written(ledger: Ledger) -> dict[str, Any]:
-    written: dict[str, Any] = {
-        field.name: getattr(ledger, field.name)
-        for field in fields(Ledger)
-        if field.name not in ROUNDS
-    }
+    names = [field.name for field in fields(Ledger) if field.name not in ROUNDS]
+    written: dict[str, Any] = {name: getattr(ledger, name) for name in names}
     for name, (kind, outside) in ROUNDS.items():
         entries = getattr(ledger, name)
         inside = [field.name for field in fields(kind) if field.name not in outside]
@@ -168,20 +154,16 @@ def _ledger_read(part: Fields, about: Fields) -> Ledger:
 def _vote(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any]:
     features = core.whole("features", 1, parts.MAX_FEATURES)
     outputs = core.whole("outputs", 1, MAX_CLASSES)
-    bins = None
-    if core.peek("bins") is None:
-        core.any("bins")
-    else:
-        bins = parts.bins_read(core.part("bins"), features)
+    stored = core.optional_part("bins")
+    bins = None if stored is None else parts.bins_read(stored, features)
     names, levels = parts.names_read(about, features), parts.levels_read(core, features, bins)
     ledger = _ledger_read(core.part("ledger"), about)
     each = ledger.several_labels or classes.size > 2
     if outputs != (classes.size if each else 1):
         core.refuse("outputs", f"are {outputs}, which does not go with {classes.size} classes")
     rules = from_plain(core.parts("rules"), features, bins, outputs)
-    if bins is not None and any(
-        bins.thresholds[j].size < bins.sizes[j] for j in asked(rules) or ()
-    ):
+    asked_of = [] if bins is None else asked(rules) or []
+    if bins is not None and any(bins.thresholds[j].size < bins.sizes[j] for j in asked_of):
         core.refuse("bins", "lack thresholds of a feature that a rule asks for")
     votes = core.array("votes", np.float64, len(rules))
     optional: dict[str, Any] = {}
