@@ -111,7 +111,8 @@ def inspect(path: str | Path, *, memory: int = 0) -> Summary:
         fingerprint = about.get("fingerprint", str) if "fingerprint" in about else ""
         summary = Summary(
             **facts, names=names, classes=tuple(core.get("classes", list)),
-            certificate=_certificate(document, content.document), coverage=_coverage(content.document),
+            certificate=_certificate(document, content.document),
+            coverage=_coverage(content.document),
             versions=about.get("versions", dict), fingerprint=fingerprint, held_out=held_out,
             sha256=content.sha256, size=path.stat().st_size,
         )  # fmt: skip
