@@ -145,16 +145,13 @@ def summary(ledger: Ledger, *certificates: Certificate | None, details: bool = F
     tested = ledger.refills[-1].fresh if ledger.refills else 0
     accepted = sum(refill.accepted for refill in ledger.refills)
     lines = grid()
-    lines.add_row(
-        "rounds", f"{len(ledger):,} (booster {ledger.booster}, learner {ledger.learner.lower()})"
-    )
+    method = f"booster {ledger.booster}, learner {ledger.learner.lower()}"
+    lines.add_row("rounds", f"{len(ledger):,} ({method})")
     lines.add_row("draws", f"{draws:,} examples")
     if tested:
         lines.add_row("tested on", f"{tested:,} new examples, in the last test")
-    samples = counted(len(ledger.refills), "sample")
-    lines.add_row(
-        "kept", f"{accepted:,} of them ({percent(accepted / max(1, draws), 1)}), in {samples}"
-    )
+    samples, share = counted(len(ledger.refills), "sample"), percent(accepted / max(1, draws), 1)
+    lines.add_row("kept", f"{accepted:,} of them ({share}), in {samples}")
     lines.add_row("stopped", ledger.stopped)
     scored = [refill for refill in ledger.refills if refill.rounds and not came_before(refill)]
     if scored:
@@ -230,12 +227,8 @@ def _rows(columns: Columns) -> Iterator[list[str]]:
     tested = _tested(columns)
     for k, name in enumerate(columns["name"]):
         booster = {key: values[k] for key, values in columns.items()}
-        cells = (
-            ["failed", *[""] * (8 if tested else 6)]
-            if booster["failed"]
-            else _booster_cells(booster, tested)
-        )
-        yield [name, *cells]
+        failed = ["failed", *[""] * (8 if tested else 6)]
+        yield [name, *(failed if booster["failed"] else _booster_cells(booster, tested))]
 
 
 def _booster_cells(booster: Mapping[str, Any], tested: bool) -> list[str]:

@@ -32,10 +32,8 @@ def calibration(subject: Subject, rows: Rows) -> Section | None:
         return None
     sure, right = rows.probabilities.ravel(), rows.labels.ravel() > 0
     if not rows.several:
-        sure, right = (
-            rows.probabilities.max(axis=1),
-            rows.probabilities.argmax(axis=1) == rows.labels,
-        )
+        sure = rows.probabilities.max(axis=1)
+        right = rows.probabilities.argmax(axis=1) == rows.labels
     parts = equal_parts(sure, right)
     if len(parts) < 2:
         return None
@@ -235,16 +233,11 @@ def _bars(frame: charts.Frame, edges: Doubles, shares: Doubles) -> Markup:
     base = frame.y.start
     tops = frame.y.at(shares)
     return together(
-        tag(
-            "rect",
-            x=float(edges[k] + 0.7),
-            width=float(edges[k + 1] - edges[k] - 1.4),
-            y=float(tops[k]),
-            height=float(base - tops[k]),
-            class_="bar wrong" if k < BARS // 2 else "bar right",
-        )
+        tag("rect", x=float(edges[k] + 0.7), width=float(edges[k + 1] - edges[k] - 1.4),
+            y=float(tops[k]), height=float(base - tops[k]),
+            class_="bar wrong" if k < BARS // 2 else "bar right")
         for k in range(BARS)
-    )
+    )  # fmt: skip
 
 
 def _outline(frame: charts.Frame, edges: Doubles, shares: Doubles) -> Markup:

@@ -138,9 +138,8 @@ def _section(names: tuple[str, ...], counts: Counts, note: str) -> Section:
         sentences.append(
             f"The most common mistake: {count:,} rows of “{names[of]}” predicted as “{names[to]}”."
         )
-    body = (
-        _matrix(names, counts) if len(names) <= MAX_TABLE_CLASSES else picture(names, counts, worst)
-    )
+    few = len(names) <= MAX_TABLE_CLASSES
+    body = _matrix(names, counts) if few else picture(names, counts, worst)
     classes = charts.numbers("Class by class", _classes(names, counts))
     return Section("confusion", "Confusion matrix", sentences, together(body, classes))
 
@@ -164,15 +163,9 @@ def _matrix(names: tuple[str, ...], counts: Counts) -> Markup:
 
 
 def _classes(names: tuple[str, ...], counts: Counts) -> Markup:
-    rows = [
-        (
-            names[k],
-            f"{int(counts[k].sum()):,}",
-            _rate(int(counts[k, k]), int(counts[k].sum())),
-            _rate(int(counts[k, k]), int(counts[:, k].sum())),
-        )
-        for k in range(len(names))
-    ]
+    right, of_class, predicted = np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
+    counted = zip(names, right.tolist(), of_class.tolist(), predicted.tolist(), strict=True)
+    rows = [(name, f"{n:,}", _rate(k, n), _rate(k, said)) for name, k, n, said in counted]
     head = ["class", "rows", "recall", "precision"]
     return charts.table(head, rows, caption="Class by class")
 
@@ -207,9 +200,8 @@ def ranking(subject: Subject, rows: Rows) -> Section | None:
     note = ""
     if isinstance(rows, Evidence):
         ranks: Ranks = rank_counts(rows.labels, rows.probabilities, len(subject.classes))
-        source = (
-            f"The {rows.rows:,} rows given for this report are sorted by the score of the class."
-        )
+        source = f"The {rows.rows:,} rows given for this report"
+        source += " are sorted by the score of the class."
         note = TRAINED if rows.has_training_rows else ""
     elif rows is None and subject.held_out is not None:
         ranks = subject.held_out.ranks

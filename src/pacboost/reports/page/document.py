@@ -80,12 +80,15 @@ def page(
     """Return the page of a model as HTML."""
     claim = claim or sentence(subject, rows)
     title = title or subject.kind
-    parts = [part for make in SECTIONS if (part := make(subject, rows)) is not None]
-    return shell("report", title, claim, _hero(subject, rows, title, claim, tiles(subject)), parts)
+    hero = _hero(subject, rows, title, claim, tiles(subject))
+    return shell("report", title, claim, hero, [make(subject, rows) for make in SECTIONS])
 
 
-def shell(what: str, title: str, claim: Sentence, hero: Markup, sections: list[Section]) -> str:
-    """Return a page of a kind ``what``: head, hero, navigation and sections."""
+def shell(
+    what: str, title: str, claim: Sentence, hero: Markup, parts: Sequence[Section | None]
+) -> str:
+    """Return a page of a kind ``what``: head, hero, navigation and the sections there are."""
+    sections = [part for part in parts if part is not None]
     links = (tag("a", part.name.capitalize(), href=f"#{part.name}") for part in sections)
     bar = tag(
         "div",
@@ -133,19 +136,11 @@ def _hero(
     heading = tag("h1", claim.before, tag("strong", claim.strong), claim.after)
     warning = None
     if rows is not None and rows.has_training_rows:
-        warning = tag(
-            "p",
-            "Many of the rows given for this report are training rows. Their results are too "
-            "optimistic.",
-            class_="warning",
-        )
+        seen = "Many of the rows given for this report are training rows. "
+        warning = tag("p", f"{seen}Their results are too optimistic.", class_="warning")
+    note = tag("p", claim.note, class_="note") if claim.note else None
     return together(
-        tag("p", title, class_="tag"),
-        heading,
-        tag("p", claim.note, class_="note") if claim.note else None,
-        warning,
-        line(subject, rows),
-        facts,
+        tag("p", title, class_="tag"), heading, note, warning, line(subject, rows), facts
     )
 
 
@@ -267,15 +262,13 @@ def answers_page(
 ) -> str:
     """Return the page of answers as HTML: certificates and confusion."""
     model = SimpleNamespace(label_names=names, coverage=None, ledger=without_rounds(""))
-    every = [
-        c for entry in certified for c in ([entry] if isinstance(entry, Certificate) else entry)
-    ]
-    first = tuple(
-        entry for entry in certified if entry in every and entry.of_what == wording.NEW_EXAMPLES
-    )
+    families = [(one,) if isinstance(one, Certificate) else tuple(one) for one in certified]
+    every = [certificate for family in families for certificate in family]
+    alone = [one for one in certified if isinstance(one, Certificate)]
+    first = tuple(one for one in alone if one.of_what == wording.NEW_EXAMPLES)[:1]
     subject = Subject(
-        cast(Model, model), "Answers", first[:1], "", np.empty(0), held_out=held_out,
-        certified=tuple(entry for entry in certified if entry not in first[:1]),
+        cast(Model, model), "Answers", first, "", np.empty(0), held_out=held_out,
+        certified=tuple(entry for entry in certified if entry not in first),
     )  # fmt: skip
     claim, note = estimates.in_full(every[0], held_out, list(names))
     heading, title = Sentence(*claim, note), title or "Answers"
@@ -283,8 +276,7 @@ def answers_page(
         promises(subject, None), certificates(replace(subject, certificates=tuple(every)), None),
         confusion(subject, None), ranking(subject, None),
     ]  # fmt: skip
-    hero = _hero(subject, None, title, heading)
-    return shell("report", title, heading, hero, [part for part in parts if part is not None])
+    return shell("report", title, heading, _hero(subject, None, title, heading), parts)
 
 
 LOG_10 = math.log(10)
@@ -318,14 +310,10 @@ def watch_page(watched: Watched, title: str | None = None) -> str:
         first = watched.alarms[0]
         claim = Sentence("", "ALARM", f": {first[:1].lower()}{first[1:]}")
     others = tag("ul", (tag("li", text) for text in watched.sentences), class_="marks")
-    hero = together(
-        tag("p", title, class_="tag"),
-        tag("h1", tag("strong", claim.strong), claim.after),
-        others,
-    )
+    heading = tag("h1", tag("strong", claim.strong), claim.after)
+    hero = together(tag("p", title, class_="tag"), heading, others)
     parts = [_mistakes(watched), _bets(watched), _drift(watched)]
-    sections = [part for part in parts if part is not None]
-    return shell("watch", title, claim, hero, sections)
+    return shell("watch", title, claim, hero, parts)
 
 
 def _mistakes(watched: Watched) -> Section | None:

@@ -109,8 +109,8 @@ HEAD = ["what you may count on", "certified", "rows", "confidence"]
 def promises(subject: Subject, rows: Rows) -> Section | None:
     """List every claim about new examples, and draw the guarantees of a threshold."""
     parts = [part for part in _parts(subject) if part[1]]
-    only = [certificate for _, certificates, _ in parts for certificate in certificates]
-    if not parts or [certificate.of_what for certificate in only] == [wording.NEW_EXAMPLES]:
+    measures = [one.of_what for _, certificates, _ in parts for one in certificates]
+    if not parts or measures == [wording.NEW_EXAMPLES]:
         return None  # the sentence at the top says it
     lead = [
         "Every number here is proved for new examples like those it was counted on, with the "
@@ -119,12 +119,8 @@ def promises(subject: Subject, rows: Rows) -> Section | None:
         "different claims.",
     ]
     tables = [_table(title, certificates, note) for title, certificates, note in parts]
-    return Section(
-        "promises",
-        "What you may count on",
-        lead,
-        together(tables, threshold_curves(subject.decision), answered_curve(subject.answering)),
-    )
+    curves = threshold_curves(subject.decision), answered_curve(subject.answering)
+    return Section("promises", "What you may count on", lead, together(tables, *curves))
 
 
 Part = tuple[str, Sequence[Certificate], str]
@@ -156,25 +152,16 @@ def _parts(subject: Subject) -> Iterator[Part]:
 
 def _worst(family: Family) -> str:
     """Name the worst group, if there are groups of one measure."""
-    groups = [certificate for certificate in family if "group" in certificate.details]
-    if (
-        not groups
-        or len({(certificate.of_what, certificate.details.get("class")) for certificate in family})
-        > 1
-    ):
+    measures = {(one.of_what, one.details.get("class")) for one in family}
+    if len(measures) > 1 or not any("group" in one.details for one in family):
         return ""
     return f"Worst group: {family.worst_group}. {family.worst.claim}"
 
 
 def _table(title: str, certificates: Sequence[Certificate], note: str) -> Markup:
     rows = [
-        (
-            certificate.claim,
-            number(certificate),
-            f"{certificate.size:,}",
-            f"{confidence(certificate.delta)}",
-        )
-        for certificate in certificates
+        (one.claim, number(one), f"{one.size:,}", f"{confidence(one.delta)}")
+        for one in certificates
     ]
     claims = charts.table(HEAD, rows, caption=title, class_="promises")
     return tag("div", claims, charts.remark(note))
@@ -207,16 +194,12 @@ def certificates(subject: Subject, rows: Rows) -> Section | None:
         return None
     decision = subject.decision
     chosen = () if decision is None else (decision.certificate, *decision.others)
-    if not chosen and not any(certificate.delta > 0 for certificate in subject.certificates):
+    if not chosen and not any(one.delta > 0 for one in subject.certificates):
         chosen = () if subject.beside is None else (subject.beside,)
     claims = (*chosen, *subject.certificates)
     about_new = any(certificate.delta > 0 for certificate in claims)
-    cards = [
-        _card(certificate)
-        if certificate.delta > 0
-        else charts.numbers("The bound on the training error", _card(certificate))
-        for certificate in claims
-    ]
+    folded = "The bound on the training error"
+    cards = [_card(one) if one.delta > 0 else charts.numbers(folded, _card(one)) for one in claims]
     if not about_new:
         cards.insert(0, _without(subject))
     else:
@@ -239,11 +222,8 @@ def _card(certificate: Certificate) -> Markup:
     value = "vacuous" if certificate.vacuous else _value(certificate)
     end = "at least" if wording.is_lower(certificate) else "at most"
     unit = "groups" if certificate.of_what == wording.NEW_GROUPS else "rows"
-    sure = (
-        f"with {confidence(certificate.delta)} confidence"
-        if certificate.delta
-        else "with certainty"
-    )
+    delta = certificate.delta
+    sure = f"with {confidence(delta)} confidence" if delta else "with certainty"
     assumed = [tag("li", text) for text in certificate.assumptions] or [tag("li", "Nothing.")]
     facts = [
         ("Theorem", certificate.theorem),
@@ -287,11 +267,8 @@ def _after(certificate: Certificate) -> str:
 
 
 def _without(subject: Subject) -> Markup:
-    reason = (
-        subject.refusal
-        if not subject.certificates and subject.refusal
-        else ("no rows were held out")
-    )
+    refusal = "" if subject.certificates else subject.refusal
+    reason = refusal or "no rows were held out"
     way = together(
         "Fit with ", tag("code", 'certify="holdout"'), ", or pass rows that the model was not "
         "trained on to ", tag("code", "pacboost.certify(model, X, y)"), "."
@@ -313,9 +290,7 @@ def _margins(subject: Subject) -> Markup | None:
         shares = margin_distribution(subject.ledger)
     except NotCertified:
         return None
-    lines = [
-        (f"{theta:g}", "vacuous" if share >= 1 else percent_above(share)) for theta, share in shares
-    ]
+    lines = [(f"{t:g}", "vacuous" if share >= 1 else percent_above(share)) for t, share in shares]
     margins = charts.table(["margin at most", "on at most this share of training rows"], lines,
                  caption="Margins of training rows, by the theorem")  # fmt: skip
     return charts.numbers("What the theorem says about margins", margins)

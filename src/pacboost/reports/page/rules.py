@@ -56,19 +56,17 @@ def rounds(subject: Subject, rows: Rows) -> Section | None:
         lines.append(Line("bound of the theorem", "bound", np.array(columns["bound"])))
     watched = np.array(columns["validation"], dtype=np.float64)
     if (loss or (ledger.metric or "error") == "error") and not np.isnan(watched).all():
-        lines.append(
-            Line("on validation rows" if loss else f"{what} on validation rows", "two", watched)
-        )
+        name = "on validation rows" if loss else f"{what} on validation rows"
+        lines.append(Line(name, "two", watched))
     body = curves(lines, numbers_, "round", f"{what.capitalize()} by round", shares=not loss)
     if loss:
         lead = ["The mean loss after every round."]
         return Section("rounds", "Round by round", lead, body)
     if ledger.metric not in ("", "error") and not np.isnan(watched).all():
         name = ledger.metric.replace("_", " ")
-        metric_lines = [Line(f"{name} on validation rows", "two", watched)]
-        body = together(
-            body, curves(metric_lines, numbers_, "round", f"{name} by round", shares=False)
-        )
+        metric = [Line(f"{name} on validation rows", "two", watched)]
+        other = curves(metric, numbers_, "round", f"{name} by round", shares=False)
+        body = together(body, other)
     last = ledger.rounds[-1]
     lead = [
         f"After {len(ledger):,} rounds the vote is wrong on {percent(last.training_error)} of the "
@@ -84,14 +82,10 @@ def rounds(subject: Subject, rows: Rows) -> Section | None:
 def _refills(ledger: Ledger) -> Section:
     """Draw the errors on rows before training on them, against the number of draws."""
     draws = np.cumsum([refill.draws for refill in ledger.refills]).astype(np.float64)
-    error = np.array([refill.error for refill in ledger.refills])
-    upper = np.array([refill.error_upper for refill in ledger.refills])
-    acceptance = np.array([refill.acceptance for refill in ledger.refills])
-    lines = [
-        Line("error on new rows", "one", error),
-        Line("upper bound", "bound", upper),
-        Line("share of rows kept", "two", acceptance),
-    ]
+    columns = [(r.error, r.error_upper, r.acceptance) for r in ledger.refills]
+    error, upper, acceptance = np.array(columns, dtype=np.float64).T
+    lines = [Line("error on new rows", "one", error), Line("upper bound", "bound", upper)]
+    lines.append(Line("share of rows kept", "two", acceptance))
     lead = [
         f"{int(draws[-1]):,} rows were drawn and scored by the vote at that time; the hard ones "
         "were kept for training.",
@@ -125,22 +119,15 @@ def curves(
     text = "; ".join(f"{line.name} ends at {_format(line.values[-1], shares)}" for line in drawn)
 
     frame = charts.Frame.of(ends, (low, high), log=log)
-    paths = [
-        frame.line(
-            at,
-            np.where(line.values > limit, np.nan, np.maximum(line.values, low)),
-            f"curve {line.kind}",
-        )
-        for line in drawn
-    ]
+    heights = [np.where(x.values > limit, np.nan, np.maximum(x.values, low)) for x in drawn]
+    paths = [frame.line(at, y, f"curve {x.kind}") for x, y in zip(drawn, heights, strict=True)]
     places = json.dumps([round(float(x), 1) for x in frame.x.at(at)])
     axes = frame.axes(x_label, shares=shares, integers=True)
     reader = frame.upright(ends[0], "reader")
     drawing = frame.svg(title, text + zeros, axes, paths, reader, data_places=places)
-    lines_shown = chosen(at.size, MAX_TABLE_ROWS)
     rows = [
         [f"{int(at[k]):,}", *(_format(line.values[k], shares) for line in drawn)]
-        for k in lines_shown
+        for k in chosen(at.size, MAX_TABLE_ROWS)
     ]
     names = [line.name for line in drawn]
     data = {
@@ -214,9 +201,8 @@ def _importances(subject: Subject) -> Markup | None:
     order = order[shares[order] > 0]
     if not order.size:
         return None
-    lines = [
-        (subject.names[j], float(shares[j]), percent(float(shares[j]))) for j in order.tolist()
-    ]
+    best = [(subject.names[j], float(shares[j])) for j in order.tolist()]
+    lines = [(name, share, percent(share)) for name, share in best]
     rest = int((shares > 0).sum()) - order.size
     note = charts.remark(f"{rest:,} more columns are less important." if rest else "")
     return together(charts.ranked_bars(lines, "Columns by importance"), note)
@@ -232,15 +218,10 @@ def _strongest(model: Model) -> Markup | None:
             return None
         votes[rule] = votes.get(rule, 0.0) + vote
         often[rule] += 1
-    best = sorted(votes, key=lambda rule: -abs(votes[rule]))[:MAX_RULES]
-    lines = [
-        (
-            rule.words(names),
-            abs(votes[rule]),
-            f"{votes[rule]:.3f}" + (f" ×{often[rule]}" if often[rule] > 1 else ""),
-        )
-        for rule in best
-    ]
+    lines = []
+    for rule in sorted(votes, key=lambda rule: -abs(votes[rule]))[:MAX_RULES]:
+        times = f" ×{often[rule]}" if often[rule] > 1 else ""
+        lines.append((rule.words(names), abs(votes[rule]), f"{votes[rule]:.3f}{times}"))
     caption = f"The strongest of {len(votes):,} rules, with their votes"
     return charts.ranked_bars(lines, caption, "bars rules")
 
@@ -261,9 +242,8 @@ def _branch(tree: TreeRule, node: int, names: Names) -> Markup:
     for is_left, child in ((True, int(tree.left[node])), (False, int(tree.right[node]))):
         condition = tree.condition(node, names, left=is_left)
         if child < 0:
-            sides.append(
-                tag("li", condition, " → ", tag("b", value_words(tree.values[~child], names)))
-            )
+            answer = tag("b", value_words(tree.values[~child], names))
+            sides.append(tag("li", condition, " → ", answer))
         else:
             sides.append(tag("li", condition, tag("ul", _branch(tree, child, names))))
     return together(sides)

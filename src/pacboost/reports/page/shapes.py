@@ -91,9 +91,8 @@ def shapes(subject: Subject, rows: Rows) -> Section | None:
     order = sorted(curves.features, key=lambda j: (-subject.importances[j], j))
     chosen = _chosen(curves)
     low, high = _span([curves.features[j] for j in order[:PANELS]], chosen)
-    shown = {
-        j: _panel(curves.features[j], chosen, (low, high), partial(cell, j)) for j in order[:PANELS]
-    }
+    ends = low, high
+    shown = {j: _panel(curves.features[j], chosen, ends, partial(cell, j)) for j in order[:PANELS]}
     flat = [j for j in shown if curves.features[j].span < MIN_SPAN_SHARE * (high - low)]
     panels = tag("div", (shown[j] for j in shown if j not in flat), class_="panels")
     folded = tag("div", (shown[j] for j in flat), class_="panels")
@@ -109,13 +108,9 @@ def shapes(subject: Subject, rows: Rows) -> Section | None:
     legend = None
     if len(curves.answers) > 1:
         legend = charts.key([(f"c{place}", curves.answers[k]) for place, k in enumerate(chosen)])
-    body = together(
-        legend,
-        panels,
-        charts.numbers(note, folded) if flat else None,
-        _maps(curves, cell) if curves.maps else None,
-        _table(curves, order, cell),
-    )
+    rest = charts.numbers(note, folded) if flat else None
+    maps = _maps(curves, cell) if curves.maps else None
+    body = together(legend, panels, rest, maps, _table(curves, order, cell))
     return Section("shapes", "Column by column", lead, body)
 
 
@@ -338,9 +333,8 @@ def _levels(shape: Shape, chosen: list[int], ends: tuple[float, float]) -> Marku
         lines.append((listed(alike[effects], MAX_LEVEL_NAMES), drawn, charts.signed(effect)))
     rest = sum(len(alike[line]) for line in alike if line not in loudest)
     notes = [_missing(shape, chosen)] if len(chosen) == 1 else []
-    notes += (
-        [f"{rest} more level{'s have' if rest > 1 else ' has'} smaller effects"] if rest else []
-    )
+    verb = "s have" if rest > 1 else " has"
+    notes += [f"{rest} more level{verb} smaller effects"] if rest else []
     return together(charts.bars(lines), charts.remark(*notes))
 
 
@@ -355,11 +349,8 @@ def _table(curves: Shapes, order: list[int], cell: Callable[[int, float], str]) 
     for j in order[:PANELS]:
         shape = curves.features[j]
         for k, values in enumerate(shape.values[:24]):
-            where = (
-                shape.levels[k]
-                if shape.levels
-                else _interval([cell(j, cut) for cut in shape.thresholds.tolist()], k)
-            )
+            cuts = [cell(j, cut) for cut in shape.thresholds.tolist()]
+            where = shape.levels[k] if shape.levels else _interval(cuts, k)
             rows.append((shape.name, where, *(f"{v:+.4g}" for v in values[:MAX_CLASSES])))
     head = ["column", "value", *curves.answers[:MAX_CLASSES]]
     return charts.numbers_table(head, rows, "What values add to the score", words=(0, 1))
