@@ -13,15 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.hypotheses import scored_trees
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.scored_trees import (
-    MaskedTrees,
-    PackedTrees,
-    Scores,
-    add_rules,
-    can_be_masked,
-    leaf_masks,
-)
+from pacboost.hypotheses.scored_trees import MaskedTrees, PackedTrees, Scores
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import predict
@@ -55,10 +49,10 @@ class Ballot:
             return False
         elif rule.feature.size == 0:
             self._constant += vote * rule.values[0]
-        elif not can_be_masked(rule):
+        elif not scored_trees.can_be_masked(rule):
             self._walked.append((rule, vote))
         else:
-            features, masks = leaf_masks(rule)
+            features, masks = scored_trees.leaf_masks(rule)
             if features.size == 1:
                 leaves = np.frexp(masks[0][: self._bins.missing + 1])[1].astype(np.int64) - 1
                 self._add_table(int(features[0]), vote * rule.values[leaves])
@@ -81,7 +75,7 @@ class Ballot:
             packed = (forest.nodes, forest.members, self._bins.missing, forest.trees, forest.values)
             jobs.append((predict.score, packed))
         rules = len(self._tables) + self._masked.count + len(self._walked)
-        add_rules(jobs, codes, scores, max(1, rules))
+        scored_trees.add_rules(jobs, codes, scores, max(1, rules))
         return scores
 
     def _add_table(self, feature: int, values: NDArray[np.float64]) -> None:

@@ -157,9 +157,7 @@ class Shapes:
             j: replace(part, values=part.values[:, one], missing=part.missing[one])
             for j, part in self.features.items()
         }
-        maps = {
-            pair: replace(part, values=part.values[..., one]) for pair, part in self.maps.items()
-        }
+        maps = {pair: replace(m, values=m.values[..., one]) for pair, m in self.maps.items()}
         return Shapes(self.intercept[one], features, self.answers[one], maps)
 
 
@@ -211,9 +209,8 @@ def _maps(
         for j, inside in box.items():
             changes[j] = changes.get(j, False) | (inside[1:] != inside[:-1])
     codes, cuts, shares = {}, {}, {}
-    row_counts = (
-        {} if counts is None else dict(zip(counts.columns.tolist(), counts.rows, strict=True))
-    )
+    given_counts = [] if counts is None else zip(counts.columns.tolist(), counts.rows, strict=True)
+    row_counts = dict(given_counts)
     for j, changed in changes.items():
         size = bins.thresholds[j].size
         places = np.arange(size) if bins.levels[j] else np.flatnonzero(changed[:size])
@@ -249,10 +246,8 @@ def _maps(
         levels = _levels(names, a, int(bins.levels[a])), _levels(names, b, int(bins.levels[b]))
         called = names.column(a), names.column(b)
         maps[a, b] = Map(called, (cuts[a], cuts[b]), levels, grid, math.sqrt(square))
-    parts = {
-        j: FeaturePart(j, cuts[j], curve[:-1], curve[-1], int(bins.levels[j]))
-        for j, curve in curves.items()
-    }
+    levels_of = bins.levels.tolist()
+    parts = {j: FeaturePart(j, cuts[j], y[:-1], y[-1], levels_of[j]) for j, y in curves.items()}
     order = sorted(maps, key=lambda pair: (-maps[pair].size, pair))
     return intercept, parts, {pair: maps[pair] for pair in order}
 
@@ -266,8 +261,7 @@ def shape_of(names: Names, part: FeaturePart) -> Shape:
     assert part.feature is not None
     name, thresholds, steps = names.column(part.feature), part.thresholds, part.steps
     if part.levels:
-        return Shape(
-            name, thresholds, steps, part.missing, _levels(names, part.feature, part.levels)
-        )
+        levels = _levels(names, part.feature, part.levels)
+        return Shape(name, thresholds, steps, part.missing, levels)
     changes = (steps[1:] != steps[:-1]).any(axis=1)
     return Shape(name, thresholds[changes], steps[np.append(True, changes)], part.missing)

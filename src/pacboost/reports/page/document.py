@@ -168,13 +168,13 @@ class Sentence:
 
 def sentence(subject: Subject, rows: Rows = None) -> Sentence:
     """Return the strongest proved claim, or say that there is none and why."""
-    if not subject.classes and subject.coverage is None:
+    if not subject.classes and subject.model.coverage is None:
         return _of_numbers(rows)
     best = next((c for c in subject.certificates if c.delta > 0), None)
     if best is None and subject.beside is not None:
         return Sentence(*wording.sentence(subject.beside))
     if best is None:
-        return Sentence(*uncertified(subject.ledger), ".")
+        return Sentence(*uncertified(subject.model.ledger), ".")
     claim, note = estimates.in_full(best, subject.held_out, subject.classes)
     return Sentence(*claim, note)
 

@@ -128,7 +128,7 @@ Part = tuple[str, Sequence[Certificate], str]
 
 def _parts(subject: Subject) -> Iterator[Part]:
     """Yield titles, certificates that hold together, and notes."""
-    decision, answering, covers = subject.decision, subject.answering, subject.coverage
+    decision, answering, covers = subject.decision, subject.answering, subject.model.coverage
     if decision is not None:
         at = f"At the threshold {decision.threshold:.4g} for class “{decision.positive}”"
         yield at, [decision.certificate], "This is what the threshold was chosen for."
@@ -284,10 +284,10 @@ def _without(subject: Subject) -> Markup:
 
 def _margins(subject: Subject) -> Markup | None:
     """Return what the theorem says about margins, if it applies."""
-    if not len(subject.ledger):
+    if not len(subject.model.ledger):
         return None
     try:
-        shares = margin_distribution(subject.ledger)
+        shares = margin_distribution(subject.model.ledger)
     except NotCertified:
         return None
     lines = [(f"{t:g}", "vacuous" if share >= 1 else percent_above(share)) for t, share in shares]
@@ -303,13 +303,13 @@ Fact = tuple[str, str]
 
 def tiles(subject: Subject) -> Markup:
     """Return the most important numbers."""
-    ledger, facts = subject.ledger, list[Fact]()
+    ledger, facts = subject.model.ledger, list[Fact]()
     if ledger.rows:
         facts.append((f"{ledger.rows:,}", "rows drawn" if ledger.refills else "training rows"))
     columns = "columns"
-    if subject.text:
+    if subject.model.text is not None:
         columns = "words and conditions" if mixed(subject.model) else "words and n-grams"
-    facts.append((f"{len(subject.names):,}", columns))
+    facts.append((f"{len(subject.model.column_names):,}", columns))
     if subject.classes:
         labels = "labels" if ledger.several_labels or subject.model.labels else "classes"
         facts.append((f"{len(subject.classes):,}", labels))
@@ -334,7 +334,7 @@ def facts(subject: Subject, rows: Rows) -> Section:
 
 
 def _run(subject: Subject) -> list[Fact]:
-    ledger, facts = subject.ledger, []
+    ledger, facts = subject.model.ledger, []
     if ledger.rounds:
         edges = np.array([entry.edge for entry in ledger.rounds])
         facts.append(("Rounds", f"{len(ledger):,}"))
@@ -361,8 +361,8 @@ def _data(subject: Subject) -> list[Fact]:
     facts = []
     if subject.classes:
         facts.append(("Classes", listed(subject.classes, MAX_NAMES)))
-    if not subject.text:
-        facts.append(("Columns", listed(subject.names, MAX_NAMES)))
+    if subject.model.text is None:
+        facts.append(("Columns", listed(subject.model.column_names, MAX_NAMES)))
     model = subject.model
     if model.text is not None:
         options = ", ".join(f"{key} {value}" for key, value in model.text.parameters().items()

@@ -42,7 +42,7 @@ class Line:
 
 def rounds(subject: Subject, rows: Rows) -> Section | None:
     """Draw the record of the rounds; return None if there is none."""
-    ledger = subject.ledger
+    ledger = subject.model.ledger
     if not (len(ledger) > 1 or ledger.refills):
         return None
     if ledger.refills:
@@ -180,7 +180,7 @@ MAX_NODES = 63
 def rules(subject: Subject, rows: Rows) -> Section | None:
     """Show the columns or words, and the rules, of the model."""
     model = subject.model
-    if subject.text:
+    if subject.model.text is not None:
         return _words(model, subject.classes)
     parts = [_importances(subject)]
     if not model.forest and len(model.vote):
@@ -189,7 +189,9 @@ def rules(subject: Subject, rows: Rows) -> Section | None:
         return None
     asked = int((subject.importances > 0).sum())
     lead = [
-        f"The model uses {asked:,} of {len(subject.names):,} columns." if asked else None,
+        f"The model uses {asked:,} of {len(subject.model.column_names):,} columns."
+        if asked
+        else None,
         "Bars show the importance of each column." if asked else None,
     ]
     return Section("rules", "What the model uses", lead, together(*parts))
@@ -201,7 +203,7 @@ def _importances(subject: Subject) -> Markup | None:
     order = order[shares[order] > 0]
     if not order.size:
         return None
-    best = [(subject.names[j], float(shares[j])) for j in order.tolist()]
+    best = [(subject.model.column_names[j], float(shares[j])) for j in order.tolist()]
     lines = [(name, share, percent(share)) for name, share in best]
     rest = int((shares > 0).sum()) - order.size
     note = charts.remark(f"{rest:,} more columns are less important." if rest else "")
@@ -297,7 +299,7 @@ LEAD = (
 def hardest(subject: Subject, rows: Rows) -> Section | None:
     """Show the rows with the smallest margins."""
     shown = () if rows is None else rows.shown
-    fitted: Sequence[HardRow] = subject.ledger.hard[:MAX_ROWS]
+    fitted: Sequence[HardRow] = subject.model.ledger.hard[:MAX_ROWS]
     if not shown and not fitted:
         return None
     numbers = isinstance(rows, Numbers)

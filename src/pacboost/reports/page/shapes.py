@@ -74,7 +74,7 @@ Answers = tuple[str, ...]
 def shapes(subject: Subject, rows: Rows) -> Section | None:
     """Draw the curve of each column, for votes of stumps or trees, and forests."""
     model = subject.model
-    if subject.text or not len(model.vote):
+    if subject.model.text is not None or not len(model.vote):
         return None
     find = _of_forest if model.forest else _of_vote
     curves, how = find(model, subject)
@@ -84,7 +84,7 @@ def shapes(subject: Subject, rows: Rows) -> Section | None:
         curves = replace(curves, answers=("the prediction",))
 
     def cell(column: int, value: float) -> str:
-        return model.levels.cell(column, value, subject.names)
+        return model.levels.cell(column, value, subject.model.column_names)
 
     named = {j: _called(shape, model.levels, j) for j, shape in curves.features.items()}
     curves = replace(curves, features=named)

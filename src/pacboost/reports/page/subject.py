@@ -22,7 +22,6 @@ from pacboost.sources.table import Table
 if TYPE_CHECKING:
     from pacboost.bounds.answering import Answering
     from pacboost.bounds.certificate import Certificate
-    from pacboost.bounds.coverage import IntervalRule, SetRule
     from pacboost.bounds.decision import ThresholdDecision
     from pacboost.bounds.family import Family
     from pacboost.bounds.held_out import HeldOut
@@ -66,31 +65,12 @@ class Subject:
         return tuple(self.model.label_names)
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return self.model.column_names
-
-    @property
-    def ledger(self) -> Ledger:
-        """The record of the rounds."""
-        return self.model.ledger
-
-    @property
-    def coverage(self) -> SetRule | IntervalRule | None:
-        """Calibrated prediction sets or intervals."""
-        return self.model.coverage
-
-    @property
     def beside(self) -> Certificate | None:
         """The certificate of answers, prediction sets or intervals, if any."""
         if self.answering is not None and self.answering.chosen is not None:
             return self.answering.certificate
-        return None if self.coverage is None else self.coverage.certificates[0]
-
-    @property
-    def text(self) -> bool:
-        """Whether the model reads texts."""
-        return self.model.text is not None
+        coverage = self.model.coverage
+        return None if coverage is None else coverage.certificates[0]
 
 
 def subject_of(model: Model, refusal: str = "", table: Table | None = None) -> Subject:
