@@ -31,12 +31,9 @@ __all__ = [
 ]  # fmt: skip
 
 LOG_FROM_RATIO = 30
-"""The scale is logarithmic if rates differ by this factor or more."""
 MAX_PANELS_PER_ROW = 4
 MAX_LEVEL_NAMES = 12
-"""Maximum number of levels of a category with a name at the axis."""
 MAX_POINTS = 500
-"""Maximum number of rows drawn; of more rows, quantiles are drawn."""
 
 Doubles = NDArray[np.float64]
 

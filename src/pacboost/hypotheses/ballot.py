@@ -23,15 +23,7 @@ from pacboost.samples.bins import Bins, Codes
 
 
 class Ballot:
-    """F(x) = Σ votes[t] · hypotheses[t](x) on codes of some bins.
-
-    >>> bins = Bins((np.array([1.5], dtype=np.float32),), np.array([0]))
-    >>> vote = Ballot(bins, outputs=1)
-    >>> vote.add(StumpRule(0, 1.5, 0, +1, -1), 0.25)
-    True
-    >>> vote.scores(np.array([[0, 1]], dtype=np.uint8))[:, 0].tolist()
-    [-0.25, 0.25]
-    """
+    """F(x) = Σ votes[t] · hypotheses[t](x) on codes of some bins."""
 
     def __init__(self, bins: Bins, outputs: int) -> None:
         self._bins = bins
@@ -61,7 +53,6 @@ class Ballot:
         return True
 
     def scores(self, codes: Codes) -> Scores:
-        """Return F for every row, (rows, outputs)."""
         scores = np.tile(self._constant, (codes.shape[1], 1))
         jobs: list[Any] = []
         if self._tables:

@@ -139,7 +139,6 @@ def _part(sample: Sample, rows: NDArray[np.intp]) -> Sample:
 
 
 PAIRS_PER_BLOCK = 2**22
-"""Number of pairs of patterns that are compared at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,15 +150,6 @@ class Pattern(Hypothesis):
     pattern selects the nearest one, which differs in the fewest rules, and of several the
     heaviest. ``patterns`` is (patterns, rules) of -1 and +1, ``masses`` is (patterns, 2), for the
     signs - and +.
-
-    >>> from pacboost.hypotheses.stump import StumpRule
-    >>> from pacboost.sources.arrays import ArrayTable
-    >>> rules = [StumpRule(0, 0.5, 0, 1, 1), StumpRule(0, 1.5, 1, 1, 1)]
-    >>> table = ArrayTable(np.array([[0.0], [1.0], [2.0], [2.0]]))
-    >>> answers = np.stack([rule.answers(unlabelled(table)) for rule in rules])
-    >>> pattern = Pattern.of(rules, answers, np.array([-1, 1, -1, 1], dtype=np.int8), np.ones(1))
-    >>> pattern.values[pattern.cells(unlabelled(table)), 0].tolist()
-    [-1.0, 1.0, 0.0, 0.0]
     """
 
     rules: Sequence[Hypothesis]

@@ -73,13 +73,11 @@ class Shape:
     missing: Doubles
     """(outputs,): for a missing value, or a level that is not in the training set."""
     levels: tuple[str, ...] = ()
-    """The names of the levels, if the feature is a category."""
 
     def __repr__(self) -> str:
         return f"Shape(name={self.name!r}, steps={len(self.values)}, span={self.span:.4g})"
 
     def at(self, column: Values) -> Doubles:
-        """Return the contribution of each value of a column, (rows, outputs)."""
         steps = np.searchsorted(upper_cuts(self.thresholds), column)
         return np.where(np.isnan(column)[:, None], self.missing, self.values[steps])
 
@@ -106,7 +104,6 @@ class Map:
         return f"Map(names={self.names}, steps={self.values.shape[:2]}, size={self.size:.4g})"
 
     def at(self, first: Values, second: Values) -> Doubles:
-        """Return the contribution of each pair of values, (rows, outputs)."""
         steps = (
             np.where(np.isnan(column), -1, np.searchsorted(upper_cuts(cuts), column))
             for cuts, column in zip(self.thresholds, (first, second), strict=True)
@@ -119,13 +116,10 @@ class Shapes:
     """A vote as a constant plus a step function for each feature, and a map for each pair."""
 
     intercept: Doubles
-    """(outputs,): the constant of every row."""
     features: Mapping[int, Shape]
-    """Shapes by the number of the column."""
     answers: tuple[str, ...]
     """The class of each output: the second of two classes, or each class."""
     maps: Mapping[tuple[int, int], Map] = field(default_factory=dict)
-    """Maps by the numbers of both columns, in decreasing size."""
 
     def __repr__(self) -> str:
         """Return the names of the columns; their curves are in ``features``."""
@@ -134,7 +128,6 @@ class Shapes:
         return f"Shapes(features={names}{maps}, answers={list(self.answers)})"
 
     def scores(self, table: Table) -> Scores:
-        """Return the score of every row, as ``Vote.scores`` does: (rows,) or (rows, outputs)."""
         scores = np.tile(self.intercept, (table.n_rows, 1))
         for feature, shape in self.features.items():
             scores += shape.at(table.column(feature))
@@ -151,7 +144,6 @@ class Shapes:
         raise DataError(f"the vote does not use column {column!r}; it uses {asked or 'no column'}")
 
     def of(self, output: int) -> Shapes:
-        """Return the shapes of one output."""
         one = slice(output, output + 1)
         features = {
             j: replace(part, values=part.values[:, one], missing=part.missing[one])

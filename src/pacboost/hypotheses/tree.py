@@ -154,7 +154,6 @@ class TreeRule(hypothesis.Hypothesis):
 
     @cached_property
     def nodes(self) -> NDArray[np.int32]:
-        """All splits as lines of a matrix, for the kernels."""
         columns = self.feature, self.cut, self.missing_left, self.left, self.right, self.member
         nodes = np.empty((self.feature.size, len(columns)), dtype=np.int32)
         for k, column in enumerate(columns):

@@ -69,7 +69,6 @@ class Vote:
         return self._shaped(scores)
 
     def scores_like(self, table: Table, array: NDArray[Any]) -> Any:
-        """Return F for every row, on the same device as an array."""
         scores = np.zeros((table.n_rows, self.outputs), like=array)
         rest = self.steps or self.index is not None or self._others
         if self.trees and not rest and self._scored_trees.add_on_gpu(scores, table):
@@ -107,7 +106,6 @@ class Vote:
 
     @cached_property
     def steps(self) -> dict[int, FeaturePart]:
-        """The sum of stumps of each feature, as a step function."""
         parts: dict[int, list[FeaturePart]] = {}
         for rule, vote in self._of_kind(StumpRule):
             parts.setdefault(rule.feature, []).append(rule.feature_part(vote * rule.values))
@@ -137,7 +135,6 @@ class Vote:
 
     @cached_property
     def index(self) -> WordIndex | None:
-        """An inverted index of the word lists among the rules."""
         lists = self._of_kind(WordList)
         return WordIndex.of(*map(list, zip(*lists, strict=True))) if lists else None
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MAX_ROWS = 20
-"""Maximum number of rows of a table: the first and the last."""
 WIDTHS = {"round": 5, "training\nerror": 8}
 
 

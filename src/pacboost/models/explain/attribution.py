@@ -32,17 +32,6 @@ def shap_values(
     Shares are (rows, features, outputs) and the expected score (outputs,): the mean of each tree by
     its cover, summed over trees. A row's shares and the expected score add up to its score.
     ``codes`` are (features, rows), by the bins of the trees.
-
-    >>> from pacboost.hypotheses.tree import TreeRule
-    >>> from pacboost.samples.bins import Bins
-    >>> bins = Bins((np.array([0.5], np.float32),), np.zeros(1, np.int64))
-    >>> none, zero = np.empty((0, 256), np.uint8), np.zeros(1, np.int32)
-    >>> cover, values = np.array([4.0, 3.0, 1.0]), np.array([[0.0], [1.0]])
-    >>> splits = zero, zero, zero > 0, zero - 1, zero - 2, zero - 1
-    >>> tree = TreeRule(bins, *splits, none, np.ones(1), cover, values)
-    >>> shares, expected = shap_values([tree], [1.0], np.array([[0, 1]], np.uint8))
-    >>> shares.ravel().round(3).tolist(), expected.round(3).tolist()
-    ([-0.25, 0.75], [0.25])
     """
     weights = _checked(trees, votes, codes)
     outputs = trees[0].values.shape[1] if trees else 1

@@ -17,7 +17,6 @@ from pacboost.models.export.trees import Trees
 
 NUMBERS_PER_LINE = 12
 MAX_CODES = 256
-"""Largest number of codes of a category."""
 KEYWORDS = (
     "auto break case char const continue default do double else enum extern float for goto if "
     "inline int long register restrict return short signed sizeof static struct switch typedef "

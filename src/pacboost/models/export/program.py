@@ -26,7 +26,6 @@ from pacboost.sources.text import TextFeatures
 from pacboost.training.metrics import steepness
 
 MAX_SCORE = 1e200
-"""No score is larger."""
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,6 @@ def _checked_digest(path: Path, file: BufferedReader, size: int) -> str:
 CLAIMS = ("certificate", "answering", "decision", "coverage")
 """The parts of a file that make a claim about the model; each has its digest."""
 OUTSIDE = ("seconds", "versions")
-"""Fields in which equal models may differ."""
 FIELD = "model_digest"
 
 

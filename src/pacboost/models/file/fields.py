@@ -187,7 +187,6 @@ KINDS: dict[str, tuple[type, ...]] = {
     "int": (int,), "float": (float, int), "str": (str,), "bool": (bool,),
     "int | None": (int, type(None)), "float | None": (float, int, type(None)),
 }  # fmt: skip
-"""The types that a field may have, by its declaration in the class."""
 
 
 def columns(records: Sequence[Any], names: Collection[str]) -> dict[str, Any]:

@@ -37,15 +37,12 @@ class Summary:
     stopped: str
     certificate: Certificate | None
     text: Mapping[str, Any] | None
-    """The settings for reading texts, if the model reads texts."""
     versions: Mapping[str, str]
-    """The versions of pacboost, NumPy and Python that wrote the file."""
     fingerprint: str
     """The SHA-256 of the training rows, as the learner saw them."""
     sha256: str
     """The SHA-256 of the file, which was checked."""
     size: int
-    """Size of the file in bytes."""
     schema: int = VERSION
     held_out: HeldOut | None = field(default=None, repr=False)
     """Counts of the certifying rows besides mistakes, if rows were held out."""

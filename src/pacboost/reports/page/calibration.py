@@ -101,7 +101,6 @@ def _figure(parts: list[Part], several: bool) -> Markup:
 
 
 MAX_POINTS = 500
-"""Maximum number of rows drawn, evenly spaced in the order of true values."""
 
 
 def predicted(subject: Subject, rows: Rows) -> Section | None:

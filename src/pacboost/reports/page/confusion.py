@@ -14,10 +14,8 @@ from pacboost.reports.page.charts import Markup, Section, tag, together
 from pacboost.reports.page.subject import TRAINED, Evidence, Rows, Subject
 
 MAX_SQUARES = 2500
-"""Maximum number of pairs of classes drawn, the most common ones."""
 SHADES = 9
 MAX_TICKS = 30
-"""Maximum number of classes with names at the axes of the picture."""
 MAX_LETTERS = 16
 """Maximum length of names at the axes; the tables have full names."""
 
@@ -99,7 +97,6 @@ def _short(name: str) -> str:
 
 
 MAX_TABLE_CLASSES = 10
-"""Maximum number of classes of a table; a picture shows more."""
 MAX_MISTAKES_LISTED = 12
 
 
@@ -188,7 +185,6 @@ def _rate(part: int, total: int) -> str:
 
 
 MAX_CURVES = 5
-"""Maximum number of curves, those with the smallest areas under the ROC curve."""
 FALSE_RATES = (0.01, 0.05, 0.1, 0.2)
 """The table has the true positive rates at these false positive rates."""
 

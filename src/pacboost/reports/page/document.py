@@ -291,7 +291,6 @@ class Watched:
     alarms: Sequence[str]
     """The sentences that report an alarm, without the word ALARM."""
     error: float
-    """The certified error."""
     delta: float
     run_length: int
     mistakes: Mapping[str, Sequence[float]]

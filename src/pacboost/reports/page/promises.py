@@ -25,7 +25,6 @@ from pacboost.reports.page.subject import Rows, Subject, mixed
 from pacboost.reports.text import listed
 
 TABLE_ROWS = 20
-"""Number of thresholds in the table of numbers."""
 HEADS = ("recall", "recall_at_least", "false_positive_rate", "false_positive_rate_at_most")
 
 

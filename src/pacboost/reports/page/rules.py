@@ -24,7 +24,6 @@ from pacboost.reports.page.subject import TRAINED, Numbers, Rows, Shown, Subject
 Doubles = NDArray[np.float64]
 
 MAX_POINTS = 240
-"""Maximum number of rounds drawn, mostly early ones."""
 MAX_TABLE_ROWS = 24
 LOG_FROM_RATIO = 30  # ratio of the largest to the smallest value
 MAX_BOUND_RATIO = 2.0

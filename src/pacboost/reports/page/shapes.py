@@ -29,7 +29,6 @@ from pacboost.sources.levels import Levels
 
 PANELS = 12
 MAX_COLUMNS = 24
-"""Maximum number of columns whose curves are computed for trees."""
 EXACT = (
     "Every rule uses one column, so the score is exactly a sum of step functions, one for each "
     "column."
@@ -57,10 +56,8 @@ OF_BINS = (
 MIN_SPAN_SHARE = 0.03
 """Columns whose effect is a smaller share of the scale are folded away."""
 MAX_CLASSES = 5
-"""Maximum number of classes drawn, those with the largest effects."""
 MAX_LEVELS = 8
 MAX_LEVEL_NAMES = 3
-"""Maximum number of names for levels with equal effects."""
 MAPS, MAP_STEPS, SHADES = 6, 20, 10
 """Maximum number of maps, steps per side, and shades of each colour."""
 WIDTH, HEIGHT = 300, 176

@@ -52,9 +52,7 @@ class Subject:
     table: Table | None = None
     """The rows of the report, for the curves of a forest."""
     held_out: HeldOut | None = None
-    """Counts on the held-out rows, if any."""
     decision: ThresholdDecision | None = None
-    """A threshold with a guarantee."""
     answering: Answering | None = None
     certified: tuple[Certificate | Family, ...] = ()
     """Other certificates, by further rows."""
@@ -123,7 +121,6 @@ Wholes = NDArray[np.int64]
 Cells = tuple[tuple[str, str], ...]
 
 TRAINED = "Many of these rows are training rows: their results are too optimistic for new rows."
-"""A warning about numbers that come from training rows."""
 
 
 @dataclass(frozen=True)
