@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from pacboost.hypotheses.hypothesis import Names, value_words
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels.runtime.threads import using
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import unlabelled
@@ -65,17 +64,6 @@ def test_cells_equal_the_twins_walk(splits: int, rows: int, seed: int) -> None:
     np.testing.assert_array_equal(rule.cells(unlabelled(table, bins)), expected)
     scores = Vote([rule, rule], np.array([1.0, 2.0])).scores(table)
     np.testing.assert_array_equal(scores, 3 * rule.values[expected, 0])
-
-
-def test_any_number_of_threads_walks_alike() -> None:
-    generator = np.random.default_rng(1)
-    table = ArrayTable(generator.normal(size=(70_000, 3)))
-    rule = random_rule(generator, fit_bins(table), 20)
-    result = []
-    for n_jobs in (1, 3):
-        with using(n_jobs):
-            result.append(rule.cells(unlabelled(table)))
-    np.testing.assert_array_equal(result[0], result[1])
 
 
 @settings(deadline=None, max_examples=50)

@@ -113,14 +113,8 @@ def words() -> Any:
 
 def letters() -> Any:
     y = ["lost", "top-up", "lost", "rate"] * 50
-    model = pacboost.TextBoostClassifier(
-        skips=1,
-        characters=(3, 3),
-        n_estimators=3,
-        calibrate="temperature",
-        random_state=0,
-        **PLAIN,
-    )
+    options: dict[str, Any] = {"skips": 1, "characters": (3, 3), "calibrate": "temperature"}
+    model = pacboost.TextBoostClassifier(n_estimators=3, random_state=0, **options, **PLAIN)
     return model.fit(SAID * 5, y)
 
 
@@ -131,13 +125,8 @@ def labelled_words() -> Any:
 
 def mixed() -> Any:
     y = ["lost", "top-up", "lost", "rate"] * 30
-    model = pacboost.TextBoostClassifier(
-        text_columns=["said"],
-        n_estimators=3,
-        certify="holdout",
-        random_state=0,
-        **PLAIN,
-    )
+    options: dict[str, Any] = {"text_columns": ["said"], "certify": "holdout"}
+    model = pacboost.TextBoostClassifier(n_estimators=3, random_state=0, **options, **PLAIN)
     with pytest.warns(InputWarning, match="equal rows"):
         return model.fit(told(), y)
 

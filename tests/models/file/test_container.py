@@ -110,18 +110,14 @@ ARRAYS = st.sampled_from(TYPES).flatmap(
 )
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 LEAVES = st.none() | st.booleans() | NUMBERS | TEXT | ARRAYS | st.lists(TEXT, min_size=20)
-DOCUMENT = st.dictionaries(
-    TEXT.filter(lambda key: key not in ("array", "strings")),
-    st.recursive(
-        LEAVES,
-        lambda inner: (
-            st.lists(inner, max_size=4)
-            | st.dictionaries(st.sampled_from("abcd"), inner, max_size=3)
-        ),
-        max_leaves=12,
-    ),
-    max_size=4,
-)
+KEYS = TEXT.filter(lambda key: key not in ("array", "strings"))
+
+
+def nested(inner: Any) -> Any:
+    return st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from("abcd"), inner, max_size=3)
+
+
+DOCUMENT = st.dictionaries(KEYS, st.recursive(LEAVES, nested, max_leaves=12), max_size=4)
 
 
 def read(text: bytes, raw: bytes = b"", room: int = 10**6) -> dict[str, Any]:
