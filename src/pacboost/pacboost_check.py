@@ -1,8 +1,7 @@
 """Check the certificates in a pacboost model file with Python's standard library alone.
 
 Written from docs/model-file.md and docs/proofs, not from pacboost's code; exact, rounded outward.
-``python pacboost_check.py FILE`` ends with 0 if all holds, 1 if not all can be checked, else 2.
-"""
+``python pacboost_check.py FILE`` ends with 0 if all holds, 1 if not all can be checked, else 2."""
 
 # fmt: off
 from __future__ import annotations
@@ -121,7 +120,6 @@ def ledger_of(model: Part) -> Part:
         need(len(ledger[table]) == model["ledger"][table]["count"], f"{table} are not as many")
     return {k: v for k, v in ledger.items() if v or k not in ("revised", "hard", "vote_digest")}
 def pieces(value: Any) -> Iterator[bytes]:
-    """Return the bytes of rules: names and fields, lists, arrays in 64 bits, numbers, digests."""
     if isinstance(value, Array):
         kind = "d" if value.kind[0] == "f" else "Q" if value.kind == "u8" else "q"
         yield repr(value.shape).encode() + array(kind, value.numbers()).tobytes()
@@ -205,7 +203,6 @@ def all_hold(n: int, level: Fraction) -> Fraction:
     return Fraction(law[0] * math.factorial(n), n**n) / Fraction(2) ** scale
 @lru_cache
 def claims_at_once(n: int, delta: Fraction) -> int:
-    """Return the least number that the claims at all listed ranks together count as."""
     known(n <= 5000, f"a curve of {n} rows takes too long")
     low, high, trial = 0, n, math.ceil(6 * math.log(n + 1))
     while high - low > 1:
@@ -275,7 +272,6 @@ def exp(x: Fraction) -> Fraction:
 def near(a: Any, b: Any) -> bool:
     return abs(Fraction(a) - Fraction(b)) <= LOOSER * abs(Fraction(b))
 def sums(content: Part) -> dict[str, Fraction]:
-    """Check rounds, votes and rules, and return what a claim on the training error rests on."""
     model, ledger, own = content["model"], ledger_of(content["model"]), content["certificate"] or {}
     lines, pairs, ways = ledger["rounds"], ledger["rows"] * ledger["classes"], len(model["classes"])
     size = ways if ledger["several_labels"] or ways > 2 else 1
@@ -335,8 +331,11 @@ def certificate(content: Part) -> str:
     made = digest([json.dumps(ledger, sort_keys=True).encode()]) if ledger else rules_digest(model)
     need(own["ledger_digest"] == made, "it was made for another ledger, or for other trees")
     need(own["bound"] not in list(OF_ROWS)[1:], "this bound is of no model")
-    trained = ledger and own["bound"] == "training.product_bound"
-    return training(content, ledger) if trained else number(own)
+    return training(content, ledger) if ledger and "training" in own["bound"] else number(own)
+def planned(rows: int, claims: int, delta: float, target: float, **_: Any) -> bool:
+    least = [math.ceil(math.log(delta / m) / math.log(target)) for m in range(1, 100)]
+    begun = (1 + sum(2 * rows >= 3**j * n for j in range(2, 40)) for n in least)
+    return claims in (m * count for m, count in enumerate(begun, start=1))  # models · tests
 def decision(content: Part) -> str:
     own, place = content["decision"], [content["decision"]["threshold"]]
     most = [own["positives"], own["negatives"]]
@@ -349,6 +348,7 @@ def decision(content: Part) -> str:
     fits = all(one["size"] == sizes.get(one["of_what"], sum(most)) for one in claims[tests:])
     test, *beside = (one["inputs"].get("k") for one in claims)
     need(fits and (not tests or beside == [test, claims[0]["size"] - test]), "it counts other rows")
+    need(not tests or planned(sum(most), **claims[0]["inputs"]), "other tests were planned")
     classes = {one["details"].get("class") for one in claims if one["of_what"] != "cost"}
     need(classes == {label}, "a claim is about another class")
     others = several(own["others"], "threshold", place * len(own["others"]), own["others_delta"])

@@ -31,12 +31,9 @@ __all__ = [
 ]  # fmt: skip
 
 LOG_FROM_RATIO = 30
-"""The scale is logarithmic if rates differ by this factor or more."""
 MAX_PANELS_PER_ROW = 4
 MAX_LEVEL_NAMES = 12
-"""Maximum number of levels of a category with a name at the axis."""
 MAX_POINTS = 500
-"""Maximum number of rows drawn; of more rows, quantiles are drawn."""
 
 Doubles = NDArray[np.float64]
 
@@ -313,19 +310,14 @@ def draw_margins(curves: Mapping[int, Doubles], ax: Axes | None = None) -> Any:
         places, counts = np.unique(np.clip(values, -1, 1), return_counts=True)
         below = np.concatenate([[0], np.cumsum(counts), [values.size]]) / values.size
         axes.step(
-            np.concatenate([[-1], places, [1]]),
-            below,
-            where="post",
-            color=_shade(later, len(curves)),
-            label=f"after round {number}",
-        )
+            np.concatenate([[-1], places, [1]]), below, where="post",
+            color=_shade(later, len(curves)), label=f"after round {number}",
+        )  # fmt: skip
     axes.axvline(0, color=RED, lw=0.8)
     axes.set(
-        xlim=(-1, 1),
-        ylim=(0, 1),
-        xlabel="margin",
+        xlim=(-1, 1), ylim=(0, 1), xlabel="margin",
         ylabel="share of the rows with at most this margin",
-    )
+    )  # fmt: skip
     return tidy(axes, legend=True)
 
 
@@ -363,11 +355,9 @@ def draw_equaliser(curves: Mapping[int, Doubles], ax: Axes | None = None) -> Any
         wrong = (1 - np.asarray(curves[number], dtype=np.float64)) / 2
         places = np.linspace(0, 1, min(wrong.size, MAX_POINTS))
         axes.plot(
-            places,
-            np.quantile(wrong, 1 - places),
-            color=_shade(later, len(curves)),
+            places, np.quantile(wrong, 1 - places), color=_shade(later, len(curves)),
             label=f"after round {number}: spread {wrong.std():.3f}",
-        )
+        )  # fmt: skip
     axes.axhline(0.5, color=RED, lw=0.8)
     axes.set(xlim=(0, 1), ylim=(-0.02, 1.02))
     axes.set(xlabel="rows, hardest first", ylabel="weighted share of rules that are wrong")

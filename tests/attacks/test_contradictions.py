@@ -105,6 +105,7 @@ def test_a_contradiction_does_not_hold(
 def test_sequences_of_tests_are_those_planned(files: dict[str, Path], tmp_path: Path) -> None:
     path = forged(Path(copy(files["precision"], tmp_path / "forged.pacb")), one_sequence)
     assert not all(check.holds for check in verify(path))
+    assert checker.FAILS in {answer for _, answer, _ in checker.check(path.read_bytes())}
 
 
 RATE = {"k": 97, "n": 100, "delta": 0.05, "claims": 1}

@@ -45,7 +45,7 @@ from pacboost.monitoring import monitor as state_file
 from pacboost.training.filtering import candidates
 from tests.estimators.filter_sources import noisy
 from tests.models import kinds
-from tests.models.kinds import KINDS, answers, saved
+from tests.models.kinds import DECISIONS, KINDS, answers, saved
 
 WHOLE = (0, 1, 2, -1, -2, 3, 7, 100, 2**15, 2**31 - 1, 2**31, 2**40, 2**53, 2**62, -(2**40))
 REAL = (
@@ -161,7 +161,7 @@ def uses(model: Any, path: Path, kind: str) -> list[Callable[[], object]]:
     return [
         asked,
         lambda: str(pacboost.verify(path)),
-        lambda: model.feature_importances_,
+        lambda: getattr(model, "feature_importances_", None),
         lambda: list(model.rules()) if hasattr(model, "rules") else None,
         lambda: model.report(folder / "page.html") if hasattr(model, "report") else None,
         lambda: pacboost.export(model, folder / "model.py"),
@@ -319,7 +319,7 @@ def tried(kind: str, number: int, seed: object, folder: Path) -> str:
 
 def all_kinds() -> list[str]:
     """Every kind of file; checkpoints are tried from an array and from a stream."""
-    return [*KINDS, *SOURCES, "monitor"]
+    return [*KINDS, *DECISIONS, *SOURCES, "monitor"]
 
 
 def outcome(case: tuple[str, int], seed: object) -> tuple[str, str]:

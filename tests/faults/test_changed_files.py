@@ -30,7 +30,7 @@ from tests.faults.mutations import (
     tried,
     use_state,
 )
-from tests.models.kinds import KINDS, saved
+from tests.models.kinds import DECISIONS, KINDS, saved
 
 
 def loaded(folder: Path, kind: str, count: int, seed: int) -> int:
@@ -39,13 +39,13 @@ def loaded(folder: Path, kind: str, count: int, seed: int) -> int:
 
 
 @pytest.mark.thinned(2)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, *DECISIONS])
 def test_files_with_other_numbers_are_refused_or_work(kind: str, tmp_path: Path) -> None:
     assert loaded(tmp_path, kind, 8, seed=1) < 8
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, *DECISIONS])
 def test_thousands_of_files_with_other_numbers(kind: str, tmp_path: Path) -> None:
     assert loaded(tmp_path, kind, 1_000, seed=2) < 1_000
 

@@ -20,7 +20,7 @@ from pacboost.kernels.runtime.threads import using
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.bins import Bins
 from pacboost.samples.coded_table import CodedTable
-from tests.hypotheses.test_tree import random_rule
+from tests.hypotheses.trees import random_rule
 from tests.kernels import naive
 
 

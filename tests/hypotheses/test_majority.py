@@ -14,7 +14,7 @@ from pacboost.errors import DataError
 from pacboost.hypotheses import majority
 from pacboost.hypotheses.function import ClassFunction, Function
 from pacboost.hypotheses.hypothesis import Names
-from pacboost.hypotheses.majority import Decision, Pattern, Three, named
+from pacboost.hypotheses.majority import Decision, Pattern, Three
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.samples.bins import fit_bins
@@ -52,15 +52,6 @@ def test_third_is_asked_only_where_the_others_disagree() -> None:
     assert asked == [2]
     Three(bit(0), bit(0), Function(ask, "third")).cells(sample)
     assert asked == [2]
-
-
-def test_majorities_of_majorities() -> None:
-    generator = np.random.default_rng(0)
-    X = generator.integers(2, size=(200, 9)).astype(np.float64)
-    threes = [Three(bit(j), bit(j + 1), bit(j + 2)) for j in (0, 3, 6)]
-    expected = X.reshape(200, 3, 3).sum(axis=2) >= 2
-    complete = Three(*threes)
-    assert named(complete, rows(X.tolist())).tolist() == (expected.sum(axis=1) >= 2).tolist()
 
 
 def test_three_classes_go_by_the_third_in_a_dispute() -> None:

@@ -25,6 +25,7 @@ from pacboost.samples.bins import Bins
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import words_of
+from tests.hypotheses.trees import random_rule
 from tests.word_samples import some_presence
 
 LEVELS = 5
@@ -47,32 +48,6 @@ def some_values(generator: np.random.Generator, cells: int, outputs: int) -> Dou
     return np.rint(generator.normal(size=(cells, outputs)) / VOTE_UNIT) * VOTE_UNIT
 
 
-def some_tree(generator: np.random.Generator, bins: Bins, outputs: int) -> TreeRule:
-    """A split on a number, on levels, or on whether a value is missing; or none."""
-    if generator.random() < 0.15:
-        return TreeRule.constant(bins, some_values(generator, 1, outputs))
-    feature = int(generator.integers(3))
-    missing_left = generator.random() < 0.5
-    members = np.empty((0, 256), np.uint8)
-    if feature == CATEGORY:
-        members = (generator.random((1, 256)) < 0.5).astype(np.uint8)
-        members[0, bins.missing] = missing_left
-    children = np.array([-1, -2] if generator.random() < 0.5 else [-2, -1], dtype=np.int32)
-    return TreeRule(
-        bins=bins,
-        feature=np.array([feature], np.int32),
-        cut=np.array([generator.integers(bins.thresholds[feature].size + 1)], np.int32),
-        missing_left=np.array([missing_left]),
-        left=children[:1],
-        right=children[1:],
-        member=np.array([0 if feature == CATEGORY else -1], np.int32),
-        members=members,
-        gain=np.ones(1),
-        cover=np.ones(3),
-        values=some_values(generator, 2, outputs),
-    )
-
-
 def some_stump(generator: np.random.Generator, bins: Bins) -> StumpRule:
     feature = int(generator.integers(3))
     thresholds = bins.thresholds[feature]
@@ -85,7 +60,7 @@ def some_stump(generator: np.random.Generator, bins: Bins) -> StumpRule:
 def some_rule(generator: np.random.Generator, bins: Bins, outputs: int) -> Hypothesis:
     kind = generator.random()
     if kind < 0.5:
-        return some_tree(generator, bins, outputs)
+        return random_rule(generator, bins, int(kind < 0.43), outputs=outputs)
     stump = some_stump(generator, bins)
     if outputs == 1 and kind < 0.8:
         return stump
@@ -147,20 +122,12 @@ def test_the_same_stumps_as_trees_have_the_same_shapes() -> None:
     one = np.zeros(1, np.int32)
     trees = [
         TreeRule(
-            bins,
-            one + stump.feature,
-            one + stump.cut,
-            np.array([stump.missing == -stump.above]),
-            one - 1,
-            one - 2,
-            one - 1,
-            np.empty((0, 256), np.uint8),
-            np.ones(1),
-            np.ones(3),
+            bins, one + stump.feature, one + stump.cut, np.array([stump.missing == -stump.above]),
+            one - 1, one - 2, one - 1, np.empty((0, 256), np.uint8), np.ones(1), np.ones(3),
             np.array([[-stump.above], [stump.above]], dtype=np.float64),
         )
         for stump in stumps
-    ]
+    ]  # fmt: skip
     votes = np.array([round_vote(v) for v in generator.normal(size=len(stumps))])
     one_way, other = (shapes(Vote(rules, votes), NAMES) for rules in (stumps, trees))
     assert list(one_way.features) == list(other.features)

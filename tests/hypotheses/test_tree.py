@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from pacboost.hypotheses.hypothesis import Names, value_words
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
-from pacboost.kernels.runtime.threads import using
 from pacboost.numerics.exact import VOTE_UNIT
-from pacboost.samples.bins import Bins, fit_bins
+from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
+from tests.hypotheses.trees import random_rule
 from tests.kernels import naive
 
 NAMES = Names(("age", "colour", "size").__getitem__, level=lambda _, k: "rgb"[k])
@@ -35,58 +34,12 @@ def small_tree() -> TreeRule:
     """age ≤ 2.5 or missing? then colour in {r, b}; else size known?"""
     member = np.zeros((1, 256), dtype=np.uint8)
     member[0, [0, 2]] = 1
+    splits = np.array([[0, 1, 2], [1, 9, 2], [1, ~0, ~1], [2, ~2, ~3], [-1, 0, -1]], dtype=np.int32)
+    feature, cut, left, right, in_subset = splits
     return TreeRule(
-        bins=fit_bins(TABLE),
-        feature=np.array([0, 1, 2], dtype=np.int32),
-        cut=np.array([1, 9, 2], dtype=np.int32),
-        missing_left=np.array([True, False, False]),
-        left=np.array([1, ~0, ~1], dtype=np.int32),
-        right=np.array([2, ~2, ~3], dtype=np.int32),
-        member=np.array([-1, 0, -1], dtype=np.int32),
-        members=member,
-        gain=np.array([3.0, 2, 1]),
-        cover=np.zeros(7),
-        values=np.array([[1.0], [-2], [3], [-4]]),
-    )
-
-
-def random_rule(
-    generator: np.random.Generator,
-    bins: Bins,
-    splits: int,
-    slopes: NDArray[np.int8] | None = None,
-    outputs: int = 1,
-) -> TreeRule:
-    """A tree grown at random leaves with random splits and values."""
-    features = len(bins.thresholds)
-    feature = generator.integers(features, size=splits).astype(np.int32)
-    remaining, right = np.empty(splits, dtype=np.int32), np.empty(splits, dtype=np.int32)
-    ends: list[tuple[int, NDArray[np.int32]]] = [(-1, remaining)]
-    for t in range(splits):
-        leaf = int(generator.integers(len(ends)))
-        parent, side = ends[leaf]
-        if parent >= 0:
-            side[parent] = t
-        ends[leaf] = t, remaining
-        ends.append((t, right))
-    for leaf, (parent, side) in enumerate(ends):
-        if parent >= 0:
-            side[parent] = ~leaf
-    category = bins.levels[feature] > 0
-    return TreeRule(
-        bins=bins,
-        feature=feature,
-        cut=np.array([generator.integers(bins.thresholds[j].size + 1) for j in feature], np.int32),
-        missing_left=generator.random(splits) < 0.5,
-        left=remaining,
-        right=right,
-        member=np.where(category, np.cumsum(category) - 1, -1).astype(np.int32),
-        members=generator.integers(0, 2, (int(category.sum()), 256)).astype(np.uint8),
-        gain=np.ones(splits),
-        cover=np.ones(2 * splits + 1),
-        values=generator.integers(-(2**30), 2**30, (splits + 1, outputs)).astype(float) * VOTE_UNIT,
-        slope=None if slopes is None else slopes[feature],
-    )
+        fit_bins(TABLE), feature, cut, np.array([True, False, False]), left, right, in_subset,
+        member, np.array([3.0, 2, 1]), np.zeros(7), np.array([[1.0], [-2], [3], [-4]]),
+    )  # fmt: skip
 
 
 def test_rows_go_where_the_splits_send_them() -> None:
@@ -111,17 +64,6 @@ def test_cells_equal_the_twins_walk(splits: int, rows: int, seed: int) -> None:
     np.testing.assert_array_equal(rule.cells(unlabelled(table, bins)), expected)
     scores = Vote([rule, rule], np.array([1.0, 2.0])).scores(table)
     np.testing.assert_array_equal(scores, 3 * rule.values[expected, 0])
-
-
-def test_any_number_of_threads_walks_alike() -> None:
-    generator = np.random.default_rng(1)
-    table = ArrayTable(generator.normal(size=(70_000, 3)))
-    rule = random_rule(generator, fit_bins(table), 20)
-    result = []
-    for n_jobs in (1, 3):
-        with using(n_jobs):
-            result.append(rule.cells(unlabelled(table)))
-    np.testing.assert_array_equal(result[0], result[1])
 
 
 @settings(deadline=None, max_examples=50)

@@ -93,24 +93,6 @@ def test_scores_equal_the_definition(seed: int, rows: int, columns: int, rounds:
     assert added_up(vote, table).tolist() == by_hand(vote, values)
 
 
-@settings(deadline=None, max_examples=25)
-@given(
-    seed=st.integers(0, 2**32),
-    rounds=st.sampled_from([1, 50, 200]),
-    dtype=st.sampled_from(["f4", "f8"]),
-    order=st.sampled_from("CF"),
-)
-def test_tables_give_bit_for_bit_what_adding_up_gives(
-    seed: int, rounds: int, dtype: str, order: str
-) -> None:
-    generator = np.random.default_rng(seed)
-    values = some_values(generator, 1000, 5)
-    array = np.asarray(values, dtype=dtype, order="F" if order == "F" else "C")
-    vote = some_vote(generator, rounds, 5)
-    table = ArrayTable(array)
-    np.testing.assert_array_equal(vote.scores(table), added_up(vote, table))
-
-
 def test_more_than_255_thresholds_on_one_feature_do_as_well() -> None:
     generator = np.random.default_rng(0)
     cuts = np.arange(-300, 300) / 100
@@ -130,13 +112,15 @@ def test_many_rows_do_as_well_on_any_number_of_threads(n_jobs: int) -> None:
         np.testing.assert_array_equal(vote.scores(table), added_up(vote, table))
 
 
-@pytest.mark.parametrize("kind", ["float32", "frame", "sparse", "ints"])
+@pytest.mark.parametrize("kind", ["float32", "columns", "frame", "sparse", "ints"])
 def test_any_table_scores_like_its_array(kind: str) -> None:
     generator = np.random.default_rng(2)
     values = some_values(generator, 500, 4)
     table: Table
     if kind == "float32":
         table = ArrayTable(values.astype(np.float32))
+    elif kind == "columns":
+        table = ArrayTable(np.asfortranarray(values))
     elif kind == "frame":
         table = FrameTable.learn(pl.DataFrame(values, schema=list("abcd"), nan_to_null=True))
     elif kind == "sparse":

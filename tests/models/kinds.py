@@ -18,6 +18,8 @@ import pytest
 import pacboost
 from pacboost.errors import InputWarning
 from pacboost.models import calibration
+from pacboost.models.file.format import model_bytes
+from pacboost.sources.levels import NO_LEVELS
 
 ASKED = ["lost card", "top up failed", "my card is gone", "exchange rate today", "", "unknown"]
 SAID = ["i lost my card", "how do i top up", "my card is gone", "what is the exchange rate"] * 10
@@ -111,14 +113,8 @@ def words() -> Any:
 
 def letters() -> Any:
     y = ["lost", "top-up", "lost", "rate"] * 50
-    model = pacboost.TextBoostClassifier(
-        skips=1,
-        characters=(3, 3),
-        n_estimators=3,
-        calibrate="temperature",
-        random_state=0,
-        **PLAIN,
-    )
+    options: dict[str, Any] = {"skips": 1, "characters": (3, 3), "calibrate": "temperature"}
+    model = pacboost.TextBoostClassifier(n_estimators=3, random_state=0, **options, **PLAIN)
     return model.fit(SAID * 5, y)
 
 
@@ -129,13 +125,8 @@ def labelled_words() -> Any:
 
 def mixed() -> Any:
     y = ["lost", "top-up", "lost", "rate"] * 30
-    model = pacboost.TextBoostClassifier(
-        text_columns=["said"],
-        n_estimators=3,
-        certify="holdout",
-        random_state=0,
-        **PLAIN,
-    )
+    options: dict[str, Any] = {"text_columns": ["said"], "certify": "holdout"}
+    model = pacboost.TextBoostClassifier(n_estimators=3, random_state=0, **options, **PLAIN)
     with pytest.warns(InputWarning, match="equal rows"):
         return model.fit(told(), y)
 
@@ -155,6 +146,24 @@ def forest_of_numbers() -> Any:
     return pacboost.RandomForestRegressor(3, random_state=0).fit(*numbers())
 
 
+def threshold() -> Any:
+    X, score = numbers(400)
+    model = pacboost.AdaBoostClassifier(n_estimators=4).fit(X[:200], score[:200] > 0)
+    return pacboost.choose_threshold(model, X[200:], score[200:] > 0, positive=True, recall=0.6)
+
+
+def sets() -> Any:
+    X, score = numbers(400)
+    model = pacboost.AdaBoostClassifier(n_estimators=4).fit(X[:200], score[:200] > 0)
+    return pacboost.sets(model, X[200:], score[200:] > 0, coverage=0.7, by_class=True)
+
+
+def intervals() -> Any:
+    X, score = numbers(400)
+    model = pacboost.BoostRegressor(n_estimators=2, random_state=0).fit(X[:200], score[:200])
+    return pacboost.intervals(model, X[200:], score[200:], coverage=0.7)
+
+
 KINDS: dict[str, Callable[[], Any]] = {
     made.__name__: made
     for made in (
@@ -163,6 +172,10 @@ KINDS: dict[str, Callable[[], Any]] = {
         forest_of_numbers,
     )
 }  # fmt: skip
+DECISIONS: dict[str, Callable[[], Any]] = {
+    make.__name__: make for make in (threshold, sets, intervals)
+}
+"""Models with a threshold, sets or intervals, which their files hold, too."""
 
 
 def rows(kind: str) -> Any:
@@ -191,11 +204,28 @@ def answers(model: Any, kind: str) -> dict[str, Any]:
     return said
 
 
+def comes_back(model: Any, folder: Path) -> Any:
+    """Save a model, load it, compare all that does not need rows, and return what was loaded."""
+    path, again = folder / "one", folder / "two"
+    model.save(path)
+    back = pacboost.load(path)
+    back.save(again)
+    assert again.read_bytes() == path.read_bytes()
+    assert model_bytes(back.model_) == model_bytes(model.model_)
+    assert back.model_.certificate == model.model_.certificate
+    assert back.levels_ == getattr(model, "levels_", NO_LEVELS)
+    assert back.feature_importances_.tolist() == model.feature_importances_.tolist()
+    if hasattr(model, "ledger_"):
+        assert back.ledger_ == model.ledger_
+        assert back.rules() == model.rules()
+    return back
+
+
 @cache
 def saved(kind: str) -> Path:
     """Write the file of a model of a kind, once a process."""
     folder = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = Path(folder) / f"{kind}.pacb"
-    KINDS[kind]().save(path)
+    (KINDS | DECISIONS)[kind]().save(path)
     return path

@@ -23,6 +23,7 @@ from pacboost.kernels.runtime import threads
 from pacboost.models.explain.attribution import shap_values
 from pacboost.samples.bins import Bins
 from pacboost.sources.arrays import ArrayTable
+from tests.hypotheses.trees import random_rule
 
 Codes = NDArray[np.uint8]
 Doubles = NDArray[np.float64]
@@ -33,48 +34,15 @@ MISSING = 9
 def some_bins(features: int) -> Bins:
     """A value from 0 to 8 is its own code."""
     thresholds = np.arange(MISSING - 1, dtype=np.float32) + np.float32(0.5)
-    return Bins((thresholds,) * features, np.zeros(features, dtype=np.int64))
+    levels = np.where(np.arange(features) % 3 == 1, MISSING, 0)
+    return Bins((thresholds,) * features, np.zeros(features, dtype=np.int64), levels)
 
 
 def some_tree(
-    generator: np.random.Generator, features: int, splits: int, outputs: int, *, empty: float = 0.0
+    generator: np.random.Generator, features: int, splits: int, outputs: int, empty: float = 0.0
 ) -> TreeRule:
-    """A random tree that splits a random leaf again and again, on numbers, levels and missing.
-
-    ``empty`` is the share of leaves that no training weight reached.
-    """
-    left, right = np.full((2, splits), -1, dtype=np.int32)
-    leaves: list[tuple[NDArray[np.int32], int]] = []
-    for i in range(splits):
-        if leaves:
-            side, above = leaves.pop(generator.integers(len(leaves)))
-            side[above] = i
-        leaves += [(left, i), (right, i)]
-    for number, (side, above) in enumerate(leaves):
-        side[above] = ~number
-    count = splits + 1
-    cover = np.zeros(splits + count)
-    cover[splits:] = generator.exponential(size=count) * (generator.random(count) >= empty)
-    for i in reversed(range(splits)):
-        cover[i] = sum(cover[c if c >= 0 else splits + ~c] for c in (left[i], right[i]))
-    categorical = generator.random(splits) < 0.4
-    member = np.where(categorical, np.cumsum(categorical) - 1, -1).astype(np.int32)
-    missing_left = generator.random(splits) < 0.5
-    members = (generator.random((int(categorical.sum()), 256)) < 0.5).astype(np.uint8)
-    members[:, MISSING] = missing_left[categorical]
-    return TreeRule(
-        bins=some_bins(features),
-        feature=generator.integers(features, size=splits).astype(np.int32),
-        cut=generator.integers(MISSING - 1, size=splits).astype(np.int32),
-        missing_left=missing_left,
-        left=left,
-        right=right,
-        member=member,
-        members=members,
-        gain=np.ones(splits),
-        cover=cover,
-        values=generator.normal(size=(count, outputs)),
-    )
+    """Splits on numbers, levels and missing values."""
+    return random_rule(generator, some_bins(features), splits, outputs=outputs, empty=empty)
 
 
 def some_codes(generator: np.random.Generator, features: int, rows: int) -> Codes:
@@ -83,10 +51,10 @@ def some_codes(generator: np.random.Generator, features: int, rows: int) -> Code
 
 def goes_left(tree: TreeRule, split: int, row: Codes) -> bool:
     code = int(row[tree.feature[split]])
-    if code == MISSING:
-        return bool(tree.missing_left[split])
     if tree.member[split] >= 0:
         return bool(tree.members[tree.member[split], code])
+    if code == MISSING:
+        return bool(tree.missing_left[split])
     return code <= int(tree.cut[split])
 
 
@@ -137,7 +105,7 @@ def test_shares_equal_the_definition(
     seed: int, features: int, splits: int, outputs: int, empty: float
 ) -> None:
     generator = np.random.default_rng(seed)
-    tree = some_tree(generator, features, splits, outputs, empty=empty)
+    tree = some_tree(generator, features, splits, outputs, empty)
     codes = some_codes(generator, features, 3)
     shares, expected = shap_values([tree], [1.0], codes)
     np.testing.assert_allclose(shares, by_definition(tree, codes), atol=1e-11)
@@ -155,7 +123,7 @@ def test_shares_and_the_expected_score_add_up_to_the_score(
     seed: int, trees: int, splits: int, outputs: int
 ) -> None:
     generator = np.random.default_rng(seed)
-    forest = [some_tree(generator, 20, splits, outputs, empty=0.1) for _ in range(trees)]
+    forest = [some_tree(generator, 20, splits, outputs, 0.1) for _ in range(trees)]
     votes = generator.normal(size=trees)
     codes = some_codes(generator, 20, 30)
     shares, expected = shap_values(forest, votes, codes)
@@ -171,19 +139,13 @@ def test_a_long_chain_of_features_is_shared_evenly_where_they_play_alike() -> No
     numbers = np.arange(depth, dtype=np.int32)
     right = np.append(numbers[1:], np.int32(~depth)).astype(np.int32)
     halves = 0.5 ** np.arange(depth + 1)
+    none = np.zeros(depth, dtype=np.int32)
     tree = TreeRule(
-        bins=some_bins(depth),
-        feature=numbers,
-        cut=np.zeros(depth, dtype=np.int32),
-        missing_left=np.zeros(depth, dtype=np.bool_),
-        left=~numbers,
-        right=right,
-        member=np.full(depth, -1, dtype=np.int32),
-        members=np.zeros((0, 256), dtype=np.uint8),
-        gain=np.ones(depth),
-        cover=np.concatenate([halves[:-1], halves[1:], halves[-1:]]),
-        values=np.append(np.zeros(depth), 1.0)[:, None],
-    )
+        some_bins(depth), numbers, none, none > 0, ~numbers, right, none - 1,
+        np.zeros((0, 256), dtype=np.uint8), np.ones(depth),
+        np.concatenate([halves[:-1], halves[1:], halves[-1:]]),
+        np.append(np.zeros(depth), 1.0)[:, None],
+    )  # fmt: skip
     shares, expected = shap_values([tree], [1.0], np.ones((depth, 1), dtype=np.uint8))
     assert expected[0] == pytest.approx(0.5**depth)
     np.testing.assert_allclose(shares[0, :, 0], (1 - 0.5**depth) / depth, rtol=1e-12)

@@ -141,9 +141,6 @@ def test_every_picture_is_on_its_page() -> None:
     assert [name for name in names if f"pictures.{name}(" not in page] == []
 
 
-pytest.importorskip("matplotlib")
-
-
 @pytest.mark.slow
 def test_why_it_generalises_on_letters() -> None:
     data = real_data("letter", "class")
@@ -159,9 +156,6 @@ def test_why_it_generalises_on_letters() -> None:
     assert smallest[[99, 999]].round(3).tolist() == [0.019, 0.108]
     axes = pictures.generalises(X[train], y[train], X[test], y[test], model=model)
     assert len(axes[1].get_legend().get_texts()) == 3
-
-
-pytest.importorskip("matplotlib")
 
 
 def test_toy_shows_three_rounds_and_the_vote() -> None:

@@ -13,15 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.hypotheses import scored_trees
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.scored_trees import (
-    MaskedTrees,
-    PackedTrees,
-    Scores,
-    add_rules,
-    can_be_masked,
-    leaf_masks,
-)
+from pacboost.hypotheses.scored_trees import MaskedTrees, PackedTrees, Scores
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import predict
@@ -29,15 +23,7 @@ from pacboost.samples.bins import Bins, Codes
 
 
 class Ballot:
-    """F(x) = Σ votes[t] · hypotheses[t](x) on codes of some bins.
-
-    >>> bins = Bins((np.array([1.5], dtype=np.float32),), np.array([0]))
-    >>> vote = Ballot(bins, outputs=1)
-    >>> vote.add(StumpRule(0, 1.5, 0, +1, -1), 0.25)
-    True
-    >>> vote.scores(np.array([[0, 1]], dtype=np.uint8))[:, 0].tolist()
-    [-0.25, 0.25]
-    """
+    """F(x) = Σ votes[t] · hypotheses[t](x) on codes of some bins."""
 
     def __init__(self, bins: Bins, outputs: int) -> None:
         self._bins = bins
@@ -55,10 +41,10 @@ class Ballot:
             return False
         elif rule.feature.size == 0:
             self._constant += vote * rule.values[0]
-        elif not can_be_masked(rule):
+        elif not scored_trees.can_be_masked(rule):
             self._walked.append((rule, vote))
         else:
-            features, masks = leaf_masks(rule)
+            features, masks = scored_trees.leaf_masks(rule)
             if features.size == 1:
                 leaves = np.frexp(masks[0][: self._bins.missing + 1])[1].astype(np.int64) - 1
                 self._add_table(int(features[0]), vote * rule.values[leaves])
@@ -67,7 +53,6 @@ class Ballot:
         return True
 
     def scores(self, codes: Codes) -> Scores:
-        """Return F for every row, (rows, outputs)."""
         scores = np.tile(self._constant, (codes.shape[1], 1))
         jobs: list[Any] = []
         if self._tables:
@@ -81,7 +66,7 @@ class Ballot:
             packed = (forest.nodes, forest.members, self._bins.missing, forest.trees, forest.values)
             jobs.append((predict.score, packed))
         rules = len(self._tables) + self._masked.count + len(self._walked)
-        add_rules(jobs, codes, scores, max(1, rules))
+        scored_trees.add_rules(jobs, codes, scores, max(1, rules))
         return scores
 
     def _add_table(self, feature: int, values: NDArray[np.float64]) -> None:

@@ -95,7 +95,6 @@ class Forest:
 
     @cached_property
     def n_nodes(self) -> int:
-        """The number of nodes of all trees, leaves included."""
         return sum(block.nodes.size for block in self.blocks)
 
     def trees(self) -> Iterator[ForestTree]:

@@ -68,7 +68,6 @@ class ClassFunction(BlackBox, Hypothesis):
     description: str
     inner: object = None
     sparse: bool = False
-    """Whether the function accepts sparse rows; otherwise they are converted to dense rows."""
     values: CellValues = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -99,7 +98,6 @@ class Ranges(BlackBox, Hypothesis):
     description: str
     inner: object = None
     sparse: bool = False
-    """Whether the function accepts sparse rows; otherwise they are converted to dense rows."""
 
     @property
     def values(self) -> CellValues:  # type: ignore[override]

@@ -35,13 +35,11 @@ class Names:
     """Of more levels than this, only the first two are named; None names all."""
 
     def side(self, column: int, cut: float, *, above: bool) -> str:
-        """Return the text of a condition: the value lies above, or not above, a cut."""
         if self.cut is not None:
             return self.cut(column, cut, above)
         return f"{self.column(column)} {'>' if above else '≤'} {cut:.6g}"
 
     def holds(self, word: int) -> str:
-        """Return the text of a condition: a row contains a word."""
         if self.condition is not None:
             return self.condition(word)
         return f"it contains {self.column(word)!r}"
@@ -58,7 +56,6 @@ class Names:
         return f"{', '.join(named[:2])} and {len(named) - 2} more"
 
     def answer(self, sign: int) -> str:
-        """Return the name of an answer of -1 or +1."""
         return self.answers[-1] if sign > 0 else self.answers[0]
 
 
@@ -74,11 +71,9 @@ class FeaturePart:
     missing: NDArray[np.float64]
     """(outputs,): the contribution of a missing value."""
     levels: int = 0
-    """The number of levels, if the feature is a category."""
 
     @classmethod
     def constant(cls, added: NDArray[np.float64]) -> FeaturePart:
-        """Return the part of a rule that adds the same numbers to every row."""
         return cls(None, np.empty(0, np.float32), added[None], added)
 
     @classmethod
@@ -90,12 +85,10 @@ class FeaturePart:
         high: NDArray[np.float64],
         missing: NDArray[np.float64],
     ) -> FeaturePart:
-        """Return the part of a single cut, or of no cut if ``cuts`` is empty."""
         return cls(feature, cuts, np.stack([low, high])[: cuts.size + 1], missing)
 
     @classmethod
     def sum(cls, parts: Sequence[FeaturePart]) -> FeaturePart:
-        """Return the sum of step functions of the same feature."""
         every = np.concatenate([part.thresholds for part in parts])
         thresholds, places = np.unique(every, return_inverse=True)
         steps = np.zeros((thresholds.size + 1, parts[0].missing.size))
@@ -244,7 +237,6 @@ class Valued(Hypothesis):
 
     @classmethod
     def empty(cls, rule: Hypothesis, outputs: int) -> Valued:
-        """Return the cells of a rule with values of 0."""
         return cls(rule, np.zeros((len(rule.values), outputs)))
 
     def cells(self, sample: Sample) -> Cells:

@@ -22,6 +22,8 @@ from pacboost.samples.sample import Sample, Signs, unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.table import Table
 
+Floats = NDArray[np.float64]
+
 
 def class_values(outputs: int) -> CellValues:
     """Return the values of classes as cells: -1 and +1 for two classes, otherwise unit vectors.
@@ -62,10 +64,7 @@ class Decision(Hypothesis):
         return decided(self.vote.scores(sample.table))
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
-        shares = np.zeros(n_features)
-        for rule, weight in zip(self.vote.hypotheses, self.vote.votes, strict=True):
-            shares += rule.importances(vote * abs(float(weight)), n_features)
-        return shares
+        return _importances_of(self.vote.hypotheses, vote * np.abs(self.vote.votes), n_features)
 
     def words(self, names: Names) -> str:
         count = len(self.vote.hypotheses)
@@ -102,18 +101,16 @@ class Three(Hypothesis):
         return self.first, self.second, self.third
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
-        return _importances_of(self.rules, vote, n_features)
+        return _importances_of(self.rules, np.full(3, vote), n_features)
 
     def words(self, names: Names) -> str:
         texts = "; ".join(rule.words(names) for rule in self.rules)
         return f"majority of ({texts})"
 
 
-def _importances_of(
-    rules: Sequence[Hypothesis], vote: float, n_features: int
-) -> NDArray[np.float64]:
-    """Return the sum of the importances of rules that all have the same vote."""
-    return sum((rule.importances(vote, n_features) for rule in rules), np.zeros(n_features))
+def _importances_of(rules: Sequence[Hypothesis], votes: Floats, n_features: int) -> Floats:
+    pairs = zip(rules, votes.tolist(), strict=True)
+    return sum((rule.importances(vote, n_features) for rule, vote in pairs), np.zeros(n_features))
 
 
 def named(rule: Hypothesis, sample: Sample) -> Cells:
@@ -142,9 +139,6 @@ def _part(sample: Sample, rows: NDArray[np.intp]) -> Sample:
 
 
 PAIRS_PER_BLOCK = 2**22
-"""Number of pairs of patterns that are compared at once."""
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,15 +150,6 @@ class Pattern(Hypothesis):
     pattern selects the nearest one, which differs in the fewest rules, and of several the
     heaviest. ``patterns`` is (patterns, rules) of -1 and +1, ``masses`` is (patterns, 2), for the
     signs - and +.
-
-    >>> from pacboost.hypotheses.stump import StumpRule
-    >>> from pacboost.sources.arrays import ArrayTable
-    >>> rules = [StumpRule(0, 0.5, 0, 1, 1), StumpRule(0, 1.5, 1, 1, 1)]
-    >>> table = ArrayTable(np.array([[0.0], [1.0], [2.0], [2.0]]))
-    >>> answers = np.stack([rule.answers(unlabelled(table)) for rule in rules])
-    >>> pattern = Pattern.of(rules, answers, np.array([-1, 1, -1, 1], dtype=np.int8), np.ones(1))
-    >>> pattern.values[pattern.cells(unlabelled(table)), 0].tolist()
-    [-1.0, 1.0, 0.0, 0.0]
     """
 
     rules: Sequence[Hypothesis]
@@ -217,7 +202,7 @@ class Pattern(Hypothesis):
         return places
 
     def importances(self, vote: float, n_features: int) -> Floats:
-        return _importances_of(self.rules, vote, n_features)
+        return _importances_of(self.rules, np.full(len(self.rules), vote), n_features)
 
     def words(self, names: Names) -> str:
         rules = "; ".join(rule.words(names) for rule in self.rules)

@@ -34,13 +34,8 @@ Scores = NDArray[np.float64]
 
 MIN_ROWS_FOR_MASKS = 512
 """Minimum number of rows for masks: building them takes as long as walking this many rows."""
-PLACES = (
-    (
-        (np.uint64(1) << np.arange(predict.LEAVES_PER_MASK, dtype=np.uint64))
-        * np.uint64(predict.SPREAD)
-    )
-    >> np.uint64(27)
-).astype(np.int64) & 31
+LEAF_BITS = np.uint64(1) << np.arange(predict.LEAVES_PER_MASK, dtype=np.uint64)
+PLACES = (LEAF_BITS * np.uint64(predict.SPREAD) >> np.uint64(27)).astype(np.int64) & 31
 """Position of the value of each leaf for the kernel ``by_masks``."""
 
 
@@ -103,12 +98,8 @@ class MaskedTrees:
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
         lines = int(self._trees[self.count])
-        return (
-            self._features[:lines],
-            self._masks[:lines],
-            self._trees[: self.count + 1],
-            self._values[: self.count],
-        )
+        trees, values = self._trees[: self.count + 1], self._values[: self.count]
+        return self._features[:lines], self._masks[:lines], trees, values
 
 
 def leaf_masks(tree: TreeRule) -> tuple[NDArray[np.int64], Masks]:
@@ -200,9 +191,8 @@ class ScoredTrees:
 
     def _packed(self, pairs: Sequence[tuple[TreeRule, float]]) -> PackedTrees:
         packed = PackedTrees.of([tree for tree, _ in pairs], [vote for _, vote in pairs])
-        packed.nodes[:, layout.FEATURE] = np.searchsorted(
-            self.asked, packed.nodes[:, layout.FEATURE]
-        )
+        features = packed.nodes[:, layout.FEATURE]
+        features[:] = np.searchsorted(self.asked, features)
         return packed
 
 

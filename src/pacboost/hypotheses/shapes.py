@@ -73,13 +73,11 @@ class Shape:
     missing: Doubles
     """(outputs,): for a missing value, or a level that is not in the training set."""
     levels: tuple[str, ...] = ()
-    """The names of the levels, if the feature is a category."""
 
     def __repr__(self) -> str:
         return f"Shape(name={self.name!r}, steps={len(self.values)}, span={self.span:.4g})"
 
     def at(self, column: Values) -> Doubles:
-        """Return the contribution of each value of a column, (rows, outputs)."""
         steps = np.searchsorted(upper_cuts(self.thresholds), column)
         return np.where(np.isnan(column)[:, None], self.missing, self.values[steps])
 
@@ -106,7 +104,6 @@ class Map:
         return f"Map(names={self.names}, steps={self.values.shape[:2]}, size={self.size:.4g})"
 
     def at(self, first: Values, second: Values) -> Doubles:
-        """Return the contribution of each pair of values, (rows, outputs)."""
         steps = (
             np.where(np.isnan(column), -1, np.searchsorted(upper_cuts(cuts), column))
             for cuts, column in zip(self.thresholds, (first, second), strict=True)
@@ -119,13 +116,10 @@ class Shapes:
     """A vote as a constant plus a step function for each feature, and a map for each pair."""
 
     intercept: Doubles
-    """(outputs,): the constant of every row."""
     features: Mapping[int, Shape]
-    """Shapes by the number of the column."""
     answers: tuple[str, ...]
     """The class of each output: the second of two classes, or each class."""
     maps: Mapping[tuple[int, int], Map] = field(default_factory=dict)
-    """Maps by the numbers of both columns, in decreasing size."""
 
     def __repr__(self) -> str:
         """Return the names of the columns; their curves are in ``features``."""
@@ -134,7 +128,6 @@ class Shapes:
         return f"Shapes(features={names}{maps}, answers={list(self.answers)})"
 
     def scores(self, table: Table) -> Scores:
-        """Return the score of every row, as ``Vote.scores`` does: (rows,) or (rows, outputs)."""
         scores = np.tile(self.intercept, (table.n_rows, 1))
         for feature, shape in self.features.items():
             scores += shape.at(table.column(feature))
@@ -151,15 +144,12 @@ class Shapes:
         raise DataError(f"the vote does not use column {column!r}; it uses {asked or 'no column'}")
 
     def of(self, output: int) -> Shapes:
-        """Return the shapes of one output."""
         one = slice(output, output + 1)
         features = {
             j: replace(part, values=part.values[:, one], missing=part.missing[one])
             for j, part in self.features.items()
         }
-        maps = {
-            pair: replace(part, values=part.values[..., one]) for pair, part in self.maps.items()
-        }
+        maps = {pair: replace(m, values=m.values[..., one]) for pair, m in self.maps.items()}
         return Shapes(self.intercept[one], features, self.answers[one], maps)
 
 
@@ -211,9 +201,8 @@ def _maps(
         for j, inside in box.items():
             changes[j] = changes.get(j, False) | (inside[1:] != inside[:-1])
     codes, cuts, shares = {}, {}, {}
-    row_counts = (
-        {} if counts is None else dict(zip(counts.columns.tolist(), counts.rows, strict=True))
-    )
+    given_counts = [] if counts is None else zip(counts.columns.tolist(), counts.rows, strict=True)
+    row_counts = dict(given_counts)
     for j, changed in changes.items():
         size = bins.thresholds[j].size
         places = np.arange(size) if bins.levels[j] else np.flatnonzero(changed[:size])
@@ -249,10 +238,8 @@ def _maps(
         levels = _levels(names, a, int(bins.levels[a])), _levels(names, b, int(bins.levels[b]))
         called = names.column(a), names.column(b)
         maps[a, b] = Map(called, (cuts[a], cuts[b]), levels, grid, math.sqrt(square))
-    parts = {
-        j: FeaturePart(j, cuts[j], curve[:-1], curve[-1], int(bins.levels[j]))
-        for j, curve in curves.items()
-    }
+    levels_of = bins.levels.tolist()
+    parts = {j: FeaturePart(j, cuts[j], y[:-1], y[-1], levels_of[j]) for j, y in curves.items()}
     order = sorted(maps, key=lambda pair: (-maps[pair].size, pair))
     return intercept, parts, {pair: maps[pair] for pair in order}
 
@@ -266,8 +253,7 @@ def shape_of(names: Names, part: FeaturePart) -> Shape:
     assert part.feature is not None
     name, thresholds, steps = names.column(part.feature), part.thresholds, part.steps
     if part.levels:
-        return Shape(
-            name, thresholds, steps, part.missing, _levels(names, part.feature, part.levels)
-        )
+        levels = _levels(names, part.feature, part.levels)
+        return Shape(name, thresholds, steps, part.missing, levels)
     changes = (steps[1:] != steps[:-1]).any(axis=1)
     return Shape(name, thresholds[changes], steps[np.append(True, changes)], part.missing)

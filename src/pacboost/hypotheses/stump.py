@@ -70,14 +70,12 @@ class StumpRule(Rule):
 
     @property
     def is_constant(self) -> bool:
-        """Whether the answer is the same on every row, missing or not."""
         return math.isinf(self.threshold) and self.missing == -self.above
 
     def negated(self) -> StumpRule:
         return replace(self, above=-self.above, missing=-self.missing)
 
     def features(self) -> set[int]:
-        """Return the feature; none for a constant rule."""
         return set() if self.is_constant else {self.feature}
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
@@ -94,12 +92,7 @@ class StumpRule(Rule):
         return FeaturePart.cut(self.feature, cuts[np.isfinite(cuts)], low, high, missing)
 
     def applied(self, cell: int, row: Values, names: Names) -> str:
-        """Return the side of the threshold of a row, as text.
-
-        >>> stump = StumpRule(0, 2.5, 2, +1, -1)
-        >>> stump.applied(1, np.array([3.0]), Names(lambda j: f"x{j}"))
-        'x0 > 2.5'
-        """
+        """Return the side of the threshold of a row, as text."""
         value, column = float(row[self.feature]), names.column(self.feature)
         if self.is_constant:
             return "always"
@@ -110,11 +103,7 @@ class StumpRule(Rule):
         return names.side(self.feature, self.threshold, above=value > self.value_cut)
 
     def words(self, names: Names) -> str:
-        """Return the rule as a comparison.
-
-        >>> StumpRule(0, 2.5, 2, +1, -1).words(Names(lambda j: f"x{j}"))
-        'x0 > 2.5 → +, else −'
-        """
+        """Return the rule as a comparison."""
         column = names.column(self.feature)
         yes, no = names.answer(self.above), names.answer(-self.above)
         if math.isinf(self.threshold):

@@ -10,14 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.hypotheses.hypothesis import (
-    Cells,
-    CellValues,
-    FeaturePart,
-    Hypothesis,
-    Names,
-    value_words,
-)
+from pacboost.hypotheses import hypothesis
+from pacboost.hypotheses.hypothesis import Cells, CellValues, FeaturePart, Names, value_words
 from pacboost.kernels import layout, predict
 from pacboost.kernels.runtime.threads import each_rows
 from pacboost.numerics.exact import VOTE_UNIT
@@ -32,7 +26,7 @@ Box = dict[int, NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, eq=False)
-class TreeRule(Hypothesis):
+class TreeRule(hypothesis.Hypothesis):
     """A tree with splits as arrays; the cells are the leaves.
 
     A child is the number of a split, or ``~leaf`` (-1 for leaf 0, -2 for leaf 1, …). Split 0 is the
@@ -86,11 +80,10 @@ class TreeRule(Hypothesis):
         nodes = self.nodes.copy()
         nodes[:, layout.FEATURE] = numbers
         encoded = sample.sparse if same_bins else None
-        listed = (
-            SparseCodes.from_entries(entries, self.bins, asked)
-            if encoded is None
-            else encoded.pick(asked)
-        )
+        if encoded is None:
+            listed = SparseCodes.from_entries(entries, self.bins, asked)
+        else:
+            listed = encoded.pick(asked)
         for first, block in listed.blocks():
             self._walk(block, nodes, out[first : first + block.shape[1]])
         return out
@@ -161,7 +154,6 @@ class TreeRule(Hypothesis):
 
     @cached_property
     def nodes(self) -> NDArray[np.int32]:
-        """All splits as lines of a matrix, for the kernels."""
         columns = self.feature, self.cut, self.missing_left, self.left, self.right, self.member
         nodes = np.empty((self.feature.size, len(columns)), dtype=np.int32)
         for k, column in enumerate(columns):
@@ -175,15 +167,10 @@ class TreeRule(Hypothesis):
             yes, no = self.values[~self.left[0]], self.values[~self.right[0]]
             condition = self.condition(0, names, left=True)
             return f"{condition} → {value_words(yes, names)}, else {value_words(no, names)}"
-        asked: dict[str, None] = {}
-        for feature in dict.fromkeys(self.feature.tolist()):
-            asked[names.column(feature)] = None
-            if len(asked) > MAX_COLUMNS_NAMED:
-                break
+        asked = dict.fromkeys(map(names.column, dict.fromkeys(self.feature.tolist())))
         dots = ", …" if len(asked) > MAX_COLUMNS_NAMED else ""
-        return (
-            f"tree of {len(self.values)} leaves on {', '.join([*asked][:MAX_COLUMNS_NAMED])}{dots}"
-        )
+        columns = ", ".join([*asked][:MAX_COLUMNS_NAMED])
+        return f"tree of {len(self.values)} leaves on {columns}{dots}"
 
     def condition(self, split: int, names: Names, *, left: bool) -> str:
         """Return the condition that sends a row left (or right) at a split, as text."""
@@ -223,9 +210,8 @@ class TreeRule(Hypothesis):
             side = (feature, goes_left, -1 if self.member[split] < 0 else split)
             if side not in tightest or (cut < tightest[side]) == goes_left:
                 tightest[side] = cut
-                conditions[side] = self.condition(split, names, left=goes_left).removesuffix(
-                    " or missing"
-                )
+                condition = self.condition(split, names, left=goes_left)
+                conditions[side] = condition.removesuffix(" or missing")
         return " and ".join(conditions.values()) or "always"
 
     def path(self, leaf: int) -> list[tuple[int, bool]]:
@@ -275,6 +261,6 @@ class TreeRule(Hypothesis):
         return FeaturePart(feature, thresholds, steps[:-1], steps[-1], levels)
 
 
-def bins_of(rules: Iterable[Hypothesis]) -> Bins | None:
+def bins_of(rules: Iterable[hypothesis.Hypothesis]) -> Bins | None:
     """Return the common bins of the trees among the rules; None if there are no trees."""
     return next((rule.bins for rule in rules if isinstance(rule, TreeRule)), None)

@@ -70,7 +70,6 @@ class Vote:
         return self._shaped(scores)
 
     def scores_like(self, table: Table, array: NDArray[Any]) -> Any:
-        """Return F for every row, on the same device as an array."""
         scores = np.zeros((table.n_rows, self.outputs), like=array)
         # trees alone are scored there; for few other rules the way to the CPU is not the cost
         rest = self.steps or self.index is not None or self._others
@@ -109,7 +108,6 @@ class Vote:
 
     @cached_property
     def steps(self) -> dict[int, FeaturePart]:
-        """The sum of stumps of each feature, as a step function."""
         parts: dict[int, list[FeaturePart]] = {}
         for rule, vote in self._of_kind(StumpRule):
             parts.setdefault(rule.feature, []).append(rule.feature_part(vote * rule.values))
@@ -140,7 +138,6 @@ class Vote:
 
     @cached_property
     def index(self) -> WordIndex | None:
-        """An inverted index of the word lists among the rules."""
         lists = self._of_kind(WordList)
         # a text costs as many steps as it has words, for any number of rules
         return WordIndex.of(*map(list, zip(*lists, strict=True))) if lists else None

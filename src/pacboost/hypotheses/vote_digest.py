@@ -72,15 +72,10 @@ def _names(kind: type) -> list[tuple[str, bytes]]:
     return [(name, name.encode()) for name in names if name not in IGNORED_FIELDS]
 
 
-@functools.cache
-def _shape(shape: tuple[int, ...]) -> bytes:
-    return repr(shape).encode()
-
-
 def _written(array: NDArray[Any]) -> tuple[bytes, bytes]:
     kind = WRITTEN_FLOAT if array.dtype.kind == "f" else WRITTEN_WHOLE
     converted = array if array.dtype == kind else array.astype(kind)
-    return _shape(array.shape), converted.tobytes()
+    return repr(array.shape).encode(), converted.tobytes()
 
 
 def _collect(value: object, fingerprints: _Fingerprints, parts: list[bytes]) -> None:
@@ -93,13 +88,11 @@ def _collect(value: object, fingerprints: _Fingerprints, parts: list[bytes]) -> 
         parts.append(repr(value).encode())
     elif isinstance(value, Bins):
         if id(value) not in fingerprints:
-            columns = (
-                range(len(value.thresholds)) if fingerprints.asked is None else fingerprints.asked
-            )
+            columns = fingerprints.asked
+            columns = range(len(value.thresholds)) if columns is None else columns
             cuts = np.concatenate([np.empty(0), *(value.thresholds[j] for j in columns)])
-            fingerprints[id(value)] = _sha256(
-                [cuts, value.sizes, value.levels, value.middle], fingerprints
-            )
+            tables = [cuts, value.sizes, value.levels, value.middle]
+            fingerprints[id(value)] = _sha256(tables, fingerprints)
         parts.append(fingerprints[id(value)])
     elif is_dataclass(value):
         kind_of_rule: type = type(value)

@@ -48,7 +48,6 @@ class WordList(Hypothesis):
 
     @classmethod
     def constant(cls, outputs: int) -> WordList:
-        """Return the list without words, which adds the same numbers to every score."""
         return cls(np.empty(0, dtype=np.int32), np.zeros((1, outputs)), abstains=False)
 
     @property
@@ -67,7 +66,6 @@ class WordList(Hypothesis):
 
     @property
     def added(self) -> CellValues:
-        """The values of each word, relative to those of a text without words of the list."""
         return self.values[:-1] if self.every else self.values[:-1] - self.values[-1]
 
     def said(self, sample: Sample) -> CellValues:
@@ -144,7 +142,6 @@ class WordIndex:
 
     @classmethod
     def of(cls, rules: Sequence[WordList], votes: Sequence[float]) -> WordIndex:
-        """Create the index of lists, with values multiplied by their votes."""
         sizes = [rule.asked.size for rule in rules]
         words = np.concatenate([rule.asked for rule in rules])
         last = [vote * rule.values[-1] for rule, vote in zip(rules, votes, strict=True)]
@@ -164,21 +161,13 @@ class WordIndex:
         )
 
     def scores(self, table: WordTable) -> NDArray[np.float64]:
-        """Return the scores of all lists for every row, (rows, outputs)."""
         scores = np.tile(self.silent, (table.n_rows, 1))
 
         def task(start: int, stop: int) -> None:
             score(
-                table.starts,
-                table.words,
-                self.entries,
-                self.lists,
-                self.lines,
-                self.n_lists,
-                self.values,
-                start,
-                scores[start:stop],
-            )
+                table.starts, table.words, self.entries, self.lists, self.lines, self.n_lists,
+                self.values, start, scores[start:stop],
+            )  # fmt: skip
 
         each_rows(task, table.n_rows, width=self.silent.size)
         return scores

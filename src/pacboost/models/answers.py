@@ -196,6 +196,5 @@ def ranking(
         coverage=float(np.mean(np.where(right, of_all - 1, 0).max(axis=1))),
         ranking_loss=mean(ahead / np.maximum(pairs, 1)),
         average_precision=mean(np.where(n_right > 0, precision / np.maximum(n_right, 1), 1.0)),
-        rows=rows,
-        labels=labels,
-    )
+        rows=rows, labels=labels,
+    )  # fmt: skip

@@ -39,11 +39,7 @@ class Pooled:
 
 
 def pool(scores: Doubles, positive: NDArray[np.bool_], weights: Doubles) -> Pooled:
-    """Sum weights over equal scores; rows are sorted first, so that their order has no effect.
-
-    >>> pool(np.array([2.0, 1.0, 2.0]), np.array([True, True, False]), np.ones(3)).positive
-    array([1., 1.])
-    """
+    """Sum weights over equal scores; rows are sorted first, so that their order has no effect."""
     order = np.lexsort((weights, positive, scores))
     scores, weights = scores[order] + 0.0, weights[order]  # + 0.0 makes -0.0 a plain 0
     starts = np.flatnonzero(np.concatenate([[True], scores[1:] != scores[:-1]]))
@@ -181,11 +177,6 @@ def fit_slope(scores: Doubles, classes: NDArray[np.int64], weights: Doubles) -> 
     probability; so the slope is finite even if every row is right. If it is below the default slope
     of boosters, the pseudo-row has the label probabilities of the default slope instead: rows that
     are all right are no evidence against the scores.
-
-    >>> scores = np.array([[2.0, 0, 0], [0, 2, 0], [0, 0, 2], [2, 0, 0]])
-    >>> slope = fit_slope(scores, np.array([0, 1, 2, 1]), np.ones(4))
-    >>> softmax(slope * scores[:1]).round(2).tolist()
-    [[0.76, 0.12, 0.12]]
     """
     default_slope = 2.0 if scores.shape[1] == 2 else 1.0
     slope = _slope(scores, classes, weights, np.full(scores.shape, 1 / scores.shape[1]))
@@ -342,10 +333,6 @@ def calibration_error(
     It is not 0 even for true probabilities: chance adds up to about 0.4·√(bins / rows).
 
     Probabilities are (rows, classes), or (rows,) for the second of two classes.
-
-    >>> sure = np.tile([0.1, 0.9], (100, 1))
-    >>> round(calibration_error(sure, np.arange(100) < 70), 3)
-    0.2
     """
     shares = _finite("probabilities", probabilities)
     shares = np.stack([1 - shares, shares], axis=1) if shares.ndim == 1 else shares

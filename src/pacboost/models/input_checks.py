@@ -54,13 +54,9 @@ def checked_array(stand_in: BaseEstimator, X: Any, *, reset: bool) -> Any:
     try:
         with checked_by_scikit_learn():
             array = validate_data(
-                stand_in,
-                X,
-                reset=reset,
-                accept_sparse=["csr", "csc"],
-                dtype="numeric",
+                stand_in, X, reset=reset, accept_sparse=["csr", "csc"], dtype="numeric",
                 ensure_all_finite=False if checked else "allow-nan",
-            )
+            )  # fmt: skip
     except DataError as problem:
         if not sparse.issparse(X):
             _refuse_cells(X, problem)

@@ -35,9 +35,7 @@ if TYPE_CHECKING:
     from pacboost.sources.text import TextFeatures
 
 Link = Callable[[Any], Any]
-"""A function of scores, on any device."""
 NO_CLASSES: NDArray[Any] = np.empty(0)
-"""The classes of a model that predicts numbers."""
 MAX_LEVELS_NAMED = 4
 """Of a larger set of levels, rules name two."""
 

@@ -59,7 +59,6 @@ class ColumnOptions:
     """What an estimator says about its columns before it has seen any row."""
 
     owner: str
-    """The name of the estimator's class, for messages."""
     categories: Categories = None
     """Which columns are categories (sources/categories.py); None for none."""
     keeps_sparse: bool = False

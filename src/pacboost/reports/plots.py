@@ -45,7 +45,6 @@ def figure(size: tuple[float, float] = (7, 4.5)) -> Any:
 
 
 BLUE, RED, GOLD = COLOURS = "#1f5fa8", "#b5382a", "#8a6100"
-"""The colours of reports."""
 
 
 def panel(ax: Axes | None = None, size: tuple[float, float] = (7, 4.5)) -> Any:

@@ -8,16 +8,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Self
 
+from rich import progress
 from rich.console import Console
 from rich.live import Live
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
+from rich.progress import Progress, TaskID
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
@@ -112,14 +106,12 @@ class StepsBar(LiveView):
         if console is None and in_notebook():
             self._display: Progress | NotebookLine = NotebookLine(title)
         else:
+            text = progress.TextColumn("{task.fields[text]}", markup=False)
             self._display = Progress(
-                TextColumn(title, markup=False),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[text]}", markup=False),
-                TimeElapsedColumn(),
+                progress.TextColumn(title, markup=False), progress.BarColumn(),
+                progress.MofNCompleteColumn(), text, progress.TimeElapsedColumn(),
                 console=console or error_console(),
-            )
+            )  # fmt: skip
         self._task = self._display.add_task(title, total=total, text="")
 
     def __call__(self) -> None:
@@ -180,10 +172,10 @@ class MembersBar(StepsBar):
     def __init__(self, members: int, console: Console | None = None, *, after: float = 0.0) -> None:
         super().__init__("bagging", members, console, after=after)
 
-    def __call__(self, progress: Made) -> None:  # type: ignore[override]
+    def __call__(self, event: Made) -> None:  # type: ignore[override]
         """Draw the bar."""
-        error = "–" if progress.error is None else f"{progress.error:.4g}"
-        self._show(progress.members, f"error out of bag {error}")
+        error = "–" if event.error is None else f"{event.error:.4g}"
+        self._show(event.members, f"error out of bag {error}")
 
 
 FRAMES_PER_SECOND = 4
@@ -263,9 +255,8 @@ class FilteringView(LiveView):
         share = percent(last.acceptance, 1)
         of_all = percent(self._accepted / max(1, self._draws), 1)
         lines.add_row("kept", f"{share} of the last sample's draws, {of_all} of all")
-        lines.add_row(
-            "mean weight μ", f"{last.mean:.4f}, from {last.lower:.4f} to {last.upper:.4f}"
-        )
+        interval = f"from {last.lower:.4f} to {last.upper:.4f}"
+        lines.add_row("mean weight μ", f"{last.mean:.4f}, {interval}")
         error = f"{percent(last.error, 2)} after {counted(last.rounds, 'round')}"
         lines.add_row("error seen", error if last.rounds else "none yet")
         lines.add_row("certified", self._certified(last))

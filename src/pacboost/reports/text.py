@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MAX_ROWS = 20
-"""Maximum number of rows of a table: the first and the last."""
 WIDTHS = {"round": 5, "training\nerror": 8}
 
 
@@ -37,14 +36,10 @@ def rounds_table(ledger: Ledger, title: str = "") -> Table:
     rows: list[list[RenderableType]] = []
     for entry, bound in zip(ledger.rounds, ledger.columns()["bound"], strict=True):
         cells = [
-            str(entry.number),
-            f"{entry.error:.4f}",
-            f"{entry.edge:.4f}",
-            f"{entry.vote:.4f}",
-            f"{entry.normaliser:.4f}",
-            f"{bound:.4f}" if bound >= 1e-4 else f"{bound:.0e}",
+            str(entry.number), f"{entry.error:.4f}", f"{entry.edge:.4f}", f"{entry.vote:.4f}",
+            f"{entry.normaliser:.4f}", f"{bound:.4f}" if bound >= 1e-4 else f"{bound:.0e}",
             f"{entry.training_error:.4f}",
-        ]
+        ]  # fmt: skip
         if validated:
             cells.append("" if entry.validation is None else f"{entry.validation:.4f}")
         rows.append([*cells, Text(entry.rule.split(", else ")[0])])
@@ -136,14 +131,11 @@ def refills_table(ledger: Ledger, title: str = "") -> Table:
 def _cells(refill: Refill) -> list[str]:
     mark = "*" if came_before(refill) else ""
     return [
-        str(refill.rounds),
-        f"{refill.draws:,}",
-        percent(refill.acceptance, 1),
-        f"{refill.mean:.4f}",
-        f"{refill.lower:.4f} – {refill.upper:.4f}",
+        str(refill.rounds), f"{refill.draws:,}", percent(refill.acceptance, 1),
+        f"{refill.mean:.4f}", f"{refill.lower:.4f} – {refill.upper:.4f}",
         percent(refill.error, 2) + mark if refill.rounds else "",
         percent_above(refill.error_upper, 2) + mark if refill.error_upper < 1 else "",
-    ]
+    ]  # fmt: skip
 
 
 def summary(ledger: Ledger, *certificates: Certificate | None, details: bool = False) -> Table:
@@ -152,16 +144,13 @@ def summary(ledger: Ledger, *certificates: Certificate | None, details: bool = F
     tested = ledger.refills[-1].fresh if ledger.refills else 0
     accepted = sum(refill.accepted for refill in ledger.refills)
     lines = grid()
-    lines.add_row(
-        "rounds", f"{len(ledger):,} (booster {ledger.booster}, learner {ledger.learner.lower()})"
-    )
+    method = f"booster {ledger.booster}, learner {ledger.learner.lower()}"
+    lines.add_row("rounds", f"{len(ledger):,} ({method})")
     lines.add_row("draws", f"{draws:,} examples")
     if tested:
         lines.add_row("tested on", f"{tested:,} new examples, in the last test")
-    samples = counted(len(ledger.refills), "sample")
-    lines.add_row(
-        "kept", f"{accepted:,} of them ({percent(accepted / max(1, draws), 1)}), in {samples}"
-    )
+    samples, share = counted(len(ledger.refills), "sample"), percent(accepted / max(1, draws), 1)
+    lines.add_row("kept", f"{accepted:,} of them ({share}), in {samples}")
     lines.add_row("stopped", ledger.stopped)
     scored = [refill for refill in ledger.refills if refill.rounds and not came_before(refill)]
     if scored:
@@ -237,22 +226,16 @@ def _rows(columns: Columns) -> Iterator[list[str]]:
     tested = _tested(columns)
     for k, name in enumerate(columns["name"]):
         booster = {key: values[k] for key, values in columns.items()}
-        cells = (
-            ["failed", *[""] * (8 if tested else 6)]
-            if booster["failed"]
-            else _booster_cells(booster, tested)
-        )
-        yield [name, *cells]
+        failed = ["failed", *[""] * (8 if tested else 6)]
+        yield [name, *(failed if booster["failed"] else _booster_cells(booster, tested))]
 
 
 def _booster_cells(booster: Mapping[str, Any], tested: bool) -> list[str]:
     cells = [
         NOTHING if booster["rounds"] is None else f"{booster['rounds']:,}",
-        f"{booster['seconds']:.2f}",
-        short(booster["training_error"]),
-        _bound(booster["bound"]),
+        f"{booster['seconds']:.2f}", short(booster["training_error"]), _bound(booster["bound"]),
         *(short(booster[f"{which}_margin"], 3) for which in ("least", "soft", "median")),
-    ]
+    ]  # fmt: skip
     if not tested:
         return cells
     mark = " " if booster["worse"] else "*"

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
+import shutil
+import subprocess
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
@@ -17,12 +22,16 @@ import pacboost as pb
 from pacboost.errors import NoEdgeWarning, OneClassWarning
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.models import calibration
+from pacboost.models.export.program import program_of
+from pacboost.models.export.python import to_python
 from pacboost.samples.bins import upper_cuts
 
 ROWS = 10_000
 COLOURS = [f"colour {k}" for k in range(60)]
 NAMES = ["a", "b", 'c "quoted" ?? */', "colour"]
 Floats = NDArray[np.float64]
+COMPILER = shutil.which("cc")
+FLAGS = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Wmissing-prototypes", "-pedantic", "-Werror"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,3 +174,32 @@ def _around(thresholds: NDArray[np.float32]) -> Floats:
     near = [np.nextafter(own, end) for own in (plain, last, first) for end in (-np.inf, np.inf)]
     beyond = np.array([1e39, -1e39, -0.0, 5e-324, np.nan])
     return np.concatenate([plain, up.astype(np.float64), down, last, first, *near, beyond])
+
+
+def compiled(source: Path) -> Any:
+    """Compile a file and load it."""
+    out = source.with_suffix(".so")
+    assert COMPILER is not None
+    subprocess.run(
+        [COMPILER, *FLAGS, "-shared", "-fPIC", str(source), "-o", str(out), "-lm"], check=True
+    )
+    return ctypes.CDLL(str(out))
+
+
+def each(function: Any, numbers: NDArray[np.float64], out: NDArray[Any] | None = None) -> list[Any]:
+    """Call a function of C on every row, and perhaps on what is to be written for it."""
+    arrays = [numbers] if out is None else [numbers, out]
+    function.argtypes = [ctypes.c_void_p] * len(arrays)
+    starts = [own.ctypes.data + own.strides[0] * np.arange(len(own)) for own in arrays]
+    return list(map(function, *(own.tolist() for own in starts)))
+
+
+def run(text: str) -> Any:
+    """Run the text of a module."""
+    module = ModuleType("exported")
+    exec(compile(text, "exported.py", "exec", dont_inherit=True), module.__dict__)
+    return module
+
+
+def exported(model: Any) -> Any:
+    return run(to_python(program_of(model)))

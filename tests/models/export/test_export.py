@@ -30,8 +30,7 @@ from pacboost.models.export.trees import Trees, of_vote
 from pacboost.numerics.exact import round_vote
 from pacboost.samples.bins import Bins
 from pacboost.sources.arrays import ArrayTable
-from tests.models.export.cases import case
-from tests.models.export.test_programs import COMPILER, compiled, each, exported, run
+from tests.models.export.cases import COMPILER, case, compiled, each, exported, run
 
 X = np.random.default_rng(0).normal(size=(120, 3))
 Y = (X[:, 0] * X[:, 1] > 0).astype(int)
@@ -170,7 +169,7 @@ def test_thresholds_that_all_or_none_reach() -> None:
     model = case("trees").estimator.model_
     assert cut_of_score(model, 0.0, 1).at == -1e200
     assert cut_of_score(model, 0.0, 0).at == 1e200
-    with pytest.raises(ValueError, match="no score"):
+    with pytest.raises(ParameterError, match="no score"):
         cut_of_score(model, 1.5, 1)
     several = ThresholdClassifier(case("several").estimator, 0.5)
     several._start(case("several").estimator)

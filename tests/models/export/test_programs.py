@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import json
-import shutil
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import pacboost as pb
 from pacboost.errors import NoEdgeWarning
@@ -24,29 +21,20 @@ from pacboost.models.export.onnx import to_onnx
 from pacboost.models.export.program import program_of
 from pacboost.models.export.python import to_python
 from tests.data import real_data
-from tests.models.export.cases import FITS, NAMES, Case, agree, case
+from tests.models.export.cases import (
+    COMPILER,
+    FITS,
+    NAMES,
+    Case,
+    agree,
+    case,
+    compiled,
+    each,
+    exported,
+    run,
+)
 
-COMPILER = shutil.which("cc")
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs a C compiler named cc")
-FLAGS = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Wmissing-prototypes", "-pedantic", "-Werror"]
-
-
-def compiled(source: Path) -> Any:
-    """Compile a file and load it."""
-    out = source.with_suffix(".so")
-    assert COMPILER is not None
-    subprocess.run(
-        [COMPILER, *FLAGS, "-shared", "-fPIC", str(source), "-o", str(out), "-lm"], check=True
-    )
-    return ctypes.CDLL(str(out))
-
-
-def each(function: Any, numbers: NDArray[np.float64], out: NDArray[Any] | None = None) -> list[Any]:
-    """Call a function of C on every row, and perhaps on what is to be written for it."""
-    arrays = [numbers] if out is None else [numbers, out]
-    function.argtypes = [ctypes.c_void_p] * len(arrays)
-    starts = [own.ctypes.data + own.strides[0] * np.arange(len(own)) for own in arrays]
-    return list(map(function, *(own.tolist() for own in starts)))
 
 
 def answers(library: Any, name: str, model: Any) -> Any:
@@ -174,17 +162,6 @@ def test_the_file_says_what_it_is() -> None:
 # Exported Python agrees with predict on 10,000 rows, alone, and can be told from a wrong twin.
 
 SOME = 2_000
-
-
-def run(text: str) -> Any:
-    """Run the text of a module."""
-    module = ModuleType("exported")
-    exec(compile(text, "exported.py", "exec", dont_inherit=True), module.__dict__)
-    return module
-
-
-def exported(model: Any) -> Any:
-    return run(to_python(program_of(model)))
 
 
 def scores(model: Case) -> Any:

@@ -115,18 +115,10 @@ def bloated(content: bytes, random: Random) -> bytes:
     """Nest deeply, repeat keys, or hold many small things that take much memory."""
     first, document, rest = _parts(content)
     text = json.dumps(document)[:-1]
+    nested, deep = "[" * 5_000 + "]" * 5_000, '{"a":' * 2_000 + "1" + "}" * 2_000
+    values = (nested, deep, f"[{','.join(['{}'] * 2_000)}]", "9" * 10_000, "NaN", "1e999")
     more = random.choice(
-        (
-            '"x":' + "[" * 5_000 + "]" * 5_000,
-            '"x":' + '{"a":' * 2_000 + "1" + "}" * 2_000,
-            '"x":[' + ",".join(["{}"] * 2_000) + "]",
-            '"content":{}',
-            '"arrays":[]',
-            '"x":' + "9" * 10_000,
-            '"x":NaN',
-            '"x":1e999',
-            '"x":"\\ud800"',
-        )
+        (*(f'"x":{value}' for value in values), '"x":"\\ud800"', '"content":{}', '"arrays":[]')
     )
     text = f"{text},{more}}}"
     return b"%s\n%d\n%s%s" % (first, len(text), text.encode(), rest)

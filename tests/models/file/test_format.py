@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -82,15 +81,6 @@ def test_column_names_do_not_change_the_bytes() -> None:
     assert model_bytes(named.model_) == model_bytes(plain.model_)
 
 
-def test_file_is_replaced_whole(tmp_path: Path) -> None:
-    X, y = examples()
-    _, path = saved(tmp_path)
-    other = AdaBoostClassifier(n_estimators=2).fit(X, y)
-    other.save(str(path))
-    assert model_bytes(pacboost.load(str(path)).model_) == model_bytes(other.model_)
-    assert os.listdir(tmp_path) == ["model.json"]  # noqa: PTH208
-
-
 def test_another_version_is_refused_with_both_numbers(tmp_path: Path) -> None:
     _, path = saved(tmp_path)
     first, rest = path.read_bytes().split(b"\n", 1)
@@ -121,13 +111,6 @@ def test_labels_that_a_file_would_change_are_refused(tmp_path: Path, label: obje
     classes = np.array([label], dtype=object)
     with pytest.raises(FileError, match="cannot be saved"):
         model_file.save(replace(model.model_, classes=classes), tmp_path / "other")
-
-
-def test_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    model = AdaBoostClassifier(n_estimators=2).fit(*examples())
-    with pytest.raises(FileError, match="No such file"):
-        model.save(tmp_path / "absent" / "m.json")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_holds_what_rules_ask_for(tmp_path: Path) -> None:

@@ -23,38 +23,19 @@ from pacboost.estimators.forests.forests import (
     RandomForestRegressor,
 )
 from pacboost.hypotheses import forest as forests
-from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.majority import Decision, Three
-from pacboost.hypotheses.stump import StumpRule
-from pacboost.hypotheses.vote import Vote
 from pacboost.models.file import format as model_file
-from pacboost.models.file.document import MemoryBudget
-from pacboost.models.file.fields import Fields
 from pacboost.models.file.inspect import inspect
-from pacboost.models.file.rules import from_plain, to_plain
 from pacboost.models.model import Model
 from pacboost.questions.verify import verify
-from pacboost.sources.levels import NO_LEVELS
 from tests.model_files import changed
-from tests.models.kinds import KINDS, answers, saved
+from tests.models.kinds import KINDS, answers, comes_back, saved
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_that_is_read_and_written_is_the_same(kind: str, tmp_path: Path) -> None:
-    path, again = tmp_path / "one", tmp_path / "two"
     model = KINDS[kind]()
-    model.save(path)
-    back = pacboost.load(path)
-    back.save(again)
-    assert again.read_bytes() == path.read_bytes()
-    assert model_file.model_bytes(back.model_) == model_file.model_bytes(model.model_)
+    back = comes_back(model, tmp_path)
     assert type(back) is type(model) or kind == "filtered"
-    assert back.model_.certificate == model.model_.certificate
-    assert back.levels_ == getattr(model, "levels_", NO_LEVELS)
-    assert back.feature_importances_.tolist() == model.feature_importances_.tolist()
-    if hasattr(model, "ledger_"):
-        assert back.ledger_ == model.ledger_
-        assert back.rules() == model.rules()
     assert answers(back, kind) == answers(model, kind)
 
 
@@ -158,28 +139,6 @@ def test_damaged_files_are_refused(classes: int, tmp_path: Path) -> None:
 
 
 # Majorities in model files: read back as they were, refused if no fit could have written them.
-
-
-def stump(feature: int) -> StumpRule:
-    return StumpRule(feature, 0.5, 1, 1, -1)
-
-
-def there_and_back(*rules: Hypothesis) -> list[Hypothesis]:
-    parts = [Fields(entry, "rule", MemoryBudget.of(0)) for entry in to_plain(rules)]
-    return from_plain(parts, 3, None, 1)
-
-
-def test_there_and_back() -> None:
-    inner = Three(stump(0), stump(1), Three(stump(2), stump(0).negated(), stump(1)))
-    (again,) = there_and_back(inner)
-    assert isinstance(again, Three)
-    assert isinstance(again.third, Three)
-    assert (again.first, again.third.second) == (stump(0), stump(0).negated())
-    decision = Decision(Vote([stump(0), stump(2)], np.array([0.25, 0.5])))
-    (read,) = there_and_back(decision)
-    assert isinstance(read, Decision)
-    assert read.vote.votes.tolist() == [0.25, 0.5]
-    assert read.vote.hypotheses == [stump(0), stump(2)]
 
 
 @pytest.mark.parametrize(

@@ -32,17 +32,6 @@ def shap_values(
     Shares are (rows, features, outputs) and the expected score (outputs,): the mean of each tree by
     its cover, summed over trees. A row's shares and the expected score add up to its score.
     ``codes`` are (features, rows), by the bins of the trees.
-
-    >>> from pacboost.hypotheses.tree import TreeRule
-    >>> from pacboost.samples.bins import Bins
-    >>> bins = Bins((np.array([0.5], np.float32),), np.zeros(1, np.int64))
-    >>> none, zero = np.empty((0, 256), np.uint8), np.zeros(1, np.int32)
-    >>> cover, values = np.array([4.0, 3.0, 1.0]), np.array([[0.0], [1.0]])
-    >>> splits = zero, zero, zero > 0, zero - 1, zero - 2, zero - 1
-    >>> tree = TreeRule(bins, *splits, none, np.ones(1), cover, values)
-    >>> shares, expected = shap_values([tree], [1.0], np.array([[0, 1]], np.uint8))
-    >>> shares.ravel().round(3).tolist(), expected.round(3).tolist()
-    ([-0.25, 0.75], [0.25])
     """
     weights = _checked(trees, votes, codes)
     outputs = trees[0].values.shape[1] if trees else 1
@@ -70,20 +59,10 @@ def _prepare(tree: TreeRule, vote: float) -> tuple[tree_shap.ShapTree, Doubles]:
     before, distinct, share, reached = _edges(tree)
     factor, inverse, pull = _tables(share, -(-int(distinct.max()) // 2))
     arguments = tree_shap.ShapTree(
-        tree.bins.missing,
-        feature,
-        _plain(tree.cut, np.int32),
-        _plain(tree.missing_left, np.bool_),
-        left,
-        right,
-        _plain(tree.member, np.int32),
-        _plain(tree.members, np.uint8),
-        values,
-        before,
-        factor,
-        inverse,
-        pull,
-    )
+        tree.bins.missing, feature, _plain(tree.cut, np.int32), _plain(tree.missing_left, np.bool_),
+        left, right, _plain(tree.member, np.int32), _plain(tree.members, np.uint8), values, before,
+        factor, inverse, pull,
+    )  # fmt: skip
     return arguments, product(values.T, reached[feature.size :])
 
 
@@ -236,13 +215,10 @@ def shap_trees(model: Model) -> dict[str, Any]:
     if not trees:
         raise DataError("the vote holds a constant only, so shap has no tree to explain")
     return {
-        "internal_dtype": np.float64,
-        "input_dtype": np.float64,
-        "objective": None,
-        "tree_output": "raw_value",
-        "base_offset": float(offset[0]) if offset.size == 1 else offset,
+        "internal_dtype": np.float64, "input_dtype": np.float64, "objective": None,
+        "tree_output": "raw_value", "base_offset": float(offset[0]) if offset.size == 1 else offset,
         "trees": trees,
-    }
+    }  # fmt: skip
 
 
 def _refuse_others(model: Model) -> None:
@@ -288,11 +264,8 @@ def _shap_tree(rule: TreeRule, vote: float) -> dict[str, NDArray[Any]]:
         if cut < cuts.size:  # shap compares doubles
             thresholds[t] = upper_cuts(cuts[cut : cut + 1])[0]
     return {
-        "children_left": left,
-        "children_right": right,
+        "children_left": left, "children_right": right,
         "children_default": np.where(missing, left, right),
-        "features": np.concatenate([rule.feature, none]).astype(np.int32),
-        "thresholds": thresholds,
-        "values": values,
-        "node_sample_weight": weight * max(float(rule.cover[0]), MIN_NODE_SHARE),
-    }
+        "features": np.concatenate([rule.feature, none]).astype(np.int32), "thresholds": thresholds,
+        "values": values, "node_sample_weight": weight * max(float(rule.cover[0]), MIN_NODE_SHARE),
+    }  # fmt: skip

@@ -147,16 +147,11 @@ def explain(
     entries.sort(key=lambda entry: (entry.words != NO_KNOWN_WORD, -abs(entry.contribution)))
     rest = entries[top:]
     return Explanation(
-        prediction,
-        None if number is None else classes[number],
-        chance,
-        total,
-        tuple(entries[:top]),
-        sum((entry.contribution for entry in rest), start=0.0),
+        prediction, None if number is None else classes[number], chance, total,
+        tuple(entries[:top]), sum((entry.contribution for entry in rest), start=0.0),
         sum(entry.rules for entry in rest) if by == "rule" else len(rest),
-        total - sum(entry.contribution for entry in entries) if by == "column" else 0.0,
-        by,
-    )
+        total - sum(entry.contribution for entry in entries) if by == "column" else 0.0, by,
+    )  # fmt: skip
 
 
 def class_number(classes: list[Any], for_class: object) -> int | None:

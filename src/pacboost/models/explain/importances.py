@@ -18,7 +18,6 @@ from pacboost.training.metrics import Metric
 Doubles = NDArray[np.float64]
 
 MAX_COLUMNS_NAMED = 3
-"""A sentence names at most this many columns."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,17 +16,14 @@ from typing import Any
 
 
 def _floats(text: str) -> array[float]:
-    """Read 32-bit floats."""
     return array("f", map(float, text.split()))
 
 
 def _wholes(text: str) -> array[int]:
-    """Read whole numbers."""
     return array("i", map(int, text.split()))
 
 
 def _lines(text: str) -> list[list[float]]:
-    """Read one list of numbers from every line."""
     return [[float(number) for number in line.split()] for line in text.strip().splitlines()]
 
 

@@ -17,7 +17,6 @@ from pacboost.models.export.trees import Trees
 
 NUMBERS_PER_LINE = 12
 MAX_CODES = 256
-"""Largest number of codes of a category."""
 KEYWORDS = (
     "auto break case char const continue default do double else enum extern float for goto if "
     "inline int long register restrict return short signed sizeof static struct switch typedef "
@@ -31,9 +30,8 @@ def to_c(program: Program, name: str = "model") -> str:
     sections = _sections()
     needed = _needed_sections(program)
     code = "\n".join(sections[part] for part in needed)
-    text = "\n".join(
-        [*_head(program, needed), *_sizes(program, code), *_numbers(program, needed), code]
-    )
+    tables = [*_sizes(program, code), *_numbers(program, needed)]
+    text = "\n".join([*_head(program, needed), *tables, code])
     begins = _identifier(name)  # a prefix of all names; strings are not changed
     parts = re.split(r'("[^"\n]*")', text)
     for place in range(0, len(parts), 2):
@@ -45,9 +43,8 @@ def to_c(program: Program, name: str = "model") -> str:
 def _sections() -> dict[str, str]:
     text = files("pacboost.models.export").joinpath("model.c").read_text(encoding="utf-8")
     parts = re.split(r"/\* == (.+) == \*/\n", text)
-    return {
-        name: part.strip("\n") + "\n" for name, part in zip(parts[1::2], parts[2::2], strict=True)
-    }
+    named = zip(parts[1::2], parts[2::2], strict=True)
+    return {name: part.strip("\n") + "\n" for name, part in named}
 
 
 def _needed_sections(program: Program) -> list[str]:
@@ -83,57 +80,39 @@ def _head(program: Program, needed: list[str]) -> list[str]:
     sentences = [*program.about, row, "Compile as C99, without -ffast-math; link with -lm."]
     about = fill(" ".join(sentences).replace("*/", "* /"), 96, subsequent_indent="   ")
     libraries = ["math.h", "string.h"] if "level" in needed else ["math.h"]
-    return [
-        f"/* {about} */",
-        "",
-        *(f"#include <{library}>" for library in libraries),
-        "",
-        *_prototypes(program.answer.kind, needed),
-    ]
+    includes = [f"#include <{library}>" for library in libraries]
+    return [f"/* {about} */", "", *includes, "", *_prototypes(program.answer.kind, needed)]
 
 
 def _prototypes(kind: str, needed: list[str]) -> list[str]:
-    lines = []
-    if "level" in needed:
-        lines += [
-            "/* The number that stands for a category, or NAN for one that was never seen. */",
-            "double model_level(int column, const char *text);",
-        ]
+    level = """\
+/* The number that stands for a category, or NAN for one that was never seen. */
+double model_level(int column, const char *text);"""
+    several = """\
+/* Write 1 for every one of model_classes that a row has, else 0. */
+void model_predict(const double *row, int *labels);"""
+    one = """\
+/* The place in model_classes of the class that a row is in. */
+int model_predict(const double *row);"""
+    probabilities = """\
+/* Write the probability of every one of model_classes. */
+void model_probabilities(const double *row, double *probabilities);"""
+    lines = [level] if "level" in needed else []
     if kind == "number":
         return [*lines, "double model_predict(const double *row);", ""]
-    if kind == "several":
-        lines += [
-            "/* Write 1 for every one of model_classes that a row has, else 0. */",
-            "void model_predict(const double *row, int *labels);",
-        ]
-    else:
-        lines += [
-            "/* The place in model_classes of the class that a row is in. */",
-            "int model_predict(const double *row);",
-        ]
-    return [
-        *lines,
-        "/* Write the probability of every one of model_classes. */",
-        "void model_probabilities(const double *row, double *probabilities);",
-        "",
-    ]
+    return [*lines, several if kind == "several" else one, probabilities, ""]
 
 
 def _sizes(program: Program, code: str) -> list[str]:
     """Define the sizes and factors that the code uses."""
     answer, trees = program.answer, program.trees
     sizes = {
-        "OUTPUTS": trees.outputs,
-        "TREES": trees.roots.size,
-        "SUBSETS": len(trees.subsets),
-        "COUNT": answer.count,
-        "STEEPNESS": answer.steepness,
-        "MIDDLE": f"({answer.middle!r})",
-        "SCALE": f"({answer.scale!r})",
-        "CUT": f"({answer.cut.at!r})" if answer.cut else 0,
+        "OUTPUTS": trees.outputs, "TREES": trees.roots.size, "SUBSETS": len(trees.subsets),
+        "COUNT": answer.count, "STEEPNESS": answer.steepness, "MIDDLE": f"({answer.middle!r})",
+        "SCALE": f"({answer.scale!r})", "CUT": f"({answer.cut.at!r})" if answer.cut else 0,
         "PLACE": answer.cut.place if answer.cut else 0,
         "LEVELS": sum(map(len, program.levels.columns.values())),
-    }
+    }  # fmt: skip
     asked = {name: size for name, size in sizes.items() if f"MODEL_{name}" in code}
     useful = {"COLUMNS": len(program.names)}
     useful |= {} if answer.kind == "number" else {"CLASSES": answer.classes.size}
@@ -143,9 +122,8 @@ def _sizes(program: Program, code: str) -> list[str]:
 def _numbers(program: Program, needed: list[str]) -> list[str]:
     """Write the tables."""
     answer, trees = program.answer, program.trees
-    levels = [
-        (j, k, level) for j, all_ in program.levels.columns.items() for k, level in enumerate(all_)
-    ]
+    columns = program.levels.columns
+    levels = [(j, k, name) for j, names in columns.items() for k, name in enumerate(names)]
     lines = [_strings("model_columns", program.names, static=False)]
     if answer.kind != "number":
         lines += [_strings("model_classes", map(str, answer.classes.tolist()), static=False)]
@@ -166,16 +144,14 @@ def _trees(trees: Trees) -> list[str]:
         line[list(subset)] = 1
     subsets, none = np.packbits(bits, axis=1, bitorder="little"), np.zeros((1, trees.outputs))
     return [
-        _array("int", "model_roots", trees.roots),
-        _array("int", "model_feature", trees.feature),
+        _array("int", "model_roots", trees.roots), _array("int", "model_feature", trees.feature),
         _array("float", "model_cut", map(_float, trees.cut.tolist())),
         _array("unsigned char", "model_missing_left", trees.missing_left.astype(int)),
-        _array("int", "model_left", trees.left),
-        _array("int", "model_right", trees.right),
+        _array("int", "model_left", trees.left), _array("int", "model_right", trees.right),
         _array("int", "model_subset", trees.subset if trees.subsets else ()),
         _table("unsigned char", "model_subsets", subsets),
         _table("double", "model_lines", trees.lines if len(trees.lines) else none),
-    ]
+    ]  # fmt: skip
 
 
 def _curves(answer: Output) -> list[str]:
@@ -198,9 +174,8 @@ def _curves(answer: Output) -> list[str]:
 
 def _array(kind: str, name: str, values: Iterable[Any]) -> str:
     words = [str(value) for value in values] or ["0"]
-    lines = [
-        ", ".join(words[k : k + NUMBERS_PER_LINE]) for k in range(0, len(words), NUMBERS_PER_LINE)
-    ]
+    starts = range(0, len(words), NUMBERS_PER_LINE)
+    lines = [", ".join(words[k : k + NUMBERS_PER_LINE]) for k in starts]
     return f"static const {kind} {name}[] = {{\n" + ",\n".join(lines) + "\n};\n"
 
 

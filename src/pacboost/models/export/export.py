@@ -34,14 +34,11 @@ def export(model: BaseEstimator | Model, path: str | Path, kind: str | None = No
     path = Path(path)
     kind = ENDINGS.get(path.suffix.lower()) if kind is None else kind
     if kind not in KINDS:
-        asked = (
-            f"kind is {kind!r}"
-            if kind
-            else f"the extension of {path.name!r} is no known kind of export"
-        )
+        wrong = f"the extension of {path.name!r} is no known kind of export"
+        kinds, endings = ", ".join(map(repr, KINDS)), ", ".join(ENDINGS)
         raise ParameterError(
-            f"{asked}; it may be {', '.join(map(repr, KINDS))}, or left out if the path ends "
-            f"in {', '.join(ENDINGS)}",
+            f"{f'kind is {kind!r}' if kind else wrong}; it may be {kinds}, or left out if the path "
+            f"ends in {endings}",
             parameter="kind",
         )
     written, max_splits = KINDS[kind]

@@ -27,6 +27,7 @@ from pacboost.models.export.trees import Trees
 AT_MOST, MEMBER = 0, 6
 """Codes of the comparisons that splits make."""
 SUM, AS_IS = 1, 0
+Doubles, Wholes = NDArray[np.float64], NDArray[np.int64]
 TREES_PER_LOOKUP = 16
 """Lines per row that are looked up at once: enough to be fast, few enough for any memory."""
 
@@ -47,10 +48,8 @@ class Graph:
     def add(self, operator: str, *inputs: str | NDArray[Any], name: str = "", **fields: Any) -> str:
         """Add a node, and return the name of its output."""
         out = name or f"v{len(self.nodes)}"
-        input_names = [
-            value if isinstance(value, str) else self.constant(value) for value in inputs
-        ]
-        self.nodes.append(self.onnx.helper.make_node(operator, input_names, [out], **fields))
+        names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
+        self.nodes.append(self.onnx.helper.make_node(operator, names, [out], **fields))
         return out
 
     def constant(self, values: NDArray[Any]) -> str:
@@ -90,7 +89,7 @@ def _ensemble(
     graph: Graph,
     rows: str,
     trees: Trees,
-    weights: NDArray[np.float64],
+    weights: Doubles,
     targets: NDArray[np.int64] | None = None,
 ) -> str:
     """Add the operator; with ``targets``, the roots of all trees, each tree has its own target."""
@@ -104,15 +103,12 @@ def _ensemble(
     sides = np.split(number, 2), np.split(leaf.astype(np.int64), 2)
     chosen = trees.subset >= 0
     fields: dict[str, Any] = {
-        "nodes_featureids": trees.feature,
-        "nodes_truenodeids": sides[0][0],
-        "nodes_trueleafs": sides[1][0],
-        "nodes_falsenodeids": sides[0][1],
+        "nodes_featureids": trees.feature, "nodes_truenodeids": sides[0][0],
+        "nodes_trueleafs": sides[1][0], "nodes_falsenodeids": sides[0][1],
         "nodes_falseleafs": sides[1][1],
         "nodes_missing_value_tracks_true": trees.missing_left.astype(np.int64),
-        "leaf_targetids": np.tile(owner, 2)[leaf],
-        "tree_roots": trees.roots[trees.roots >= 0],
-    }
+        "leaf_targetids": np.tile(owner, 2)[leaf], "tree_roots": trees.roots[trees.roots >= 0],
+    }  # fmt: skip
     fields = {name: values.tolist() for name, values in fields.items()}
     fields["nodes_splits"] = graph.tensor(trees.cut.astype(np.float64))
     fields["nodes_modes"] = graph.tensor(np.where(chosen, MEMBER, AT_MOST).astype(np.uint8))
@@ -121,14 +117,9 @@ def _ensemble(
         levels = [[*trees.subsets[values], np.nan] for values in trees.subset[chosen]]
         fields["membership_values"] = graph.tensor(np.concatenate(levels))
     return graph.add(
-        "TreeEnsemble",
-        rows,
-        domain="ai.onnx.ml",
-        n_targets=1 if targets is None else targets.size,
-        aggregate_function=SUM,
-        post_transform=AS_IS,
-        **fields,
-    )
+        "TreeEnsemble", rows, domain="ai.onnx.ml", n_targets=1 if targets is None else targets.size,
+        aggregate_function=SUM, post_transform=AS_IS, **fields,
+    )  # fmt: skip
 
 
 def agreed(trees: Trees, levels: NDArray[np.int64]) -> Trees:
@@ -165,16 +156,10 @@ def agreed(trees: Trees, levels: NDArray[np.int64]) -> Trees:
         return np.where(children >= 0, place[np.maximum(children, 0)], children)
 
     return replace(
-        trees,
-        feature=trees.feature[order],
-        cut=trees.cut[order],
-        missing_left=missing[order],
-        left=moved(left[order]),
-        right=moved(right[order]),
-        subset=subset[order],
-        subsets=tuple(subsets),
-        roots=moved(trees.roots),
-    )
+        trees, feature=trees.feature[order], cut=trees.cut[order], missing_left=missing[order],
+        left=moved(left[order]), right=moved(right[order]), subset=subset[order],
+        subsets=tuple(subsets), roots=moved(trees.roots),
+    )  # fmt: skip
 
 
 OPSET, TREES_OPSET, IR = 18, 5, 10
@@ -191,16 +176,12 @@ def to_onnx(program: Program) -> bytes:
     helper, kinds = onnx.helper, onnx.TensorProto
     rows = helper.make_tensor_value_info("X", kinds.FLOAT, ["rows", len(program.names)])
     output_infos = [helper.make_tensor_value_info(name, *shape) for name, shape in outputs.items()]
+    sets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", TREES_OPSET)]
     model = helper.make_model(
         helper.make_graph(graph.nodes, "pacboost", [rows], output_infos, graph.constants),
-        opset_imports=[
-            helper.make_opsetid("", OPSET),
-            helper.make_opsetid("ai.onnx.ml", TREES_OPSET),
-        ],
-        ir_version=IR,
-        producer_name="pacboost",
+        opset_imports=sets, ir_version=IR, producer_name="pacboost",
         doc_string="\n".join(program.about),
-    )
+    )  # fmt: skip
     about = {"columns": list(program.names), "levels": program.levels.to_dict()}
     about["classes"] = answer.classes.tolist()
     helper.set_model_props(model, {name: json.dumps(value) for name, value in about.items()})
@@ -215,10 +196,8 @@ def _answers(graph: Graph, answer: Output, sums: str) -> dict[str, tuple[int, li
     if answer.kind == "number":
         mean = graph.add("Div", sums, np.array([float(answer.count)]))
         scaled = graph.add("Mul", mean, np.array([answer.scale]))
-        if answer.logs:
-            graph.add("Exp", graph.add("Add", scaled, np.array([answer.middle])), name="number")
-        else:
-            graph.add("Add", scaled, np.array([answer.middle]), name="number")
+        number = graph.add("Add", scaled, np.array([answer.middle]))
+        graph.add("Exp" if answer.logs else "Identity", number, name="number")
         return {"number": (kinds.DOUBLE, ["rows", 1])}
     shares = _probabilities(graph, answer, sums)
     if answer.kind == "several":
@@ -261,13 +240,10 @@ def _beyond(graph: Graph, answer: Output, cut: Cut, sums: str, shares: str) -> s
 def _classes(graph: Graph, answer: Output) -> tuple[str, int]:
     """Add the classes, and return their name and type."""
     classes, kinds = answer.classes, graph.onnx.TensorProto
-    if classes.dtype.kind in "OUT":
-        return graph.constant(classes.astype(object)), kinds.STRING
-    if classes.dtype.kind == "b":
-        return graph.constant(classes), kinds.BOOL
-    if classes.dtype.kind == "f":
-        return graph.constant(classes.astype(np.float64)), kinds.DOUBLE
-    return graph.constant(classes.astype(np.int64)), kinds.INT64
+    stored = {"b": (np.bool_, kinds.BOOL), "f": (np.float64, kinds.DOUBLE)}
+    stored |= dict.fromkeys("OUT", (np.object_, kinds.STRING))
+    dtype, kind = stored.get(classes.dtype.kind, (np.int64, kinds.INT64))
+    return graph.constant(classes.astype(dtype)), kind
 
 
 def _probabilities(graph: Graph, answer: Output, sums: str) -> str:

@@ -26,7 +26,6 @@ from pacboost.sources.text import TextFeatures
 from pacboost.training.metrics import steepness
 
 MAX_SCORE = 1e200
-"""No score is larger."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ def cut_of_score(model: Model, threshold: float, place: int) -> Cut:
     if reaches(low):
         return Cut(place, -side * MAX_SCORE)
     if not reaches(high):
-        raise ValueError("no score reaches the threshold")
+        raise ParameterError(f"the threshold is {threshold}; no score reaches it")
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if reaches(middle) else (middle, high)

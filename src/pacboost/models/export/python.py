@@ -21,12 +21,7 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.word_list import GRID, WordIndex
 from pacboost.models.export.program import Output, Program
 from pacboost.numerics.exact import VOTE_UNIT
-from pacboost.sources.column_conditions import (
-    Conditions,
-    LevelConditions,
-    NumberConditions,
-    TextConditions,
-)
+from pacboost.sources import column_conditions
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.text import TextFeatures
 
@@ -62,11 +57,11 @@ def _copied(part: str) -> tuple[str, str]:
     """Return the imports of a file of this package, and the code below its line."""
     text = files("pacboost.models.export").joinpath(f"{part}.py").read_text(encoding="utf-8")
     above, _, below = text.partition(LINE)
-    import_lines = [line for line in above.splitlines() if line.startswith(("import ", "from "))]
-    needed = [
-        line for line in import_lines if not line.startswith(("from __future__", "from pacboost"))
-    ]
-    return "\n".join(needed), re.sub("  # (noqa|type):.*", "", below)
+    ours = ("from __future__", "from pacboost")
+    lines = [line for line in above.splitlines() if line.startswith(("import ", "from "))]
+    return "\n".join(line for line in lines if not line.startswith(ours)), re.sub(
+        "  # (noqa|type):.*", "", below
+    )
 
 
 def _usage(program: Program) -> str:
@@ -85,15 +80,13 @@ def _usage(program: Program) -> str:
 
 
 def _functions(program: Program) -> list[str]:
-    blocks = [
-        'def predict(rows):\n    """Answer for every row."""\n    return _MODEL.predict(rows)'
-    ]
+    described = {"predict": "Answer for every row."}
     if program.answer.kind != "number":
-        blocks.append(
-            'def predict_proba(rows):\n    """Give the probability of every class, row by row."""\n'
-            "    return _MODEL.predict_proba(rows)"
-        )
-    return blocks
+        described["predict_proba"] = "Give the probability of every class, row by row."
+    return [
+        f'def {name}(rows):\n    """{text}"""\n    return _MODEL.{name}(rows)'
+        for name, text in described.items()
+    ]
 
 
 def _trees(program: Program) -> str:
@@ -129,14 +122,11 @@ def _lists(program: Program, index: WordIndex) -> str:
             f"below {INT64_LIMIT * unit:.3g}; save the model as a file of pacboost instead"
         )
     fields = [
-        f"reads={_reads(program, asked.tolist())}",
-        f"entries={_packed(entries)}",
-        f"lists={_packed(index.lists)}",
-        f"lines={_packed(index.lines)}",
+        f"reads={_reads(program, asked.tolist())}", f"entries={_packed(entries)}",
+        f"lists={_packed(index.lists)}", f"lines={_packed(index.lines)}",
         f"values={_packed(np.rint(index.values / unit))}",
-        f"silent={np.rint(index.silent / unit).astype(np.int64).tolist()!r}",
-        f"unit={unit!r}",
-    ]
+        f"silent={np.rint(index.silent / unit).astype(np.int64).tolist()!r}", f"unit={unit!r}",
+    ]  # fmt: skip
     return _call("_Lists", fields)
 
 
@@ -165,13 +155,12 @@ def _texts(text: TextFeatures, numbers: list[int]) -> str:
     )
 
 
-def _condition(column: Conditions, numbers: list[int]) -> str:
+def _condition(column: column_conditions.Conditions, numbers: list[int]) -> str:
     """Write the code that finds the conditions on one column that a row meets."""
-    if isinstance(column, TextConditions):
+    if isinstance(column, column_conditions.TextConditions):
         return _texts(column.features, numbers)
-    assert isinstance(column, LevelConditions | NumberConditions)  # there are no others
     missing = numbers[-1] if column.missing else -1
-    if isinstance(column, LevelConditions):
+    if isinstance(column, column_conditions.LevelConditions):
         levels = dict(zip(column.levels, numbers, strict=False))
         return f"_Levels({levels!r}, missing={missing})"
     cuts, size = _text(f"{cut:.9g}" for cut in column.thresholds), len(column.thresholds)
@@ -204,9 +193,8 @@ def _call(name: str, fields: Sequence[str]) -> str:
 def _text(numbers: Iterable[Any]) -> str:
     """Return numbers as a string over several lines."""
     words = [str(number) for number in numbers]
-    lines = [
-        " ".join(words[k : k + NUMBERS_PER_LINE]) for k in range(0, len(words), NUMBERS_PER_LINE)
-    ]
+    starts = range(0, len(words), NUMBERS_PER_LINE)
+    lines = [" ".join(words[k : k + NUMBERS_PER_LINE]) for k in starts]
     return '"""\n' + "\n".join([*lines, '"""'])
 
 

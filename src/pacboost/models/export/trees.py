@@ -84,16 +84,11 @@ class Trees:
             return np.concatenate(parts)
 
         return cls(
-            feature=joined("feature"),
-            cut=joined("cut"),
-            missing_left=joined("missing_left"),
-            left=children("left"),
-            right=children("right"),
-            subset=np.concatenate([numbered(part) for part in all_parts]),
-            subsets=tuple(subsets),
-            roots=children("roots"),
-            lines=lines,
-        )
+            feature=joined("feature"), cut=joined("cut"), missing_left=joined("missing_left"),
+            left=children("left"), right=children("right"),
+            subset=np.concatenate([numbered(part) for part in all_parts]), subsets=tuple(subsets),
+            roots=children("roots"), lines=lines,
+        )  # fmt: skip
 
     @classmethod
     def none(cls, outputs: int) -> Trees:
@@ -154,16 +149,10 @@ def _of_tree(rule: TreeRule, vote: float) -> Trees:
             subset[split] = len(subsets)
             subsets.append(tuple(np.flatnonzero(inside).tolist()))
     return Trees(
-        rule.feature.astype(np.int64),
-        cuts,
-        missing_left,
-        rule.left.astype(np.int64),
-        rule.right.astype(np.int64),
-        subset,
-        tuple(subsets),
-        np.zeros(1, dtype=np.int64),
+        rule.feature.astype(np.int64), cuts, missing_left, rule.left.astype(np.int64),
+        rule.right.astype(np.int64), subset, tuple(subsets), np.zeros(1, dtype=np.int64),
         vote * rule.values,
-    )
+    )  # fmt: skip
 
 
 def _search(feature: int, part: FeaturePart) -> Trees:
@@ -204,16 +193,10 @@ def _of_grown(forest: Forest, nodes: NDArray[np.uint64], table: NDArray[np.float
     cuts = np.full(features.size, np.inf, dtype=np.float32)
     cuts[has_cut] = np.concatenate(forest.bins.thresholds)[(firsts[features] + cut)[has_cut]]
     return Trees(
-        features,
-        cuts,
-        ((nodes[inner] >> np.uint64(40)) & np.uint64(1)).astype(np.bool_),
-        number[inner + 1],
-        number[payload[inner]],
-        np.full(inner.size, -1),
-        (),
-        number[:1],
+        features, cuts, ((nodes[inner] >> np.uint64(40)) & np.uint64(1)).astype(np.bool_),
+        number[inner + 1], number[payload[inner]], np.full(inner.size, -1), (), number[:1],
         _leaf_values(forest, payload[leaf], table.astype(np.float64)),
-    )
+    )  # fmt: skip
 
 
 def _leaf_values(forest: Forest, payload: Whole, table: Lines) -> Lines:

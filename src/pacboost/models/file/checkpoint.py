@@ -54,20 +54,14 @@ class Checkpoint:
     def save(self, path: str | Path) -> None:
         """Write the file whole or not at all."""
         content = {
-            "settings": self.settings,
-            "position": self.position,
-            "rows": list(self.rows),
-            "bins": parts.bins_written(self.bins),
-            "outputs": self.outputs,
-            "rules": to_plain(self.rules),
-            "votes": self.votes,
+            "settings": self.settings, "position": self.position, "rows": list(self.rows),
+            "bins": parts.bins_written(self.bins), "outputs": self.outputs,
+            "rules": to_plain(self.rules), "votes": self.votes,
             "rounds": columns(self.rounds, [field.name for field in fields(Round)]),
             "refills": columns(self.refills, [field.name for field in fields(Refill)]),
-            "counts": [len(self.rounds), len(self.refills)],
-            "cells": self.cells,
-            "mass": self.mass,
+            "counts": [len(self.rounds), len(self.refills)], "cells": self.cells, "mass": self.mass,
             "arrays": self.arrays,
-        }
+        }  # fmt: skip
         container.write(Path(path), KIND, content)
 
 
@@ -107,19 +101,13 @@ def _checkpoint(content: Fields) -> Checkpoint:
     if not all(0 < number <= MAX_ROWS for number in rows):
         content.refuse("rows", "are none, or more than any run draws")
     checkpoint = Checkpoint(
-        settings=content.get("settings", dict),
-        position=content.get("position", dict),
-        rows=(rows[0], rows[1]),
-        bins=bins,
-        outputs=outputs,
-        rules=rules,
-        votes=votes,
+        settings=content.get("settings", dict), position=content.get("position", dict),
+        rows=(rows[0], rows[1]), bins=bins, outputs=outputs, rules=rules, votes=votes,
         rounds=records([content.part("rounds")], Round, counts[0]),
         refills=records([content.part("refills")], Refill, counts[1]),
-        cells=content.get("cells", bool),
-        mass=content.number("mass"),
+        cells=content.get("cells", bool), mass=content.number("mass"),
         arrays=content.get("arrays", dict),
-    )
+    )  # fmt: skip
     if _holds_array([checkpoint.settings, checkpoint.position]):
         content.refuse("settings", "or the position hold an array")
     if not all(isinstance(array, np.ndarray) for array in checkpoint.arrays.values()):

@@ -156,7 +156,6 @@ def _checked_digest(path: Path, file: BufferedReader, size: int) -> str:
 CLAIMS = ("certificate", "answering", "decision", "coverage")
 """The parts of a file that make a claim about the model; each has its digest."""
 OUTSIDE = ("seconds", "versions")
-"""Fields in which equal models may differ."""
 FIELD = "model_digest"
 
 
@@ -209,11 +208,8 @@ def _digest(body: bytes, claim: Mapping[str, Any]) -> str:
 
 def _timeless(part: Mapping[str, Any]) -> dict[str, Any]:
     """Remove clock times and versions at every depth."""
-    return {
-        name: _timeless(value) if isinstance(value, Mapping) else value
-        for name, value in part.items()
-        if name not in OUTSIDE
-    }
+    timed = {name: value for name, value in part.items() if name not in OUTSIDE}
+    return {k: _timeless(v) if isinstance(v, Mapping) else v for k, v in timed.items()}
 
 
 def _sha256(content: dict[str, Any]) -> bytes:

@@ -152,11 +152,9 @@ def read(
     if not text.isascii():
         raise ValueError("the document holds bytes that are not ASCII")
     document = json.loads(
-        text.decode("ascii"),
-        object_pairs_hook=_no_key_twice,
-        parse_float=_finite,
+        text.decode("ascii"), object_pairs_hook=_no_key_twice, parse_float=_finite,
         parse_constant=_finite,
-    )
+    )  # fmt: skip
     if not isinstance(document, dict) or sorted(document) != ["arrays", "content"]:
         raise ValueError("the document does not consist of arrays and content")
     if not isinstance(document["arrays"], list):

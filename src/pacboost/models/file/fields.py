@@ -15,6 +15,7 @@ from typing import Any, NoReturn, Protocol, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from pacboost.bounds.certificate import Certificate
 from pacboost.models.file.document import MemoryBudget
 
 MAX_NUMBER = 1e150
@@ -129,6 +130,11 @@ class Fields:
         """Return the fields within a field."""
         return Fields(self.any(name), f"{self.where}.{name}", self.room)
 
+    def optional_part(self, name: str) -> Fields | None:
+        """Return the fields within a field; None if it is null."""
+        value = self.any(name)
+        return None if value is None else Fields(value, f"{self.where}.{name}", self.room)
+
     def parts(self, name: str) -> list[Fields]:
         """Return the fields within each entry of a list."""
         entries = enumerate(self.get(name, list))
@@ -178,14 +184,9 @@ BYTES_A_VALUE = 24
 Record = TypeVar("Record")
 
 KINDS: dict[str, tuple[type, ...]] = {
-    "int": (int,),
-    "float": (float, int),
-    "str": (str,),
-    "bool": (bool,),
-    "int | None": (int, type(None)),
-    "float | None": (float, int, type(None)),
-}
-"""The types that a field may have, by its declaration in the class."""
+    "int": (int,), "float": (float, int), "str": (str,), "bool": (bool,),
+    "int | None": (int, type(None)), "float | None": (float, int, type(None)),
+}  # fmt: skip
 
 
 def columns(records: Sequence[Any], names: Collection[str]) -> dict[str, Any]:
@@ -276,3 +277,16 @@ def checked(part: Fields, kind: type[Any], skip: Collection[str] = ()) -> dict[s
         elif field.default is MISSING and field.default_factory is MISSING:
             part.refuse(field.name, "is not there")
     return values
+
+
+def check_claims(document: Fields) -> None:
+    """Refuse claims of thresholds, sets and intervals whose fields have other types."""
+    for name in ("decision", "coverage"):
+        if name in document:
+            part = Fields(document.peek(name), name, document.room)
+            claims = [part.part("certificate")] if "certificate" in part else []
+            for group in ("others", "certificates"):
+                claims += part.parts(group) if group in part else []
+            for claim in claims:
+                checked(claim, Certificate)
+                claim.end()

@@ -25,7 +25,7 @@ from pacboost.hypotheses.vote_digest import asked
 from pacboost.ledgers.ledger import UNCOMPARED, HardRow, Ledger, Refill, Round
 from pacboost.models.calibration import Calibration
 from pacboost.models.file import container, parts
-from pacboost.models.file.fields import MAX_NUMBER, Fields, checked, columns, records
+from pacboost.models.file.fields import MAX_NUMBER, Fields, check_claims, checked, columns, records
 from pacboost.models.file.rules import block_read, from_plain, to_plain
 from pacboost.models.model import Model, without_rounds
 from pacboost.models.schema import Schema
@@ -92,6 +92,7 @@ def opened(content: container.Content, path: str | Path) -> Model:
     with container.refusing_damage(path):
         document = Fields(content.document, "content", content.room)
         core, about = document.part("model"), document.part("about")
+        check_claims(document)
         beside = {
             name: document.made(name, reader) for name, reader in BESIDE.items() if name in document
         }
@@ -113,40 +114,26 @@ def _core(model: Model) -> dict[str, Any]:
     common = {"classes": parts.classes_written(model.classes), "levels": columns_stored["levels"]}
     if model.forest:
         return common | _forest_core(model)
-    return (
-        columns_stored
-        | common
-        | {
-            **parts.optional(model, ("calibration",)),
-            "bins": None
-            if model.bins is None
-            else parts.bins_written(model.bins, asked(model.vote.hypotheses)),
-            "rules": to_plain(model.vote.hypotheses),
-            "votes": model.vote.votes.astype(np.float64),
-            "outputs": model.vote.outputs,
-            "ledger": _ledger_written(model.ledger),
-        }
-    )
+    vote, bins = model.vote, model.bins
+    core = {**columns_stored, **common, **parts.optional(model, ("calibration",))}
+    core["bins"] = None if bins is None else parts.bins_written(bins, asked(vote.hypotheses))
+    core |= {"rules": to_plain(vote.hypotheses), "votes": vote.votes.astype(np.float64)}
+    return core | {"outputs": vote.outputs, "ledger": _ledger_written(model.ledger)}
 
 
 def _about(model: Model) -> dict[str, Any]:
     if model.forest:
         return {}
-    return {
-        "fingerprint": model.fingerprint,
-        **{
-            name: columns(getattr(model.ledger, name), outside)
-            for name, (_, outside) in ROUNDS.items()
-        },
+    ledger = model.ledger
+    tables = {
+        name: columns(getattr(ledger, name), outside) for name, (_, outside) in ROUNDS.items()
     }
+    return {"fingerprint": model.fingerprint, **tables}
 
 
 def _ledger_written(ledger: Ledger) -> dict[str, Any]:
-    written: dict[str, Any] = {
-        field.name: getattr(ledger, field.name)
-        for field in fields(Ledger)
-        if field.name not in ROUNDS
-    }
+    names = [field.name for field in fields(Ledger) if field.name not in ROUNDS]
+    written: dict[str, Any] = {name: getattr(ledger, name) for name in names}
     for name, (kind, outside) in ROUNDS.items():
         entries = getattr(ledger, name)
         inside = [field.name for field in fields(kind) if field.name not in outside]
@@ -167,20 +154,16 @@ def _ledger_read(part: Fields, about: Fields) -> Ledger:
 def _vote(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any]:
     features = core.whole("features", 1, parts.MAX_FEATURES)
     outputs = core.whole("outputs", 1, MAX_CLASSES)
-    bins = None
-    if core.peek("bins") is None:
-        core.any("bins")
-    else:
-        bins = parts.bins_read(core.part("bins"), features)
+    stored = core.optional_part("bins")
+    bins = None if stored is None else parts.bins_read(stored, features)
     names, levels = parts.names_read(about, features), parts.levels_read(core, features, bins)
     ledger = _ledger_read(core.part("ledger"), about)
     each = ledger.several_labels or classes.size > 2
     if outputs != (classes.size if each else 1):
         core.refuse("outputs", f"are {outputs}, which does not go with {classes.size} classes")
     rules = from_plain(core.parts("rules"), features, bins, outputs)
-    if bins is not None and any(
-        bins.thresholds[j].size < bins.sizes[j] for j in asked(rules) or ()
-    ):
+    asked_of = [] if bins is None else asked(rules) or []
+    if bins is not None and any(bins.thresholds[j].size < bins.sizes[j] for j in asked_of):
         core.refuse("bins", "lack thresholds of a feature that a rule asks for")
     votes = core.array("votes", np.float64, len(rules))
     optional: dict[str, Any] = {}
@@ -196,13 +179,10 @@ def _vote(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any]:
             about.refuse("names", f"are not those of {features} words")
         text = core.made("text", lambda value: read_features(value, words))
     return {
-        "schema": Schema(features, names, levels, text),
-        "bins": bins,
-        "vote": Vote(rules, votes, outputs),
-        "ledger": ledger,
-        "fingerprint": about.get("fingerprint", str),
-        **optional,
-    }
+        "schema": Schema(features, names, levels, text), "bins": bins,
+        "vote": Vote(rules, votes, outputs), "ledger": ledger,
+        "fingerprint": about.get("fingerprint", str), **optional,
+    }  # fmt: skip
 
 
 def _forest_core(model: Model) -> dict[str, Any]:
@@ -212,15 +192,11 @@ def _forest_core(model: Model) -> dict[str, Any]:
         for b in forest.blocks
     ]
     return {
-        "kind": model.ledger.booster,
-        "middle": forest.middle,
-        "scale": forest.scale,
-        "hard": forest.hard,
-        **({"labels": model.labels} if model.labels else {}),
-        "bins": parts.bins_written(forest.bins),
-        "importances": forest.importances,
+        "kind": model.ledger.booster, "middle": forest.middle, "scale": forest.scale,
+        "hard": forest.hard, **({"labels": model.labels} if model.labels else {}),
+        "bins": parts.bins_written(forest.bins), "importances": forest.importances,
         "blocks": blocks,
-    }
+    }  # fmt: skip
 
 
 def _forest(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any]:
@@ -241,9 +217,7 @@ def _forest(core: Fields, about: Fields, classes: NDArray[Any]) -> dict[str, Any
     levels, names = parts.levels_read(core, features, bins), parts.names_read(about, features)
     middle, scale, hard = core.number("middle"), core.number("scale"), core.get("hard", bool)
     return {
-        "schema": Schema(features, names, levels),
-        "bins": bins,
+        "schema": Schema(features, names, levels), "bins": bins,
         "vote": Forest(bins, n_classes, importances, blocks, middle, scale, hard),
-        "ledger": without_rounds(kind),
-        "labels": labels,
-    }
+        "ledger": without_rounds(kind), "labels": labels,
+    }  # fmt: skip

@@ -14,7 +14,7 @@ from pacboost.errors import FileError
 from pacboost.ledgers.ledger import Ledger
 from pacboost.models.file import container
 from pacboost.models.file.container import VERSION
-from pacboost.models.file.fields import Fields, checked
+from pacboost.models.file.fields import Fields, check_claims, checked
 
 MAX_NAMES_SHOWN = 5
 
@@ -37,15 +37,12 @@ class Summary:
     stopped: str
     certificate: Certificate | None
     text: Mapping[str, Any] | None
-    """The settings for reading texts, if the model reads texts."""
     versions: Mapping[str, str]
-    """The versions of pacboost, NumPy and Python that wrote the file."""
     fingerprint: str
     """The SHA-256 of the training rows, as the learner saw them."""
     sha256: str
     """The SHA-256 of the file, which was checked."""
     size: int
-    """Size of the file in bytes."""
     schema: int = VERSION
     held_out: HeldOut | None = field(default=None, repr=False)
     """Counts of the certifying rows besides mistakes, if rows were held out."""
@@ -70,9 +67,8 @@ class Summary:
 
     def __str__(self) -> str:
         named = "" if self.names is None else f": {_some(self.names)}"
-        classes = (
-            f"{len(self.classes)} classes: {_some(self.classes)}" if self.classes else "numbers"
-        )
+        count = len(self.classes)
+        classes = f"{count} classes: {_some(self.classes)}" if count else "numbers"
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         lines = {
             "model": self.kind,
@@ -104,34 +100,26 @@ def inspect(path: str | Path, *, memory: int = 0) -> Summary:
     content = container.read(path, kind, memory)
     with container.refusing_damage(path):
         document = Fields(content.document, "content", content.room)
+        check_claims(document)
         core, about = document.part("model"), document.part("about")
         facts = _forest(core) if kind == "forest" else _vote(core)
         names = None if about.peek("names") is None else tuple(about.words("names"))
+        held_out = document.made("held_out", HeldOut.from_dict) if "held_out" in document else None
+        fingerprint = about.get("fingerprint", str) if "fingerprint" in about else ""
         summary = Summary(
-            **facts,
-            names=names,
-            classes=tuple(core.get("classes", list)),
+            **facts, names=names, classes=tuple(core.get("classes", list)),
             certificate=_certificate(document, content.document),
-            versions=about.get("versions", dict),
-            fingerprint=about.get("fingerprint", str) if "fingerprint" in about else "",
-            sha256=content.sha256,
-            size=path.stat().st_size,
-            held_out=document.made("held_out", HeldOut.from_dict)
-            if "held_out" in document
-            else None,
             coverage=_coverage(content.document),
-        )
+            versions=about.get("versions", dict), fingerprint=fingerprint, held_out=held_out,
+            sha256=content.sha256, size=path.stat().st_size,
+        )  # fmt: skip
         str(summary)  # raises if a sentence cannot be written
         return summary
 
 
 def _vote(core: Fields) -> dict[str, Any]:
     part = core.part("ledger")
-    skip = [
-        ledger_field.name
-        for ledger_field in fields(Ledger)
-        if ledger_field.type not in ("str", "int")
-    ]
+    skip = [entry.name for entry in fields(Ledger) if entry.type not in ("str", "int")]
     ledger = checked(part, Ledger, skip=skip)
     return {
         "kind": f"{ledger['booster']} with {ledger['learner']}",
@@ -147,11 +135,9 @@ def _forest(core: Fields) -> dict[str, Any]:
     blocks = core.parts("blocks")
     return {
         "kind": core.word("kind", ("random_forest", "extra_trees")),
-        "rows": None,
         "features": len(core.part("bins").any("sizes")),
         "rounds": sum(len(block.any("firsts")) - 1 for block in blocks),
-        "stopped": "",
-        "text": None,
+        **{"rows": None, "stopped": "", "text": None},
     }
 
 
@@ -169,10 +155,7 @@ def _certificate(fields_of_file: Fields, document: Mapping[str, Any]) -> Certifi
 def _coverage(document: Mapping[str, Any]) -> str:
     if "coverage" not in document:
         return ""
-    from pacboost.bounds.coverage import (
-        coverage_rule,  # loads SciPy, which few files need
-        coverage_words,
-    )
+    from pacboost.bounds.coverage import coverage_rule, coverage_words
 
     return coverage_words(coverage_rule(document["coverage"]).certificate)
 

@@ -125,23 +125,20 @@ def levels_read(part: Fields, features: int, bins: Bins | None) -> Levels:
 
 def certificate_read(part: Fields) -> Certificate | None:
     """Read a certificate; None if there is none."""
-    if part.peek("certificate") is None:
-        part.any("certificate")
+    stored = part.optional_part("certificate")
+    if stored is None:
         return None
-    fields_of_certificate = part.part("certificate")
-    values = fields.checked(fields_of_certificate, Certificate)
-    fields_of_certificate.end()
+    values = fields.checked(stored, Certificate)
+    stored.end()
     return Certificate.from_dict(values)
 
 
 def with_digests(model: Held, document: Mapping[str, Any]) -> Held:
     """Set the digest of each claim that does not belong to the model of the file."""
-    claims_of_model = {name: getattr(model, name, None) for name in CLAIMS}
-    claims = {
-        name: replace(claim, model_digest=kept(document, name))
-        for name, claim in claims_of_model.items()
-        if claim is not None
-    }
+    claims = {name: getattr(model, name, None) for name in CLAIMS}
+    for name, claim in claims.items():
+        if claim is not None:
+            claims[name] = replace(claim, model_digest=kept(document, name))
     return replace(model, **claims)
 
 
@@ -149,11 +146,9 @@ def sketches_read(part: Fields) -> tuple[Sketch, ...]:
     """Read the sketches of the training rows, if there are any."""
     if "rows_seen" not in part:
         return ()
-    sketches = part.get("rows_seen", list)
-    fields_of_sketches = Fields(
-        {str(k): sketch for k, sketch in enumerate(sketches)}, "rows_seen", part.room
-    )
-    return tuple(fields_of_sketches.made(str(k), Sketch.from_dict) for k in range(len(sketches)))
+    sketches = {str(k): sketch for k, sketch in enumerate(part.get("rows_seen", list))}
+    stored = Fields(sketches, "rows_seen", part.room)
+    return tuple(stored.made(name, Sketch.from_dict) for name in sketches)
 
 
 def optional(model: Model, names: Iterable[str]) -> dict[str, Any]:
@@ -219,6 +214,8 @@ def check_model(model: Model) -> None:
         claims.append(answering.certificate)
     for claim in claims:
         _check_certificate(claim, None, ())
+    if decision is not None and (classes < 2 or decision.positive not in model.classes.tolist()):
+        raise ValueError(f"the threshold is for {decision.positive!r:.40}, which is no class of it")
     if model.certificate is not None:
         _check_certificate(model.certificate, model.held_out, [str(c) for c in model.classes])
     counts = model.counts

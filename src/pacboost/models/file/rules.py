@@ -32,11 +32,8 @@ MAX_GRID_STEPS = 5_000_000
 
 SIGNS = ("above", "missing")
 STUMP: dict[str, type[np.generic]] = {
-    "feature": np.int32,
-    "threshold": np.float64,
-    "cut": np.int64,
-    **dict.fromkeys(SIGNS, np.int8),
-}
+    "feature": np.int32, "threshold": np.float64, "cut": np.int64, **dict.fromkeys(SIGNS, np.int8),
+}  # fmt: skip
 
 
 def stumps_read(part: Fields, features: int, bins: Bins | None) -> list[StumpRule]:
@@ -115,15 +112,10 @@ def lists_read(part: Fields, features: int, outputs: int) -> list[WordList]:
     ends = np.cumsum(sizes + 1, dtype=np.int64)
     if values[ends[abstains] - 1].any():
         part.refuse("values", "of a list that abstains say something where no word occurs")
-    starts = ends - sizes - 1
-    return [
-        WordList(
-            words[first - t : last - 1 - t], values[first:last], *map(bool, (silent, all_speak))
-        )
-        for t, (first, last, silent, all_speak) in enumerate(
-            zip(starts, ends, abstains, every, strict=True)
-        )
-    ]
+    words_of, values_of = (np.split(array, cuts[:-1]) for array, cuts in (
+        (words, np.cumsum(sizes, dtype=np.int64)), (values, ends)))  # fmt: skip
+    flags = abstains.tolist(), every.tolist()
+    return list(map(WordList, words_of, values_of, *flags)) if sizes.size else []
 
 
 def _values(part: Fields, grid: float, lines: int, outputs: int) -> NDArray[np.float64]:
@@ -154,14 +146,12 @@ MIN_INT32, MAX_INT32 = -(2**31), 2**31 - 1
 
 def written(trees: Sequence[TreeRule]) -> dict[str, NDArray[np.generic]]:
     """Concatenate trees; ``splits`` and ``subsets`` hold their numbers for each tree."""
+    joined = {name: np.concatenate([getattr(t, name) for t in trees]) for name in TREE_FIELDS}
     return {
         "splits": np.array([tree.feature.size for tree in trees], dtype=np.int32),
         "subsets": np.array([len(tree.members) for tree in trees], dtype=np.int32),
         "members": np.packbits(np.concatenate([tree.members for tree in trees]) != 0, axis=1),
-        **{
-            name: np.concatenate([getattr(tree, name) for tree in trees]).astype(kind)
-            for name, kind in TREE_FIELDS.items()
-        },
+        **{name: joined[name].astype(kind) for name, kind in TREE_FIELDS.items()},
     }
 
 
@@ -174,9 +164,9 @@ def read(part: Fields, features: int, bins: Bins | None, outputs: int) -> list[T
     subsets = part.array("subsets", np.int32, count, within=(0, MAX_LEAVES))
     lines = int(subsets.sum(dtype=np.int64))
     part.room.take(256 * lines + BYTES_A_TREE * count, part.where)
+    bounds = (MIN_INT32, MAX_INT32)
     arrays: dict[str, NDArray[Any]] = {
-        name: part.array(name, np.int32, total, within=(MIN_INT32, MAX_INT32))
-        for name in INTEGER_FIELDS
+        name: part.array(name, np.int32, total, within=bounds) for name in INTEGER_FIELDS
     }
     arrays["missing_left"] = part.array("missing_left", np.bool_, total)
     arrays["members"] = np.unpackbits(part.array("members", np.uint8, lines, 32), axis=1)
@@ -190,12 +180,11 @@ def read(part: Fields, features: int, bins: Bins | None, outputs: int) -> list[T
     ends = {
         name: [0, *np.cumsum(sizes.get(name, splits), dtype=np.int64).tolist()] for name in arrays
     }
-    return [
-        TreeRule(
-            bins=bins, **{k: array[ends[k][t] : ends[k][t + 1]] for k, array in arrays.items()}
-        )
+    fields_of_trees = (
+        {name: array[ends[name][t] : ends[name][t + 1]] for name, array in arrays.items()}
         for t in range(count)
-    ]
+    )
+    return [TreeRule(bins=bins, **fields_of_tree) for fields_of_tree in fields_of_trees]
 
 
 def _refuse_impossible(
@@ -269,11 +258,9 @@ def _written(run: list[Any]) -> dict[str, Any]:
     if isinstance(rule, Pattern):
         patterns = np.packbits(rule.patterns > 0, axis=1)
         return {
-            "kind": "pattern",
-            "rules": to_plain(rule.rules),
-            "patterns": patterns,
+            "kind": "pattern", "rules": to_plain(rule.rules), "patterns": patterns,
             "masses": rule.masses,
-        }
+        }  # fmt: skip
     raise FileError(
         f"the vote holds {type(rule).__name__} rules, which are black boxes; a model file "
         "holds stumps, trees and lists of words only. Pickle the estimator, or train it with those."

@@ -14,18 +14,8 @@ from pacboost.models.calibration import calibration_error
 from pacboost.numerics.exact import wrong_margins
 from pacboost.numerics.percent import percent
 from pacboost.numerics.same_bits import mean, total
-from pacboost.reports.page.charts import (
-    Frame,
-    Markup,
-    Section,
-    figure,
-    key,
-    numbers,
-    paragraphs,
-    table,
-    tag,
-    together,
-)
+from pacboost.reports.page import charts
+from pacboost.reports.page.charts import Markup, Section, tag, together
 from pacboost.reports.page.subject import TRAINED, Evidence, Numbers, Rows, Subject
 
 Doubles = NDArray[np.float64]
@@ -42,10 +32,8 @@ def calibration(subject: Subject, rows: Rows) -> Section | None:
         return None
     sure, right = rows.probabilities.ravel(), rows.labels.ravel() > 0
     if not rows.several:
-        sure, right = (
-            rows.probabilities.max(axis=1),
-            rows.probabilities.argmax(axis=1) == rows.labels,
-        )
+        sure = rows.probabilities.max(axis=1)
+        right = rows.probabilities.argmax(axis=1) == rows.labels
     parts = equal_parts(sure, right)
     if len(parts) < 2:
         return None
@@ -61,7 +49,7 @@ def calibration(subject: Subject, rows: Rows) -> Section | None:
         sentences.append(f"Overall the model is {way}.")
     if rows.has_training_rows:
         sentences.append(TRAINED)
-    return Section("calibration", "Can its confidence be trusted?", paragraphs(*sentences),
+    return Section("calibration", "Can its confidence be trusted?", sentences,
                    _figure(parts, rows.several))  # fmt: skip
 
 
@@ -91,7 +79,7 @@ def _figure(parts: list[Part], several: bool) -> Markup:
         f"{percent(last[0])}, {percent(last[1] / last[2])} are right"
     )
 
-    frame = Frame.of((low, 1), (low, 1))
+    frame = charts.Frame.of((low, 1), (low, 1))
     marks = [frame.line([low, 1], [low, 1], "diagonal")]
     for centre, hits, count in parts:
         limits = [clopper_pearson(hits, count, DELTA / 2),
@@ -103,15 +91,16 @@ def _figure(parts: list[Part], several: bool) -> Markup:
                         frame.axes("confidence", x_shares=True), line, marks)  # fmt: skip
     lines = [(percent(mean), percent(hits / count), f"{count:,}") for mean, hits, count in parts]
     names = ["mean confidence", "right", "labels" if several else "rows"]
-    return figure(
+    return charts.figure(
         drawing,
-        numbers("The numbers", table(names, lines, caption="Groups by confidence", words=())),
-        key=key([("one", "measured, with 95 % intervals"), ("bound", "perfect calibration")]),
+        charts.numbers_table(names, lines, "Groups by confidence", words=()),
+        key=charts.key(
+            [("one", "measured, with 95 % intervals"), ("bound", "perfect calibration")]
+        ),
     )
 
 
 MAX_POINTS = 500
-"""Maximum number of rows drawn, evenly spaced in the order of true values."""
 
 
 def predicted(subject: Subject, rows: Rows) -> Section | None:
@@ -128,7 +117,7 @@ def predicted(subject: Subject, rows: Rows) -> Section | None:
     explained = 1 - total(off**2) / spread if spread else 0.0
 
     ends = (low - room, high + room)
-    frame = Frame.of(ends, ends, height=340)
+    frame = charts.Frame.of(ends, ends, height=340)
     points = (frame.point(rows.labels[k], rows.predictions[k], "point", 3) for k in drawn)
     text = f"{drawn.size} rows; predictions on the diagonal are exact"
     drawing = frame.svg("Predicted against true", text, frame.axes("true", shares=False),
@@ -139,14 +128,14 @@ def predicted(subject: Subject, rows: Rows) -> Section | None:
         ("root mean squared error", f"{math.sqrt(mean(off**2)):.4g}"),
         ("explained (R²)", percent(explained) if explained > 0 else f"{explained:.3g}"),
     ]
-    details = numbers("The numbers", table(["measure", "value"], measures, caption="Errors"))
-    lead = paragraphs(
+    details = charts.numbers_table(["measure", "value"], measures, "Errors")
+    lead = [
         f"{rows.rows:,} rows; the closer to the diagonal, the better.",
         f"R² is {measures[3][1]}.",
         TRAINED if rows.has_training_rows else None,
-    )
+    ]
     return Section("predicted", "Predicted and true", lead,
-                   figure(drawing, details))  # fmt: skip
+                   charts.figure(drawing, details))  # fmt: skip
 
 
 BARS = 40
@@ -165,7 +154,7 @@ def margins(subject: Subject, rows: Rows) -> Section | None:
     reach = next((reach for reach in REACHES if 1.25 * widest <= reach), 1.0)
     shares = {stage: histogram(rows.margins[stage], reach) for stage in stages}
     last = rows.margins[stages[-1]]
-    lead = paragraphs(
+    lead = [
         "The margin of a row is 1 if all votes for it are right, and below 0 if the prediction is "
         "wrong.",
         f"Of {last.size:,} {'labels of rows' if rows.several else 'rows'} "
@@ -175,7 +164,7 @@ def margins(subject: Subject, rows: Rows) -> Section | None:
         if len(stages) > 1
         else None,
         TRAINED if rows.has_training_rows else None,
-    )
+    ]
     return Section(
         "margins", "Margins", lead, _margins_figure(rows.margins, shares, rows.stages, reach)
     )
@@ -204,7 +193,7 @@ def _margins_figure(
         for at in (0.0, 0.1, 0.5)
     )
 
-    frame = Frame.of((-reach, reach), (0, top), left=46)
+    frame = charts.Frame.of((-reach, reach), (0, top), left=46)
     edges = frame.x.at(np.linspace(-reach, reach, BARS + 1))
     drawing = frame.svg(
         "Distribution of margins", text, frame.axes("margin"),
@@ -226,35 +215,31 @@ def _margins_figure(
     names = [unit, "at or below 0", "10 % are below", "50 % are below"]
     rows = [[f"{s['stage']:,}", str(s["wrong"]), str(s["tenth"]), str(s["middle"])] for s in listed]
     data = Markup(json.dumps({"unit": unit, "stages": states}))
-    return figure(
+    marks = [("right", "right"), ("wrong", "wrong or tied")]
+    marks += [("final", "after the last round")] if len(states) > 1 else []
+    return charts.figure(
         drawing,
         _slider(states, unit) if len(states) > 1 else None,
         tag("script", data, type="application/json"),
-        tag("p", BEYOND if reach < 1 else "", class_="remark"),
-        numbers("The numbers", table(names, rows, caption="Margins after some rounds")),
-        key=key([("right", "right"), ("wrong", "wrong or tied"), ("final", "after the last round")]
-                if len(states) > 1 else [("right", "right"), ("wrong", "wrong or tied")]),
+        charts.remark(BEYOND if reach < 1 else ""),
+        charts.numbers_table(names, rows, "Margins after some rounds"),
+        key=charts.key(marks),
         class_="margins",
     )  # fmt: skip
 
 
-def _bars(frame: Frame, edges: Doubles, shares: Doubles) -> Markup:
+def _bars(frame: charts.Frame, edges: Doubles, shares: Doubles) -> Markup:
     base = frame.y.start
     tops = frame.y.at(shares)
     return together(
-        tag(
-            "rect",
-            x=float(edges[k] + 0.7),
-            width=float(edges[k + 1] - edges[k] - 1.4),
-            y=float(tops[k]),
-            height=float(base - tops[k]),
-            class_="bar wrong" if k < BARS // 2 else "bar right",
-        )
+        tag("rect", x=float(edges[k] + 0.7), width=float(edges[k + 1] - edges[k] - 1.4),
+            y=float(tops[k]), height=float(base - tops[k]),
+            class_="bar wrong" if k < BARS // 2 else "bar right")
         for k in range(BARS)
-    )
+    )  # fmt: skip
 
 
-def _outline(frame: Frame, edges: Doubles, shares: Doubles) -> Markup:
+def _outline(frame: charts.Frame, edges: Doubles, shares: Doubles) -> Markup:
     """Draw the last state as a line above the bars, to compare earlier ones."""
     tops = frame.y.at(shares)
     points = [f"M{edges[0]:.1f} {frame.y.start:g}"]

@@ -81,6 +81,19 @@ def numbers(summary: str, content: Markup) -> Markup:
     return tag("details", tag("summary", summary), content, class_="numbers")
 
 
+def numbers_table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, words: Sequence[int] = (0,)
+) -> Markup:
+    """Return the table of the numbers of a figure."""
+    return numbers("The numbers", table(head, rows, caption=caption, words=words))
+
+
+def remark(*notes: str) -> Markup | None:
+    """Return a line in small letters; None without notes."""
+    text = "; ".join(note for note in notes if note)
+    return tag("p", text, class_="remark") if text else None
+
+
 def terms(facts: Iterable[tuple[str, str]], **attributes: str) -> Markup:
     """Return a list of names and texts."""
     return tag("dl", (tag("div", tag("dt", n), tag("dd", v)) for n, v in facts), **attributes)
@@ -321,16 +334,10 @@ class Frame:
     ) -> Markup:
         """Return the drawing, with a title and a description for screen readers."""
         return tag(
-            "svg",
-            tag("title", title),
-            tag("desc", text),
-            *content,
-            viewBox=f"0 0 {self.width} {self.height}",
-            role="img",
-            aria_label=f"{title}. {text}",
-            class_=class_ or None,
-            **attributes,
-        )
+            "svg", tag("title", title), tag("desc", text), *content,
+            viewBox=f"0 0 {self.width} {self.height}", role="img", aria_label=f"{title}. {text}",
+            class_=class_ or None, **attributes,
+        )  # fmt: skip
 
 
 def figure(drawing: Markup, *below: Child, key: Child = None, **attributes: str) -> Markup:
@@ -378,7 +385,8 @@ class Section:
     name: str
     """The target of links, a single word."""
     title: str
-    lead: Child
+    lead: Sequence[Child]
+    """Paragraphs; those that are None or empty are left out."""
     body: Markup
 
     def markup(self, number: int) -> Markup:
@@ -387,17 +395,7 @@ class Section:
             "header",
             tag("p", f"{number:02}", class_="count", aria_hidden="true"),
             tag("h2", self.title, id=f"{self.name}-title"),
-            tag("div", self.lead, class_="lead"),
+            tag("div", (tag("p", text) for text in self.lead if text), class_="lead"),
         )
-        return tag(
-            "section",
-            head,
-            tag("div", self.body, class_="body"),
-            id=self.name,
-            aria_labelledby=f"{self.name}-title",
-        )
-
-
-def paragraphs(*texts: Child) -> Markup:
-    """Return each text as a paragraph."""
-    return Markup("".join(tag("p", text) for text in texts if text))
+        body = tag("div", self.body, class_="body")
+        return tag("section", head, body, id=self.name, aria_labelledby=f"{self.name}-title")

@@ -9,27 +9,13 @@ from numpy.typing import NDArray
 
 from pacboost.bounds.held_out import RankCounts, rank_counts
 from pacboost.numerics.percent import percent
-from pacboost.reports.page.charts import (
-    WIDTH,
-    Frame,
-    Markup,
-    Section,
-    figure,
-    key,
-    numbers,
-    paragraphs,
-    square,
-    table,
-    tag,
-    together,
-)
+from pacboost.reports.page import charts
+from pacboost.reports.page.charts import Markup, Section, tag, together
 from pacboost.reports.page.subject import TRAINED, Evidence, Rows, Subject
 
 MAX_SQUARES = 2500
-"""Maximum number of pairs of classes drawn, the most common ones."""
 SHADES = 9
 MAX_TICKS = 30
-"""Maximum number of classes with names at the axes of the picture."""
 MAX_LETTERS = 16
 """Maximum length of names at the axes; the tables have full names."""
 
@@ -54,8 +40,8 @@ def picture(names: tuple[str, ...], counts: Counts, worst: list[tuple[int, int, 
 
     ticks = [_short(name) for name in names] if size <= MAX_TICKS else []
     room = 26 + 7 * max(map(len, ticks), default=0)
-    frame = Frame.of((0, size), (0, size), height=WIDTH, left=room, bottom=room, right=2,
-                     top=2)  # fmt: skip
+    frame = charts.Frame.of((0, size), (0, size), height=charts.WIDTH, left=room,
+                            bottom=room, right=2, top=2)  # fmt: skip
     x, y, cell = frame.x.start, frame.y.end, (frame.x.end - frame.x.start) / size
     squares = [tag("rect", x=x, y=y, width=cell * size, height=cell * size, class_="edge")]
     for i, j in pairs:
@@ -66,7 +52,7 @@ def picture(names: tuple[str, ...], counts: Counts, worst: list[tuple[int, int, 
                 width=float(cell * 0.94), height=float(cell * 0.94),
                 class_=f"{kind} shade{shade(share)}")
         )  # fmt: skip
-    labels = [("predicted class →", f"translate({x:g} {WIDTH - 6})"),
+    labels = [("predicted class →", f"translate({x:g} {charts.WIDTH - 6})"),
               ("true class →", f"translate(13 {frame.y.start:g}) rotate(-90)")]  # fmt: skip
     axes = [tag("text", text, transform=place, class_="label") for text, place in labels]
     for k, name in enumerate(ticks):
@@ -77,9 +63,9 @@ def picture(names: tuple[str, ...], counts: Counts, worst: list[tuple[int, int, 
     drawing = frame.svg("Confusion matrix", f"{size} classes; squares on the diagonal are right",
                         squares, axes, class_="confusion")  # fmt: skip
     listed = [(names[a], names[b], f"{n:,}", percent(n / int(totals[a]))) for a, b, n in worst]
-    mistakes = table(["true class", "predicted class", "rows", "share of the class"], listed,
+    mistakes = charts.table(["true class", "predicted class", "rows", "share of the class"], listed,
                  caption="The most common mistakes", words=(0, 1))  # fmt: skip
-    return together(figure(drawing, key=_scale()), mistakes)
+    return together(charts.figure(drawing, key=_scale()), mistakes)
 
 
 def _scale() -> Markup:
@@ -97,7 +83,7 @@ def _scale() -> Markup:
     drawn = tag("svg", parts, viewBox=f"0 0 {60 + wide * SHADES} 46", class_="scale",
                 aria_hidden="true")  # fmt: skip
     text = "Shades show the share of the rows of the true class, up to:"
-    return tag("div", tag("p", text, class_="remark"), drawn, class_="shades")
+    return tag("div", charts.remark(text), drawn, class_="shades")
 
 
 def _short(name: str) -> str:
@@ -111,7 +97,6 @@ def _short(name: str) -> str:
 
 
 MAX_TABLE_CLASSES = 10
-"""Maximum number of classes of a table; a picture shows more."""
 MAX_MISTAKES_LISTED = 12
 
 
@@ -119,10 +104,10 @@ def confusion(subject: Subject, rows: Rows) -> Section | None:
     """Count rows by class and prediction: the rows of the report, or the held-out rows."""
     names, held_out = subject.classes, subject.held_out
     if isinstance(rows, Evidence) and rows.several:
-        lead = paragraphs(
+        lead = [
             "Each label separately. Recall: the share of rows with the label for which it is "
             "predicted. Precision: the share of rows with the prediction that have the label.",
-        )
+        ]
         return Section("confusion", "Label by label", lead, _labels(names, rows))
     if len(names) < 2:
         return None
@@ -150,11 +135,10 @@ def _section(names: tuple[str, ...], counts: Counts, note: str) -> Section:
         sentences.append(
             f"The most common mistake: {count:,} rows of “{names[of]}” predicted as “{names[to]}”."
         )
-    body = (
-        _matrix(names, counts) if len(names) <= MAX_TABLE_CLASSES else picture(names, counts, worst)
-    )
-    return Section("confusion", "Confusion matrix", paragraphs(*sentences),
-                   together(body, numbers("Class by class", _classes(names, counts))))  # fmt: skip
+    few = len(names) <= MAX_TABLE_CLASSES
+    body = _matrix(names, counts) if few else picture(names, counts, worst)
+    classes = charts.numbers("Class by class", _classes(names, counts))
+    return Section("confusion", "Confusion matrix", sentences, together(body, classes))
 
 
 def _matrix(names: tuple[str, ...], counts: Counts) -> Markup:
@@ -176,17 +160,11 @@ def _matrix(names: tuple[str, ...], counts: Counts) -> Markup:
 
 
 def _classes(names: tuple[str, ...], counts: Counts) -> Markup:
-    rows = [
-        (
-            names[k],
-            f"{int(counts[k].sum()):,}",
-            _rate(int(counts[k, k]), int(counts[k].sum())),
-            _rate(int(counts[k, k]), int(counts[:, k].sum())),
-        )
-        for k in range(len(names))
-    ]
+    right, of_class, predicted = np.diag(counts), counts.sum(axis=1), counts.sum(axis=0)
+    counted = zip(names, right.tolist(), of_class.tolist(), predicted.tolist(), strict=True)
+    rows = [(name, f"{n:,}", _rate(k, n), _rate(k, said)) for name, k, n, said in counted]
     head = ["class", "rows", "recall", "precision"]
-    return table(head, rows, caption="Class by class")
+    return charts.table(head, rows, caption="Class by class")
 
 
 def _labels(names: tuple[str, ...], rows: Evidence) -> Markup:
@@ -199,7 +177,7 @@ def _labels(names: tuple[str, ...], rows: Evidence) -> Markup:
              _rate(both, int(predicted.sum())))
         )  # fmt: skip
     head = ["label", "rows with it", "predicted", "recall", "precision"]
-    return table(head, lines, caption="Label by label")
+    return charts.table(head, lines, caption="Label by label")
 
 
 def _rate(part: int, total: int) -> str:
@@ -207,7 +185,6 @@ def _rate(part: int, total: int) -> str:
 
 
 MAX_CURVES = 5
-"""Maximum number of curves, those with the smallest areas under the ROC curve."""
 FALSE_RATES = (0.01, 0.05, 0.1, 0.2)
 """The table has the true positive rates at these false positive rates."""
 
@@ -219,9 +196,8 @@ def ranking(subject: Subject, rows: Rows) -> Section | None:
     note = ""
     if isinstance(rows, Evidence):
         ranks: Ranks = rank_counts(rows.labels, rows.probabilities, len(subject.classes))
-        source = (
-            f"The {rows.rows:,} rows given for this report are sorted by the score of the class."
-        )
+        source = f"The {rows.rows:,} rows given for this report"
+        source += " are sorted by the score of the class."
         note = TRAINED if rows.has_training_rows else ""
     elif rows is None and subject.held_out is not None:
         ranks = subject.held_out.ranks
@@ -237,7 +213,7 @@ def ranking(subject: Subject, rows: Rows) -> Section | None:
     chosen = sorted(sorted(names, key=lambda k: (ranks[k].auc, k))[:MAX_CURVES])
     only = chosen[0] if len(names) == 1 else None
     shown = f"The {len(chosen)} of {len(names)} classes with the smallest areas are drawn."
-    lead = paragraphs(
+    lead = [
         source,
         note,
         f"The area under the ROC curve of “{names[only]}” is {ranks[only].auc:.3f}: the chance "
@@ -246,8 +222,8 @@ def ranking(subject: Subject, rows: Rows) -> Section | None:
         else "The area under a ROC curve is the chance that a row of the class has a larger score "
         "than a row of another class.",
         shown if len(names) > len(chosen) else None,
-    )
-    legend = key([(f"c{place}", names[k]) for place, k in enumerate(chosen)])
+    ]
+    legend = charts.key([(f"c{place}", names[k]) for place, k in enumerate(chosen)])
     drawn = [ranks[k] for k in chosen]
     pair = tag("div", _roc(drawn), _precision(drawn), class_="pair")
     lines = [
@@ -257,22 +233,22 @@ def ranking(subject: Subject, rows: Rows) -> Section | None:
     ]  # fmt: skip
     rate_names = [f"found at {rate:.0%} false positives".replace("%", " %") for rate in FALSE_RATES]
     head = ["class", "rows", "area (ROC)", "average precision", *rate_names]
-    details = numbers("The numbers", table(head, lines, caption="Areas under the curves"))
+    details = charts.numbers_table(head, lines, "Areas under the curves")
     return Section("ranking", "How well the scores rank", lead, together(legend, pair, details))
 
 
 def _roc(ranks: list[RankCounts]) -> Markup:
-    def draw(frame: Frame) -> list[Markup]:
+    def draw(frame: charts.Frame) -> list[Markup]:
         lines = [frame.line(*rank.rates, f"curve c{place}") for place, rank in enumerate(ranks)]
         return [frame.line([0, 1], [0, 1], "diagonal"), *lines]
 
     areas = ", ".join(f"{rank.auc:.3f}" for rank in ranks)
-    return square("ROC curve", "true positive rate", "false positive rate",
+    return charts.square("ROC curve", "true positive rate", "false positive rate",
                   f"areas under the curves: {areas}; the diagonal is chance", draw)  # fmt: skip
 
 
 def _precision(ranks: list[RankCounts]) -> Markup:
-    def draw(frame: Frame) -> list[Markup]:
+    def draw(frame: charts.Frame) -> list[Markup]:
         share = ranks[0].share
         lines = [frame.line([0, 1], [share, share], "diagonal")] if len(ranks) == 1 else []
         for place, rank in enumerate(ranks):
@@ -283,4 +259,4 @@ def _precision(ranks: list[RankCounts]) -> Markup:
 
     areas = ", ".join(f"{rank.average_precision:.3f}" for rank in ranks)
     text = f"average precisions: {areas}"
-    return square("Precision and recall", "precision", "recall", text, draw)
+    return charts.square("Precision and recall", "precision", "recall", text, draw)

@@ -23,19 +23,9 @@ from pacboost.bounds.rounding import confidence
 from pacboost.models.model import Model, without_rounds
 from pacboost.numerics.percent import percent, percent_above, percent_digits
 from pacboost.numerics.same_bits import log, mean
+from pacboost.reports.page import charts
 from pacboost.reports.page.calibration import calibration, margins, predicted
-from pacboost.reports.page.charts import (
-    Frame,
-    Markup,
-    Section,
-    figure,
-    key,
-    paragraphs,
-    round_numbers,
-    table,
-    tag,
-    together,
-)
+from pacboost.reports.page.charts import Markup, Section, tag, together
 from pacboost.reports.page.confusion import confusion, ranking
 from pacboost.reports.page.promises import certificates, facts, promises, tiles
 from pacboost.reports.page.rules import hardest, rounds, rules
@@ -90,12 +80,15 @@ def page(
     """Return the page of a model as HTML."""
     claim = claim or sentence(subject, rows)
     title = title or subject.kind
-    parts = [part for make in SECTIONS if (part := make(subject, rows)) is not None]
-    return shell("report", title, claim, _hero(subject, rows, title, claim, tiles(subject)), parts)
+    hero = _hero(subject, rows, title, claim, tiles(subject))
+    return shell("report", title, claim, hero, [make(subject, rows) for make in SECTIONS])
 
 
-def shell(what: str, title: str, claim: Sentence, hero: Markup, sections: list[Section]) -> str:
-    """Return a page of a kind ``what``: head, hero, navigation and sections."""
+def shell(
+    what: str, title: str, claim: Sentence, hero: Markup, parts: Sequence[Section | None]
+) -> str:
+    """Return a page of a kind ``what``: head, hero, navigation and the sections there are."""
+    sections = [part for part in parts if part is not None]
     links = (tag("a", part.name.capitalize(), href=f"#{part.name}") for part in sections)
     bar = tag(
         "div",
@@ -143,19 +136,11 @@ def _hero(
     heading = tag("h1", claim.before, tag("strong", claim.strong), claim.after)
     warning = None
     if rows is not None and rows.has_training_rows:
-        warning = tag(
-            "p",
-            "Many of the rows given for this report are training rows. Their results are too "
-            "optimistic.",
-            class_="warning",
-        )
+        seen = "Many of the rows given for this report are training rows. "
+        warning = tag("p", f"{seen}Their results are too optimistic.", class_="warning")
+    note = tag("p", claim.note, class_="note") if claim.note else None
     return together(
-        tag("p", title, class_="tag"),
-        heading,
-        tag("p", claim.note, class_="note") if claim.note else None,
-        warning,
-        line(subject, rows),
-        facts,
+        tag("p", title, class_="tag"), heading, note, warning, line(subject, rows), facts
     )
 
 
@@ -183,13 +168,13 @@ class Sentence:
 
 def sentence(subject: Subject, rows: Rows = None) -> Sentence:
     """Return the strongest proved claim, or say that there is none and why."""
-    if not subject.classes and subject.coverage is None:
+    if not subject.classes and subject.model.coverage is None:
         return _of_numbers(rows)
     best = next((c for c in subject.certificates if c.delta > 0), None)
     if best is None and subject.beside is not None:
         return Sentence(*wording.sentence(subject.beside))
     if best is None:
-        return Sentence(*uncertified(subject.ledger), ".")
+        return Sentence(*uncertified(subject.model.ledger), ".")
     claim, note = estimates.in_full(best, subject.held_out, subject.classes)
     return Sentence(*claim, note)
 
@@ -233,20 +218,20 @@ def line(subject: Subject, rows: Rows) -> Markup | None:
         marks.append(("naive", held_out.baseline, percent(held_out.baseline), text))
     if not marks:
         return None
-    high = round_numbers(0, 1.15 * max(m[1] for m in marks) or 0.01, 6)
+    high = charts.round_numbers(0, 1.15 * max(m[1] for m in marks) or 0.01, 6)
     top = high[-1] + (high[1] - high[0] if len(high) > 1 else high[-1])
 
-    frame = Frame.of((0, min(1.0, top)), (0, 1), height=66, left=8, bottom=24, top=8)
+    frame = charts.Frame.of((0, min(1.0, top)), (0, 1), height=66, left=8, bottom=24, top=8)
     drawing = frame.svg("Errors on one line", "; ".join(f"{m[3]}: {m[2]}" for m in marks),
                         _track(frame, marks), class_="gauge")  # fmt: skip
     words = (
         tag("li", tag("i", class_=f"mark {kind}"), tag("b", number), " ", text)
         for kind, _, number, text in marks
     )
-    return figure(drawing, tag("ul", words, class_="marks"), class_="line")
+    return charts.figure(drawing, tag("ul", words, class_="marks"), class_="line")
 
 
-def _track(frame: Frame, marks: list[tuple[str, float, str, str]]) -> Markup:
+def _track(frame: charts.Frame, marks: list[tuple[str, float, str, str]]) -> Markup:
     """Draw the line with ticks, the proved range, and all marks."""
     middle, x = 22.0, frame.x
     ends = [("track", x.end)]
@@ -277,15 +262,13 @@ def answers_page(
 ) -> str:
     """Return the page of answers as HTML: certificates and confusion."""
     model = SimpleNamespace(label_names=names, coverage=None, ledger=without_rounds(""))
-    every = [
-        c for entry in certified for c in ([entry] if isinstance(entry, Certificate) else entry)
-    ]
-    first = tuple(
-        entry for entry in certified if entry in every and entry.of_what == wording.NEW_EXAMPLES
-    )
+    families = [(one,) if isinstance(one, Certificate) else tuple(one) for one in certified]
+    every = [certificate for family in families for certificate in family]
+    alone = [one for one in certified if isinstance(one, Certificate)]
+    first = tuple(one for one in alone if one.of_what == wording.NEW_EXAMPLES)[:1]
     subject = Subject(
-        cast(Model, model), "Answers", first[:1], "", np.empty(0), held_out=held_out,
-        certified=tuple(entry for entry in certified if entry not in first[:1]),
+        cast(Model, model), "Answers", first, "", np.empty(0), held_out=held_out,
+        certified=tuple(entry for entry in certified if entry not in first),
     )  # fmt: skip
     claim, note = estimates.in_full(every[0], held_out, list(names))
     heading, title = Sentence(*claim, note), title or "Answers"
@@ -293,8 +276,7 @@ def answers_page(
         promises(subject, None), certificates(replace(subject, certificates=tuple(every)), None),
         confusion(subject, None), ranking(subject, None),
     ]  # fmt: skip
-    hero = _hero(subject, None, title, heading)
-    return shell("report", title, heading, hero, [part for part in parts if part is not None])
+    return shell("report", title, heading, _hero(subject, None, title, heading), parts)
 
 
 LOG_10 = math.log(10)
@@ -309,7 +291,6 @@ class Watched:
     alarms: Sequence[str]
     """The sentences that report an alarm, without the word ALARM."""
     error: float
-    """The certified error."""
     delta: float
     run_length: int
     mistakes: Mapping[str, Sequence[float]]
@@ -328,14 +309,10 @@ def watch_page(watched: Watched, title: str | None = None) -> str:
         first = watched.alarms[0]
         claim = Sentence("", "ALARM", f": {first[:1].lower()}{first[1:]}")
     others = tag("ul", (tag("li", text) for text in watched.sentences), class_="marks")
-    hero = together(
-        tag("p", title, class_="tag"),
-        tag("h1", tag("strong", claim.strong), claim.after),
-        others,
-    )
+    heading = tag("h1", tag("strong", claim.strong), claim.after)
+    hero = together(tag("p", title, class_="tag"), heading, others)
     parts = [_mistakes(watched), _bets(watched), _drift(watched)]
-    sections = [part for part in parts if part is not None]
-    return shell("watch", title, claim, hero, sections)
+    return shell("watch", title, claim, hero, parts)
 
 
 def _mistakes(watched: Watched) -> Section | None:
@@ -345,7 +322,7 @@ def _mistakes(watched: Watched) -> Section | None:
         return None
     top = min(1.0, max(3 * watched.error, 1.2 * float(curves["error"].max())))
 
-    frame = Frame.of((0, float(rows[-1])), (0, top), height=240)
+    frame = charts.Frame.of((0, float(rows[-1])), (0, top), height=240)
     drawing = frame.svg(
         "The mean error so far",
         "the error with its interval, and the certified error as a dashed line",
@@ -354,12 +331,14 @@ def _mistakes(watched: Watched) -> Section | None:
         frame.line(rows, curves["error"], "curve"),
         frame.line([0, rows[-1]], [watched.error, watched.error], "curve bound"),
     )
-    legend = key([("", "mean error so far, with its interval"), ("bound", "certified: at most")])
-    lead = paragraphs(
+    legend = charts.key(
+        [("", "mean error so far, with its interval"), ("bound", "certified: at most")]
+    )
+    lead = [
         "With confidence, the mean error of all rows so far lies in the band at every moment at "
         "once, for every kind of change."
-    )
-    return Section("error", "The error", lead, figure(drawing, key=legend))
+    ]
+    return Section("error", "The error", lead, charts.figure(drawing, key=legend))
 
 
 def _bets(watched: Watched) -> Section | None:
@@ -368,13 +347,13 @@ def _bets(watched: Watched) -> Section | None:
         return None
     capital = np.array(watched.mistakes["log_capital"]) / LOG_10
     detector = log(np.maximum(np.array(watched.mistakes["detector"]), 1e-3)) / LOG_10
-    lead = paragraphs(
+    lead = [
         "Capital is bet against the certificate; while that holds, the capital ever reaches the "
         f"dashed line with probability {watched.delta:g} at most.",
         "The detector uses recent rows. While the error stays within the certified one, "
         f"it reaches its dashed line after {watched.run_length:,} rows on average, or later, and "
         "then begins again.",
-    )
+    ]
     body = together(
         tag("h3", "Capital against the certificate"),
         _log_curve(rows, capital, -math.log10(watched.delta), "labelled rows →"),
@@ -388,14 +367,14 @@ def _drift(watched: Watched) -> Section | None:
     if watched.drift is None or len(watched.drift) < 2:
         return None
     rows, capital = np.array(watched.drift, dtype=np.float64).reshape(-1, 2).T
-    lead = paragraphs(
+    lead = [
         "Boosted rules that separate new rows from old ones bet on the next row. If both have the "
         "same distribution, the capital ever reaches the dashed line with probability "
         f"{watched.delta:g} at most."
-    )
+    ]
     drawn = _log_curve(rows, capital / LOG_10, -math.log10(watched.delta), "rows →")
     shares = [(name, percent(share)) for name, share in list(watched.columns.items())[:10]]
-    named = table(["column", "share of the gains of the bets"], shares,
+    named = charts.table(["column", "share of the gains of the bets"], shares,
                   caption="Columns that differ") if shares else None  # fmt: skip
     rules = tag("ul", (tag("li", rule) for rule in watched.rules), class_="quiet")
     return Section("drift", "Do new rows look like old ones?", lead, together(drawn, named, rules))
@@ -405,7 +384,7 @@ def _log_curve(rows: Doubles, values: Doubles, goal: float, across: str) -> Mark
     low = float(max(-6.0, min(values.min(), 0.0)))
     high = float(max(goal, min(values.max(), 12.0))) + 0.4
 
-    frame = Frame.of((0, float(rows[-1])), (low, high), height=240, top=26)
+    frame = charts.Frame.of((0, float(rows[-1])), (low, high), height=240, top=26)
     drawing = frame.svg(
         "Capital", f"it ends at 10 to the power {values[-1]:.2g}; {goal:.2g} is the goal",
         frame.axes(across, shares=False),
@@ -413,4 +392,4 @@ def _log_curve(rows: Doubles, values: Doubles, goal: float, across: str) -> Mark
         frame.line(rows, values, "curve"),
         frame.line([0, rows[-1]], [goal, goal], "curve bound"),
     )  # fmt: skip
-    return figure(drawing)
+    return charts.figure(drawing)

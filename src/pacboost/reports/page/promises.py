@@ -20,24 +20,11 @@ from pacboost.models.file.parts import own_version
 from pacboost.numerics.percent import percent_above
 from pacboost.numerics.same_bits import mean
 from pacboost.reports.page import charts
-from pacboost.reports.page.charts import (
-    Frame,
-    Markup,
-    Section,
-    key,
-    numbers,
-    paragraphs,
-    square,
-    table,
-    tag,
-    terms,
-    together,
-)  # fmt: skip
+from pacboost.reports.page.charts import Markup, Section, tag, together
 from pacboost.reports.page.subject import Rows, Subject, mixed
 from pacboost.reports.text import listed
 
 TABLE_ROWS = 20
-"""Number of thresholds in the table of numbers."""
 HEADS = ("recall", "recall_at_least", "false_positive_rate", "false_positive_rate_at_most")
 
 
@@ -51,7 +38,7 @@ def threshold_curves(decision: ThresholdDecision | None) -> Markup | None:
     called = (recall * n + alarms * m) / (n + m)
     here = int(np.argmin(np.abs(curves["threshold"] - decision.threshold)))
 
-    def by_called(frame: Frame) -> list[Markup]:
+    def by_called(frame: charts.Frame) -> list[Markup]:
         return [
             frame.area(called, recall_least, recall),
             frame.area(called, alarms, alarms_most, "area two"),
@@ -60,7 +47,7 @@ def threshold_curves(decision: ThresholdDecision | None) -> Markup | None:
             frame.upright(float(called[here])),
         ]
 
-    def by_alarms(frame: Frame) -> list[Markup]:
+    def by_alarms(frame: charts.Frame) -> list[Markup]:
         order = np.lexsort((recall_least, alarms_most))
         upper, lower = alarms_most[order], np.maximum.accumulate(recall_least[order])
         return [
@@ -72,14 +59,14 @@ def threshold_curves(decision: ThresholdDecision | None) -> Markup | None:
 
     pair = tag(
         "div",
-        square("By the share that is called positive", "share", "rows called positive",
+        charts.square("By the share that is called positive", "share", "rows called positive",
                "recall lies in the upper band and the false positive rate in the lower one, or "
                "better", by_called),
-        square("Recall against false alarms", "recall", "false positive rate",
+        charts.square("Recall against false alarms", "recall", "false positive rate",
                "the shaded region is reached by some threshold, with confidence", by_alarms),
         class_="pair",
     )  # fmt: skip
-    legend = key([("", "recall, seen"), ("two", "false alarms, seen"),
+    legend = charts.key([("", "recall, seen"), ("two", "false alarms, seen"),
                   ("right", "guaranteed, for all thresholds at once"),
                   ("final", "the threshold")])  # fmt: skip
     rows = [
@@ -87,7 +74,7 @@ def threshold_curves(decision: ThresholdDecision | None) -> Markup | None:
         for k in range(0, len(called), max(1, len(called) // TABLE_ROWS))
     ]
     head = ["threshold", *(name.replace("_", " ") for name in HEADS)]
-    details = numbers("The numbers", table(head, rows, caption="Seen and guaranteed by threshold"))
+    details = charts.numbers_table(head, rows, "Seen and guaranteed by threshold")
     return together(tag("h3", "The threshold and its neighbours"), legend, pair, details)
 
 
@@ -99,7 +86,7 @@ def answered_curve(answering: Answering | None) -> Markup | None:
     measured = np.array([point.mistakes / max(1, point.answered) for point in answering.points])
     certified, here = np.array(answering.errors), answering.chosen
     top = float(min(1.0, 1.2 * max(certified[here], measured.max(), np.median(certified)))) or 0.01
-    frame = Frame.of((0, 1), (0, top), top=26)
+    frame = charts.Frame.of((0, 1), (0, top), top=26)
     drawing = frame.svg(
         "Error among the answered",
         "seen and certified",
@@ -110,7 +97,7 @@ def answered_curve(answering: Answering | None) -> Markup | None:
         frame.upright(float(share[here])),
         tag("text", "error among the answered ↑", x=2, y=12, class_="label"),
     )
-    legend = key([("", "seen"), ("bound", "certified: at most"), ("final", "chosen")])
+    legend = charts.key([("", "seen"), ("bound", "certified: at most"), ("final", "chosen")])
     title = tag("h3", "Answering less, and being right more often")
     return together(title, charts.figure(drawing, key=legend))
 
@@ -121,22 +108,18 @@ HEAD = ["what you may count on", "certified", "rows", "confidence"]
 def promises(subject: Subject, rows: Rows) -> Section | None:
     """List every claim about new examples, and draw the guarantees of a threshold."""
     parts = [part for part in _parts(subject) if part[1]]
-    only = [certificate for _, certificates, _ in parts for certificate in certificates]
-    if not parts or [certificate.of_what for certificate in only] == [wording.NEW_EXAMPLES]:
+    measures = [one.of_what for _, certificates, _ in parts for one in certificates]
+    if not parts or measures == [wording.NEW_EXAMPLES]:
         return None  # the sentence at the top says it
-    lead = paragraphs(
+    lead = [
         "Every number here is proved for new examples like those it was counted on, with the "
         "confidence in the last column. “Rows” is the number of rows that were counted.",
         "Claims in one table share their confidence: they hold together. Different tables are "
         "different claims.",
-    )
+    ]
     tables = [_table(title, certificates, note) for title, certificates, note in parts]
-    return Section(
-        "promises",
-        "What you may count on",
-        lead,
-        together(tables, threshold_curves(subject.decision), answered_curve(subject.answering)),
-    )
+    curves = threshold_curves(subject.decision), answered_curve(subject.answering)
+    return Section("promises", "What you may count on", lead, together(tables, *curves))
 
 
 Part = tuple[str, Sequence[Certificate], str]
@@ -144,7 +127,7 @@ Part = tuple[str, Sequence[Certificate], str]
 
 def _parts(subject: Subject) -> Iterator[Part]:
     """Yield titles, certificates that hold together, and notes."""
-    decision, answering, covers = subject.decision, subject.answering, subject.coverage
+    decision, answering, covers = subject.decision, subject.answering, subject.model.coverage
     if decision is not None:
         at = f"At the threshold {decision.threshold:.4g} for class “{decision.positive}”"
         yield at, [decision.certificate], "This is what the threshold was chosen for."
@@ -168,28 +151,19 @@ def _parts(subject: Subject) -> Iterator[Part]:
 
 def _worst(family: Family) -> str:
     """Name the worst group, if there are groups of one measure."""
-    groups = [certificate for certificate in family if "group" in certificate.details]
-    if (
-        not groups
-        or len({(certificate.of_what, certificate.details.get("class")) for certificate in family})
-        > 1
-    ):
+    measures = {(one.of_what, one.details.get("class")) for one in family}
+    if len(measures) > 1 or not any("group" in one.details for one in family):
         return ""
     return f"Worst group: {family.worst_group}. {family.worst.claim}"
 
 
 def _table(title: str, certificates: Sequence[Certificate], note: str) -> Markup:
     rows = [
-        (
-            certificate.claim,
-            number(certificate),
-            f"{certificate.size:,}",
-            f"{confidence(certificate.delta)}",
-        )
-        for certificate in certificates
+        (one.claim, number(one), f"{one.size:,}", f"{confidence(one.delta)}")
+        for one in certificates
     ]
-    claims = table(HEAD, rows, caption=title, class_="promises")
-    return tag("div", claims, tag("p", note, class_="remark") if note else None)
+    claims = charts.table(HEAD, rows, caption=title, class_="promises")
+    return tag("div", claims, charts.remark(note))
 
 
 def number(certificate: Certificate) -> str:
@@ -219,22 +193,18 @@ def certificates(subject: Subject, rows: Rows) -> Section | None:
         return None
     decision = subject.decision
     chosen = () if decision is None else (decision.certificate, *decision.others)
-    if not chosen and not any(certificate.delta > 0 for certificate in subject.certificates):
+    if not chosen and not any(one.delta > 0 for one in subject.certificates):
         chosen = () if subject.beside is None else (subject.beside,)
     claims = (*chosen, *subject.certificates)
     about_new = any(certificate.delta > 0 for certificate in claims)
-    cards = [
-        _card(certificate)
-        if certificate.delta > 0
-        else numbers("The bound on the training error", _card(certificate))
-        for certificate in claims
-    ]
+    folded = "The bound on the training error"
+    cards = [_card(one) if one.delta > 0 else charts.numbers(folded, _card(one)) for one in claims]
     if not about_new:
         cards.insert(0, _without(subject))
     else:
         does_not = tag("ul", (tag("li", text) for text in DOES_NOT_SAY))
         cards.append(tag("div", tag("h3", "What it does not say"), does_not, class_="aside"))
-    lead = paragraphs(
+    lead = [
         "Every bound, and what it rests on. All numbers are given, so it can be "
         "recomputed without the data.",
         together(
@@ -243,7 +213,7 @@ def certificates(subject: Subject, rows: Rows) -> Section | None:
             tag("code", "pacboost.verify"),
             " from a certificate.",
         ),
-    )
+    ]
     return Section("certificates", "What is proved", lead, together(cards, _margins(subject)))
 
 
@@ -251,11 +221,8 @@ def _card(certificate: Certificate) -> Markup:
     value = "vacuous" if certificate.vacuous else _value(certificate)
     end = "at least" if wording.is_lower(certificate) else "at most"
     unit = "groups" if certificate.of_what == wording.NEW_GROUPS else "rows"
-    sure = (
-        f"with {confidence(certificate.delta)} confidence"
-        if certificate.delta
-        else "with certainty"
-    )
+    delta = certificate.delta
+    sure = f"with {confidence(delta)} confidence" if delta else "with certainty"
     assumed = [tag("li", text) for text in certificate.assumptions] or [tag("li", "Nothing.")]
     facts = [
         ("Theorem", certificate.theorem),
@@ -268,13 +235,13 @@ def _card(certificate: Certificate) -> Markup:
         (name, f"{value:.6g}" if isinstance(value, float) else f"{value}")
         for name, value in sorted(certificate.inputs.items())
     ]
-    all_numbers = table(["quantity", "value"], [*inputs, ("bound", f"{certificate.value:.10g}")],
-                        caption="All inputs of the bound")  # fmt: skip
-    grounds = together(tag("h4", "It assumes"), tag("ul", assumed), terms(facts))
+    inputs.append(("bound", f"{certificate.value:.10g}"))
+    all_numbers = charts.table(["quantity", "value"], inputs, caption="All inputs of the bound")
+    grounds = together(tag("h4", "It assumes"), tag("ul", assumed), charts.terms(facts))
     if certificate.delta == 0:  # it is about training rows only, so the details are folded away
-        grounds = numbers("What it rests on", together(grounds, all_numbers))
+        grounds = charts.numbers("What it rests on", together(grounds, all_numbers))
     else:
-        grounds = together(grounds, numbers("The numbers behind it", all_numbers))
+        grounds = together(grounds, charts.numbers("The numbers behind it", all_numbers))
     return tag(
         "article",
         tag(
@@ -299,11 +266,8 @@ def _after(certificate: Certificate) -> str:
 
 
 def _without(subject: Subject) -> Markup:
-    reason = (
-        subject.refusal
-        if not subject.certificates and subject.refusal
-        else ("no rows were held out")
-    )
+    refusal = "" if subject.certificates else subject.refusal
+    reason = refusal or "no rows were held out"
     way = together(
         "Fit with ", tag("code", 'certify="holdout"'), ", or pass rows that the model was not "
         "trained on to ", tag("code", "pacboost.certify(model, X, y)"), "."
@@ -319,18 +283,16 @@ def _without(subject: Subject) -> Markup:
 
 def _margins(subject: Subject) -> Markup | None:
     """Return what the theorem says about margins, if it applies."""
-    if not len(subject.ledger):
+    if not len(subject.model.ledger):
         return None
     try:
-        shares = margin_distribution(subject.ledger)
+        shares = margin_distribution(subject.model.ledger)
     except NotCertified:
         return None
-    lines = [
-        (f"{theta:g}", "vacuous" if share >= 1 else percent_above(share)) for theta, share in shares
-    ]
-    margins = table(["margin at most", "on at most this share of training rows"], lines,
+    lines = [(f"{t:g}", "vacuous" if share >= 1 else percent_above(share)) for t, share in shares]
+    margins = charts.table(["margin at most", "on at most this share of training rows"], lines,
                  caption="Margins of training rows, by the theorem")  # fmt: skip
-    return numbers("What the theorem says about margins", margins)
+    return charts.numbers("What the theorem says about margins", margins)
 
 
 MAX_NAMES = 24
@@ -340,13 +302,13 @@ Fact = tuple[str, str]
 
 def tiles(subject: Subject) -> Markup:
     """Return the most important numbers."""
-    ledger, facts = subject.ledger, list[Fact]()
+    ledger, facts = subject.model.ledger, list[Fact]()
     if ledger.rows:
         facts.append((f"{ledger.rows:,}", "rows drawn" if ledger.refills else "training rows"))
     columns = "columns"
-    if subject.text:
+    if subject.model.text is not None:
         columns = "words and conditions" if mixed(subject.model) else "words and n-grams"
-    facts.append((f"{len(subject.names):,}", columns))
+    facts.append((f"{len(subject.model.column_names):,}", columns))
     if subject.classes:
         labels = "labels" if ledger.several_labels or subject.model.labels else "classes"
         facts.append((f"{len(subject.classes):,}", labels))
@@ -363,15 +325,15 @@ def facts(subject: Subject, rows: Rows) -> Section:
         note = "; many of them are training rows" if rows.has_training_rows else ""
         listed_facts.append(("Rows given for this report", f"{rows.rows:,}{note}"))
     listed_facts.append(("Written by", f"pacboost {own_version()}"))
-    lead = paragraphs(
+    lead = [
         "The data and the settings. The fingerprint identifies the trees of a forest, or the "
         "record of the rounds: equal runs have equal fingerprints."
-    )
-    return Section("facts", "Data and run", lead, terms(listed_facts, class_="facts"))
+    ]
+    return Section("facts", "Data and run", lead, charts.terms(listed_facts, class_="facts"))
 
 
 def _run(subject: Subject) -> list[Fact]:
-    ledger, facts = subject.ledger, []
+    ledger, facts = subject.model.ledger, []
     if ledger.rounds:
         edges = np.array([entry.edge for entry in ledger.rounds])
         facts.append(("Rounds", f"{len(ledger):,}"))
@@ -398,8 +360,8 @@ def _data(subject: Subject) -> list[Fact]:
     facts = []
     if subject.classes:
         facts.append(("Classes", listed(subject.classes, MAX_NAMES)))
-    if not subject.text:
-        facts.append(("Columns", listed(subject.names, MAX_NAMES)))
+    if subject.model.text is None:
+        facts.append(("Columns", listed(subject.model.column_names, MAX_NAMES)))
     model = subject.model
     if model.text is not None:
         options = ", ".join(f"{key} {value}" for key, value in model.text.parameters().items()

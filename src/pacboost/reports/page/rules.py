@@ -17,27 +17,13 @@ from pacboost.ledgers.ledger import HardRow, Ledger
 from pacboost.models.explain import explanation
 from pacboost.models.model import Model
 from pacboost.numerics.percent import percent
-from pacboost.reports.page.charts import (
-    Frame,
-    Markup,
-    Section,
-    figure,
-    key,
-    meter,
-    numbers,
-    paragraphs,
-    ranked_bars,
-    table,
-    tag,
-    terms,
-    together,
-)
+from pacboost.reports.page import charts
+from pacboost.reports.page.charts import Markup, Section, tag, together
 from pacboost.reports.page.subject import TRAINED, Numbers, Rows, Shown, Subject, mixed
 
 Doubles = NDArray[np.float64]
 
 MAX_POINTS = 240
-"""Maximum number of rounds drawn, mostly early ones."""
 MAX_TABLE_ROWS = 24
 LOG_FROM_RATIO = 30  # ratio of the largest to the smallest value
 MAX_BOUND_RATIO = 2.0
@@ -55,7 +41,7 @@ class Line:
 
 def rounds(subject: Subject, rows: Rows) -> Section | None:
     """Draw the record of the rounds; return None if there is none."""
-    ledger = subject.ledger
+    ledger = subject.model.ledger
     if not (len(ledger) > 1 or ledger.refills):
         return None
     if ledger.refills:
@@ -69,47 +55,41 @@ def rounds(subject: Subject, rows: Rows) -> Section | None:
         lines.append(Line("bound of the theorem", "bound", np.array(columns["bound"])))
     watched = np.array(columns["validation"], dtype=np.float64)
     if (loss or (ledger.metric or "error") == "error") and not np.isnan(watched).all():
-        lines.append(
-            Line("on validation rows" if loss else f"{what} on validation rows", "two", watched)
-        )
+        name = "on validation rows" if loss else f"{what} on validation rows"
+        lines.append(Line(name, "two", watched))
     body = curves(lines, numbers_, "round", f"{what.capitalize()} by round", shares=not loss)
     if loss:
-        lead = paragraphs("The mean loss after every round.")
+        lead = ["The mean loss after every round."]
         return Section("rounds", "Round by round", lead, body)
     if ledger.metric not in ("", "error") and not np.isnan(watched).all():
         name = ledger.metric.replace("_", " ")
-        metric_lines = [Line(f"{name} on validation rows", "two", watched)]
-        body = together(
-            body, curves(metric_lines, numbers_, "round", f"{name} by round", shares=False)
-        )
+        metric = [Line(f"{name} on validation rows", "two", watched)]
+        other = curves(metric, numbers_, "round", f"{name} by round", shares=False)
+        body = together(body, other)
     last = ledger.rounds[-1]
-    lead = paragraphs(
+    lead = [
         f"After {len(ledger):,} rounds the vote is wrong on {percent(last.training_error)} of the "
         "training rows.",
         "The bound is the product of the normalisers of all rounds; the error is never above it."
         if len(lines) > 1
         else None,
         f"Why it stopped: {ledger.stopped}." if ledger.stopped else None,
-    )
+    ]
     return Section("rounds", "Round by round", lead, body)
 
 
 def _refills(ledger: Ledger) -> Section:
     """Draw the errors on rows before training on them, against the number of draws."""
     draws = np.cumsum([refill.draws for refill in ledger.refills]).astype(np.float64)
-    error = np.array([refill.error for refill in ledger.refills])
-    upper = np.array([refill.error_upper for refill in ledger.refills])
-    acceptance = np.array([refill.acceptance for refill in ledger.refills])
-    lines = [
-        Line("error on new rows", "one", error),
-        Line("upper bound", "bound", upper),
-        Line("share of rows kept", "two", acceptance),
-    ]
-    lead = paragraphs(
+    columns = [(r.error, r.error_upper, r.acceptance) for r in ledger.refills]
+    error, upper, acceptance = np.array(columns, dtype=np.float64).T
+    lines = [Line("error on new rows", "one", error), Line("upper bound", "bound", upper)]
+    lines.append(Line("share of rows kept", "two", acceptance))
+    lead = [
         f"{int(draws[-1]):,} rows were drawn and scored by the vote at that time; the hard ones "
         "were kept for training.",
         f"Why it stopped: {ledger.stopped}." if ledger.stopped else None,
-    )
+    ]
     body = curves(lines, draws, "rows drawn", "Error while rows are drawn")
     return Section("rounds", "Draw by draw", lead, body)
 
@@ -137,23 +117,16 @@ def curves(
     zeros += " Where a line is missing, the bound is above the picture." if beyond else ""
     text = "; ".join(f"{line.name} ends at {_format(line.values[-1], shares)}" for line in drawn)
 
-    frame = Frame.of(ends, (low, high), log=log)
-    paths = [
-        frame.line(
-            at,
-            np.where(line.values > limit, np.nan, np.maximum(line.values, low)),
-            f"curve {line.kind}",
-        )
-        for line in drawn
-    ]
+    frame = charts.Frame.of(ends, (low, high), log=log)
+    heights = [np.where(x.values > limit, np.nan, np.maximum(x.values, low)) for x in drawn]
+    paths = [frame.line(at, y, f"curve {x.kind}") for x, y in zip(drawn, heights, strict=True)]
     places = json.dumps([round(float(x), 1) for x in frame.x.at(at)])
     axes = frame.axes(x_label, shares=shares, integers=True)
     reader = frame.upright(ends[0], "reader")
     drawing = frame.svg(title, text + zeros, axes, paths, reader, data_places=places)
-    lines_shown = chosen(at.size, MAX_TABLE_ROWS)
     rows = [
         [f"{int(at[k]):,}", *(_format(line.values[k], shares) for line in drawn)]
-        for k in lines_shown
+        for k in chosen(at.size, MAX_TABLE_ROWS)
     ]
     names = [line.name for line in drawn]
     data = {
@@ -164,13 +137,13 @@ def curves(
     }
     # so that no text can close the script element
     text_of_data = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
-    return figure(
+    return charts.figure(
         drawing,
         tag("script", Markup(text_of_data), type="application/json"),
-        tag("p", zeros.strip(), class_="remark") if zeros else None,
-        numbers("The numbers", table([x_label, *names], rows, caption=title)),
+        charts.remark(zeros.strip()),
+        charts.numbers_table([x_label, *names], rows, title),
         key=together(
-            key([(line.kind, line.name) for line in drawn]), tag("output", class_="reading")
+            charts.key([(line.kind, line.name) for line in drawn]), tag("output", class_="reading")
         ),
         class_="curves",
     )
@@ -206,7 +179,7 @@ MAX_NODES = 63
 def rules(subject: Subject, rows: Rows) -> Section | None:
     """Show the columns or words, and the rules, of the model."""
     model = subject.model
-    if subject.text:
+    if subject.model.text is not None:
         return _words(model, subject.classes)
     parts = [_importances(subject)]
     if not model.forest and len(model.vote):
@@ -214,10 +187,12 @@ def rules(subject: Subject, rows: Rows) -> Section | None:
     if not any(parts):
         return None
     asked = int((subject.importances > 0).sum())
-    lead = paragraphs(
-        f"The model uses {asked:,} of {len(subject.names):,} columns." if asked else None,
+    lead = [
+        f"The model uses {asked:,} of {len(subject.model.column_names):,} columns."
+        if asked
+        else None,
         "Bars show the importance of each column." if asked else None,
-    )
+    ]
     return Section("rules", "What the model uses", lead, together(*parts))
 
 
@@ -227,12 +202,11 @@ def _importances(subject: Subject) -> Markup | None:
     order = order[shares[order] > 0]
     if not order.size:
         return None
-    lines = [
-        (subject.names[j], float(shares[j]), percent(float(shares[j]))) for j in order.tolist()
-    ]
+    best = [(subject.model.column_names[j], float(shares[j])) for j in order.tolist()]
+    lines = [(name, share, percent(share)) for name, share in best]
     rest = int((shares > 0).sum()) - order.size
-    note = tag("p", f"{rest:,} more columns are less important.", class_="remark") if rest else None
-    return together(ranked_bars(lines, "Columns by importance"), note)
+    note = charts.remark(f"{rest:,} more columns are less important." if rest else "")
+    return together(charts.ranked_bars(lines, "Columns by importance"), note)
 
 
 def _strongest(model: Model) -> Markup | None:
@@ -245,17 +219,12 @@ def _strongest(model: Model) -> Markup | None:
             return None
         votes[rule] = votes.get(rule, 0.0) + vote
         often[rule] += 1
-    best = sorted(votes, key=lambda rule: -abs(votes[rule]))[:MAX_RULES]
-    lines = [
-        (
-            rule.words(names),
-            abs(votes[rule]),
-            f"{votes[rule]:.3f}" + (f" ×{often[rule]}" if often[rule] > 1 else ""),
-        )
-        for rule in best
-    ]
+    lines = []
+    for rule in sorted(votes, key=lambda rule: -abs(votes[rule]))[:MAX_RULES]:
+        times = f" ×{often[rule]}" if often[rule] > 1 else ""
+        lines.append((rule.words(names), abs(votes[rule]), f"{votes[rule]:.3f}{times}"))
     caption = f"The strongest of {len(votes):,} rules, with their votes"
-    return ranked_bars(lines, caption, "bars rules")
+    return charts.ranked_bars(lines, caption, "bars rules")
 
 
 def _first_tree(model: Model) -> Markup | None:
@@ -265,7 +234,7 @@ def _first_tree(model: Model) -> Markup | None:
     if tree is None or tree.feature.size == 1 or tree.feature.size > MAX_NODES:
         return None
     drawn = tag("ul", _branch(tree, 0, model.say()), class_="tree")
-    return numbers("The first tree, question by question", drawn)
+    return charts.numbers("The first tree, question by question", drawn)
 
 
 def _branch(tree: TreeRule, node: int, names: Names) -> Markup:
@@ -274,9 +243,8 @@ def _branch(tree: TreeRule, node: int, names: Names) -> Markup:
     for is_left, child in ((True, int(tree.left[node])), (False, int(tree.right[node]))):
         condition = tree.condition(node, names, left=is_left)
         if child < 0:
-            sides.append(
-                tag("li", condition, " → ", tag("b", value_words(tree.values[~child], names)))
-            )
+            answer = tag("b", value_words(tree.values[~child], names))
+            sides.append(tag("li", condition, " → ", answer))
         else:
             sides.append(tag("li", condition, tag("ul", _branch(tree, child, names))))
     return together(sides)
@@ -286,10 +254,8 @@ def _all(model: Model) -> Markup:
     words = model.words()
     shown = tag("ol", (tag("li", text) for text in words[:MAX_ROUNDS]), class_="all")
     n_more = len(words) - MAX_ROUNDS
-    rest = tag("p", f"{n_more:,} more; model.rules() gives all of them.", class_="remark")
-    return numbers(
-        "All rules, in the order of rounds", together(shown, rest if n_more > 0 else None)
-    )
+    rest = f"{n_more:,} more; model.rules() gives all of them." if n_more > 0 else ""
+    return charts.numbers("All rules, in the order of rounds", together(shown, charts.remark(rest)))
 
 
 def _words(model: Model, classes: tuple[str, ...]) -> Section | None:
@@ -303,13 +269,13 @@ def _words(model: Model, classes: tuple[str, ...]) -> Section | None:
     cards = [_card(model, classes[k], asked, added[:, k]) for k in order[:MAX_CLASSES].tolist()]
     grid = tag("div", cards[:MAX_OPEN_CLASSES], class_="words-grid")
     rest = cards[MAX_OPEN_CLASSES:]
-    others = numbers(f"{len(rest):,} more classes", tag("div", rest, class_="words-grid"))
+    others = charts.numbers(f"{len(rest):,} more classes", tag("div", rest, class_="words-grid"))
     what = "words and conditions" if mixed(model) else "words and n-grams"
-    lead = paragraphs(
+    lead = [
         f"The rules use {asked.size:,} {what}. For each class, those that add most to its score.",
         "The contribution of a word is summed over all rules that use it; beside other words of "
         "the same rules it is smaller.",
-    )
+    ]
     return Section("rules", "What the model uses", lead, together(grid, others if rest else None))
 
 
@@ -319,7 +285,7 @@ def _card(model: Model, name: str, asked: NDArray[np.int32], added: NDArray[np.f
         (model.column_names[asked[k]], float(added[k]), f"+{added[k]:.2f}")
         for k in best[added[best] > 0].tolist()
     ]
-    return tag("article", tag("h3", name), ranked_bars(lines, width=60))
+    return tag("article", tag("h3", name), charts.ranked_bars(lines, width=60))
 
 
 MAX_ROWS = 12
@@ -332,17 +298,17 @@ LEAD = (
 def hardest(subject: Subject, rows: Rows) -> Section | None:
     """Show the rows with the smallest margins."""
     shown = () if rows is None else rows.shown
-    fitted: Sequence[HardRow] = subject.ledger.hard[:MAX_ROWS]
+    fitted: Sequence[HardRow] = subject.model.ledger.hard[:MAX_ROWS]
     if not shown and not fitted:
         return None
     numbers = isinstance(rows, Numbers)
-    lead = paragraphs("The rows with the largest errors." if numbers else LEAD)
+    lead = ["The rows with the largest errors." if numbers else LEAD]
     parts = []
     if shown:
         cards = (_hardest_card(entry, numbers) for entry in shown)
         parts.append(tag("h3", "Among the rows given for this report"))
         if rows is not None and rows.has_training_rows:
-            parts.append(tag("p", TRAINED, class_="remark"))
+            parts.append(charts.remark(TRAINED))
         parts.append(tag("div", cards, class_="cases"))
     if fitted:
         parts += [tag("h3", "Among the training rows"), _fitted(fitted)]
@@ -361,7 +327,7 @@ def _hardest_card(entry: Shown, numbers: bool) -> Markup:
         tag("p", f"row {entry.row:,} · {how} {entry.margin:+.3g}".replace("-", "−"), class_="tag"),
         tag("blockquote", text[0]) if text else None,
         tag("p", "is ", tag("b", entry.label), *verdict, class_="verdict"),
-        terms(named) if named else None,
+        charts.terms(named) if named else None,
     )
 
 
@@ -369,7 +335,7 @@ def _fitted(rows: Sequence[HardRow]) -> Markup:
     lines = (
         tag("tr", tag("td", f"{entry.row:,}", class_="number"),
             tag("th", entry.label, scope="row", class_="words"),
-            tag("td", meter(entry.wrong, "wrong"), class_="bar"),
+            tag("td", charts.meter(entry.wrong, "wrong"), class_="bar"),
             tag("td", percent(entry.wrong), class_="number"),
             tag("td", f"{entry.margin:+.3f}".replace("-", "−"), class_="number"))
         for entry in rows

@@ -21,30 +21,14 @@ from pacboost.hypotheses.partial_dependence import (
 from pacboost.hypotheses.shapes import Map, Shape, Shapes
 from pacboost.models.explain import explanation
 from pacboost.models.model import Model
-from pacboost.reports.page.charts import (
-    Frame,
-    Markup,
-    Scale,
-    Section,
-    bars,
-    key,
-    meter,
-    number_words,
-    numbers,
-    paragraphs,
-    short,
-    signed,
-    table,
-    tag,
-    together,
-)
+from pacboost.reports.page import charts
+from pacboost.reports.page.charts import Markup, Section, tag, together
 from pacboost.reports.page.subject import Rows, Subject
 from pacboost.reports.text import listed
 from pacboost.sources.levels import Levels
 
 PANELS = 12
 MAX_COLUMNS = 24
-"""Maximum number of columns whose curves are computed for trees."""
 EXACT = (
     "Every rule uses one column, so the score is exactly a sum of step functions, one for each "
     "column."
@@ -72,10 +56,8 @@ OF_BINS = (
 MIN_SPAN_SHARE = 0.03
 """Columns whose effect is a smaller share of the scale are folded away."""
 MAX_CLASSES = 5
-"""Maximum number of classes drawn, those with the largest effects."""
 MAX_LEVELS = 8
 MAX_LEVEL_NAMES = 3
-"""Maximum number of names for levels with equal effects."""
 MAPS, MAP_STEPS, SHADES = 6, 20, 10
 """Maximum number of maps, steps per side, and shades of each colour."""
 WIDTH, HEIGHT = 300, 176
@@ -89,7 +71,7 @@ Answers = tuple[str, ...]
 def shapes(subject: Subject, rows: Rows) -> Section | None:
     """Draw the curve of each column, for votes of stumps or trees, and forests."""
     model = subject.model
-    if subject.text or not len(model.vote):
+    if subject.model.text is not None or not len(model.vote):
         return None
     find = _of_forest if model.forest else _of_vote
     curves, how = find(model, subject)
@@ -99,38 +81,33 @@ def shapes(subject: Subject, rows: Rows) -> Section | None:
         curves = replace(curves, answers=("the prediction",))
 
     def cell(column: int, value: float) -> str:
-        return model.levels.cell(column, value, subject.names)
+        return model.levels.cell(column, value, subject.model.column_names)
 
     named = {j: _called(shape, model.levels, j) for j, shape in curves.features.items()}
     curves = replace(curves, features=named)
     order = sorted(curves.features, key=lambda j: (-subject.importances[j], j))
     chosen = _chosen(curves)
     low, high = _span([curves.features[j] for j in order[:PANELS]], chosen)
-    shown = {
-        j: _panel(curves.features[j], chosen, (low, high), partial(cell, j)) for j in order[:PANELS]
-    }
+    ends = low, high
+    shown = {j: _panel(curves.features[j], chosen, ends, partial(cell, j)) for j in order[:PANELS]}
     flat = [j for j in shown if curves.features[j].span < MIN_SPAN_SHARE * (high - low)]
     panels = tag("div", (shown[j] for j in shown if j not in flat), class_="panels")
     folded = tag("div", (shown[j] for j in flat), class_="panels")
     note = f"{len(flat)} more column{'s change' if len(flat) > 1 else ' changes'} little"
     used = max(len(order), int((subject.importances > 0).sum()))
-    lead = paragraphs(
+    lead = [
         how,
         _meaning(subject, curves),
         f"The {PANELS} most important columns are shown, out of {used}."
         if len(order) > PANELS
         else None,
-    )
+    ]
     legend = None
     if len(curves.answers) > 1:
-        legend = key([(f"c{place}", curves.answers[k]) for place, k in enumerate(chosen)])
-    body = together(
-        legend,
-        panels,
-        numbers(note, folded) if flat else None,
-        _maps(curves, cell) if curves.maps else None,
-        _table(curves, order, cell),
-    )
+        legend = charts.key([(f"c{place}", curves.answers[k]) for place, k in enumerate(chosen)])
+    rest = charts.numbers(note, folded) if flat else None
+    maps = _maps(curves, cell) if curves.maps else None
+    body = together(legend, panels, rest, maps, _table(curves, order, cell))
     return Section("shapes", "Column by column", lead, body)
 
 
@@ -201,7 +178,7 @@ def _panel(
     if shape.levels:
         return tag("article", heading, _levels(shape, chosen, ends))
     x, bent = _across(shape)
-    frame = Frame(WIDTH, HEIGHT, x, Scale(*ends, HEIGHT - 24, 8))
+    frame = charts.Frame(WIDTH, HEIGHT, x, charts.Scale(*ends, HEIGHT - 24, 8))
     edges = np.concatenate([[x.low], shape.thresholds.astype(np.float64), [x.high]])
     parts = []
     for place, k in enumerate(chosen):
@@ -219,7 +196,7 @@ def _panel(
         for value in _apart(x, 3 if bent else 4)
     ]  # fmt: skip
     ticks += [
-        tag("text", number_words(value), x=x.start - 5, y=float(frame.y.at(value)) + 4,
+        tag("text", charts.number_words(value), x=x.start - 5, y=float(frame.y.at(value)) + 4,
             class_="tick", text_anchor="end")
         for value in frame.y.ticks(4)
     ]  # fmt: skip
@@ -227,9 +204,7 @@ def _panel(
     drawn = frame.svg(f"What {shape.name} adds to the score", span, line, ticks, parts)
     notes = [_missing(shape, chosen)] if len(chosen) == 1 else []
     notes += ["the scale is compressed at the ends"] if bent else []
-    return tag(
-        "article", heading, drawn, tag("p", "; ".join(n for n in notes if n), class_="remark")
-    )
+    return tag("article", heading, drawn, charts.remark(*notes))
 
 
 def _maps(curves: Shapes, cell: Callable[[int, float], str]) -> Markup:
@@ -242,7 +217,12 @@ def _maps(curves: Shapes, cell: Callable[[int, float], str]) -> Markup:
     ]
     n_more = len(curves.maps) - len(largest)
     note = f"; {n_more} smaller map{'s are' if n_more > 1 else ' is'} not shown" if n_more else ""
-    marks = key([("right", f"up to {signed(extreme)}"), ("wrong", f"up to {signed(-extreme)}")])
+    marks = charts.key(
+        [
+            ("right", f"up to {charts.signed(extreme)}"),
+            ("wrong", f"up to {charts.signed(-extreme)}"),
+        ]
+    )
     words = f"What two columns add together, beyond their curves; no colour is 0{note}."
     return together(
         tag("h3", "Pairs of columns"), tag("p", words), marks, tag("div", panels, class_="panels")
@@ -267,10 +247,9 @@ def _map(
         corners = [
             (x_min + a * wide, bottom - (b + 1) * high) for a, b in np.argwhere(shades == shade)
         ]
-        path = "".join(
-            f"M{short(x)} {short(y)}h{short(wide)}v{short(high)}h-{short(wide)}z"
-            for x, y in corners
-        )
+        w, h = charts.short(wide), charts.short(high)
+        moves = (f"M{charts.short(x)} {charts.short(y)}" for x, y in corners)
+        path = "".join(f"{move}h{w}v{h}h-{w}z" for move in moves)
         kind = "right" if shade > 0 else "wrong"
         parts.append(tag("path", d=path, class_=f"heat {kind}", fill_opacity=abs(shade) / SHADES))
     for share, words in _marks(pair_map, 0, shown[0], cells[0], 3):
@@ -281,12 +260,14 @@ def _map(
         parts.append(tag("text", words, x=x_min - 5, y=at + 4, class_="tick", text_anchor="end"))
     first, second = pair_map.names
     parts.append(tag("text", f"{second} ↑", x=2, y=12, class_="label"))
-    frame = Frame(WIDTH, HEIGHT, Scale(0, 1, x_min, WIDTH - 6), Scale(0, 1, bottom, top))
+    frame = charts.Frame(
+        WIDTH, HEIGHT, charts.Scale(0, 1, x_min, WIDTH - 6), charts.Scale(0, 1, bottom, top)
+    )
     span = f"from {pair_map.values.min():+.3g} to {pair_map.values.max():+.3g}"
     drawn = frame.svg(f"What {first} and {second} add together", span, parts)
     size = f"{first} →; moves the score by {pair_map.size:.2g} (root mean square){whose}"
     heading = tag("h3", f"{first} × {second}")
-    return tag("article", heading, drawn, tag("p", size, class_="remark"))
+    return tag("article", heading, drawn, charts.remark(size))
 
 
 def _marks(
@@ -301,11 +282,11 @@ def _marks(
     return [(p / count, _tick(cell(cut), cut)) for p, cut in cuts]
 
 
-def _across(shape: Shape) -> tuple[Scale, bool]:
+def _across(shape: Shape) -> tuple[charts.Scale, bool]:
     """Return a scale that shows all steps, bent if a few of them are outliers."""
     cuts = shape.thresholds.astype(np.float64)
     if not cuts.size:
-        return Scale(0.0, 1.0, 40, WIDTH - 6), False
+        return charts.Scale(0.0, 1.0, 40, WIDTH - 6), False
     middle = float(np.median(cuts))
     unit = float(np.quantile(np.abs(cuts - middle), 0.5))
     bent = bool(unit > 0 and np.abs(cuts - middle).max() > MAX_SKEW * unit)
@@ -313,14 +294,16 @@ def _across(shape: Shape) -> tuple[Scale, bool]:
     low, high = float(cuts[0] - gap), float(cuts[-1] + gap)
     if cuts[0] >= 0:  # most columns of such cuts have no value below 0
         low = max(0.0, low)
-    return Scale(low, high, 40, WIDTH - 6, "bent" if bent else "even", middle, unit or 1.0), bent
+    return charts.Scale(
+        low, high, 40, WIDTH - 6, "bent" if bent else "even", middle, unit or 1.0
+    ), bent
 
 
 def _tick(words: str, value: float) -> str:
-    return words[:7] if words.count("-") == 2 else number_words(value)
+    return words[:7] if words.count("-") == 2 else charts.number_words(value)
 
 
-def _apart(x: Scale, limit: int) -> list[float]:
+def _apart(x: charts.Scale, limit: int) -> list[float]:
     """Return ticks that leave room for their labels."""
     ticks: list[float] = []
     for value in x.ticks(limit + 2 if x.kind == "bent" else limit):
@@ -343,22 +326,18 @@ def _levels(shape: Shape, chosen: list[int], ends: tuple[float, float]) -> Marku
         place = int(np.abs(effects).argmax())
         effect = effects[place]
         kind = f"c{place}" if len(chosen) > 1 else "right" if effect >= 0 else "wrong"
-        drawn = meter(effect / extreme, kind, signed=True)
-        lines.append((listed(alike[effects], MAX_LEVEL_NAMES), drawn, signed(effect)))
+        drawn = charts.meter(effect / extreme, kind, signed=True)
+        lines.append((listed(alike[effects], MAX_LEVEL_NAMES), drawn, charts.signed(effect)))
     rest = sum(len(alike[line]) for line in alike if line not in loudest)
     notes = [_missing(shape, chosen)] if len(chosen) == 1 else []
-    notes += (
-        [f"{rest} more level{'s have' if rest > 1 else ' has'} smaller effects"] if rest else []
-    )
-    return together(
-        bars(lines),
-        tag("p", "; ".join(n for n in notes if n), class_="remark"),
-    )
+    verb = "s have" if rest > 1 else " has"
+    notes += [f"{rest} more level{verb} smaller effects"] if rest else []
+    return together(charts.bars(lines), charts.remark(*notes))
 
 
 def _missing(shape: Shape, chosen: list[int]) -> str:
     value = float(shape.missing[chosen[0]])
-    return f"if missing: {signed(value)}" if value else ""
+    return f"if missing: {charts.signed(value)}" if value else ""
 
 
 def _table(curves: Shapes, order: list[int], cell: Callable[[int, float], str]) -> Markup:
@@ -367,15 +346,11 @@ def _table(curves: Shapes, order: list[int], cell: Callable[[int, float], str]) 
     for j in order[:PANELS]:
         shape = curves.features[j]
         for k, values in enumerate(shape.values[:24]):
-            where = (
-                shape.levels[k]
-                if shape.levels
-                else _interval([cell(j, cut) for cut in shape.thresholds.tolist()], k)
-            )
+            cuts = [cell(j, cut) for cut in shape.thresholds.tolist()]
+            where = shape.levels[k] if shape.levels else _interval(cuts, k)
             rows.append((shape.name, where, *(f"{v:+.4g}" for v in values[:MAX_CLASSES])))
     head = ["column", "value", *curves.answers[:MAX_CLASSES]]
-    steps = table(head, rows, caption="What values add to the score", words=(0, 1))
-    return numbers("The numbers", steps)
+    return charts.numbers_table(head, rows, "What values add to the score", words=(0, 1))
 
 
 def _interval(cuts: list[str], k: int) -> str:

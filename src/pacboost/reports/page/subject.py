@@ -22,7 +22,6 @@ from pacboost.sources.table import Table
 if TYPE_CHECKING:
     from pacboost.bounds.answering import Answering
     from pacboost.bounds.certificate import Certificate
-    from pacboost.bounds.coverage import IntervalRule, SetRule
     from pacboost.bounds.decision import ThresholdDecision
     from pacboost.bounds.family import Family
     from pacboost.bounds.held_out import HeldOut
@@ -53,9 +52,7 @@ class Subject:
     table: Table | None = None
     """The rows of the report, for the curves of a forest."""
     held_out: HeldOut | None = None
-    """Counts on the held-out rows, if any."""
     decision: ThresholdDecision | None = None
-    """A threshold with a guarantee."""
     answering: Answering | None = None
     certified: tuple[Certificate | Family, ...] = ()
     """Other certificates, by further rows."""
@@ -66,31 +63,12 @@ class Subject:
         return tuple(self.model.label_names)
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return self.model.column_names
-
-    @property
-    def ledger(self) -> Ledger:
-        """The record of the rounds."""
-        return self.model.ledger
-
-    @property
-    def coverage(self) -> SetRule | IntervalRule | None:
-        """Calibrated prediction sets or intervals."""
-        return self.model.coverage
-
-    @property
     def beside(self) -> Certificate | None:
         """The certificate of answers, prediction sets or intervals, if any."""
         if self.answering is not None and self.answering.chosen is not None:
             return self.answering.certificate
-        return None if self.coverage is None else self.coverage.certificates[0]
-
-    @property
-    def text(self) -> bool:
-        """Whether the model reads texts."""
-        return self.model.text is not None
+        coverage = self.model.coverage
+        return None if coverage is None else coverage.certificates[0]
 
 
 def subject_of(model: Model, refusal: str = "", table: Table | None = None) -> Subject:
@@ -117,15 +95,11 @@ def subject_of(model: Model, refusal: str = "", table: Table | None = None) -> S
     except (AttributeError, TypeError, ValueError):  # black boxes may have no importances
         shares = []
     return Subject(
-        model=model,
-        kind=f"{kind} over {learner}" if learner else kind,
-        certificates=tuple(certificates),
-        refusal=refusal,
-        importances=(mean_of(shares) if shares else np.zeros(model.n_features)),
-        table=table,
-        held_out=model.held_out,
-        answering=model.answering,
-    )
+        model=model, kind=f"{kind} over {learner}" if learner else kind,
+        certificates=tuple(certificates), refusal=refusal,
+        importances=(mean_of(shares) if shares else np.zeros(model.n_features)), table=table,
+        held_out=model.held_out, answering=model.answering,
+    )  # fmt: skip
 
 
 def uncertified(ledger: Ledger) -> tuple[str, str]:
@@ -147,7 +121,6 @@ Wholes = NDArray[np.int64]
 Cells = tuple[tuple[str, str], ...]
 
 TRAINED = "Many of these rows are training rows: their results are too optimistic for new rows."
-"""A warning about numbers that come from training rows."""
 
 
 @dataclass(frozen=True)
