@@ -231,7 +231,7 @@ def clipped_exponential(heights: Floats, log_base: Floats, weights: Weights) -> 
 def mean_weight_below(state: BoundedState, epsilon: float) -> str | None:
     """Return the reason to stop once the mean weight, from 1 at the start, is below epsilon."""
     if state.total < epsilon * state.first:
-        return f"the mean weight is below {epsilon:g}, so the training error is"
+        return f"the mean weight, and so the training error, is below {epsilon:g}"
     return None
 
 

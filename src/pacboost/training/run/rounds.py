@@ -349,10 +349,12 @@ class CellRounds(Rounds[MeasuredCells]):
         tree, sums = rule.hypothesis, rule.sums
         if not isinstance(tree, TreeRule) or not tree.gain.size or tree.gain.any():
             return tree
-        rate = getattr(self.booster, "learning_rate", 1.0)
+        rate = min(1.0, getattr(self.booster, "learning_rate", 1.0))
         fall = total(tree.values * sums.pulls) ** 2 / FRESH_TOTAL
+        curvature = total(tree.values * tree.values * sums.weights)
         gain = np.zeros(tree.gain.size)
-        gain[0] = fall / (total(tree.values * tree.values * sums.weights) * rate * (2 - rate))
+        if curvature > 0:  # it is 0 if one row has all the weight
+            gain[0] = fall / (curvature * rate * (2 - rate))
         return replace(tree, gain=gain)
 
     def _measure(
