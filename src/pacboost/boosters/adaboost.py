@@ -29,7 +29,7 @@ import numpy as np
 
 from pacboost.boosters.booster import Measured, check_not_negative, check_rate, whole_values
 from pacboost.boosters.exponential_weights import ExponentialState, ExponentialWeights
-from pacboost.errors import ParameterError
+from pacboost.errors import ParameterError, invalid
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import MAX_VOTE, round_vote
 from pacboost.numerics.same_bits import log
@@ -69,12 +69,10 @@ class AdaBoost(ExponentialWeights):
     def __post_init__(self) -> None:
         check_rate("learning_rate", self.learning_rate)
         if not self.max_vote > 0:
-            raise ParameterError(f"max_vote is {self.max_vote}; it must be above 0")
+            raise invalid("max_vote", self.max_vote, "must be above 0")
         if self.multiclass not in MULTICLASS_METHODS:
-            raise ParameterError(
-                f"multiclass is {self.multiclass!r}; it may be "
-                f"{', '.join(map(repr, MULTICLASS_METHODS))}"
-            )
+            methods = ", ".join(map(repr, MULTICLASS_METHODS))
+            raise invalid("multiclass", self.multiclass, f"may be {methods}")
         if self.confidence_rated and self.multiclass != "mh":
             raise ParameterError(
                 f"confidence_rated needs a vote for each cell, but multiclass={self.multiclass!r} "
@@ -84,7 +82,6 @@ class AdaBoost(ExponentialWeights):
 
     @property
     def plain(self) -> bool:
-        """True unless the rules are confidence-rated."""
         return not self.confidence_rated
 
     @property
@@ -103,9 +100,7 @@ class AdaBoost(ExponentialWeights):
 
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
         if self.plain:
-            agreed = int(np.abs(sums.pulls).sum())
-            measured = Measured(sums.weight, (sums.weight - agreed) // 2)
-            return np.sign(sums.pulls) * self.vote(measured)
+            return np.sign(sums.pulls) * self.vote(Measured.of_signs(sums))
         smooth = self.smoothing * sums.weight / (sums.rows * sums.pulls.shape[1])
         plus = (sums.weights + sums.pulls) / 2 + smooth
         minus = (sums.weights - sums.pulls) / 2 + smooth

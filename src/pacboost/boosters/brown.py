@@ -24,9 +24,9 @@ import numpy as np
 from scipy.special import erfcinv
 
 from pacboost.boosters.booster import Agreement, Floats, Measured, Moved
-from pacboost.boosters.bounded_weights import BoundedState, OneVotePerRule
-from pacboost.errors import ParameterError
+from pacboost.boosters.bounded_weights import BoundedState, OneVotePerRule, round_weights
 from pacboost.hypotheses.hypothesis import Cells, CellValues
+from pacboost.numerics.checks import probability
 from pacboost.numerics.erfc import erfc
 from pacboost.numerics.exact import VOTE_UNIT, in_units_of_least, round_vote, whole_scale
 from pacboost.numerics.same_bits import exp, total
@@ -64,17 +64,14 @@ class Clock:
     """The time that is left."""
 
     def moved(self, vote: float, time: float) -> Floats:
-        """Return the heights after a vote that costs this time."""
         heights: Floats = self.heights + (vote * self.right - time)
         return heights
 
     def cost(self, heights: Floats) -> float:
-        """Return the total cost of rows at these heights."""
         return total(self.masses * erfc(heights / math.sqrt(self.total)))
 
     @cached_property
     def before(self) -> float:
-        """The total cost before the round."""
         return self.cost(self.heights)
 
     def time_of(self, vote: float, guess: float) -> float:
@@ -103,7 +100,6 @@ class Clock:
         return edge, -2 / self.total * bent
 
     def edge_after(self, vote: float, time: float) -> float:
-        """Return the remaining edge."""
         return self._edge(self.moved(vote, time))[0]
 
     def solve(self) -> tuple[float, float]:
@@ -139,17 +135,7 @@ def _between(low: float, high: float, candidates: list[float]) -> float:
 
 @dataclass(frozen=True)
 class Brown(OneVotePerRule):
-    """The rules of BrownBoost, for an error of ``epsilon``; a state's ``extra`` is (time left,).
-
-    >>> rules = Brown(epsilon=0.1)
-    >>> round(rules.time, 4)                                      # c
-    1.3528
-    >>> state = rules.init(np.ones((4, 1), dtype=np.int8), np.ones(1))
-    >>> agree = np.array([[1], [1], [1], [-1]], dtype=np.int8)
-    >>> state = rules.step(state, agree, Measured(total=4, wrong=1))
-    >>> round(rules.last_vote(state), 4), round(state.extra[0], 4)  # its vote, and the time left
-    (0.2909, 1.2773)
-    """
+    """The rules of BrownBoost, for an error of ``epsilon``; a state's ``extra`` is (time left,)."""
 
     name: ClassVar[str] = "brown"
     title: ClassVar[str] = "BrownBoost"
@@ -158,8 +144,7 @@ class Brown(OneVotePerRule):
     epsilon: float = 0.1
 
     def __post_init__(self) -> None:
-        if not 0 < self.epsilon < 1:
-            raise ParameterError(f"epsilon is {self.epsilon}; it must lie between 0 and 1")
+        probability("epsilon", self.epsilon)
 
     @property
     def time(self) -> float:
@@ -229,5 +214,4 @@ class Brown(OneVotePerRule):
         squares = np.square(state.margins.reshape(-1) + state.extra[0])
         shares = exp((squares.min() - squares) / self.time)
         shares = np.maximum(np.rint(shares * whole_scale(total(state.base * shares))), 1)
-        np.maximum(np.rint(state.base * shares), 1, out=state.weights.reshape(-1), casting="unsafe")
-        return replace(state, total=int(state.weights.sum()))
+        return replace(state, total=round_weights(state.base * shares, state.weights.reshape(-1)))

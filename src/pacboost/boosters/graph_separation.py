@@ -112,7 +112,6 @@ class GraphSeparation(RevisingBooster[PairState]):
         return state
 
     def costs(self, margins: Floats, rounds: int) -> Floats:
-        """Return 1 - margin."""
         return 1 - margins
 
     def final(self, state: PairState, rules: Sequence[Hypothesis], outputs: int) -> Vote:

@@ -34,7 +34,13 @@ from numpy.typing import NDArray
 from scipy.special import bdtr
 
 from pacboost.boosters.booster import Agreement, Floats, Measured, Moved, edge_of
-from pacboost.boosters.bounded_weights import BoundedState, Promised, Weights, heaviest
+from pacboost.boosters.bounded_weights import (
+    BoundedState,
+    Promised,
+    Weights,
+    heaviest,
+    round_weights,
+)
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import in_units_of_least, round_vote, whole_scale
 from pacboost.numerics.same_bits import exp, log, log_of, total
@@ -240,9 +246,9 @@ class Majority(Promised):
         top = float(logs[masses > 0].max())
         table = exp(logs - top) if top > -math.inf else np.zeros(rounds + 1)
         table = np.maximum(np.rint(table * whole_scale(total(masses * table) or 1.0)), 1)
-        np.maximum(np.rint(base * table[right]), 1, out=state.weights.reshape(-1), casting="unsafe")
+        weight = round_weights(base * table[right], state.weights.reshape(-1))
         lost = total(masses * self.potentials(rounds)) / total(masses)
-        return replace(state, total=int(state.weights.sum()), extra=(lost, 1.0))
+        return replace(state, total=weight, extra=(lost, 1.0))
 
 
 def _with_edge(state: BoundedState, edge: float) -> BoundedState:

@@ -129,7 +129,6 @@ class Newton(Booster[NewtonState]):
         return Request(state.weights, state.pulls, state.weight, state.pull, "newton", penalty)
 
     def values(self, state: NewtonState, sums: Sums, cells: Cells) -> CellValues:
-        """Return the step of each cell, shrunk unless it is the first constant."""
         if self.prior and not state.cast and len(sums.pulls) == 1:
             return whole_values(self.constant(state, sums), state.unit)
         means = sums.means(self._penalty(state)) * state.step_unit

@@ -135,7 +135,6 @@ class CustomLoss(CustomObjective):
         return Newton.labels(self, signs, targets)
 
     def unit_for(self, targets: Floats) -> float:
-        """Return the unit of squared error: scores may be as large as targets."""
         return unit_of(targets)
 
     def weight_of_a_row(self, state: NewtonState) -> float:

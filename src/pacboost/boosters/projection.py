@@ -49,12 +49,10 @@ class Projection(Promised):
 
     @property
     def floor(self) -> float:
-        """ε: the theorem bounds errors of ε and more."""
         return self.epsilon
 
     @property
     def rate(self) -> float:
-        """η, the vote of every rule."""
         return round_vote(self.edge)
 
     def vote(self, measured: Measured) -> float:
@@ -101,7 +99,6 @@ class Projection(Promised):
         return super().move(self._projected(state, agree), moved)
 
     def memory(self, state: BoundedState) -> list[float]:
-        """Return ln c_t, which ``follow`` needs."""
         return [state.shift]
 
     def resume(

@@ -49,7 +49,7 @@ import numpy as np
 from pacboost.boosters.booster import Floats, check_not_negative
 from pacboost.boosters.newton import LogLink, exponential
 from pacboost.boosters.residual import Residual, ResidualState, sum_of_pulls
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError, invalid
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.kernels import residuals
 from pacboost.numerics.exact import quantile_of
@@ -92,15 +92,7 @@ class Square(Residual):
 
 @dataclass(frozen=True)
 class Absolute(Residual):
-    """The rules of least absolute deviations; ``learning_rate`` scales the values of cells.
-
-    >>> rules = Absolute()
-    >>> state = rules.init(np.ones((4, 1), np.int8), np.ones(1), np.array([1.0, 2.0, 3.0, 60.0]))
-    >>> request = rules.request(state)
-    >>> sums = Sums(np.array([[4]]), np.array([[4]]), 4, 4, 4)
-    >>> rules.values(state, sums, np.zeros(4, dtype=np.uint8)).tolist()
-    [[2.5]]
-    """
+    """The rules of least absolute deviations; ``learning_rate`` scales the values of cells."""
 
     name: ClassVar[str] = "absolute"
     title: ClassVar[str] = "Boosted regression of medians"
@@ -118,13 +110,7 @@ class Absolute(Residual):
 
 @dataclass(frozen=True)
 class Gamma(LogLink):
-    """The rules of gamma regression; ``learning_rate`` scales the values of cells.
-
-    >>> rules = Gamma()
-    >>> state = rules.init(np.ones((3, 1), np.int8), np.ones(1), np.array([0.5, 1.0, 5.0]))
-    >>> (state.pulls / state.pull_unit)[:, 0].tolist()       # y - 1, since exp(0) = 1
-    [-0.5, 0.0, 4.0]
-    """
+    """The rules of gamma regression; ``learning_rate`` scales the values of cells."""
 
     name: ClassVar[str] = "gamma"
     title: ClassVar[str] = "Boosted gamma regression"
@@ -139,7 +125,6 @@ class Gamma(LogLink):
         return targets * exponential(scores, -1.0) - 1.0, np.ones(targets.size)
 
     def check_targets(self, targets: Floats, name: str) -> None:
-        """Raise DataError for targets that are not above 0."""
         if (targets <= 0).any():
             raise DataError(
                 f"{name} holds {targets.min():g}, but the loss 'gamma' predicts numbers above 0. "
@@ -150,16 +135,7 @@ class Gamma(LogLink):
 
 @dataclass(frozen=True)
 class Huber(Residual):
-    """The rules of Huber's loss; ``alpha`` is the share of rows whose squares count.
-
-    >>> rules = Huber(alpha=0.75)
-    >>> state = rules.init(np.ones((5, 1), np.int8), np.ones(1), np.array([1.0, 2, 3, 4, 90]))
-    >>> state.cut
-    4.0
-    >>> sums = Sums(np.array([[5]]), np.array([[5]]), 5, 5, 5)
-    >>> rules.values(state, sums, np.zeros(5, dtype=np.uint8)).round(3).tolist()  # 3 + 2/5
-    [[3.4]]
-    """
+    """The rules of Huber's loss; ``alpha`` is the share of rows whose squares count."""
 
     name: ClassVar[str] = "huber"
     title: ClassVar[str] = "Boosted regression by Huber's loss"
@@ -172,11 +148,8 @@ class Huber(Residual):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.alpha < 1:
-            raise ParameterError(
-                f"alpha is {self.alpha}; it must lie between 0 and 1: the share of rows that are "
-                "not outliers",
-                parameter="alpha",
-            )
+            rule = "must lie between 0 and 1: the share of rows that are not outliers"
+            raise invalid("alpha", self.alpha, rule)
 
     def prepared(self, state: ResidualState) -> ResidualState:
         cut = quantile_of(np.abs(state.residuals), state.row_weights, self.alpha)
@@ -198,14 +171,7 @@ class Huber(Residual):
 
 @dataclass(frozen=True)
 class Poisson(LogLink):
-    """The rules of Poisson regression; ``learning_rate`` scales the values of cells.
-
-    >>> import numpy as np
-    >>> rules = Poisson()
-    >>> state = rules.init(np.ones((3, 1), np.int8), np.ones(1), np.array([0.0, 1.0, 5.0]))
-    >>> (state.pulls / state.pull_unit)[:, 0].tolist()       # y - 1, since exp(0) = 1
-    [-1.0, 0.0, 4.0]
-    """
+    """The rules of Poisson regression; ``learning_rate`` scales the values of cells."""
 
     name: ClassVar[str] = "poisson"
     title: ClassVar[str] = "Boosted Poisson regression"
@@ -221,7 +187,6 @@ class Poisson(LogLink):
         return targets - means, means
 
     def check_targets(self, targets: Floats, name: str) -> None:
-        """Raise DataError for negative targets, and for targets that are all 0."""
         if (targets < 0).any():
             raise DataError(
                 f"{name} holds {targets.min():g}, but the loss 'poisson' predicts counts: numbers "
@@ -236,15 +201,7 @@ class Poisson(LogLink):
 
 @dataclass(frozen=True)
 class Quantile(Residual):
-    """The rules of regression of a ``quantile``; ``learning_rate`` scales the values of cells.
-
-    >>> rules = Quantile(quantile=0.75)
-    >>> state = rules.init(np.ones((4, 1), np.int8), np.ones(1), np.array([1.0, 2.0, 3.0, 60.0]))
-    >>> request = rules.request(state)
-    >>> sums = Sums(request.pulls.sum(axis=0)[None], request.weights.sum(axis=0)[None], 4, 12, 4)
-    >>> rules.values(state, sums, np.zeros(4, dtype=np.uint8)).tolist()
-    [[31.5]]
-    """
+    """The rules of regression of a ``quantile``; ``learning_rate`` scales the values of cells."""
 
     name: ClassVar[str] = "quantile"
     title: ClassVar[str] = "Boosted regression of quantiles"
@@ -257,11 +214,8 @@ class Quantile(Residual):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.quantile < 1:
-            raise ParameterError(
-                f"quantile is {self.quantile}; it must lie between 0 and 1: 0.5 predicts medians, "
-                "0.9 numbers that nine of ten targets lie below",
-                parameter="quantile",
-            )
+            rule = "must lie between 0 and 1: 0.5 predicts medians, 0.9 numbers that nine of ten "
+            raise invalid("quantile", self.quantile, f"{rule}targets lie below")
 
     def best(self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool) -> Floats:
         return state.quantiles(cells, len(sums.pulls), self.quantile)[:, None]

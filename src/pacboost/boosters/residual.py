@@ -113,17 +113,14 @@ class Residual(Booster[ResidualState]):
         return self._weigh(state)
 
     def unit(self, state: ResidualState) -> float:
-        """Return the unit of values, which depends on the largest target."""
         return state.unit
 
     def values(self, state: ResidualState, sums: Sums, cells: Cells) -> CellValues:
-        """Return the best value of each cell, shrunk unless it is the first constant."""
         first = not state.cast and len(sums.pulls) == 1
         rate = 1.0 if first else self.learning_rate
         return whole_values(rate * self.best(state, sums, cells, shrunk=not first), state.unit)
 
     def request(self, state: ResidualState) -> Request:
-        """Request cells with similar pulls."""
         penalty = self.penalty(state)
         return Request(state.weights, state.pulls, state.weight, state.pull, "newton", penalty)
 

@@ -142,23 +142,12 @@ class ERLP(Corrective):
         return replace(state, votes=self.climb(state).regularised(state.votes, strength))
 
     def row_weights(self, state: CorrectiveState) -> Floats:
-        """Return D_t, a function of the votes."""
         return self.climb(state).at(state.votes, self.eta(self.largest_entropy(state))).weights
 
 
 @dataclass(frozen=True)
 class CorrectiveERLP(ERLP):
-    """The rules of the corrective ERLPBoost.
-
-    >>> import numpy as np
-    >>> rules = CorrectiveERLP(share=0.0)
-    >>> state = rules.init(np.ones((3, 1), dtype=np.int8), np.ones(1))
-    >>> for wrong in range(3):                          # each rule is wrong on another row
-    ...     agree = np.where(np.arange(3) == wrong, -1, 1).astype(np.int8)[:, None]
-    ...     state = rules.step(state, agree, None)
-    >>> state.votes.round(3).tolist()
-    [0.333, 0.333, 0.333]
-    """
+    """The rules of the corrective ERLPBoost."""
 
     name: ClassVar[str] = "corrective_erlp"
     title: ClassVar[str] = "Corrective ERLPBoost"
@@ -211,12 +200,7 @@ class Projecting(Corrective):
 
 @dataclass(frozen=True)
 class Soft(Projecting):
-    """The rules of SoftBoost for the worst ``share`` of the rows, to within ``tolerance``.
-
-    >>> import math
-    >>> round(Soft(share=0.1, tolerance=0.1).most_rounds(math.log(10)), 1)
-    492.2
-    """
+    """The rules of SoftBoost for the worst ``share`` of the rows, to within ``tolerance``."""
 
     name: ClassVar[str] = "soft"
     title: ClassVar[str] = "SoftBoost"
@@ -227,17 +211,7 @@ class Soft(Projecting):
 
 @dataclass(frozen=True)
 class MLP(CorrectiveERLP):
-    """The rules of MLPBoost.
-
-    >>> import numpy as np
-    >>> rules = MLP(share=0.0)
-    >>> state = rules.init(np.ones((3, 1), dtype=np.int8), np.ones(1))
-    >>> for wrong in range(3):                          # each rule is wrong on another row
-    ...     agree = np.where(np.arange(3) == wrong, -1, 1).astype(np.int8)[:, None]
-    ...     state = rules.step(state, agree, None)
-    >>> state.votes.round(6).tolist()
-    [0.333333, 0.333333, 0.333333]
-    """
+    """The rules of MLPBoost."""
 
     name: ClassVar[str] = "mlp"
     title: ClassVar[str] = "MLPBoost"

@@ -88,7 +88,6 @@ class CudaTreeSearch(TreeSearch):
             weighing.let_follow(partial(self._begin_after, request, seed))
 
     def _begin_after(self, request: Request, seed: int, totals: GpuArray) -> None:
-        """Start to grow a tree with totals that are on the GPU."""
         rules = self._rules.copy()
         rules[layout.PENALTY] = request.penalty
         twins.pair_up_after(totals, request.weights, request.pulls, self._pairs[0])
@@ -143,7 +142,6 @@ class CudaTreeSearch(TreeSearch):
         self._growing.weigh_again(origin, weights, pulls, sums=chosen is None)
 
     def _end(self) -> int:
-        """Wait for the tree, and return the number of its leaves."""
         grown = self._growing.end()
         splits = grown.leaves - 1
         self._splits.columns[:splits], self._splits.gains[:splits] = grown.splits, grown.gains

@@ -70,7 +70,6 @@ class SklearnSearch(Search):
     def _set_up(
         self, weights: Weights, answers: NDArray[Any], seed: int
     ) -> tuple[Any, Any, NDArray[Any], dict[str, Any]]:
-        """Return a clone, its rows and answers, and ``sample_weight`` if it takes one."""
         generator = np.random.default_rng(seed)
         model = _seeded(self.estimator, generator)
         rows = self.sample.sparse_rows if self.sparse else shaped(self.sample.rows, self.shape)

@@ -57,7 +57,6 @@ class Stump(Learner):
     deterministic = True
 
     def bytes_of_work(self, columns: int, outputs: int) -> int:
-        """Return the size of the histograms in bytes: a stump is a tree of two leaves."""
         return Tree(2).bytes_of_work(columns, outputs)
 
     def finds_rules(self, sample: Sample) -> bool:

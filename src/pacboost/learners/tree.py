@@ -88,7 +88,6 @@ class DenseTreeSearch(TreeSearch):
         self._room_for(1)
 
     def _room_for(self, team: int) -> None:
-        """Allocate the histograms and results of a team of threads."""
         histogram = self._histogram[0]
         counting = min(team, 1 + (team - 1) * MAX_BYTES_PER_THREAD // histogram.nbytes)
         self._partial = np.empty((counting - 1, *histogram.shape), dtype=np.int64)
@@ -182,7 +181,6 @@ class Tree(TreeParameters, Learner):
 
     @property
     def deterministic(self) -> bool:
-        """Whether the same weights give the same tree: unless features are drawn at random."""
         return self.share_drawn == 1
 
     def bytes_of_work(self, columns: int, outputs: int) -> int:
@@ -195,11 +193,9 @@ class Tree(TreeParameters, Learner):
         return self.max_leaves * min(outputs, self.sketch) * lanes * MAX_HISTOGRAM_WIDTH * 8
 
     def finds_rules(self, sample: Sample) -> bool:
-        """Return False: trees partition the rows, even for two classes."""
         return False
 
     def on(self, sample: Sample) -> TreeSearch:
-        """Start a search on a dense or sparse sample; dense ones use the GPU if it is in use."""
         if sample.sparse is not None:
             return SparseTreeSearch(self, sample)
         return (CudaTreeSearch if CudaTreeSearch.in_use() else DenseTreeSearch)(self, sample)

@@ -176,7 +176,6 @@ class Ledger:
         return len(self.rounds)
 
     def __repr__(self) -> str:
-        """Return the booster, the learner and the size of the run."""
         return (
             f"Ledger(booster={self.booster!r}, learner={self.learner!r}, rows={self.rows}, "
             f"rounds={len(self)})"

@@ -67,7 +67,6 @@ class ArrayRows(Candidates):
         self._per_test = reserved // TESTS
 
     def some(self, count: int) -> Table:
-        """Return random rows that are neither set apart nor reserved."""
         generator = np.random.default_rng(int(key_of(self.seed, 6)))
         drawn = np.arange(self.kinds.size)
         if drawn.size > count:
@@ -93,7 +92,6 @@ class ArrayRows(Candidates):
             yield self._offers(rows[first : first + OFFERS_PER_GROUP * self.at_once])
 
     def _offers(self, rows: NDArray[np.int64]) -> Iterator[Offer]:
-        """Offer selected rows, ``at_once`` at a time."""
         for first in range(0, rows.size, self.at_once):
             part = rows[first : first + self.at_once]
             batch, bounds = self._array.unread(part), self._bounds()[self.kinds[part]]
@@ -114,7 +112,6 @@ class ArrayRows(Candidates):
         each_rows(task, places.size, at_least=ROWS_FOR_CHEAP_KERNELS)
 
     def _bound_classes(self, chances: Floats) -> None:
-        """Bound the weights of each class by those of its fresh rows."""
         for k in range(self._unseen.size):
             of_class = chances[self._numbered == k]
             if of_class.size >= MIN_ROWS_OF_CLASS:

@@ -121,7 +121,6 @@ class RepeatAlarm:
 
     @property
     def overlap(self) -> Overlap:
-        """How often rows of the window equal first rows, and how often these equal each other."""
         return Overlap(self._compared, self._shared, self._reference_rows, self._repeated)
 
     @property
@@ -129,7 +128,6 @@ class RepeatAlarm:
         return self._earlier_alarm or self.overlap.suspicious
 
     def look(self, hashes: Hashes) -> None:
-        """Compare the next rows with the first ones."""
         while hashes.size:
             window, hashes = np.split(hashes, [self._end - self._rows])
             room = MAX_REFERENCE_ROWS - self._first.size

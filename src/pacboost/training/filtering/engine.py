@@ -137,7 +137,6 @@ class Filtering:
         return Refilling(candidates, *vote, self.threads)
 
     def _wanted(self, delta: float) -> int:
-        """Return the size of the next sample."""
         return self.plan.rows_of(len(self.refills))
 
     def _scale(self, size: int) -> float:
@@ -186,7 +185,6 @@ class Filtering:
             )
 
     def _thinned(self, rows: MarginRows, size: int) -> MarginRows:
-        """Reduce a sample that is too large, by a factor on all probabilities."""
         self.mass = rows.mass / self._n_candidates()
         excess = rows.n_rows / size
         if excess <= 1.25:
@@ -201,7 +199,6 @@ class Filtering:
         return all_rows or self.refills[-1].draws
 
     def _run(self, rows: MarginRows) -> Run:
-        """Set up the boosting loop on a sample, from the margins of its rows."""
         base = 1 / rows.odds
         base /= mean(base)
         bins = self.encoder.bins

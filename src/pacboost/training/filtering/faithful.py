@@ -74,7 +74,6 @@ class Faithful(Filtering):
         return rows.take(np.arange(min(size, rows.n_rows)))
 
     def rounds_on(self, rows: MarginRows) -> Iterator[Event]:
-        """Learn one rule, and give it the vote of its tested edge."""
         edges = []
         for attempt in range(TRIES):
             run = self._run(rows)

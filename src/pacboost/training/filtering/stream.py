@@ -207,7 +207,6 @@ class Stream(Candidates):
                 yield chain([first], self._rest(self.at_once - first.ids.size))
 
     def _rest(self, missing: int) -> Iterator[Offer]:
-        """Complete a group that lacks ``missing`` rows."""
         while missing > 0:
             offer = self._drawn(missing)
             if offer is None:
@@ -285,7 +284,6 @@ class BlockRows(Stream):
                 role.append(self._once(batch.take(np.flatnonzero(chosen))))
 
     def _once(self, batch: Batch) -> Batch:
-        """Keep one copy of every row, chosen at random, if equal rows are one example."""
         if self.coins.salt is None:
             return batch
         return batch.take(_one_each(self.coins.ids(batch), numbers(batch.rows, self.coins.key)))

@@ -143,7 +143,6 @@ class QuickRounds:
     def _course(
         self, n_rounds: int, watched: QuickWatch | None
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the number of rounds, the state of early stopping, and the numeric settings."""
         booster = self.booster
         counts = (0, 0, -1, 0) if watched is None else watched.counts
         best = math.inf if watched is None else watched.best
@@ -198,7 +197,6 @@ class QuickRounds:
     def _read(
         self, records: quick_rounds.Records, done: int, count: int, seconds: float, bins: Bins
     ) -> list[FinishedRound]:
-        """Turn records into rules and entries of the ledger."""
         run, potential = self.run, self.run.rounds.potential
         rows, features = run.sample.n_rows, self.trees.work.codes.features
         first_weights = run.rounds.first_weights

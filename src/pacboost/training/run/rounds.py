@@ -60,7 +60,6 @@ class RowsShown:
         return self.rows if self.resample < 0 else self.resample
 
     def seed_of(self, number: int, attempt: int) -> int:
-        """Return the seed of a call, which depends on the run's seed, round and attempt alone."""
         return _seed_of(self.seed, number, attempt)
 
     def shown(self, weights: Weights, seed: int) -> Weights:
@@ -76,7 +75,6 @@ class RowsShown:
         return np.where(left_out, 0, weights)
 
     def chosen(self, seed: int) -> NDArray[np.intp] | None:
-        """Return the rows that the learner may use; None for all."""
         if self.subsample >= 1:
             return None
         count = max(1, round(self.rows * self.subsample))
@@ -203,7 +201,6 @@ class Rounds(ABC, Generic[R]):
         self._on_other_rows = True
 
     def training_error(self, state: State) -> float:
-        """Return the training error; in regression, the mean loss."""
         if self.sample.targets is not None:
             return self.potential.now
         return self.scores.error(state.margins, self.first_weights)
@@ -365,7 +362,6 @@ class CellRounds(Rounds[MeasuredCells]):
         cells: Cells,
         values: CellValues | None = None,
     ) -> MeasuredCells:
-        """Measure a rule with these values, or with those of the booster."""
         rows, sums, effective_size = self.scores.cell_sums(request, rule, cells)
         if values is None:
             values = self.booster.values(state, sums, cells)

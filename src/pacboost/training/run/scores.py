@@ -64,7 +64,6 @@ class Margins:
         """Update the rows that moved in a round (None: all)."""
 
     def error(self, margins: Floats, first_weights: Wholes) -> float:
-        """Return the share of the sample, under D_1, on which the vote is wrong or tied."""
         return training_error(margins, self._sample, first_weights)
 
     def cell_sums(
@@ -85,7 +84,6 @@ class NamedClasses(Margins):
 
     @property
     def signs(self) -> Signs:
-        """One sign for each row: +1, since the booster sees only where rules are right."""
         return np.ones((self._sample.n_rows, 1), dtype=np.int8)
 
     @property
