@@ -14,12 +14,7 @@ from hypothesis import strategies as st
 
 from pacboost import BoostClassifier, load
 from pacboost.boosters.booster import Agreement, Measured
-from pacboost.boosters.corrective import (
-    CorrectiveState,
-    best_factor,
-    split_by_rule,
-    weigh_rows,
-)
+from pacboost.boosters.corrective import CorrectiveState, best_factor, split_by_rule, weigh_rows
 from pacboost.boosters.soft_margin import LP, Soft
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters.adaboost import AdaBoost, ExponentialState
 from pacboost.boosters.booster import Booster, Measured
-from pacboost.boosters.exponential_weights import ExponentialState
 from pacboost.boosters.maximal_margin import AdaBoostV, ArcGV, MarginGoal
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump

@@ -14,8 +14,17 @@ from sklearn.metrics import mean_gamma_deviance, mean_pinball_loss, mean_poisson
 
 from pacboost.boosters.booster import Moved
 from pacboost.boosters.newton import LogLink, exponential
-from pacboost.boosters.regression import Absolute, Gamma, Huber, Poisson, Quantile, Square
-from pacboost.boosters.residual import ALL_MET, ResidualState, unit_of
+from pacboost.boosters.regression import (
+    ALL_MET,
+    Absolute,
+    Gamma,
+    Huber,
+    Poisson,
+    Quantile,
+    ResidualState,
+    Square,
+    unit_of,
+)
 from pacboost.errors import ParameterError
 from pacboost.learners.tree import Tree
 from pacboost.numerics.exact import FRESH_TOTAL, MAX_TOTAL
@@ -24,7 +33,7 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training import metrics
 from pacboost.training.run.loop import Run
-from pacboost.training.run.sums import cell_sums
+from pacboost.training.run.scores import cell_sums
 
 Numbers = NDArray[np.float64]
 WIDE = st.floats(1e-100, 1e100) | st.floats(-1e100, -1e-100) | st.just(0.0)

@@ -28,7 +28,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import WordTable, words_of
 from pacboost.sources.table import Values
 from pacboost.training.run.loop import Run
-from pacboost.training.run.sums import cell_sums, exponential_normaliser
+from pacboost.training.run.scores import cell_sums, exponential_normaliser
 from tests.training.run.prefixes import check_every_prefix, signs_of
 from tests.word_samples import word_samples
 

@@ -44,14 +44,7 @@ class Clock:
     a time t move it to z + v·a - t, with a = y·h(x). The mean cost stays the same, which makes t a
     function of v with slope E_w[a], the remaining edge; v is the vote at which that edge is 0, or
     at which no time is left. The slope of the edge is -(2/c)·E_w[z(a - edge)²], so both equations
-    are solved by Newton's steps within a bracket.
-
-    >>> right = np.array([1.0, 1.0, 1.0, -1.0])
-    >>> clock = Clock(np.full(4, 1.0), np.ones(1), right, total=1.0, remaining=1.0)
-    >>> vote, time = clock.solve()
-    >>> round(vote, 4), round(time, 4), abs(round(clock.edge_after(vote, time), 9))
-    (0.2975, 0.0769, 0.0)
-    """
+    are solved by Newton's steps within a bracket."""
 
     heights: Floats
     masses: Floats

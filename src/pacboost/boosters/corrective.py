@@ -128,11 +128,7 @@ def best_factor(margins: Floats, base: Floats) -> float:
     """Return the factor of the margins that minimises the mean of max(0, 1 - margin).
 
     The slope is minus the sum of base·margin over margins below 1/factor. In increasing order of
-    margins, that sum is negative first and then grows; the best 1/factor is where it reaches 0.
-
-    >>> best_factor(np.array([-0.2, 0.1, 0.4, 0.8]), np.full(4, 0.25))      # -0.2 + 0.1 + 0.4 > 0
-    2.5
-    """
+    margins, that sum is negative first and then grows; the best 1/factor is where it reaches 0."""
     order = np.argsort(margins, kind="stable")
     enough = (np.cumsum((base * margins)[order]) >= 0) & (margins[order] > 0)
     if not enough.any():

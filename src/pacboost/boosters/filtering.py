@@ -114,14 +114,7 @@ class FilterBoost(BoundedWeights):
 
 @dataclass(frozen=True)
 class Measure(Promised):
-    """The rules of lecture 003, for a promised ``edge`` and an error of ``epsilon``.
-
-    >>> rules = Measure(edge=0.2, epsilon=0.1)
-    >>> round(rules.slope, 6), round(rules.most_rounds(edge=0.2, epsilon=0.1))    # 1/0.015²
-    (0.015, 4444)
-    >>> round(Measure(edge=0.2, epsilon=0.1, share=1).most_rounds(0.2, 0.1))      # not 5000
-    2500
-    """
+    """The rules of lecture 003, for a promised ``edge`` and an error of ``epsilon``."""
 
     name: ClassVar[str] = "measure"
     potential: ClassVar[str] = "weight"
@@ -171,12 +164,7 @@ class Measure(Promised):
 
 @dataclass(frozen=True)
 class Smooth(Promised):
-    """The rules of SmoothBoost, for a promised ``edge`` and an error of ``epsilon``.
-
-    >>> rules = Smooth(edge=0.2, epsilon=0.1)
-    >>> round(rules.ahead, 4), round(rules.most_rounds(edge=0.2, epsilon=0.1))    # Servedio: 2108
-    (0.0476, 1544)
-    """
+    """The rules of SmoothBoost, for a promised ``edge`` and an error of ``epsilon``."""
 
     name: ClassVar[str] = "smooth"
     title: ClassVar[str] = "SmoothBoost"

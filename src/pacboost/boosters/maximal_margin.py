@@ -47,8 +47,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from pacboost.boosters.adaboost import ExponentialState, ExponentialWeights
 from pacboost.boosters.booster import Agreement, Floats, Measured, Moved, edge_of
-from pacboost.boosters.exponential_weights import ExponentialState, ExponentialWeights
 from pacboost.errors import invalid
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import MAX_VOTE, round_vote

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from pacboost.boosters.booster import Floats, check_not_negative, check_rate, check_shrinkage
 from pacboost.boosters.newton import Newton, NewtonState
-from pacboost.boosters.residual import unit_of
+from pacboost.boosters.regression import unit_of
 from pacboost.errors import ParameterError
 from pacboost.numerics.same_bits import total
 from pacboost.samples.sample import Signs, Sums

@@ -16,7 +16,6 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import layout
 from pacboost.kernels.cuda import launches, twins, weighing
 from pacboost.kernels.cuda.device import on_gpu, to_gpu
-from pacboost.kernels.device import gpu_in_use
 from pacboost.learners.growing import TreeSearch, key_of
 from pacboost.learners.learner import Rows
 from pacboost.samples.gpu_codes import gpu_codes
@@ -43,7 +42,6 @@ class Ahead(NamedTuple):
 class CudaTreeSearch(TreeSearch):
     """Codes row by row, and histograms of every leaf, in the GPU's memory."""
 
-    in_use = staticmethod(gpu_in_use)
     expects = True
     _ahead: Ahead | None = None
     """The tree that is being grown for the next round."""

@@ -118,21 +118,28 @@ class TreeSearch(Search):
             features[j, layout.MONOTONE] = slope
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
+        criterion = "error" if self.sample.signs.shape[1] == 1 else "gini"
+        return self.classifier(weights, criterion, seed, None)
+
+    def classifier(
+        self, weights: Weights, criterion: str, seed: int, chosen: Rows | None
+    ) -> Hypothesis:
+        """Return a tree whose leaves answer with their heaviest sign or class."""
         signs = self.sample.signs
-        outputs = signs.shape[1]
+        outputs, total = signs.shape[1], int(weights.sum()) * signs.shape[1]
         row_weights = np.repeat(weights[:, None], outputs, axis=1)
-        total = int(weights.sum()) * outputs
-        criterion = "error" if outputs == 1 else "gini"
         request = Request(row_weights, signs, total, total, criterion)
-        tree, cells = self.partition(request, seed, None)
-        sums = np.zeros((len(tree.values), outputs))
-        for k in range(outputs):
-            sums[:, k] = np.bincount(cells, row_weights[:, k] * signs[:, k], len(tree.values))
-        answers_of_leaves = np.sign(sums)
-        if outputs > 1:
-            answers_of_leaves = np.eye(outputs)[sums.argmax(axis=1)]
-        cover = np.bincount(cells, weights, len(tree.values)).astype(np.float64)
-        return tree.valued(answers_of_leaves, cover)
+        tree, cells = self.partition(request, seed, chosen)
+        leaves = len(tree.values)
+        sums = [np.bincount(cells, weights * signs[:, k], leaves) for k in range(outputs)]
+        votes = np.stack(sums, axis=1)
+        values = np.sign(votes) if outputs == 1 else np.eye(outputs)[votes.argmax(axis=1)]
+        return tree.valued(values, np.bincount(cells, weights, leaves).astype(np.float64))
+
+    def _not_chosen(self, chosen: Rows) -> NDArray[np.bool_]:
+        others = np.ones(self.sample.n_rows, dtype=np.bool_)
+        others[chosen] = False
+        return others
 
     def constant(self) -> Hypothesis:
         return TreeRule.constant(self._bins, np.zeros(self.sample.signs.shape[1]))

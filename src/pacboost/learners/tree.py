@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import grow_team, layout, routing, split
+from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.runtime.entry import Bundle
 from pacboost.kernels.runtime.team import largest_team, together
 from pacboost.kernels.runtime.threads import each_rows
-from pacboost.learners.cuda_growing import CudaTreeSearch
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Learner, Rows
-from pacboost.learners.sparse_growing import SparseTreeSearch
 from pacboost.learners.tree_parameters import TreeParameters
 from pacboost.samples.blocks import lay_out
 from pacboost.samples.sample import Request, Sample
@@ -148,9 +147,7 @@ class DenseTreeSearch(TreeSearch):
         return ManyTrees(team, arguments, work, self._cells, self._max_leaves, penalty, long)
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
-        not_chosen = np.ones(self._order.size, dtype=np.bool_)
-        not_chosen[chosen] = False
-        rows = np.flatnonzero(not_chosen).astype(np.uint32)
+        rows = np.flatnonzero(self._not_chosen(chosen)).astype(np.uint32)
         if not tree.feature.size:
             self._cells[rows] = 0
             return
@@ -196,6 +193,13 @@ class Tree(TreeParameters, Learner):
         return False
 
     def on(self, sample: Sample) -> TreeSearch:
+        # A fit on dense rows on the CPU, by far the most frequent, imports neither of the others.
         if sample.sparse is not None:
+            from pacboost.learners.sparse_growing import SparseTreeSearch
+
             return SparseTreeSearch(self, sample)
-        return (CudaTreeSearch if CudaTreeSearch.in_use() else DenseTreeSearch)(self, sample)
+        if gpu_in_use():
+            from pacboost.learners.cuda_growing import CudaTreeSearch
+
+            return CudaTreeSearch(self, sample)
+        return DenseTreeSearch(self, sample)

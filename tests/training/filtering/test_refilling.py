@@ -17,8 +17,7 @@ from pacboost.numerics.sequences import kt_upper
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.theory.sampling import WorldOracle
-from pacboost.training.filtering.array_rows import ArrayRows
-from pacboost.training.filtering.candidates import FRESH, key_of
+from pacboost.training.filtering.candidates import FRESH, ArrayRows, key_of
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.rows import MarginRows, VoteSoFar
 from pacboost.training.filtering.stream import Stream

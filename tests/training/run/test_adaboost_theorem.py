@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters.adaboost import AdaBoost, ExponentialState
 from pacboost.boosters.booster import Measured
-from pacboost.boosters.exponential_weights import ExponentialState
 from pacboost.bounds.training import product_bound, rounding_slack
 from pacboost.hypotheses.hypothesis import Rule
 from pacboost.learners.learner import Learner

@@ -101,11 +101,7 @@ def words(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def whole_weights(weights: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Convert weights to integers in the same ratios, or nearly so if there are no small ones.
-
-    >>> whole_weights(np.array([0.2, 0.6, 1.0])).tolist(), whole_weights(np.array([1.0, 0.5**0.5]))
-    ([1, 3, 5], array([65536, 46341]))
-    """
+    """Convert weights to integers in the same ratios, or nearly so if there are no small ones."""
     smallest = float(weights.min())
     for part in range(1, 7):
         ratios = weights / smallest * part

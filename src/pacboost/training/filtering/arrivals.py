@@ -36,14 +36,7 @@ CAME_AGAIN = (
 
 
 class Arrivals:
-    """The rows of a stream so far, and whether one of them came again.
-
-    >>> arrivals = Arrivals()
-    >>> arrivals.first_time(np.array([3, 5], dtype=np.uint64)).tolist()
-    [True, True]
-    >>> arrivals.first_time(np.array([8, 5, 9], dtype=np.uint64)).tolist()
-    [True, False, False]
-    """
+    """The rows of a stream so far, and whether one of them came again."""
 
     def __init__(self) -> None:
         self.repeated = False
@@ -92,16 +85,7 @@ class RepeatAlarm:
     earlier ones, or 65,536. Independent draws equal one of these about as often as these equal each
     other. A separate window for each doubling detects rows that come again early, before copies
     among the first rows seem natural, and late, before other rows outnumber them. The result does
-    not depend on the sizes of batches.
-
-    >>> alarm, rows = RepeatAlarm(), np.arange(500, dtype=np.uint64)
-    >>> alarm.look(rows)
-    >>> alarm.suspicious
-    False
-    >>> alarm.look(rows)
-    >>> alarm.suspicious
-    True
-    """
+    not depend on the sizes of batches."""
 
     def __init__(self) -> None:
         self._rows = 0

@@ -12,13 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.samples.row_hashes import row_hashes
-from pacboost.sources.oracles.oracle import (
-    REPLACED,
-    STREAM,
-    AbstractOracle,
-    Batch,
-    Drawn,
-)
+from pacboost.sources.oracles.oracle import REPLACED, STREAM, AbstractOracle, Batch, Drawn
 from pacboost.sources.table import Table
 from pacboost.training.filtering.arrivals import CAME_AGAIN, Arrivals, RepeatAlarm
 from pacboost.training.filtering.candidates import (

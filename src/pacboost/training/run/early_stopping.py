@@ -41,11 +41,7 @@ class EarlyStopping:
     """
 
     def __init__(
-        self,
-        sample: Sample,
-        metric: Metric,
-        patience: int | None,
-        least: int = 0,
+        self, sample: Sample, metric: Metric, patience: int | None, least: int = 0
     ) -> None:
         self.sample = sample
         self._metric = metric

@@ -195,10 +195,7 @@ class Run:
         self.watch.others[name] = other
 
     def resume(
-        self,
-        hypotheses: Sequence[Hypothesis],
-        votes: Sequence[float],
-        entries: Sequence[Round],
+        self, hypotheses: Sequence[Hypothesis], votes: Sequence[float], entries: Sequence[Round]
     ) -> None:
         """Continue after the rounds of an earlier run on the same sample, by the same methods."""
         if not entries:

@@ -117,11 +117,7 @@ VALUES_SAMPLED_PER_RESULT = 100
 
 
 def lowest(values: Floats, count: int) -> Rows:
-    """Return the places of the smallest values in order; of equal ones, the first.
-
-    >>> lowest(np.array([0.5, -1.0, 0.5, 0.0]), 3).tolist()
-    [1, 3, 0]
-    """
+    """Return the places of the smallest values in order; of equal ones, the first."""
     if values.size <= count:
         return np.argsort(in_host_memory(values), kind="stable")
     # Sorting all values would take longer than the rest of the ledger. The lowest of a sample are

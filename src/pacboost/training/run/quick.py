@@ -34,8 +34,7 @@ from pacboost.samples.bins import Bins
 from pacboost.training.run.early_stopping import QuickWatch
 from pacboost.training.run.potentials import MIN_NORMALISER, Logistic, Unmeasured
 from pacboost.training.run.rounds import MIN_EDGE, CellRounds, FinishedRound
-from pacboost.training.run.scores import Margins
-from pacboost.training.run.sums import MIN_COST
+from pacboost.training.run.scores import MIN_COST, Margins
 
 if TYPE_CHECKING:
     from pacboost.training.run.loop import Run

@@ -27,9 +27,8 @@ from pacboost.numerics.same_bits import total
 from pacboost.samples.sample import Request, Sample, Sums, Wholes
 from pacboost.training.run.openings import Opening
 from pacboost.training.run.potentials import Potential, potential_of
-from pacboost.training.run.scores import Margins, agreement, names_class, scores_of
+from pacboost.training.run.scores import Margins, agreement, edge_of, masses, names_class, scores_of
 from pacboost.training.run.stop_reason import Stop, StopReason
-from pacboost.training.run.sums import edge_of, masses
 
 
 @lru_cache(maxsize=8)
