@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -58,9 +58,15 @@ def sample_of(X: Numbers, y: Numbers, base: Numbers | None = None) -> Sample:
     return Sample(table, signs, part, fit_bins(table, 255, base), targets=y)
 
 
+WEIGHTED = pytest.mark.parametrize("weighted", [False, True])
+
+
+def base_of(rows: int, weighted: bool) -> Numbers | None:
+    return np.random.default_rng(3).uniform(0.1, 1, size=rows) if weighted else None
+
+
 def rounds_of(run: Run, count: int) -> None:
-    for _, _ in zip(range(count), run, strict=False):
-        pass
+    list(islice(run, count))
 
 
 def test_needs_targets() -> None:
@@ -90,7 +96,7 @@ def test_sums_of_whole_numbers_stay_exact(targets: list[float], base: list[float
     assert int(np.abs(request.pulls).sum()) <= request.pull < MAX_TOTAL
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@WEIGHTED
 @pytest.mark.parametrize("l2", [0.0, 3.0])
 def test_values_are_shrunk_means_of_residuals(weighted: bool, l2: float) -> None:
     generator = np.random.default_rng(2)
@@ -125,10 +131,10 @@ def test_scores_add_up_alike_in_any_order(values: list[float], chance: Any) -> N
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5, 1.0])
-@pytest.mark.parametrize("weighted", [False, True])
+@WEIGHTED
 def test_loss_falls_by_what_the_identity_says(rate: float, weighted: bool) -> None:
     X, y = world()
-    base = np.random.default_rng(3).uniform(0.1, 1, size=y.size) if weighted else None
+    base = base_of(y.size, weighted)
     part = np.ones(y.size) if base is None else base
     sample = sample_of(X, y, base)
     run = Run(sample, Tree(max_leaves=5), Square(learning_rate=rate))
@@ -164,7 +170,7 @@ def brute_force(X: Numbers, y: Numbers, own: Numbers) -> float:
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("weighted", [False, True])
+@WEIGHTED
 def test_first_tree_is_the_best_split_there_is(seed: int, weighted: bool) -> None:
     X, y = world(60, seed)
     base = np.random.default_rng(seed).uniform(0.1, 1, size=60) if weighted else None
@@ -199,7 +205,7 @@ def test_rows_ask_for_signs_and_met_ones_for_nothing() -> None:
     assert request.pull == request.weights[:2].sum()
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@WEIGHTED
 def test_values_are_shrunk_medians_of_the_cells(weighted: bool) -> None:
     generator = np.random.default_rng(0)
     y = generator.normal(size=301) * 50
@@ -218,10 +224,10 @@ def test_values_are_shrunk_medians_of_the_cells(weighted: bool) -> None:
 
 
 @pytest.mark.parametrize("rate", [0.1, 1.0])
-@pytest.mark.parametrize("weighted", [False, True])
+@WEIGHTED
 def test_every_leaf_is_best_and_the_loss_never_rises(rate: float, weighted: bool) -> None:
     X, y = world(300)
-    base = np.random.default_rng(3).uniform(0.1, 1, size=y.size) if weighted else None
+    base = base_of(y.size, weighted)
     part = np.ones(y.size) if base is None else base
     sample = sample_of(X, y, base)
     run = Run(sample, Tree(max_leaves=6), Absolute(learning_rate=rate))
@@ -240,13 +246,6 @@ def test_every_leaf_is_best_and_the_loss_never_rises(rate: float, weighted: bool
         after = np.average(np.abs(y - scores), weights=part)
         assert after <= before * (1 + 1e-12)
         assert done.entry.training_error == pytest.approx(after, rel=1e-12)
-
-
-WEIGHTED = pytest.mark.parametrize("weighted", [False, True])
-
-
-def base_of(rows: int, weighted: bool) -> Numbers | None:
-    return np.random.default_rng(3).uniform(0.1, 1, size=rows) if weighted else None
 
 
 @WEIGHTED
@@ -362,13 +361,13 @@ def test_slopes_are_those_of_half_the_deviance(kind: type[Any]) -> None:
 
 
 @KINDS
-@pytest.mark.parametrize("weighted", [False, True])
+@WEIGHTED
 @pytest.mark.parametrize("rate", [0.3, 1.0])
 def test_every_leaf_of_a_log_link_is_best_and_the_loss_never_rises(
     kind: type[Any], weighted: bool, rate: float
 ) -> None:
     X, y = positive_world(kind)
-    base = np.random.default_rng(3).uniform(0.1, 1, size=y.size) if weighted else None
+    base = base_of(y.size, weighted)
     part = np.ones(y.size) if base is None else base
     sample = sample_of(X, y, base)
     run = Run(sample, Tree(max_leaves=5), kind(learning_rate=rate))

@@ -37,11 +37,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Measured:
-    """The total weight of the rows, and the weight of those on which the rule was wrong.
-
-    >>> Measured(total=10, wrong=3).edge
-    0.4
-    """
+    """The total weight of the rows, and the weight of those on which the rule was wrong."""
 
     total: int
     wrong: int

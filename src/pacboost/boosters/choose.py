@@ -19,11 +19,7 @@ MISSING_FUNCTION = (
 
 
 def as_loss(choice: Any) -> Booster[Any]:
-    """Return the booster of regression for the name of a loss, or for a function.
-
-    >>> as_loss("absolute"), as_loss("squared_error")
-    (Absolute(learning_rate=1.0), Square(learning_rate=1.0, l2=0.0))
-    """
+    """Return the booster of regression for the name of a loss, or for a function."""
     if callable(choice) and not isinstance(choice, type):
         return CustomLoss(choice)
     if choice == CustomLoss.name:
@@ -35,13 +31,7 @@ def as_loss(choice: Any) -> Booster[Any]:
 
 
 def as_booster(choice: Any) -> Booster[Any]:
-    """Return the booster for a name, ``"module:Class"``, a booster, or a function.
-
-    >>> as_booster("gentle")
-    Gentle(learning_rate=1.0)
-    >>> as_booster("pacboost.boosters.newton:Gentle")
-    Gentle(learning_rate=1.0)
-    """
+    """Return the booster for a name, ``"module:Class"``, a booster, or a function."""
     if isinstance(choice, Booster):
         return choice
     if callable(choice) and not isinstance(choice, type):

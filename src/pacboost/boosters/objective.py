@@ -38,16 +38,7 @@ MAX_STEPS = 60
 
 @dataclass(frozen=True)
 class CustomObjective(Newton):
-    """A booster of two classes by the gradient and curvature of any loss.
-
-    >>> def logistic(y, score):
-    ...     p = 1 / (1 + np.exp(-score))
-    ...     return p - y, p * (1 - p)
-    >>> rules = CustomObjective(logistic)
-    >>> state = rules.init(np.array([[1], [1], [-1]], dtype=np.int8), np.ones(1))
-    >>> (state.pulls / state.weights * state.step_unit)[:, 0].tolist()    # as in LogitBoost
-    [2.0, 2.0, -2.0]
-    """
+    """A booster of two classes by the gradient and curvature of any loss."""
 
     name: ClassVar[str] = "custom_objective"
     potential: ClassVar[str] = "logistic"

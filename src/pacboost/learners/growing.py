@@ -39,14 +39,10 @@ def key_of(seed: int) -> np.uint64:
 
 
 class TreeSearch(Search):
-    """Row order, splits and sums of one sample, reused for every tree.
-
-    learners/tree.py searches dense samples, learners/sparse_growing.py sparse ones.
-    """
+    """Row order, splits and sums of one sample, reused for every tree."""
 
     def __init__(self, tree: TreeParameters, sample: Sample) -> None:
-        if sample.bins is None:
-            raise TypeError("trees are grown on codes: give the sample its bins")
+        assert sample.bins is not None
         self.sample = sample
         self._tree = tree
         self._bins = sample.bins
@@ -91,10 +87,7 @@ class TreeSearch(Search):
 
     @abstractmethod
     def _grow(self, chosen: Rows | None, key: np.uint64) -> int:
-        """Grow a tree on the chosen rows (None: all), set their cells, return the number of leaves.
-
-        ``key`` is the random key for drawing the features of each leaf.
-        """
+        """Grow a tree on the chosen rows (None: all), set their cells, return the leaf count."""
 
     @abstractmethod
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
@@ -260,17 +253,9 @@ class TreeSearch(Search):
             orders = cut < self._features[feature, layout.BINS] - 1
             slopes = self._features[feature, layout.MONOTONE]
             slope = np.where(orders, slopes, 0).astype(np.int8)
+        gains, cover = self._splits.gains[: leaves - 1] * unit, np.zeros(2 * leaves - 1)
+        values = np.zeros((leaves, self.sample.signs.shape[1]))
         return TreeRule(
-            self._bins,
-            feature,
-            cut,
-            missing_left.astype(np.bool_),
-            left_child,
-            right_child,
-            member,
-            members.copy(),
-            self._splits.gains[: leaves - 1] * unit,
-            np.zeros(2 * leaves - 1),
-            np.zeros((leaves, self.sample.signs.shape[1])),
-            slope,
-        )
+            self._bins, feature, cut, missing_left.astype(np.bool_), left_child, right_child,
+            member, members.copy(), gains, cover, values, slope,
+        )  # fmt: skip

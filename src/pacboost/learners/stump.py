@@ -40,20 +40,7 @@ class Stump(Learner):
     Σ_above s - Σ_below s = V - 2 P, where P is the sum up to the cut and V over all values; turned
     round it has the opposite. Rows with a missing value add |Σ_missing s|. So the best edge of a
     feature is max |V - 2 P| + |M|. Of rules whose edges differ by no more than the rounding of the
-    weights, the one with the lowest feature, then the lowest threshold, is taken.
-
-    >>> from pacboost.sources.toy import ten_points
-    >>> from pacboost.sources.arrays import ArrayTable
-    >>> from pacboost.samples.bins import fit_bins
-    >>> from pacboost.hypotheses.hypothesis import Names
-    >>> X, y = ten_points()
-    >>> table = ArrayTable(X)
-    >>> sample = Sample(table, y[:, None].astype(np.int8), bins=fit_bins(table))
-    >>> search = Stump().on(sample)
-    >>> best = search.find(np.ones(10, dtype=np.int64), sample.signs[:, 0], seed=0)
-    >>> best.words(Names(table.name))
-    'x0 > 7.5 → +, else −'
-    """
+    weights, the one with the lowest feature, then the lowest threshold, is taken."""
 
     codes = sparse = True
     deterministic = True
@@ -91,8 +78,7 @@ class StumpSearch(Search):
     """Histograms of signed weights over one sample, kept up to date from round to round."""
 
     def __init__(self, sample: Sample) -> None:
-        if sample.bins is None:
-            raise TypeError("stumps are searched on codes: give the sample its bins")
+        assert sample.bins is not None
         self.sample = sample
         self._bins = sample.bins
 

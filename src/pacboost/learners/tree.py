@@ -90,15 +90,13 @@ class DenseTreeSearch(TreeSearch):
         histogram = self._histogram[0]
         counting = min(team, 1 + (team - 1) * MAX_BYTES_PER_THREAD // histogram.nbytes)
         self._partial = np.empty((counting - 1, *histogram.shape), dtype=np.int64)
+        features = len(self._features)
         self._findings = layout.TeamFindings(
-            np.zeros((team, 16), dtype=np.int64),
-            np.zeros((team, 16)),
-            np.zeros((team, 2, 3), dtype=np.int64),
-            np.zeros((team, 2, 256), dtype=np.uint8),
-            np.zeros((team, 256), dtype=np.uint8),
-            np.ones((team, len(self._features)), dtype=np.uint8),
-            np.zeros((team, len(self._features)), dtype=np.int64),
-        )
+            np.zeros((team, 16), dtype=np.int64), np.zeros((team, 16)),
+            np.zeros((team, 2, 3), dtype=np.int64), np.zeros((team, 2, 256), dtype=np.uint8),
+            np.zeros((team, 256), dtype=np.uint8), np.ones((team, features), dtype=np.uint8),
+            np.zeros((team, features), dtype=np.int64),
+        )  # fmt: skip
         self._largest_team, self._arrays = team, None
 
     def _grow(self, chosen: Rows | None, key: np.uint64) -> int:

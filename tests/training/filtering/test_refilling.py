@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -54,8 +55,7 @@ def filled(
     refilling = Refilling(
         Stream(oracle, seed, 0), encoder(oracle), made, key_of(seed), scale, DELTA
     )
-    for _ in zip(range(groups), refilling.groups(), strict=False):
-        pass
+    list(islice(refilling.groups(), groups))
     kept = refilling.kept()
     assert kept is not None
     return refilling, kept

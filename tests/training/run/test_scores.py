@@ -51,9 +51,12 @@ class Quiet(Valued):
         return 2
 
 
-def request_for(sample: Sample, seed: int) -> Request:
+def some_request(sample: Sample, seed: int, *, signed: bool) -> Request:
     generator = np.random.default_rng(seed)
-    weights = generator.integers(0, 2**30, sample.signs.shape)
+    weights = generator.integers(1, 2**30, sample.signs.shape)
+    if signed:
+        total = int(weights.sum())
+        return Request(weights, sample.signs, total, total)
     pulls = sample.signs * generator.integers(0, 2**30, sample.signs.shape)
     return Request(weights, pulls, int(weights.sum()), int(np.abs(pulls).sum()))
 
@@ -65,10 +68,10 @@ def test_only_rows_that_moved_need_a_look(sample: Sample, seed: int) -> None:
     margins = generator.integers(-3, 4, sample.signs.shape) / 2.0
     first = generator.integers(1, 9, sample.n_rows) if sample.n_rows > 1 else np.ones(1, np.int64)
     once, again = SoftmaxRows(sample), SoftmaxRows(sample)
-    once.update(margins, request_for(sample, seed), None)
+    once.update(margins, some_request(sample, seed, signed=False), None)
     moved = np.flatnonzero(generator.random(sample.n_rows) < 0.5)
     margins[moved] += 1.0
-    request = request_for(sample, seed)
+    request = some_request(sample, seed, signed=False)
     once.update(margins, request, moved)
     again.update(margins, request, None)
     assert once.mean_cost() == again.mean_cost()
@@ -118,8 +121,7 @@ def test_costs_by_sums_that_a_booster_kept_are_those_of_the_margins(
     sample: Sample, seed: int
 ) -> None:
     run = Run(sample, Words(3, 2), Logit(0.5, l2=0.1, prior=True), seed=seed)
-    for _ in islice(run, 6):
-        pass
+    list(islice(run, 6))
     afresh = SoftmaxRows(sample)
     afresh.update(run.state.margins, run.booster.request(run.state), None)
     kept = run.rounds.scores
@@ -129,16 +131,6 @@ def test_costs_by_sums_that_a_booster_kept_are_those_of_the_margins(
 
 
 # What the loop measures on its own account, beside NumPy and beside other numbers of threads.
-
-
-def some_request(sample: Sample, seed: int, *, signed: bool) -> Request:
-    generator = np.random.default_rng(seed)
-    weights = generator.integers(1, 2**30, sample.signs.shape)
-    if signed:
-        total = int(weights.sum())
-        return Request(weights, sample.signs, total, total)
-    pulls = sample.signs * generator.integers(0, 2**30, sample.signs.shape)
-    return Request(weights, pulls, int(weights.sum()), int(np.abs(pulls).sum()))
 
 
 def mean_potential(kind: str, margins: NDArray[np.float64], sample: Sample) -> float:

@@ -23,7 +23,7 @@ from pacboost.parallel.cores import usable_cores
 from pacboost.samples.sample import Sample
 from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.training.filtering.candidates import Candidates, key_of, numbers
-from pacboost.training.filtering.plan import FilteringPlan, share_of
+from pacboost.training.filtering.plan import MAX_READ_PER_ROW, FilteringPlan, share_of
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.remote import RemoteRefilling
 from pacboost.training.filtering.rows import MarginRows, RowEncoder, VoteSoFar
@@ -143,13 +143,13 @@ class Filtering:
         """Return the divisor that turns weights into probabilities.
 
         A refill that considers all n rows accepts n·μ/scale of them; one that reads rows in order
-        reads at most ``offered`` rows for each row that it may accept.
+        reads at most ``MAX_READ_PER_ROW`` rows for each row that it may accept.
         """
         mean = self._mean_weight()
         if self.candidates.whole:
             rows = self.candidates.oracle.n_rows or 1
             return max(rows * mean / size, 1e-12)
-        return min(1.0, max(self.plan.offered * mean, 1e-12))
+        return min(1.0, max(MAX_READ_PER_ROW * mean, 1e-12))
 
     def _mean_weight(self) -> float:
         """Estimate the mean weight of candidates: the share that would be accepted."""
@@ -157,7 +157,7 @@ class Filtering:
 
     def _max_draws(self, size: int) -> int:
         """Return the number of draws after which the filter starves."""
-        return self.plan.offered * size
+        return MAX_READ_PER_ROW * size
 
     def _min_rows(self) -> int:
         """Return the size of a sample below which the filter starves."""

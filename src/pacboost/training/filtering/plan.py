@@ -13,6 +13,10 @@ from pacboost.numerics.checks import probability
 from pacboost.numerics.same_bits import total
 from pacboost.numerics.sequences import kt_lower, kt_upper
 
+MAX_READ_PER_ROW = 8
+"""Maximum number of rows that a refill reads for each row that it may accept."""
+SHARE_OF_EPSILON = 0.75
+"""c: boosting continues while μ is surely above c·ε, and stops once it is surely below ε."""
 KEPT = 0.4
 """The share of the promised edge that every rule has which passes its test."""
 
@@ -36,10 +40,6 @@ class FilteringPlan:
     edge: float | None = None
     """The promised edge, if any."""
     keep: float = 0.7
-    offered: int = 8
-    """Maximum number of rows that a refill reads for each row that it may accept."""
-    share: float = 0.75
-    """c: boosting continues while μ is surely above c·ε, and stops once it is surely below ε."""
 
     def __post_init__(self) -> None:
         probability("delta", self.delta)

@@ -18,7 +18,6 @@ from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.kernels.runtime.threads import span_size
 from pacboost.ledgers.ledger import MAX_HARD_ROWS, HardRow
 from pacboost.numerics.memory import in_host_memory
-from pacboost.numerics.soft_margin import soft_margin
 from pacboost.samples.sample import Sample
 
 Floats = NDArray[np.float64]
@@ -52,6 +51,8 @@ def margin_and_gap(
     Under any weights of the rows, the margin of no vote exceeds the largest edge of a rule. So the
     least edge of all rounds is a bound, if the learner found the best rule in each.
     """
+    from pacboost.numerics.soft_margin import soft_margin
+
     margin = soft_margin(margins, base, share) / total
     return margin, min(edges) - margin
 

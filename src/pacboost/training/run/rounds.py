@@ -247,6 +247,8 @@ class RuleRounds(Rounds[MeasuredAnswers]):
     def find(self, state: State, number: int) -> MeasuredAnswers | None:
         weights, sample = self.booster.request(state).weights[:, 0], self.sample
         answers = sample.signs[:, 0] if sample.labels is None else sample.labels
+        samme = names_class(self.booster, sample) and self.booster.multiclass == "samme"
+        error_of_guessing = 1 - 1 / sample.signs.shape[1] if samme else 0.5
         for attempt in range(self._attempts):
             seed = self.shown.seed_of(number, attempt)
             rule = self.search.find(self.shown.shown(weights, seed), answers, seed)
@@ -255,14 +257,9 @@ class RuleRounds(Rounds[MeasuredAnswers]):
                 candidate = self._measure(rule.negated(), weights)
             # whole weights are rounded: a smaller edge may be an effect of the rounding
             rounding = 4 * weights.size / candidate.measured.total + MIN_EDGE
-            if candidate.measured.error < self._error_of_guessing() - rounding / 2:
+            if candidate.measured.error < error_of_guessing - rounding / 2:
                 return candidate
         return None
-
-    def _error_of_guessing(self) -> float:
-        classes: int = self.sample.signs.shape[1]
-        naming = names_class(self.booster, self.sample)
-        return 1 - 1 / classes if naming and self.booster.multiclass == "samme" else 0.5
 
     def _measure(self, rule: Hypothesis, weights: Weights) -> MeasuredAnswers:
         agree = agreement(rule, self.sample)
