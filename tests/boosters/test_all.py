@@ -1,31 +1,21 @@
-"""All boosters: what they refuse, and that a break leaves no trace."""
+"""All boosters: what they refuse, and that a rule without mistakes ends their runs."""
 
 from __future__ import annotations
 
 import math
 from itertools import islice
-from typing import Any
 
 import numpy as np
 import pytest
 
-from pacboost.boosters.booster import Booster
-from pacboost.boosters.brown import Brown
-from pacboost.boosters.graph_separation import GraphSeparation
-from pacboost.boosters.majority import Majority
-from pacboost.boosters.maximal_margin import AdaBoostV, ArcGV
 from pacboost.boosters.registry import BOOSTERS, LOSSES
 from pacboost.errors import ParameterError
-from pacboost.hypotheses.majority import rules_behind
-from pacboost.kernels.runtime.threads import using
-from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
-from pacboost.learners.tree import Tree
-from pacboost.samples.sample import Sample
-from pacboost.theory.learners import Adversary
+from pacboost.numerics.exact import MAX_VOTE
 from pacboost.training.run.loop import Run
+from pacboost.training.run.stop_reason import Stop, StopReason
 from tests.boosters.margins import NAMES, SOFT
-from tests.worlds import make_sample, noisy
+from tests.worlds import make_sample
 
 REFUSED: list[tuple[list[str], str, list[float]]] = [
     (["adaboost", "filter_boost", "gentle", "logit", "mada"], "learning_rate",
@@ -54,40 +44,13 @@ def test_bad_parameters_are_refused(names: list[str], parameter: str, values: li
                 {**BOOSTERS, **LOSSES}[name](**{parameter: value})
 
 
-def same_after_a_break(
-    sample: Sample, learner: Learner, booster: Booster[Any], rounds: int, after: int
-) -> Run:
-    """Hold a resumed run against an uninterrupted one, bit for bit; give the latter."""
-    complete = Run(sample, learner, booster, seed=5)
-    list(islice(complete, rounds))
-    first = Run(sample, learner, booster, seed=5)
-    list(islice(first, after))
-    ledger, vote = first.ledger(), rules_behind(first.vote())
-    if booster.revises or not ledger.cells:
-        assert [entry.vote for entry in ledger.rounds] == vote.votes.tolist()
-    second = Run(sample, learner, booster, seed=5)
-    second.resume(vote.hypotheses, vote.votes.tolist(), ledger.rounds)
-    assert second.stopped == first.stopped
-    list(islice(second, rounds - after))
-    assert second.ledger().core() == complete.ledger().core()
-    assert (second.margins == complete.margins).all()
-    mine, theirs = (booster.request(run.state).weights for run in (second, complete))
-    assert (mine == theirs).all()
-    scores = second.vote().scores(sample.table)
-    assert np.array_equal(scores, complete.vote().scores(sample.table))
-    return complete
-
-
-@pytest.mark.parametrize(
-    "booster",
-    [AdaBoostV(0.1), AdaBoostV(0.7), ArcGV(), Brown(0.05), GraphSeparation(), Majority(0.05, 0.1)],
-)
-@pytest.mark.parametrize("learner", [Stump(), Tree(max_leaves=3), Adversary(0.1)])
-def test_broken_off_and_taken_up_again(booster: Booster[Any], learner: Learner) -> None:
-    X, signs = noisy(150, 3, seed=4)
-    run = same_after_a_break(make_sample(X, signs), learner, booster, 12, 5)
-    if booster.name == "majority":
-        restored = Run(run.sample, learner, booster, seed=5)
-        with using(1):
-            list(islice(restored, 12))
-        assert restored.ledger().core() == run.ledger().core()
+@pytest.mark.parametrize("name", [*NAMES, "adaboost_v", "arc_gv", "filter_boost"])
+def test_a_rule_without_mistakes_stands_alone(name: str) -> None:
+    X = np.arange(40.0)[:, None]
+    signs = np.where(X[:, 0] > 12, 1, -1).astype(np.int8)
+    run = Run(make_sample(X, signs), Stump(), BOOSTERS[name]())
+    list(islice(run, 5))
+    assert run.stopped == StopReason(Stop.STANDS_ALONE)
+    (done,) = run.done
+    assert 0 < done.entry.vote <= MAX_VOTE + 1e-9
+    assert done.entry.margin == (None if name == "filter_boost" else 1)

@@ -98,8 +98,7 @@ def test_entering_rows_go_on_as_if_they_had_been_there(
     sample: Sample, booster: FilteringBooster[Any], learner: Learner, rounds: int
 ) -> None:
     run = Run(sample, learner, booster, seed=1)
-    for _ in islice(run, rounds):
-        pass
+    list(islice(run, rounds))
     state = run.state
     fresh = booster.init(sample.signs, sample.base)
     log_weights = state.log_weights.copy() if booster.by_path else None

@@ -37,9 +37,8 @@ def mean_cost(rules: Brown, run: Run) -> float:
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.2, 0.2), (0.3, 0.1), (0.4, 0.05), (0.6, 0.01)])
 def test_when_time_is_used_up_the_error_is_met(edge: float, epsilon: float, order: str) -> None:
-    X, signs = noisy(150, 2, seed=2)
     rules = Brown(epsilon)
-    run = Run(make_sample(X, signs), Adversary(edge, order), rules, seed=7)
+    run = Run(make_sample(*noisy(150, 2, seed=2)), Adversary(edge, order), rules, seed=7)
     list(islice(run, math.ceil(40 * rules.time / edge**2)))
     assert run.stopped is not None
     assert run.stopped.kind is Stop.BOOSTER
@@ -90,8 +89,7 @@ class Hasty(Brown):
 
 
 def test_a_clock_that_runs_too_fast_is_caught() -> None:
-    X, signs = noisy(300, 2, seed=2)
-    run = Run(make_sample(X, signs), Adversary(0.2), Hasty(0.1), seed=7)
+    run = Run(make_sample(*noisy(300, 2, seed=2)), Adversary(0.2), Hasty(0.1), seed=7)
     list(islice(run, 2000))
     with pytest.raises(AssertionError):
         assert mean_cost(Hasty(0.1), run) == pytest.approx(0.1, rel=1e-7)

@@ -12,24 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost import BoostClassifier, load
+from pacboost import BoostClassifier
 from pacboost.boosters.booster import Agreement, Measured
-from pacboost.boosters.corrective import (
-    CorrectiveState,
-    best_factor,
-    split_by_rule,
-    weigh_rows,
-)
+from pacboost.boosters.corrective import CorrectiveState, best_factor, split_by_rule, weigh_rows
 from pacboost.boosters.soft_margin import LP, Soft
 from pacboost.learners.stump import Stump
-from pacboost.learners.tree import Tree
-from pacboost.models.file.format import model_bytes
 from pacboost.numerics.ascent import Climb
-from pacboost.numerics.soft_margin import Floats
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
-from pacboost.training.run.stop_reason import Stop, StopReason
 from tests.boosters.margins import NAMES, SOFT, advance, check_best, largest_margin, made
 from tests.data import real_data
 from tests.worlds import make_sample, noisy
@@ -42,6 +33,12 @@ def world(seed: int, weighted: bool = False) -> Sample:
     X, signs = noisy(60, 3, seed, noise=0.1)
     base = np.random.default_rng(seed).uniform(0.2, 5.0, 60) if weighted else None
     return make_sample(X.round(1), signs, base)
+
+
+def real_sample(name: str, target: str) -> Sample:
+    labelled = real_data(name, target)
+    signs = np.where(labelled.labels == labelled.labels[0], 1, -1).astype(np.int8)
+    return make_sample(np.nan_to_num(labelled.table.rows().astype(float)), signs)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -58,18 +55,14 @@ def test_no_vote_of_stumps_has_a_larger_margin(
 
 @pytest.mark.parametrize("name", ["lp", "erlp", "soft", "mlp"])
 def test_no_vote_of_stumps_has_a_larger_margin_on_real_data(name: str) -> None:
-    labelled = real_data("breast_cancer_wisconsin", "Class")
-    signs = np.where(labelled.labels == labelled.labels[0], 1, -1).astype(np.int8)
-    sample = make_sample(np.nan_to_num(labelled.table.rows().astype(float)), signs)
+    sample = real_sample("breast_cancer_wisconsin", "Class")
     run = check_best(made(name, 0.1, 0.01), sample, Stump(), 500)
     assert run.done[-1].entry.training_error < 0.05
 
 
 @pytest.mark.slow
 def test_on_many_rows_all_come_to_the_margin_of_one_plain_program() -> None:
-    labelled = real_data("magic_telescope", "class")
-    signs = np.where(labelled.labels == labelled.labels[0], 1, -1).astype(np.int8)
-    sample = make_sample(labelled.table.rows().astype(float), signs)
+    sample = real_sample("magic_telescope", "class")
     result = {}
     for name in ("lp", "soft", "erlp", "mlp"):
         run = Run(sample, Stump(), made(name, 0.5, 0.005))
@@ -104,7 +97,7 @@ class LastEdge(LP):
     """Takes the last edge for the least, so that it stops on a proof that is none."""
 
     def step(self, state: CorrectiveState, agree: Agreement, measured: Measured) -> CorrectiveState:
-        object.__setattr__(state, "least", 1.0)
+        object.__setattr__(state, "least_edge", 1.0)
         return super().step(state, agree, measured)
 
     def stop(self, state: CorrectiveState) -> str | None:
@@ -124,9 +117,8 @@ def test_on_an_adversary_the_margin_is_its_edge(
     name: str, share: float, edge: float, order: str
 ) -> None:
     """Rules that keep a promised edge bring rows that far, in no more rounds than promised."""
-    X, signs = noisy(50, 2, seed=2)
     booster = made(name, share, 0.25 if name == "corrective_erlp" else 0.2)
-    run = Run(make_sample(X, signs), Adversary(edge, order), booster, seed=7)
+    run = Run(make_sample(*noisy(50, 2, seed=2)), Adversary(edge, order), booster, seed=7)
     largest_entropy = booster.largest_entropy(replace(run.state, share=share))
     advance(run, math.floor(booster.most_rounds(largest_entropy)), every=20)  # type: ignore[attr-defined]
     assert "within" in str(run.stopped)
@@ -137,8 +129,7 @@ def test_on_an_adversary_the_margin_is_its_edge(
 
 @pytest.mark.parametrize("name", sorted(SOFT))
 def test_the_first_rule_says_what_share_to_go_by(name: str) -> None:
-    X, signs = noisy(100, 3, seed=1, noise=0.3)
-    run = Run(make_sample(X, signs), Stump(), made(name, None, 0.02))
+    run = Run(make_sample(*noisy(100, 3, seed=1, noise=0.3)), Stump(), made(name, None, 0.02))
     first = next(iter(run)).entry
     assert run.state.share == pytest.approx(2 * first.error, abs=1e-15)
     assert first.margin == pytest.approx(0, abs=1e-12)
@@ -148,43 +139,18 @@ def test_the_first_rule_says_what_share_to_go_by(name: str) -> None:
 
 def test_with_too_small_a_share_rules_cancel_each_other() -> None:
     """Why a share is chosen: of the worst tenth of noisy rows no vote has a positive margin."""
-    X, signs = noisy(400, 3, seed=1, noise=0.3)
-    run = Run(make_sample(X, signs), Stump(), LP(0.1, 0.02))
+    run = Run(make_sample(*noisy(400, 3, seed=1, noise=0.3)), Stump(), LP(0.1, 0.02))
     advance(run, 30)
     assert run.done[-1].entry.margin == pytest.approx(0, abs=1e-9)
-
-
-def classes(count: int, rows: int = 150) -> tuple[Floats, Any]:
-    generator = np.random.default_rng(count)
-    X = generator.normal(size=(rows, 3))
-    score = X[:, 0] + 0.4 * X[:, 1] ** 2 + 0.3 * generator.normal(size=rows)
-    return X, np.digitize(score, np.quantile(score, np.arange(1, count) / count))
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    ("count", "learner"), [(2, "stump"), (2, "tree"), (3, "stump"), (4, "tree")]
-)
-def test_a_run_goes_on_as_if_never_stopped(name: str, count: int, learner: str) -> None:
-    X, y = classes(count)
-    options: dict[str, Any] = {
-        "learner": Tree(max_leaves=4, min_leaf_rows=5) if learner == "tree" else learner,
-        "random_state": 0,
-        "early_stopping": False,
-    }
-    booster = made(name, None, 0.001)
-    straight = BoostClassifier(booster, n_estimators=9, **options).fit(X, y)
-    model = BoostClassifier(booster, n_estimators=4, warm_start=True, **options).fit(X, y)
-    model.set_params(n_estimators=6).fit(X, y)
-    model.set_params(n_estimators=9).fit(X, y)
-    assert model_bytes(model.model_) == model_bytes(straight.model_)
-    assert len(model.ledger_) > 6
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "corrective_erlp"])
 def test_the_votes_of_the_best_round_are_kept(name: str) -> None:
     """Not those that its rules had later."""
-    X, y = classes(2, 300)
+    generator = np.random.default_rng(2)
+    X = generator.normal(size=(300, 3))
+    score = X[:, 0] + 0.4 * X[:, 1] ** 2 + 0.3 * generator.normal(size=300)
+    y = (score > np.median(score)).astype(int)
     options: dict[str, Any] = {"learner": "stump", "random_state": 0, "early_stopping": 6}
     booster = made(name, 0.3, 0.001)
     options_of_fit = {"X_val": X[200:], "y_val": y[200:]}
@@ -213,32 +179,6 @@ def test_weights_are_repeated_rows(name: str) -> None:
         # the room for entropy, and so the smoothing, differs without a cap
         if name != "total":
             assert one.entry.margin == pytest.approx(other.entry.margin, abs=1e-7)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_threads_and_files_change_nothing(name: str, tmp_path: Any) -> None:
-    X, signs = noisy(70_000, 2, seed=3)
-    options: dict[str, Any] = {"learner": "stump", "early_stopping": False, "random_state": 0}
-    booster = made(name, None, 0.001)
-    one, two = (
-        BoostClassifier(booster, n_estimators=4, n_jobs=jobs, **options).fit(X, signs)
-        for jobs in (1, 2)
-    )
-    assert model_bytes(one.model_) == model_bytes(two.model_)
-    one.save(tmp_path / "model")
-    restored = load(tmp_path / "model")
-    assert np.array_equal(restored.decision_function(X[:99]), one.decision_function(X[:99]))
-    assert restored.ledger_.rounds[-1].gap == one.ledger_.rounds[-1].gap
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_rule_without_mistakes_stands_alone(name: str) -> None:
-    X = np.arange(40.0)[:, None]
-    signs = np.where(X[:, 0] > 12, 1, -1).astype(np.int8)
-    run = Run(make_sample(X, signs), Stump(), made(name, None, 0.01))
-    advance(run, 5)
-    assert run.stopped == StopReason(Stop.STANDS_ALONE)
-    assert run.done[-1].entry.margin == 1
 
 
 def test_a_cap_that_no_row_reaches_is_none() -> None:

@@ -18,11 +18,10 @@ from pacboost.boosters.filtering import FilterBoost, Mada, Smooth
 from pacboost.learners.learner import Learner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
-from pacboost.numerics.exact import MAX_TOTAL, MAX_VOTE
+from pacboost.numerics.exact import MAX_TOTAL
 from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
-from pacboost.training.run.stop_reason import Stop, StopReason
 from tests.training.run.prefixes import class_samples, shares
 from tests.worlds import make_sample, noisy
 
@@ -111,18 +110,17 @@ def test_adversaries_pay_for_their_edges(account: Account, edge: float, order: s
     check_the_fall(account, make_sample(*noisy(200, 2, seed=1)), Adversary(edge, order), 60)
 
 
-def test_votes_that_are_too_large_are_caught() -> None:
-    """Scaled by 2.5, they lower the potential by less than the price, or raise it."""
+@pytest.mark.parametrize(
+    ("account", "edge", "rounds", "rate", "share"),
+    [(LOGISTIC, 0.5, 30, 2.5, None), (CLIPPED, 0.9, 3, 1.0, math.exp(0.9))],
+    ids=["votes 2.5 times as large", "a fall of ½ r² μ"],
+)
+def test_falls_that_do_not_pay_the_price_are_caught(
+    account: Account, edge: float, rounds: int, rate: float, share: float | None
+) -> None:
     sample = make_sample(*noisy(200, 2, seed=1))
     with pytest.raises(AssertionError):
-        check_the_fall(LOGISTIC, sample, Adversary(0.5), 30, 2.5)
-
-
-def test_a_price_without_its_exponential_is_caught() -> None:
-    """Were the fall ½ r² μ, large edges could not pay it."""
-    sample = make_sample(*noisy(200, 2, seed=1))
-    with pytest.raises(AssertionError):
-        check_the_fall(CLIPPED, sample, Adversary(0.9), 3, share=math.exp(0.9))
+        check_the_fall(account, sample, Adversary(edge), rounds, rate, share)
 
 
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
@@ -160,15 +158,6 @@ def test_no_row_weighs_more_than_it_can(account: Account, sample: Sample, rate: 
         assert request.weights == pytest.approx(expected, rel=1e-12, abs=1.5)
 
 
-def test_a_rule_without_mistakes_gets_a_finite_vote() -> None:
-    X, _ = noisy(50, 3, seed=1)
-    run = Run(make_sample(X[:, :1], np.sign(X[:, 0]).astype(np.int8)), Stump(), FilterBoost())
-    list(islice(run, 3))
-    assert run.stopped == StopReason(Stop.STANDS_ALONE)
-    assert run.done[0].entry.vote == pytest.approx(MAX_VOTE, abs=1e-9)
-    assert FilterBoost().vote(Measured(4, 0)) == pytest.approx(MAX_VOTE, abs=1e-9)
-
-
 def test_rounds_grow_with_shrinkage_and_without_edge() -> None:
     assert FilterBoost(0.1).most_rounds(0.2, 0.1) == pytest.approx(
         10 * FilterBoost().most_rounds(0.2, 0.1)
@@ -182,9 +171,8 @@ def test_rounds_grow_with_shrinkage_and_without_edge() -> None:
 @pytest.mark.parametrize(("edge", "epsilon"), [(0.4, 0.1), (0.6, 0.05)])
 def test_smaller_votes_keep_a_longer_promise(edge: float, epsilon: float, rate: float) -> None:
     """A part ν of the vote pays (ν - ν²/2)·r²·exp(-r)·μ in every round."""
-    X, signs = noisy(300, 2, seed=2)
     rules = Mada(rate)
-    run = Run(make_sample(X, signs), Adversary(edge), rules, seed=7)
+    run = Run(make_sample(*noisy(300, 2, seed=2)), Adversary(edge), rules, seed=7)
     before, mu = 1.0, 1.0
     for done in islice(run, math.floor(rules.most_rounds(edge, epsilon)) + 1):
         r, margins = done.entry.edge, run.state.margins[:, 0]
@@ -247,9 +235,8 @@ def test_fewer_rounds_than_in_the_paper(edge: float, epsilon: float) -> None:
 def test_in_the_promised_rounds_rows_get_their_margin(
     edge: float, epsilon: float, order: str
 ) -> None:
-    X, signs = noisy(300, 2, seed=2)
     rules = Smooth(edge, epsilon)
-    run = Run(make_sample(X, signs), Adversary(edge, order), rules, seed=7)
+    run = Run(make_sample(*noisy(300, 2, seed=2)), Adversary(edge, order), rules, seed=7)
     heaviest = rules.request(run.state).weights.max() / 2**52
     for done in islice(run, math.floor(rules.most_rounds(edge, epsilon)) + 1):
         assert heaviest <= (1 + 1e-9) / (epsilon * 300)  # of the D_t that this rule was found for

@@ -38,8 +38,7 @@ def pairs_left(run: Run) -> float:
 
 def separate(rules: GraphSeparation, edge: float, order: str) -> Run:
     """Let an adversary be boosted until the pairs must be gone."""
-    X, signs = noisy(300, 2, seed=2)
-    run = Run(make_sample(X, signs), Adversary(edge, order), rules, seed=7)
+    run = Run(make_sample(*noisy(300, 2, seed=2)), Adversary(edge, order), rules, seed=7)
     list(islice(run, math.floor(math.log(300**2 / 4) / edge) + 1))
     return run
 
@@ -84,8 +83,7 @@ class Careless(GraphSeparation):
 
 def test_equal_weights_are_caught() -> None:
     """Rules that are right on the same rows again and again tell no more pairs apart."""
-    X, signs = noisy(300, 2, seed=2)
-    run = Run(make_sample(X, signs), Adversary(0.2, "light"), Careless(), seed=7)
+    run = Run(make_sample(*noisy(300, 2, seed=2)), Adversary(0.2, "light"), Careless(), seed=7)
     list(islice(run, 60))
     with pytest.raises(AssertionError):
         assert pairs_left(run) == 0

@@ -29,8 +29,7 @@ PROMISES = [(0.2, 0.1), (0.4, 0.1), (0.3, 0.05), (0.6, 0.01), (0.1, 0.3)]
 
 def boosted(rules: Majority, edge: float, order: str = "random") -> Run:
     """All rounds on rules of just that edge."""
-    X, signs = noisy(300, 2, seed=2)
-    run = Run(make_sample(X, signs), Adversary(edge, order), rules, seed=7)
+    run = Run(make_sample(*noisy(300, 2, seed=2)), Adversary(edge, order), rules, seed=7)
     list(islice(run, rules.rounds + 5))
     return run
 
@@ -53,9 +52,8 @@ def test_the_promise_is_kept_in_the_promised_rounds(
 
 @pytest.mark.parametrize(("edge", "epsilon"), PROMISES)
 def test_the_mean_potential_never_rises(edge: float, epsilon: float) -> None:
-    X, signs = noisy(300, 2, seed=2)
     rules = Majority(edge, epsilon)
-    run = Run(make_sample(X, signs), Adversary(edge), rules, seed=7)
+    run = Run(make_sample(*noisy(300, 2, seed=2)), Adversary(edge), rules, seed=7)
     before = float(rules.potentials(0)[0])
     assert before <= epsilon
     for number, done in enumerate(run, start=1):
@@ -116,8 +114,7 @@ def test_a_broken_promise_stops_the_run_with_the_edge_that_was_measured() -> Non
 
 def test_what_earlier_rules_gave_more_later_ones_may_give_less() -> None:
     """Rules of edge 0.6, then of 0.1, for a promise of 0.3: the run goes on, and reaches it."""
-    X, signs = noisy(300, 2, seed=2)
-    sample, rules = make_sample(X, signs), Majority(0.3, 0.05)
+    sample, rules = make_sample(*noisy(300, 2, seed=2)), Majority(0.3, 0.05)
     first = Run(sample, Adversary(0.6), rules, seed=7)
     list(islice(first, 3))
     second = Run(sample, Adversary(0.29), rules, seed=8)

@@ -188,9 +188,8 @@ def test_a_measure_of_half_the_weight_is_caught() -> None:
 def test_the_mean_weight_falls_below_epsilon_in_the_promised_rounds(
     edge: float, epsilon: float, share: float, order: str
 ) -> None:
-    X, signs = noisy(300, 2, seed=2)
     rules = Measure(edge, epsilon, share)
-    run = Run(make_sample(X, signs), Adversary(edge, order), rules, seed=7)
+    run = Run(make_sample(*noisy(300, 2, seed=2)), Adversary(edge, order), rules, seed=7)
     for _ in islice(run, math.floor(rules.most_rounds(edge, epsilon)) + 1):
         weights = rules.request(run.state).weights[:, 0]
         mu = float(rules.chances(run.state.margins, 0).mean())

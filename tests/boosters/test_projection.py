@@ -109,11 +109,12 @@ def test_the_bound_whatever_the_learner(
 def test_the_error_is_below_epsilon_after_the_promised_rounds(
     edge: float, epsilon: float, order: str
 ) -> None:
-    X, signs = noisy(300, 2, seed=2)
     rules = Projection(edge, epsilon)
     promised = math.log(1 / epsilon) / (2 * (edge / 2) ** 2)
     assert rules.most_rounds(edge, epsilon) == pytest.approx(promised, rel=1e-9)
-    run = check_smooth_and_bounded(make_sample(X, signs), Adversary(edge, order), rules, 10_000)
+    run = check_smooth_and_bounded(
+        make_sample(*noisy(300, 2, seed=2)), Adversary(edge, order), rules, 10_000
+    )
     assert len(run.done) == math.floor(rules.most_rounds(edge, epsilon)) + 1
     assert "no more rounds" in str(run.stopped)
     assert run.done[-1].entry.training_error < epsilon
@@ -136,9 +137,10 @@ class Unprojected(Projection):
 
 
 def test_weights_that_are_not_projected_are_caught() -> None:
-    X, signs = noisy(100, 2, seed=2)
     with pytest.raises(AssertionError):
-        check_smooth_and_bounded(make_sample(X, signs), Stump(), Unprojected(0.5, 0.5), 60)
+        check_smooth_and_bounded(
+            make_sample(*noisy(100, 2, seed=2)), Stump(), Unprojected(0.5, 0.5), 60
+        )
 
 
 class Stubborn(Adversary):
@@ -166,9 +168,8 @@ def stubborn(kept: int, edge: float) -> Stubborn:
 
 def test_the_product_alone_is_no_bound() -> None:
     """A share 0.19ε of the rows has at most 0.19 of the weight: rules may always be wrong there."""
-    X, signs = noisy(500, 2, seed=2)
     rules = Projection(0.3, 0.2)
-    run = Run(make_sample(X, signs), stubborn(19, 0.6), rules)
+    run = Run(make_sample(*noisy(500, 2, seed=2)), stubborn(19, 0.6), rules)
     product = 1.0
     for done in islice(run, 36):
         error, vote = done.entry.error, done.entry.vote
@@ -183,9 +184,8 @@ def test_the_product_alone_is_no_bound() -> None:
 )
 def test_a_quarter_of_the_rounds_is_not_enough(edge: float, epsilon: float) -> None:
     """So the bound on the rounds is nearly as good as it could be."""
-    X, signs = noisy(1000, 2, seed=2)
     rules = Projection(edge, epsilon)
-    run = Run(make_sample(X, signs), stubborn(int(1100 * epsilon), edge), rules)
+    run = Run(make_sample(*noisy(1000, 2, seed=2)), stubborn(int(1100 * epsilon), edge), rules)
     enough = rules.most_rounds(edge, epsilon)
     for done in islice(run, 10_000):
         if done.entry.number <= enough / 4:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,17 @@ from sklearn.metrics import mean_gamma_deviance, mean_pinball_loss, mean_poisson
 
 from pacboost.boosters.booster import Moved
 from pacboost.boosters.newton import LogLink, exponential
-from pacboost.boosters.regression import Absolute, Gamma, Huber, Poisson, Quantile, Square
-from pacboost.boosters.residual import ALL_MET, ResidualState, unit_of
+from pacboost.boosters.regression import (
+    ALL_MET,
+    Absolute,
+    Gamma,
+    Huber,
+    Poisson,
+    Quantile,
+    ResidualState,
+    Square,
+    unit_of,
+)
 from pacboost.errors import ParameterError
 from pacboost.learners.tree import Tree
 from pacboost.numerics.exact import FRESH_TOTAL, MAX_TOTAL
@@ -24,7 +33,7 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training import metrics
 from pacboost.training.run.loop import Run
-from pacboost.training.run.sums import cell_sums
+from pacboost.training.run.scores import cell_sums
 
 Numbers = NDArray[np.float64]
 WIDE = st.floats(1e-100, 1e100) | st.floats(-1e100, -1e-100) | st.just(0.0)
@@ -49,9 +58,15 @@ def sample_of(X: Numbers, y: Numbers, base: Numbers | None = None) -> Sample:
     return Sample(table, signs, part, fit_bins(table, 255, base), targets=y)
 
 
+WEIGHTED = pytest.mark.parametrize("weighted", [False, True])
+
+
+def base_of(rows: int, weighted: bool) -> Numbers | None:
+    return np.random.default_rng(3).uniform(0.1, 1, size=rows) if weighted else None
+
+
 def rounds_of(run: Run, count: int) -> None:
-    for _, _ in zip(range(count), run, strict=False):
-        pass
+    list(islice(run, count))
 
 
 def test_needs_targets() -> None:
@@ -81,7 +96,7 @@ def test_sums_of_whole_numbers_stay_exact(targets: list[float], base: list[float
     assert int(np.abs(request.pulls).sum()) <= request.pull < MAX_TOTAL
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@WEIGHTED
 @pytest.mark.parametrize("l2", [0.0, 3.0])
 def test_values_are_shrunk_means_of_residuals(weighted: bool, l2: float) -> None:
     generator = np.random.default_rng(2)
@@ -116,10 +131,10 @@ def test_scores_add_up_alike_in_any_order(values: list[float], chance: Any) -> N
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5, 1.0])
-@pytest.mark.parametrize("weighted", [False, True])
+@WEIGHTED
 def test_loss_falls_by_what_the_identity_says(rate: float, weighted: bool) -> None:
     X, y = world()
-    base = np.random.default_rng(3).uniform(0.1, 1, size=y.size) if weighted else None
+    base = base_of(y.size, weighted)
     part = np.ones(y.size) if base is None else base
     sample = sample_of(X, y, base)
     run = Run(sample, Tree(max_leaves=5), Square(learning_rate=rate))
@@ -155,7 +170,7 @@ def brute_force(X: Numbers, y: Numbers, own: Numbers) -> float:
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("weighted", [False, True])
+@WEIGHTED
 def test_first_tree_is_the_best_split_there_is(seed: int, weighted: bool) -> None:
     X, y = world(60, seed)
     base = np.random.default_rng(seed).uniform(0.1, 1, size=60) if weighted else None
@@ -190,7 +205,7 @@ def test_rows_ask_for_signs_and_met_ones_for_nothing() -> None:
     assert request.pull == request.weights[:2].sum()
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@WEIGHTED
 def test_values_are_shrunk_medians_of_the_cells(weighted: bool) -> None:
     generator = np.random.default_rng(0)
     y = generator.normal(size=301) * 50
@@ -209,10 +224,10 @@ def test_values_are_shrunk_medians_of_the_cells(weighted: bool) -> None:
 
 
 @pytest.mark.parametrize("rate", [0.1, 1.0])
-@pytest.mark.parametrize("weighted", [False, True])
+@WEIGHTED
 def test_every_leaf_is_best_and_the_loss_never_rises(rate: float, weighted: bool) -> None:
     X, y = world(300)
-    base = np.random.default_rng(3).uniform(0.1, 1, size=y.size) if weighted else None
+    base = base_of(y.size, weighted)
     part = np.ones(y.size) if base is None else base
     sample = sample_of(X, y, base)
     run = Run(sample, Tree(max_leaves=6), Absolute(learning_rate=rate))
@@ -231,13 +246,6 @@ def test_every_leaf_is_best_and_the_loss_never_rises(rate: float, weighted: bool
         after = np.average(np.abs(y - scores), weights=part)
         assert after <= before * (1 + 1e-12)
         assert done.entry.training_error == pytest.approx(after, rel=1e-12)
-
-
-WEIGHTED = pytest.mark.parametrize("weighted", [False, True])
-
-
-def base_of(rows: int, weighted: bool) -> Numbers | None:
-    return np.random.default_rng(3).uniform(0.1, 1, size=rows) if weighted else None
 
 
 @WEIGHTED
@@ -353,13 +361,13 @@ def test_slopes_are_those_of_half_the_deviance(kind: type[Any]) -> None:
 
 
 @KINDS
-@pytest.mark.parametrize("weighted", [False, True])
+@WEIGHTED
 @pytest.mark.parametrize("rate", [0.3, 1.0])
 def test_every_leaf_of_a_log_link_is_best_and_the_loss_never_rises(
     kind: type[Any], weighted: bool, rate: float
 ) -> None:
     X, y = positive_world(kind)
-    base = np.random.default_rng(3).uniform(0.1, 1, size=y.size) if weighted else None
+    base = base_of(y.size, weighted)
     part = np.ones(y.size) if base is None else base
     sample = sample_of(X, y, base)
     run = Run(sample, Tree(max_leaves=5), kind(learning_rate=rate))

@@ -54,15 +54,13 @@ class Stale(LP):
 
 
 def test_old_votes_are_caught() -> None:
-    X, signs = noisy(120, 3, seed=8)
     with pytest.raises(AssertionError):
-        check_every_program(Stale(0.4, 0.001), make_sample(X, signs), Stump(), 12)
+        check_every_program(Stale(0.4, 0.001), make_sample(*noisy(120, 3, seed=8)), Stump(), 12)
 
 
 def test_an_adversary_makes_it_take_longer_than_its_rivals() -> None:
     """Nothing bounds its rounds but the number of rows: weights jump from corner to corner."""
-    X, signs = noisy(80, 2, seed=2)
-    run = Run(make_sample(X, signs), Adversary(0.3, "light"), LP(0.0, 0.15), seed=7)
+    run = Run(make_sample(*noisy(80, 2, seed=2)), Adversary(0.3, "light"), LP(0.0, 0.15), seed=7)
     advance(run, 60, every=20)
     assert not run.stopped  # ERLPBoost and TotalBoost: less than 60
 
@@ -92,9 +90,8 @@ class Half(CorrectiveERLP):
 
 
 def test_the_others_keep_their_proportions_and_no_step_is_better() -> None:
-    X, signs = noisy(150, 3, seed=6)
     rules = CorrectiveERLP(0.3, 0.05)
-    run = Run(make_sample(X, signs), Stump(), rules)
+    run = Run(make_sample(*noisy(150, 3, seed=6)), Stump(), rules)
     before = np.empty(0)
     for _ in islice(run, 15):
         state = run.state
@@ -131,8 +128,7 @@ def check_progress(rules: Soft, sample: Sample, learner: Learner, most: int) -> 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.4])
 @pytest.mark.parametrize("learner", [Stump(), Adversary(0.3), Adversary(0.2, "heavy")])
 def test_every_round_moves_the_weights_on(share: float, learner: Learner) -> None:
-    X, signs = noisy(150, 3, seed=6)
-    check_progress(Soft(share, 0.05), make_sample(X, signs), learner, 60)
+    check_progress(Soft(share, 0.05), make_sample(*noisy(150, 3, seed=6)), learner, 60)
 
 
 class Timid(Soft):
@@ -147,9 +143,8 @@ class Timid(Soft):
 
 
 def test_weights_that_hardly_move_are_caught() -> None:
-    X, signs = noisy(150, 3, seed=6)
     with pytest.raises(AssertionError):
-        check_progress(Timid(0.4, 0.05), make_sample(X, signs), Stump(), 200)
+        check_progress(Timid(0.4, 0.05), make_sample(*noisy(150, 3, seed=6)), Stump(), 200)
 
 
 class Patient(Soft):
@@ -179,8 +174,7 @@ def test_the_first_reach_is_a_power_of_four_times_the_last(tolerance: float) -> 
 
 
 def test_it_ends_when_no_weights_are_left() -> None:
-    X, signs = noisy(200, 3, seed=6)
-    run = Run(make_sample(X, signs), Stump(), Soft(0.6, 0.01))
+    run = Run(make_sample(*noisy(200, 3, seed=6)), Stump(), Soft(0.6, 0.01))
     advance(run, 500, every=10)
     state = run.state
     assert state.reach == 0.01
@@ -199,10 +193,9 @@ class Program(MLP):
 
 @pytest.mark.slow
 def test_fewer_rounds_than_steps_alone() -> None:
-    X, signs = noisy(150, 3, seed=6, noise=0.05)
     rounds = []
     for rules in (MLP(0.4, 0.02), CorrectiveERLP(0.4, 0.02)):
-        run = Run(make_sample(X, signs), Stump(), rules)
+        run = Run(make_sample(*noisy(150, 3, seed=6, noise=0.05)), Stump(), rules)
         advance(run, 300, every=50)
         rounds.append(len(run.done))
     assert 1.5 * rounds[0] < rounds[1]
@@ -217,8 +210,7 @@ SMOOTHED = [ERLP, CorrectiveERLP, MLP]
 def test_every_round_raises_the_smoothed_margin(
     kind: type[ERLP], share: float | None, learner: Learner
 ) -> None:
-    X, signs = noisy(150, 3, seed=6)
-    check_gains(kind(share, 0.05), make_sample(X, signs), learner, 40)
+    check_gains(kind(share, 0.05), make_sample(*noisy(150, 3, seed=6)), learner, 40)
 
 
 @pytest.mark.parametrize(
@@ -230,15 +222,13 @@ def test_every_round_raises_the_smoothed_margin(
     ],
 )
 def test_rounds_that_gain_less_are_caught(twin: ERLP, learner: Learner, rounds: int) -> None:
-    X, signs = noisy(150, 3, seed=6)
     with pytest.raises(AssertionError):
-        check_gains(twin, make_sample(X, signs), learner, rounds)
+        check_gains(twin, make_sample(*noisy(150, 3, seed=6)), learner, rounds)
 
 
 def test_it_is_softboost_for_the_worst_row() -> None:
-    X, signs = noisy(100, 3, seed=2, noise=0.0)
     runs = [
-        Run(make_sample(X, signs), Stump(), rules)
+        Run(make_sample(*noisy(100, 3, seed=2, noise=0.0)), Stump(), rules)
         for rules in (Total(tolerance=0.05), Soft(0.0, 0.05))
     ]
     for one, other in zip(*(islice(run, 20) for run in runs), strict=True):

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.booster import Moved
 from pacboost.boosters.newton import exponential
-from pacboost.boosters.regression import Absolute, Huber, Quantile, Square
-from pacboost.boosters.residual import Residual, ResidualState
+from pacboost.boosters.regression import Absolute, Huber, Quantile, Residual, ResidualState, Square
 from pacboost.kernels import same_bits, update
 from pacboost.kernels.runtime import team
 from pacboost.kernels.runtime.threads import using

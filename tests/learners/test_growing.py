@@ -23,7 +23,7 @@ from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Request, Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import SparseTable
-from tests.learners.test_tree import mixed_sample, same
+from tests.learners.trees import mixed_sample, same
 from tests.sparse_samples import twin_samples
 from tests.tree_paths import may_interact, paths
 

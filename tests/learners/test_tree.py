@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
-from itertools import combinations, pairwise
+from dataclasses import dataclass, replace
+from itertools import combinations, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
 from pacboost.training.run.loop import Run
 from tests.kernels import naive
+from tests.learners.trees import mixed_sample, same
 from tests.worlds import make_sample, noisy
 
 LOOSE = Tree(min_leaf_rows=0, min_leaf_weight=0, cat_smooth=0, cat_penalty=0, min_level_rows=0)
@@ -35,26 +36,6 @@ LOOSE = Tree(min_leaf_rows=0, min_leaf_weight=0, cat_smooth=0, cat_penalty=0, mi
 TOLERANCE = 1e-6  # weights are rounded to about 2**-30 of their sum
 
 Masks = Iterator[NDArray[np.bool_]]
-
-
-def mixed_sample(
-    generator: np.random.Generator,
-    rows: int,
-    numbers: int,
-    levels: list[int],
-    missing: float = 0.0,
-    outputs: int = 1,
-) -> Sample:
-    """Few distinct numbers, and categories; the signs depend on the first column of each kind."""
-    columns = [generator.integers(0, 7, rows).astype(np.float64) for _ in range(numbers)]
-    columns += [generator.integers(count, size=rows).astype(np.float64) for count in levels]
-    X = np.column_stack(columns)
-    score = (X[:, 0] > 3) * 1.0 + (X[:, -1] % 3 == 1) - 0.8
-    signs = np.where(score[:, None] + generator.normal(size=(rows, outputs)) > 0, 1, -1)
-    X[generator.random(X.shape) < missing] = np.nan
-    named = {numbers + k: tuple(range(count)) for k, count in enumerate(levels)}
-    table = ArrayTable(X, levels=Levels(named))
-    return Sample(table, signs.astype(np.int8), bins=fit_bins(table))
 
 
 def signed_request(sample: Sample, weights: NDArray[np.int64], criterion: str) -> Request:
@@ -397,17 +378,11 @@ def test_a_tree_that_names_answers_names_the_heaviest(outputs: int, sketch: int,
 # -- chance
 
 
-def same(one: TreeRule, other: TreeRule) -> bool:
-    names = [field.name for field in fields(one) if field.name not in ("bins", "slope")]
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
-
-
 @pytest.mark.parametrize(("max_features", "count"), [(1, 1), (3, 3), (0.5, 4), (0.01, 1), (99, 8)])
 def test_features_are_drawn_anew_for_every_leaf_by_the_seed_alone(
     max_features: float, count: int
 ) -> None:
-    X, signs = noisy(400, 8, 1)
-    sample = make_sample(X, signs)
+    sample = make_sample(*noisy(400, 8, 1))
     request = signed_request(sample, np.full(400, 2**40), "gini")
     search = Tree(12, max_features=max_features).on(sample)
     actual = [search.partition(request, seed, None)[0] for seed in (5, 6, 5)]
@@ -497,7 +472,7 @@ def test_margins_of_a_run_are_the_scores_of_its_vote(
 ) -> None:
     sample = wide_sample(np.random.default_rng(7), 800, 0.1)
     run = Run(sample, Tree(10, min_leaf_rows=2), booster, subsample=subsample)
-    list(zip(range(8), run, strict=False))
+    list(islice(run, 8))
     scores = run.vote().scores(sample.table)
     np.testing.assert_array_equal(run.state.margins[:, 0], scores * sample.signs[:, 0])
 
@@ -561,7 +536,7 @@ def test_scores_are_monotone_where_they_have_to_be(
     sample = make_sample(X, signs)
     learner = Tree(8, min_leaf_rows=3, min_leaf_weight=0, monotone=slopes)
     run = Run(sample, learner, booster, seed=seed, subsample=subsample)
-    list(zip(range(6), run, strict=False))
+    list(islice(run, 6))
     vote = run.vote()
     points = X[generator.permutation(150)[:40]]
     grid = np.arange(-1.0, 13.0, 0.5)
@@ -579,7 +554,7 @@ def test_without_a_constraint_the_same_scores_are_not_monotone() -> None:
     rises = []
     for slopes in ({}, {0: 1}):
         run = Run(sample, Tree(8, monotone=slopes), AdaBoost(confidence_rated=True))
-        list(zip(range(3), run, strict=False))
+        list(islice(run, 3))
         scores = run.vote().scores(ArrayTable(np.arange(12.0)[:, None]))
         rises.append(bool((np.diff(scores) >= 0).all()))
     assert rises == [False, True]

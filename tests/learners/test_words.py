@@ -28,7 +28,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import WordTable, words_of
 from pacboost.sources.table import Values
 from pacboost.training.run.loop import Run
-from pacboost.training.run.sums import cell_sums, exponential_normaliser
+from pacboost.training.run.scores import cell_sums, exponential_normaliser
 from tests.training.run.prefixes import check_every_prefix, signs_of
 from tests.word_samples import word_samples
 
@@ -181,61 +181,17 @@ def test_a_team_chooses_the_same_words(
         np.testing.assert_array_equal(cells, other_cells)
 
 
-# AdaBoost.MH over words, by hand: what each kind of rule may say, and its two theorems.
-#
-# Hamming loss ≤ ∏ Z_t, and with one label a row error ≤ (K/2) ∏ Z_t, on every prefix of rounds
-# (Schapire and Singer 1999, 2000), for word rules that are real-valued or discrete, and that
-# abstain where the word is absent or not.
-
-KINDS = [AdaBoost(), AdaBoost(confidence_rated=True), AdaBoost(0.3, confidence_rated=True)]
-SLACK = 1e-6
-
-
-def staged(sample: Sample, learner: Words, booster: AdaBoost) -> list[tuple[float, np.ndarray]]:
-    """After each round ∏ Z_t, as the loop has it, and the scores, added up here."""
-    run = Run(sample, learner, booster, seed=3)
-    scores = np.zeros(sample.signs.shape)
-    actual, product = [], 1.0
-    for done, _ in zip(run, range(10), strict=False):
-        rule = done.hypothesis
-        assert isinstance(rule, WordList)
-        product *= done.entry.normaliser
-        scores = scores + rule.values[rule.cells(sample)]
-        actual.append((product, scores))
-    return actual
-
-
-def mean(sample: Sample, costs: Any) -> float:
-    return float(np.average(costs, weights=np.broadcast_to(sample.base, len(costs))))
-
-
-@given(word_samples(), st.sampled_from(KINDS), st.sampled_from(LEARNERS))
-@MANY
-def test_one_label_a_row(sample: Sample, booster: AdaBoost, learner: Words) -> None:
-    for product, scores in staged(sample, learner, booster):
-        wrong = sample.signs * scores <= 0
-        assert mean(sample, wrong.mean(axis=1)) <= product + SLACK
-        if sample.labels is not None:
-            own = scores[np.arange(sample.n_rows), sample.labels]
-            error = (scores >= own[:, None]).sum(axis=1) > 1
-            assert mean(sample, error) <= scores.shape[1] / 2 * product + SLACK
-
-
-@given(word_samples(several=True), st.sampled_from(KINDS), st.sampled_from(LEARNERS))
-@MANY
-def test_several_labels_a_row(sample: Sample, booster: AdaBoost, learner: Words) -> None:
-    for product, scores in staged(sample, learner, booster):
-        assert mean(sample, (sample.signs * scores <= 0).mean(axis=1)) <= product + SLACK
-
-
 def test_the_product_alone_does_not_bound_the_error() -> None:
     """Eight labels that follow no word: Hamming loss is small, and most rows are wrong."""
     generator = np.random.default_rng(0)
     labels = generator.integers(8, size=60)
     table = words_of(ArrayTable((generator.random((60, 5)) < 0.5).astype(float)))
     sample = Sample(table, signs_of(labels, 8), labels=labels, answers=tuple("abcdefgh"))
-    for product, scores in staged(sample, Words(1, None, abstain=False), KINDS[1]):
-        error = float(np.mean(scores.argmax(axis=1) != labels))
+    learner, booster = Words(1, None, abstain=False), AdaBoost(confidence_rated=True)
+    run, product = Run(sample, learner, booster, seed=3), 1.0
+    for done in islice(run, 10):
+        product *= done.entry.normaliser
+        error = float(np.mean(run.scores().argmax(axis=1) != labels))
         assert product < error <= 4 * product
 
 

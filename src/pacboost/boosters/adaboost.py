@@ -1,13 +1,17 @@
-"""AdaBoost (Freund and Schapire 1997; Schapire and Singer 1999).
+"""AdaBoost (Freund and Schapire 1997; Schapire and Singer 1999), and exponential weights.
+
+D_t(i) ∝ base(i)·exp(-margin_i), in the log domain and in whole numbers. For any rules and votes,
+1[margin ≤ 0] ≤ exp(-margin), and the mean of exp(-margin) under D_1 is ∏ Z_t with
+
+    Z_t = Σ D_t(i) exp(-(margin that round t adds to row i)),       training error ≤ ∏ Z_t.
 
 A rule of edge r gets the vote
 
     ½ ln((1 + r)/(1 - r)) = ½ ln((1 - error)/error)
 
-which minimises Z_t = Σ D_t(i) exp(-vote·y_i h(x_i)), and then Z_t = √(1 - r²). Confidence-rated,
-each cell of the rule gets a vote ½ ln((W₊ + s)/(W₋ + s)) for the weights of the two signs in it,
-and Z_t = 2 Σ √(W₊W₋) except for the smoothing s. A learning rate or a cap changes the votes;
-training error ≤ ∏ Z_t holds for any votes, with the Z_t of these votes.
+which minimises Z_t, and then Z_t = √(1 - r²). Confidence-rated, each cell of the rule gets a vote
+½ ln((W₊ + s)/(W₋ + s)) for the weights of the two signs in it, and Z_t = 2 Σ √(W₊W₋) except for
+the smoothing s. A learning rate or a cap changes the votes, and Z_t is that of the changed votes.
 
 More than two classes, by ``multiclass``:
 
@@ -22,18 +26,160 @@ More than two classes, by ``multiclass``:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Measured, check_not_negative, check_rate, whole_values
-from pacboost.boosters.exponential_weights import ExponentialState, ExponentialWeights
-from pacboost.errors import ParameterError
+from pacboost.boosters.booster import (
+    Agreement,
+    Booster,
+    Floats,
+    Measured,
+    Moved,
+    by_output,
+    check_not_negative,
+    check_rate,
+    whole_values,
+)
+from pacboost.errors import ParameterError, invalid
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.numerics.exact import MAX_VOTE, round_vote
-from pacboost.numerics.same_bits import log
-from pacboost.samples.sample import Sums
+from pacboost.kernels import update
+from pacboost.kernels.runtime.team import team_for, together
+from pacboost.numerics.exact import FRESH_TOTAL, MAX_TOTAL, MAX_VOTE, round_vote
+from pacboost.numerics.memory import in_host_memory
+from pacboost.numerics.same_bits import log, log_sum_exp
+from pacboost.samples.sample import Request, Signs, Sums
+
+MIN_TOTAL = FRESH_TOTAL * 2**-0.5
+
+
+@dataclass(frozen=True, eq=False)
+class ExponentialState:
+    """Margins and weights of every row, the votes, and the scale that makes weights whole."""
+
+    signs: Signs
+    margins: Floats
+    weights: NDArray[np.int64]
+    log_base: Floats
+    """Log weights, one for each row and output or one for all."""
+    log_scale: float
+    """A multiple of the vote unit, like margins and base weights, so that sums are exact."""
+    total: int = 0
+    """The exact sum of the weights, between 2**51.5 and 2**53."""
+    total_vote: float = 0.0
+    cast: list[float] = field(default_factory=list)
+    extra: tuple[float, ...] = ()
+    """Further numbers from which a booster chooses its votes."""
+
+
+class ExponentialWeights(Booster[ExponentialState]):
+    """Base class of boosters with the exponential potential; a subclass defines the votes."""
+
+    potential: ClassVar[str] = "exponential"
+    criterion: ClassVar[str] = "z"
+
+    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> ExponentialState:
+        """Start with D_1 proportional to the base weights.
+
+        A base weight below one unit, 2**-52 of the total, counts as one unit, so that the weights,
+        the bound and the training error use the same D_1.
+        """
+        weights_of_rows, mass = by_output(base, signs)
+        state = ExponentialState(
+            signs=signs,
+            margins=np.zeros_like(signs, dtype=np.float64, order="C"),
+            weights=np.zeros_like(signs, dtype=np.int64, order="C"),
+            log_base=whole_values(log(np.maximum(weights_of_rows, mass / FRESH_TOTAL))),
+            log_scale=round_vote(math.log(FRESH_TOTAL) - math.log(mass)),
+        )
+        return self._weigh(state)
+
+    def request(self, state: ExponentialState) -> Request:
+        return Request(state.weights, state.signs, state.total, state.total, self.criterion)
+
+    def step(
+        self, state: ExponentialState, agree: Agreement, measured: Measured
+    ) -> ExponentialState:
+        return self._cast(state, agree, self.vote(measured), measured.error)
+
+    def _cast(
+        self, state: ExponentialState, agree: Agreement, vote: float, error: float
+    ) -> ExponentialState:
+        """Add the vote of a rule with this error to the margins, and compute the new weights.
+
+        Only ratios matter, so either the weights of wrong rows grow or those of right rows shrink.
+        The choice that keeps the total in range changes about half of the rows in a round, and
+        learners spend time on every changed row.
+        """
+        state.cast.append(vote)
+        grown = state.total * (1 + error * math.expm1(2 * vote))
+        shift = 0.0 if grown <= 0.99 * MAX_TOTAL else -2 * vote
+        return self._weigh(
+            replace(state, total_vote=state.total_vote + vote, log_scale=state.log_scale + shift),
+            agree,
+            vote,
+        )
+
+    def move(self, state: ExponentialState, moved: Moved) -> ExponentialState:
+        state.cast.append(1.0)
+        shift = round_vote(math.log(FRESH_TOTAL / state.total) - math.log(moved.normaliser))
+        state = replace(state, log_scale=state.log_scale + shift)
+        totals = np.zeros((team_for(state.signs.size), 1), dtype=np.int64)
+        together(
+            update.exponential_cells, moved.cells, moved.values, state.signs, state.log_base,
+            state.log_scale + state.total_vote, state.margins, state.weights, totals,
+            at_most=len(totals),
+        )  # fmt: skip
+        return self._in_range(replace(state, total=int(totals.sum())))
+
+    def vote(self, measured: Measured) -> float:
+        """Return the vote of a rule that answers -1 or +1."""
+        raise NotImplementedError
+
+    def memory(self, state: ExponentialState) -> list[float]:
+        """Return the scale, which depends on all earlier totals, and the sum of the votes."""
+        return [state.log_scale, state.total_vote, *state.extra]
+
+    def resume(
+        self, state: ExponentialState, margins: Floats, votes: Sequence[float], memory: list[float]
+    ) -> ExponentialState:
+        log_scale, total_vote, *extra = memory
+        state = replace(state, total_vote=total_vote, log_scale=log_scale, extra=tuple(extra))
+        return super().resume(state, margins, votes, memory)
+
+    def _weigh(
+        self, state: ExponentialState, agree: Agreement | None = None, vote: float = 0.0
+    ) -> ExponentialState:
+        """Compute all weights; if their total is out of range, repeat with another scale."""
+        return self._in_range(replace(state, total=_weigh_once(state, agree, vote)))
+
+    def _in_range(self, state: ExponentialState) -> ExponentialState:
+        """Choose another scale if the total is out of range.
+
+        The total leaves the range if votes are large (a learning rate above 1), or if most of the
+        weight is on rows of a few units, whose rounding the prediction of the total ignores.
+        """
+        if not MIN_TOTAL <= state.total <= MAX_TOTAL:
+            logs = state.total_vote - in_host_memory(state.margins).reshape(-1) + state.log_base
+            fresh = round_vote(math.log(FRESH_TOTAL) - float(log_sum_exp(logs[None])[0]))
+            state = replace(state, log_scale=fresh)
+            state = replace(state, total=_weigh_once(state, None, 0.0))
+        return state
+
+
+def _weigh_once(state: ExponentialState, agree: Agreement | None, vote: float) -> int:
+    margins, weights = state.margins.reshape(-1), state.weights.reshape(-1)
+    flat = np.zeros_like(state.signs).reshape(-1) if agree is None else agree.reshape(-1)
+    totals = np.zeros((team_for(weights.size), 1), dtype=np.int64)
+    together(
+        update.exponential, flat, vote, state.total_vote, state.log_base, state.log_scale,
+        margins, weights, totals, at_most=len(totals),
+    )  # fmt: skip
+    return int(totals.sum())
+
 
 MULTICLASS_METHODS = ("mh", "m1", "samme")
 
@@ -69,12 +215,10 @@ class AdaBoost(ExponentialWeights):
     def __post_init__(self) -> None:
         check_rate("learning_rate", self.learning_rate)
         if not self.max_vote > 0:
-            raise ParameterError(f"max_vote is {self.max_vote}; it must be above 0")
+            raise invalid("max_vote", self.max_vote, "must be above 0")
         if self.multiclass not in MULTICLASS_METHODS:
-            raise ParameterError(
-                f"multiclass is {self.multiclass!r}; it may be "
-                f"{', '.join(map(repr, MULTICLASS_METHODS))}"
-            )
+            methods = ", ".join(map(repr, MULTICLASS_METHODS))
+            raise invalid("multiclass", self.multiclass, f"may be {methods}")
         if self.confidence_rated and self.multiclass != "mh":
             raise ParameterError(
                 f"confidence_rated needs a vote for each cell, but multiclass={self.multiclass!r} "
@@ -84,7 +228,6 @@ class AdaBoost(ExponentialWeights):
 
     @property
     def plain(self) -> bool:
-        """True unless the rules are confidence-rated."""
         return not self.confidence_rated
 
     @property
@@ -103,9 +246,7 @@ class AdaBoost(ExponentialWeights):
 
     def values(self, state: ExponentialState, sums: Sums, cells: Cells) -> CellValues:
         if self.plain:
-            agreed = int(np.abs(sums.pulls).sum())
-            measured = Measured(sums.weight, (sums.weight - agreed) // 2)
-            return np.sign(sums.pulls) * self.vote(measured)
+            return np.sign(sums.pulls) * self.vote(Measured.of_signs(sums))
         smooth = self.smoothing * sums.weight / (sums.rows * sums.pulls.shape[1])
         plus = (sums.weights + sums.pulls) / 2 + smooth
         minus = (sums.weights - sums.pulls) / 2 + smooth

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import ParameterError
+from pacboost.errors import ParameterError, invalid
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis
 from pacboost.hypotheses.vote import Vote
 from pacboost.numerics.exact import VOTE_UNIT
@@ -37,18 +37,18 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Measured:
-    """The total weight of the rows, and the weight of those on which the rule was wrong.
-
-    >>> Measured(total=10, wrong=3).edge
-    0.4
-    """
+    """The total weight of the rows, and the weight of those on which the rule was wrong."""
 
     total: int
     wrong: int
 
+    @classmethod
+    def of_signs(cls, sums: Sums) -> Measured:
+        """Measure a rule that gives every cell the sign of the weighted majority of its rows."""
+        return cls(sums.weight, (sums.weight - int(np.abs(sums.pulls).sum())) // 2)
+
     @property
     def error(self) -> float:
-        """The weighted error."""
         return self.wrong / self.total
 
     @property
@@ -277,25 +277,20 @@ MAX_RATE = 1e9
 def check_rate(name: str, value: float) -> None:
     """Raise ParameterError unless a number is above 0 and at most ``MAX_RATE``."""
     if not 0 < float(value) <= MAX_RATE:
-        raise ParameterError(
-            f"{name} is {value}; it must be above 0 and at most {MAX_RATE:g}", parameter=name
-        )
+        raise invalid(name, value, f"must be above 0 and at most {MAX_RATE:g}")
 
 
 def check_not_negative(name: str, value: float) -> None:
     """Raise ParameterError unless a number is finite and not negative."""
     if not (math.isfinite(value) and value >= 0):
-        raise ParameterError(f"{name} is {value}; it must be 0 or more", parameter=name)
+        raise invalid(name, value, "must be 0 or more")
 
 
 def check_shrinkage(name: str, value: float) -> None:
     """Raise ParameterError unless a number lies in (0, 1], so that the loss never rises."""
     if not 0 < value <= 1:
-        raise ParameterError(
-            f"{name} is {value}; it must lie in (0, 1]: a step longer than the best one can raise "
-            "the loss",
-            parameter=name,
-        )
+        rule = "must lie in (0, 1]: a step longer than the best one can raise the loss"
+        raise invalid(name, value, rule)
 
 
 class RevisingBooster(Booster[S]):

@@ -35,6 +35,7 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis
 from pacboost.kernels import update
 from pacboost.kernels.runtime.threads import each_rows
+from pacboost.numerics.checks import probability
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.numerics.same_bits import exp, log
 from pacboost.samples.sample import Request, Sample, Signs, Sums
@@ -194,9 +195,7 @@ class BoundedWeights(FilteringBooster[BoundedState], OneVotePerRule):
         """Set the weights of some rows from their margins (or log weights); return their sum."""
 
     def values(self, state: BoundedState, sums: Sums, cells: Cells) -> CellValues:
-        agreed = int(np.abs(sums.pulls).sum())
-        measured = Measured(sums.weight, (sums.weight - agreed) // 2)
-        return whole_values(np.sign(sums.pulls) * self.vote(measured))
+        return whole_values(np.sign(sums.pulls) * self.vote(Measured.of_signs(sums)))
 
     def step(self, state: BoundedState, agree: Agreement, measured: Measured) -> BoundedState:
         vote = self.vote(measured)
@@ -228,10 +227,16 @@ def clipped_exponential(heights: Floats, log_base: Floats, weights: Weights) -> 
     return int(update.clipped(heights, log_base, weights))
 
 
+def round_weights(values: Floats, weights: Weights) -> int:
+    """Set weights to the rounded values, at least one unit, and return their sum."""
+    np.maximum(np.rint(values), 1, out=weights, casting="unsafe")
+    return int(weights.sum())
+
+
 def mean_weight_below(state: BoundedState, epsilon: float) -> str | None:
     """Return the reason to stop once the mean weight, from 1 at the start, is below epsilon."""
     if state.total < epsilon * state.first:
-        return f"the mean weight is below {epsilon:g}, so the training error is"
+        return f"the mean weight, and so the training error, is below {epsilon:g}"
     return None
 
 
@@ -243,6 +248,5 @@ class Promised(BoundedWeights):
     epsilon: float = 0.05
 
     def __post_init__(self) -> None:
-        for name, value in (("edge", self.edge), ("epsilon", self.epsilon)):
-            if not 0 < value < 1:
-                raise ParameterError(f"{name} is {value}; it must lie between 0 and 1")
+        probability("edge", self.edge)
+        probability("epsilon", self.epsilon)

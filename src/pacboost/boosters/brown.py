@@ -24,9 +24,9 @@ import numpy as np
 from scipy.special import erfcinv
 
 from pacboost.boosters.booster import Agreement, Floats, Measured, Moved
-from pacboost.boosters.bounded_weights import BoundedState, OneVotePerRule
-from pacboost.errors import ParameterError
+from pacboost.boosters.bounded_weights import BoundedState, OneVotePerRule, round_weights
 from pacboost.hypotheses.hypothesis import Cells, CellValues
+from pacboost.numerics.checks import probability
 from pacboost.numerics.exact import VOTE_UNIT, in_units_of_least, round_vote, whole_scale
 from pacboost.numerics.same_bits import erfc, exp, total
 from pacboost.samples.sample import Signs, Sums
@@ -43,14 +43,7 @@ class Clock:
     a time t move it to z + v·a - t, with a = y·h(x). The mean cost stays the same, which makes t a
     function of v with slope E_w[a], the remaining edge; v is the vote at which that edge is 0, or
     at which no time is left. The slope of the edge is -(2/c)·E_w[z(a - edge)²], so both equations
-    are solved by Newton's steps within a bracket.
-
-    >>> right = np.array([1.0, 1.0, 1.0, -1.0])
-    >>> clock = Clock(np.full(4, 1.0), np.ones(1), right, total=1.0, remaining=1.0)
-    >>> vote, time = clock.solve()
-    >>> round(vote, 4), round(time, 4), abs(round(clock.edge_after(vote, time), 9))
-    (0.2975, 0.0769, 0.0)
-    """
+    are solved by Newton's steps within a bracket."""
 
     heights: Floats
     masses: Floats
@@ -63,17 +56,14 @@ class Clock:
     """The time that is left."""
 
     def moved(self, vote: float, time: float) -> Floats:
-        """Return the heights after a vote that costs this time."""
         heights: Floats = self.heights + (vote * self.right - time)
         return heights
 
     def cost(self, heights: Floats) -> float:
-        """Return the total cost of rows at these heights."""
         return total(self.masses * erfc(heights / math.sqrt(self.total)))
 
     @cached_property
     def before(self) -> float:
-        """The total cost before the round."""
         return self.cost(self.heights)
 
     def time_of(self, vote: float, guess: float) -> float:
@@ -102,7 +92,6 @@ class Clock:
         return edge, -2 / self.total * bent
 
     def edge_after(self, vote: float, time: float) -> float:
-        """Return the remaining edge."""
         return self._edge(self.moved(vote, time))[0]
 
     def solve(self) -> tuple[float, float]:
@@ -138,17 +127,7 @@ def _between(low: float, high: float, candidates: list[float]) -> float:
 
 @dataclass(frozen=True)
 class Brown(OneVotePerRule):
-    """The rules of BrownBoost, for an error of ``epsilon``; a state's ``extra`` is (time left,).
-
-    >>> rules = Brown(epsilon=0.1)
-    >>> round(rules.time, 4)                                      # c
-    1.3528
-    >>> state = rules.init(np.ones((4, 1), dtype=np.int8), np.ones(1))
-    >>> agree = np.array([[1], [1], [1], [-1]], dtype=np.int8)
-    >>> state = rules.step(state, agree, Measured(total=4, wrong=1))
-    >>> round(rules.last_vote(state), 4), round(state.extra[0], 4)  # its vote, and the time left
-    (0.2909, 1.2773)
-    """
+    """The rules of BrownBoost, for an error of ``epsilon``; a state's ``extra`` is (time left,)."""
 
     name: ClassVar[str] = "brown"
     title: ClassVar[str] = "BrownBoost"
@@ -157,8 +136,7 @@ class Brown(OneVotePerRule):
     epsilon: float = 0.1
 
     def __post_init__(self) -> None:
-        if not 0 < self.epsilon < 1:
-            raise ParameterError(f"epsilon is {self.epsilon}; it must lie between 0 and 1")
+        probability("epsilon", self.epsilon)
 
     @property
     def time(self) -> float:
@@ -228,5 +206,4 @@ class Brown(OneVotePerRule):
         squares = np.square(state.margins.reshape(-1) + state.extra[0])
         shares = exp((squares.min() - squares) / self.time)
         shares = np.maximum(np.rint(shares * whole_scale(total(state.base * shares))), 1)
-        np.maximum(np.rint(state.base * shares), 1, out=state.weights.reshape(-1), casting="unsafe")
-        return replace(state, total=int(state.weights.sum()))
+        return replace(state, total=round_weights(state.base * shares, state.weights.reshape(-1)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
@@ -18,11 +19,7 @@ MISSING_FUNCTION = (
 
 
 def as_loss(choice: Any) -> Booster[Any]:
-    """Return the booster of regression for the name of a loss, or for a function.
-
-    >>> as_loss("absolute"), as_loss("squared_error")
-    (Absolute(learning_rate=1.0), Square(learning_rate=1.0, l2=0.0))
-    """
+    """Return the booster of regression for the name of a loss, or for a function."""
     if callable(choice) and not isinstance(choice, type):
         return CustomLoss(choice)
     if choice == CustomLoss.name:
@@ -30,22 +27,11 @@ def as_loss(choice: Any) -> Booster[Any]:
     name = LOSS_NAMES.get(choice, choice) if isinstance(choice, str) else ""
     if name in LOSSES:
         return LOSSES[name]()
-    raise ParameterError(
-        f"loss is {choice!r}{meant(choice, loss_names())}; it may be "
-        f"{', '.join(map(repr, loss_names()))}, or a "
-        "function of (y, score) that returns gradient and curvature",
-        parameter="loss",
-    )
+    raise _unknown("loss", choice, loss_names(), "or a function")
 
 
 def as_booster(choice: Any) -> Booster[Any]:
-    """Return the booster for a name, ``"module:Class"``, a booster, or a function.
-
-    >>> as_booster("gentle")
-    Gentle(learning_rate=1.0)
-    >>> as_booster("pacboost.boosters.newton:Gentle")
-    Gentle(learning_rate=1.0)
-    """
+    """Return the booster for a name, ``"module:Class"``, a booster, or a function."""
     if isinstance(choice, Booster):
         return choice
     if callable(choice) and not isinstance(choice, type):
@@ -56,12 +42,16 @@ def as_booster(choice: Any) -> Booster[Any]:
         return _imported(choice)()
     if isinstance(choice, str) and choice in BOOSTERS:
         return BOOSTERS[choice]()
-    raise ParameterError(
-        f"booster is {choice!r}{meant(choice, BOOSTERS)}; it may be "
-        f"{', '.join(map(repr, BOOSTERS))}, 'module:Class' "
-        "for your class, a booster (an object, not a class), or a function of "
-        "(y, score) that returns gradient and curvature",
-        parameter="booster",
+    others = "'module:Class' for your class, a booster (an object, not a class), or a function"
+    raise _unknown("booster", choice, BOOSTERS, others)
+
+
+def _unknown(parameter: str, choice: Any, names: Iterable[str], others: str) -> ParameterError:
+    return ParameterError(
+        f"{parameter} is {choice!r}{meant(choice, names)}; it may be "
+        f"{', '.join(map(repr, names))}, {others} of (y, score) that returns gradient and "
+        "curvature",
+        parameter=parameter,
     )
 
 
@@ -76,8 +66,6 @@ def _imported(path: str) -> type[Booster[Any]]:
             parameter="booster",
         ) from problem
     if not (isinstance(kind, type) and issubclass(kind, Booster)):
-        raise ParameterError(
-            f"booster is {path!r}, which is not a subclass of pacboost's Booster",
-            parameter="booster",
-        )
+        refusal = f"booster is {path!r}, which is not a subclass of pacboost's Booster"
+        raise ParameterError(refusal, parameter="booster")
     return kind

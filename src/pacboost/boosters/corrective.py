@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.booster import Agreement, Measured, Moved, RevisingBooster
-from pacboost.errors import ParameterError
+from pacboost.errors import invalid
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.ascent import Climb
 from pacboost.numerics.exact import FRESH_TOTAL
@@ -128,11 +128,7 @@ def best_factor(margins: Floats, base: Floats) -> float:
     """Return the factor of the margins that minimises the mean of max(0, 1 - margin).
 
     The slope is minus the sum of base·margin over margins below 1/factor. In increasing order of
-    margins, that sum is negative first and then grows; the best 1/factor is where it reaches 0.
-
-    >>> best_factor(np.array([-0.2, 0.1, 0.4, 0.8]), np.full(4, 0.25))      # -0.2 + 0.1 + 0.4 > 0
-    2.5
-    """
+    margins, that sum is negative first and then grows; the best 1/factor is where it reaches 0."""
     order = np.argsort(margins, kind="stable")
     enough = (np.cumsum((base * margins)[order]) >= 0) & (margins[order] > 0)
     if not enough.any():
@@ -157,12 +153,14 @@ class Corrective(RevisingBooster[CorrectiveState]):
 
     def __post_init__(self) -> None:
         if self.share is not None and not 0 <= self.share < 1:
-            raise ParameterError(
-                f"share is {self.share}; it must be at least 0 (only the worst row counts) and "
-                "below 1, or None, which chooses it from the error of the first rule"
+            raise invalid(
+                "share",
+                self.share,
+                "must be at least 0 (only the worst row counts) and below 1, or None, which "
+                "chooses it from the error of the first rule",
             )
         if not 0 < self.tolerance < 2:
-            raise ParameterError(f"tolerance is {self.tolerance}; it must lie between 0 and 2")
+            raise invalid("tolerance", self.tolerance, "must lie between 0 and 2")
 
     plain: ClassVar[bool] = True
 
@@ -182,7 +180,6 @@ class Corrective(RevisingBooster[CorrectiveState]):
         return state
 
     def climb(self, state: CorrectiveState) -> Climb:
-        """Return the ascent on the rules so far."""
         return Climb(state.columns, state.base, state.share, ACCURACY * self.tolerance)
 
     def largest_entropy(self, state: CorrectiveState) -> float:
@@ -210,7 +207,6 @@ class Corrective(RevisingBooster[CorrectiveState]):
         return Request(state.weights, state.signs, total, total, "error")
 
     def unit(self, state: CorrectiveState) -> float:
-        """Return 1: the value of a cell is -1, +1 or 0."""
         return 1.0
 
     def values(self, state: CorrectiveState, sums: Sums, cells: Cells) -> CellValues:
@@ -226,12 +222,9 @@ class Corrective(RevisingBooster[CorrectiveState]):
         return self.step(state, answers * state.signs, Measured(1, 0))
 
     def _with_rule(self, state: CorrectiveState, agree: Agreement) -> CorrectiveState:
-        """Add a rule; the first rule determines the share if the user set none.
-
-        The share is twice its error, so that its soft margin is 0. With a
-        smaller share, the best vote could be one of rules that cancel each other.
-        """
         if not state.cast:
+            # At twice the error of the first rule, its soft margin is 0. With a smaller share,
+            # the best vote could be one of rules that cancel each other.
             chosen = min(1 - _edge(state, agree), MAX_CHOSEN_SHARE)
             state = replace(state, share=chosen if self.share is None else self.share)
         return split_by_rule(state, agree)
@@ -280,7 +273,6 @@ class Corrective(RevisingBooster[CorrectiveState]):
         return state.cast[rounds - 1] if rounds else np.empty(0)
 
     def costs(self, margins: Floats, rounds: int) -> Floats:
-        """Return max(0, 1 - margin)."""
         return np.maximum(1 - margins, 0.0)
 
     def stop(self, state: CorrectiveState) -> str | None:

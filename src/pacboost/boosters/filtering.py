@@ -66,8 +66,9 @@ from pacboost.boosters.bounded_weights import (
     clipped_exponential,
     heaviest,
     mean_weight_below,
+    round_weights,
 )
-from pacboost.errors import ParameterError
+from pacboost.errors import ParameterError, invalid
 from pacboost.numerics.exact import MAX_VOTE, round_vote
 from pacboost.numerics.same_bits import exp, sigmoid
 from pacboost.samples.sample import Signs
@@ -75,14 +76,7 @@ from pacboost.samples.sample import Signs
 
 @dataclass(frozen=True)
 class FilterBoost(BoundedWeights):
-    """The rules of FilterBoost.
-
-    >>> rules = FilterBoost()
-    >>> round(rules.vote(Measured(total=10, wrong=3)), 4)          # ½ ln(7/3)
-    0.4236
-    >>> round(rules.most_rounds(edge=0.2, epsilon=0.1), 1)         # 2 ln 2/(0.1·(1 - √0.96))
-    686.1
-    """
+    """The rules of FilterBoost."""
 
     name: ClassVar[str] = "filter_boost"
     title: ClassVar[str] = "FilterBoost"
@@ -95,7 +89,6 @@ class FilterBoost(BoundedWeights):
         check_rate("learning_rate", self.learning_rate)
 
     def vote(self, measured: Measured) -> float:
-        """Return the vote ½ ln((1 - error)/error)."""
         return round_vote(min(self.learning_rate * measured.best_vote, MAX_VOTE))
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
@@ -116,20 +109,12 @@ class FilterBoost(BoundedWeights):
         return 2 * units  # a row of margin 0 weighs half of it
 
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
-        np.maximum(np.rint(base * sigmoid(-margins)), 1, out=weights, casting="unsafe")
-        return int(weights.sum())
+        return round_weights(base * sigmoid(-margins), weights)
 
 
 @dataclass(frozen=True)
 class Measure(Promised):
-    """The rules of lecture 003, for a promised ``edge`` and an error of ``epsilon``.
-
-    >>> rules = Measure(edge=0.2, epsilon=0.1)
-    >>> round(rules.slope, 6), round(rules.most_rounds(edge=0.2, epsilon=0.1))    # 1/0.015²
-    (0.015, 4444)
-    >>> round(Measure(edge=0.2, epsilon=0.1, share=1).most_rounds(0.2, 0.1))      # not 5000
-    2500
-    """
+    """The rules of lecture 003, for a promised ``edge`` and an error of ``epsilon``."""
 
     name: ClassVar[str] = "measure"
     potential: ClassVar[str] = "weight"
@@ -139,9 +124,7 @@ class Measure(Promised):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.share <= 1:
-            raise ParameterError(
-                f"share is {self.share}; it must be above 0 and at most 1", parameter="share"
-            )
+            raise invalid("share", self.share, "must be above 0 and at most 1")
         if self.slope == 0:
             raise ParameterError(
                 f"share·epsilon·edge is {self.share * self.epsilon * self.edge:g}, less than the "
@@ -176,20 +159,12 @@ class Measure(Promised):
         return units
 
     def _fill(self, margins: Floats, base: Floats, rounds: int, weights: Weights) -> int:
-        np.maximum(
-            np.rint(base * np.clip(1.0 - margins, 0.0, 1.0)), 1, out=weights, casting="unsafe"
-        )
-        return int(weights.sum())
+        return round_weights(base * np.clip(1.0 - margins, 0.0, 1.0), weights)
 
 
 @dataclass(frozen=True)
 class Smooth(Promised):
-    """The rules of SmoothBoost, for a promised ``edge`` and an error of ``epsilon``.
-
-    >>> rules = Smooth(edge=0.2, epsilon=0.1)
-    >>> round(rules.ahead, 4), round(rules.most_rounds(edge=0.2, epsilon=0.1))    # Servedio: 2108
-    (0.0476, 1544)
-    """
+    """The rules of SmoothBoost, for a promised ``edge`` and an error of ``epsilon``."""
 
     name: ClassVar[str] = "smooth"
     title: ClassVar[str] = "SmoothBoost"
@@ -231,14 +206,7 @@ class Smooth(Promised):
 
 @dataclass(frozen=True)
 class Mada(BoundedWeights):
-    """The rules of MadaBoost.
-
-    >>> rules = Mada()
-    >>> round(rules.vote(Measured(total=10, wrong=3)), 4)        # 0.4·exp(-0.4)
-    0.2681
-    >>> round(rules.most_rounds(edge=0.4, epsilon=0.1), 1)       # 2·exp(0.4)/(0.1·0.16)
-    186.5
-    """
+    """The rules of MadaBoost."""
 
     name: ClassVar[str] = "mada"
     title: ClassVar[str] = "MadaBoost"

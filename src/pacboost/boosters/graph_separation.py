@@ -21,13 +21,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.boosters.booster import (
-    Agreement,
-    Floats,
-    Measured,
-    Moved,
-    RevisingBooster,
-)
+from pacboost.boosters.booster import Agreement, Floats, Measured, Moved, RevisingBooster
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.hypothesis import Cells, CellValues, Hypothesis
 from pacboost.hypotheses.majority import Pattern, answers_of
@@ -61,17 +55,7 @@ class PairState:
 
 @dataclass(frozen=True)
 class GraphSeparation(RevisingBooster[PairState]):
-    """The rules of graph separation, for two classes.
-
-    >>> rules = GraphSeparation()
-    >>> state = rules.init(np.array([[1], [1], [-1], [-1]], dtype=np.int8), np.ones(1))
-    >>> state.pairs
-    4.0
-    >>> agree = np.array([[1], [1], [1], [-1]], dtype=np.int8)     # answers + + - +: edge 1/2
-    >>> state = rules.step(state, agree, Measured(total=4, wrong=1))
-    >>> state.pairs, state.margins[:, 0].round(4).tolist()         # half of the pairs are left
-    (2.0, [0.3333, 0.3333, 1.0, -0.3333])
-    """
+    """The rules of graph separation, for two classes."""
 
     name: ClassVar[str] = "graph_separation"
     potential: ClassVar[str] = "hinge"
@@ -112,7 +96,6 @@ class GraphSeparation(RevisingBooster[PairState]):
         return state
 
     def costs(self, margins: Floats, rounds: int) -> Floats:
-        """Return 1 - margin."""
         return 1 - margins
 
     def final(self, state: PairState, rules: Sequence[Hypothesis], outputs: int) -> Vote:

@@ -59,14 +59,7 @@ class LogitState:
 
 @dataclass(frozen=True)
 class Logit(FilteringBooster[LogitState]):
-    """The rules of LogitBoost; ``learning_rate`` scales the values of cells, ``l2`` shrinks them.
-
-    >>> rules = Logit()
-    >>> state = rules.init(np.array([[1], [1], [-1]], dtype=np.int8), np.ones(1))
-    >>> request = rules.request(state)
-    >>> (request.pulls[:, 0] / request.weights[:, 0]).round(9).tolist()    # z = ±2 where p = 1/2
-    [2.0, 2.0, -2.0]
-    """
+    """The rules of LogitBoost; ``learning_rate`` scales values of cells, ``l2`` shrinks them."""
 
     name: ClassVar[str] = "logit"
     title: ClassVar[str] = "LogitBoost"

@@ -34,7 +34,13 @@ from numpy.typing import NDArray
 from scipy.special import bdtr
 
 from pacboost.boosters.booster import Agreement, Floats, Measured, Moved, edge_of
-from pacboost.boosters.bounded_weights import BoundedState, Promised, Weights, heaviest
+from pacboost.boosters.bounded_weights import (
+    BoundedState,
+    Promised,
+    Weights,
+    heaviest,
+    round_weights,
+)
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import in_units_of_least, round_vote, whole_scale
 from pacboost.numerics.same_bits import exp, log, log_of, total
@@ -44,11 +50,7 @@ Wholes = NDArray[np.int64]
 
 
 def log_heads(coins: int, chance: float) -> Floats:
-    """Return ln P[Bin(coins, chance) = j] for j = 0 … coins.
-
-    >>> np.exp(log_heads(2, 0.6)).round(4).tolist()
-    [0.16, 0.48, 0.36]
-    """
+    """Return ln P[Bin(coins, chance) = j] for j = 0 … coins."""
     j = np.arange(coins + 1.0)
     choices = np.cumsum(log(np.concatenate([[1.0], (coins - j[1:] + 1) / j[1:]])))
     logs: Floats = choices + j * log_of(chance) + (coins - j) * log_of(1 - chance)
@@ -59,11 +61,7 @@ def losing(k: int, done: int, chance: float, heads: Wholes) -> Floats:
     """Return b_r^i = P[Bin(k - i, chance) ≤ ⌊k/2⌋ - r] for r = ``heads`` of i = ``done`` coins.
 
     This is the probability of losing a game of k coins, an odd number, that more heads than tails
-    win. It never rises with r, not even by rounding.
-
-    >>> losing(3, 1, 0.6, np.array([0, 1])).round(4).tolist()    # one or two of two are missing
-    [0.64, 0.16]
-    """
+    win. It never rises with r, not even by rounding."""
     tails = np.minimum(np.cumsum(exp(log_heads(k - done, chance))), 1.0)
     tails[-1] = 1.0
     missing = k // 2 - heads
@@ -74,13 +72,7 @@ def losing(k: int, done: int, chance: float, heads: Wholes) -> Floats:
 def log_deciding(k: int, done: int, chance: float) -> Floats:
     """Return ln a_r^i, a_r^i = P[Bin(k - i - 1, chance) = ⌊k/2⌋ - r], for r = 0 … i.
 
-    This is the probability that the next coin decides the game of ``losing``.
-
-    >>> np.exp(log_deciding(3, 1, 0.6)).round(4).tolist()
-    [0.6, 0.4]
-    >>> np.exp(log_deciding(3, 2, 0.6)).round(4).tolist()        # only a draw is open
-    [0.0, 1.0, 0.0]
-    """
+    This is the probability that the next coin decides the game of ``losing``."""
     logs = np.full(done + 1, -np.inf)
     missing = k // 2 - np.arange(done + 1)
     undecided = (missing >= 0) & (missing < k - done)
@@ -90,11 +82,7 @@ def log_deciding(k: int, done: int, chance: float) -> Floats:
 
 
 def fewest_coins(chance: float, epsilon: float) -> int:
-    """Return the least odd k for which P[Bin(k, chance) ≤ ⌊k/2⌋] ≤ epsilon; chance is above 1/2.
-
-    >>> fewest_coins(0.6, 0.1), fewest_coins(0.7, 0.1)
-    (41, 9)
-    """
+    """Return the least odd k for which P[Bin(k, chance) ≤ ⌊k/2⌋] ≤ epsilon; chance is above 1/2."""
     enough = 1
     while bdtr(enough // 2, enough, chance) > epsilon:
         enough = 2 * enough + 1
@@ -110,14 +98,7 @@ def fewest_coins(chance: float, epsilon: float) -> int:
 
 @dataclass(frozen=True)
 class Majority(Promised):
-    """The rules of boosting by majority; a state's ``extra`` is (mean of b, edge of the last rule).
-
-    >>> rules = Majority(edge=0.2, epsilon=0.1)
-    >>> rules.rounds, Majority(edge=0.4, epsilon=0.1).rounds
-    (41, 9)
-    >>> rules.potentials(1).round(4).tolist()      # of rows that the first rule got wrong, right
-    [0.1298, 0.0744]
-    """
+    """The rules of boosting by majority; a state's ``extra`` is (mean of b, the last edge)."""
 
     name: ClassVar[str] = "majority"
     title: ClassVar[str] = "Boost by majority"
@@ -240,9 +221,9 @@ class Majority(Promised):
         top = float(logs[masses > 0].max())
         table = exp(logs - top) if top > -math.inf else np.zeros(rounds + 1)
         table = np.maximum(np.rint(table * whole_scale(total(masses * table) or 1.0)), 1)
-        np.maximum(np.rint(base * table[right]), 1, out=state.weights.reshape(-1), casting="unsafe")
+        weight = round_weights(base * table[right], state.weights.reshape(-1))
         lost = total(masses * self.potentials(rounds)) / total(masses)
-        return replace(state, total=int(state.weights.sum()), extra=(lost, 1.0))
+        return replace(state, total=weight, extra=(lost, 1.0))
 
 
 def _with_edge(state: BoundedState, edge: float) -> BoundedState:

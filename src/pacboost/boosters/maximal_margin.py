@@ -47,9 +47,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from pacboost.boosters.adaboost import ExponentialState, ExponentialWeights
 from pacboost.boosters.booster import Agreement, Floats, Measured, Moved, edge_of
-from pacboost.boosters.exponential_weights import ExponentialState, ExponentialWeights
-from pacboost.errors import ParameterError
+from pacboost.errors import invalid
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.numerics.exact import MAX_VOTE, round_vote
 from pacboost.samples.sample import Signs, Sums
@@ -65,9 +65,8 @@ class MarginGoal(ExponentialWeights):
 
     def __post_init__(self) -> None:
         if not 0 < self.tolerance < 1:
-            raise ParameterError(
-                f"tolerance is {self.tolerance}; it is a difference of margins, between 0 and 1"
-            )
+            rule = "is a difference of margins, between 0 and 1"
+            raise invalid("tolerance", self.tolerance, rule)
 
     plain: ClassVar[bool] = True
 
@@ -121,16 +120,7 @@ class MarginGoal(ExponentialWeights):
 
 @dataclass(frozen=True)
 class AdaBoostV(MarginGoal):
-    """The rules of AdaBoostV; ``tolerance`` is ν.
-
-    >>> rules = AdaBoostV(tolerance=0.1)
-    >>> round(rules.most_rounds(1000))                        # 2 ln(1000)/0.01
-    1382
-    >>> import numpy as np
-    >>> state = rules.init(np.ones((4, 1), dtype=np.int8), np.ones(1))
-    >>> round(rules.vote_at(state, edge=0.5), 4)              # ½ ln 3 - ½ ln(1.4/0.6)
-    0.1257
-    """
+    """The rules of AdaBoostV; ``tolerance`` is ν."""
 
     name: ClassVar[str] = "adaboost_v"
     title: ClassVar[str] = "AdaBoostV"
@@ -150,20 +140,7 @@ class AdaBoostV(MarginGoal):
 
 @dataclass(frozen=True)
 class ArcGV(MarginGoal):
-    """The rules of ArcGV; it stops within ``tolerance`` of the largest margin.
-
-    >>> import numpy as np
-    >>> from pacboost.boosters.booster import Measured
-    >>> rules = ArcGV()
-    >>> state = rules.init(np.ones((3, 1), dtype=np.int8), np.ones(1))
-    >>> for wrong in range(3):                               # each rule is wrong on another row
-    ...     agree = np.where(np.arange(3) == wrong, np.int8(-1), np.int8(1))[:, None]
-    ...     weights = rules.request(state).weights[:, 0]
-    ...     measured = Measured(int(weights.sum()), int(weights[wrong]))
-    ...     state = rules.step(state, agree, measured)
-    >>> round(rules.margin(state), 4), round(rules.vote_at(state, 0.5), 4)   # ½ ln 3 - atanh 0.0536
-    (0.0536, 0.4956)
-    """
+    """The rules of ArcGV; it stops within ``tolerance`` of the largest margin."""
 
     name: ClassVar[str] = "arc_gv"
     title: ClassVar[str] = "Arc-gv"

@@ -26,6 +26,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.boosters.adaboost import ExponentialState, ExponentialWeights
 from pacboost.boosters.booster import (
     Booster,
     Floats,
@@ -36,7 +37,6 @@ from pacboost.boosters.booster import (
     numbers_for,
     whole_values,
 )
-from pacboost.boosters.exponential_weights import ExponentialState, ExponentialWeights
 from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels.row_exponentials import raise_scores
 from pacboost.kernels.runtime.team import team_for, together
@@ -129,7 +129,6 @@ class Newton(Booster[NewtonState]):
         return Request(state.weights, state.pulls, state.weight, state.pull, "newton", penalty)
 
     def values(self, state: NewtonState, sums: Sums, cells: Cells) -> CellValues:
-        """Return the step of each cell, shrunk unless it is the first constant."""
         if self.prior and not state.cast and len(sums.pulls) == 1:
             return whole_values(self.constant(state, sums), state.unit)
         means = sums.means(self._penalty(state)) * state.step_unit
@@ -198,11 +197,7 @@ class LogLink(Newton):
 
 
 def exponential(scores: Floats, sign: float = 1.0) -> Floats:
-    """Return exp(sign · score) with the same bits on every machine.
-
-    >>> [round(x, 9) for x in exponential(np.array([0.0, 1.0, -750.0])).tolist()]
-    [1.0, 2.718281828, 0.0]
-    """
+    """Return exp(sign · score) with the same bits on every machine."""
     out = np.empty(scores.shape)
     together(raise_scores, scores.reshape(-1), sign, out.reshape(-1), at_most=team_for(out.size))
     return out
@@ -210,14 +205,7 @@ def exponential(scores: Floats, sign: float = 1.0) -> Floats:
 
 @dataclass(frozen=True)
 class Gentle(ExponentialWeights):
-    """The rules of GentleBoost; ``learning_rate`` scales the values of cells.
-
-    >>> sums = Sums(np.array([[6], [-2]]), np.array([[8], [2]]), 10, 10, 10)
-    >>> rules = Gentle()
-    >>> state = rules.init(np.ones((10, 1), dtype=np.int8), np.ones(1))
-    >>> rules.values(state, sums, np.zeros(10, dtype=np.uint8)).tolist()
-    [[0.75], [-1.0]]
-    """
+    """The rules of GentleBoost; ``learning_rate`` scales the values of cells."""
 
     name: ClassVar[str] = "gentle"
     title: ClassVar[str] = "GentleBoost"

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 
 from pacboost.boosters.booster import Floats, check_not_negative, check_rate, check_shrinkage
 from pacboost.boosters.newton import Newton, NewtonState
-from pacboost.boosters.residual import unit_of
+from pacboost.boosters.regression import unit_of
 from pacboost.errors import ParameterError
 from pacboost.numerics.same_bits import total
 from pacboost.samples.sample import Signs, Sums
@@ -38,16 +38,7 @@ MAX_STEPS = 60
 
 @dataclass(frozen=True)
 class CustomObjective(Newton):
-    """A booster of two classes by the gradient and curvature of any loss.
-
-    >>> def logistic(y, score):
-    ...     p = 1 / (1 + np.exp(-score))
-    ...     return p - y, p * (1 - p)
-    >>> rules = CustomObjective(logistic)
-    >>> state = rules.init(np.array([[1], [1], [-1]], dtype=np.int8), np.ones(1))
-    >>> (state.pulls / state.weights * state.step_unit)[:, 0].tolist()    # as in LogitBoost
-    [2.0, 2.0, -2.0]
-    """
+    """A booster of two classes by the gradient and curvature of any loss."""
 
     name: ClassVar[str] = "custom_objective"
     potential: ClassVar[str] = "logistic"
@@ -135,7 +126,6 @@ class CustomLoss(CustomObjective):
         return Newton.labels(self, signs, targets)
 
     def unit_for(self, targets: Floats) -> float:
-        """Return the unit of squared error: scores may be as large as targets."""
         return unit_of(targets)
 
     def weight_of_a_row(self, state: NewtonState) -> float:

@@ -33,14 +33,7 @@ from pacboost.samples.sample import Signs
 
 @dataclass(frozen=True)
 class Projection(Promised):
-    """The rules of the projected booster, for a promised ``edge`` and an error of ``epsilon``.
-
-    >>> rules = Projection(edge=0.2, epsilon=0.1)
-    >>> round(rules.most_rounds(edge=0.2, epsilon=0.1), 1)            # 2 ln 10/0.04
-    115.1
-    >>> round(Projection(0.2, 0.01).most_rounds(0.2, 0.01), 1)        # twice that, not ten times
-    230.3
-    """
+    """The rules of the projected booster, for a promised ``edge`` and an error of ``epsilon``."""
 
     name: ClassVar[str] = "projection"
     potential: ClassVar[str] = "projected"
@@ -49,12 +42,10 @@ class Projection(Promised):
 
     @property
     def floor(self) -> float:
-        """ε: the theorem bounds errors of ε and more."""
         return self.epsilon
 
     @property
     def rate(self) -> float:
-        """η, the vote of every rule."""
         return round_vote(self.edge)
 
     def vote(self, measured: Measured) -> float:
@@ -101,7 +92,6 @@ class Projection(Promised):
         return super().move(self._projected(state, agree), moved)
 
     def memory(self, state: BoundedState) -> list[float]:
-        """Return ln c_t, which ``follow`` needs."""
         return [state.shift]
 
     def resume(
@@ -141,11 +131,7 @@ def capped_scale(raised: Floats, base: Floats, mean: float) -> float:
     """Return the c for which the weighted mean of min(1, c·raised) is ``mean``; never above it.
 
     The mean is concave in c and made of straight pieces. Newton's steps from the left stay on the
-    left and meet each piece at most once, so they end at the exact solution.
-
-    >>> round(capped_scale(np.array([0.9, 0.1, 0.2]), np.ones(1), 0.5), 9)     # 1 + 0.3c = 1.5
-    1.666666667
-    """
+    left and meet each piece at most once, so they end at the exact solution."""
     shares = np.broadcast_to(base, raised.shape)
     target = mean * total(shares)
     products = shares * raised

@@ -1,4 +1,11 @@
-"""Boosters of regression, one for each loss.
+"""Boosters of regression by residuals, one for each loss, with values in one exact unit.
+
+The state holds the scores F(x) as ``margins``; a row's residual is target - F(x). Every value is a
+multiple of one unit, 2^-48 of the power of two above the largest target, so that scores up to 32
+times that target add up exactly in any order: the targets themselves are neither shifted nor
+divided. Sums over rows are sums of integers: weights, fixed for the run, and pulls, weight times
+residual in a scale that follows from the largest residual alone. So the scores are the only state
+that a run needs to continue exactly. The first round is the best constant, and is not shrunk.
 
 **Square** fits the residuals in every round (Friedman 2001, LS_Boost). The target of a row is its
 residual r = y - F(x), and a cell adds its weighted mean m_c, times the learning rate η. With W_c
@@ -41,32 +48,185 @@ raises it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from abc import abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pacboost.boosters.booster import Floats, check_not_negative
+from pacboost.boosters.booster import (
+    Booster,
+    Floats,
+    Moved,
+    check_not_negative,
+    check_shrinkage,
+    numbers_for,
+    whole_values,
+)
 from pacboost.boosters.newton import LogLink, exponential
-from pacboost.boosters.residual import Residual, ResidualState, sum_of_pulls
-from pacboost.errors import DataError, ParameterError
-from pacboost.hypotheses.hypothesis import Cells
+from pacboost.errors import DataError, invalid
+from pacboost.hypotheses.hypothesis import Cells, CellValues
 from pacboost.kernels import residuals
-from pacboost.numerics.exact import quantile_of
-from pacboost.samples.sample import Sums
+from pacboost.kernels.runtime.entry import Body
+from pacboost.kernels.runtime.team import team_for, together
+from pacboost.numerics.exact import FRESH_TOTAL, VOTE_UNIT, quantile_of, quantiles_of_cells
+from pacboost.numerics.same_bits import total
+from pacboost.samples.sample import Request, Signs, Sums
+
+BITS_OF_LARGEST_TARGET = 48
+"""The largest target is below 2 to this power, in units."""
+
+ALL_MET = "every target is met"
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualState:
+    """Scores of every row, their targets, and the pulls of the rows."""
+
+    targets: Floats
+    margins: Floats
+    """The scores F, (rows, 1)."""
+    weights: NDArray[np.int64]
+    pulls: NDArray[Any]
+    """Integers, or signs that are multiplied by the weights."""
+    unit: float
+    weighted: bool
+    """Whether rows have different weights."""
+    weight: int
+    pull: int = 0
+    largest: float = 0.0
+    """The largest absolute residual."""
+    scale: float = 1.0
+    """The factor from residuals to pulls, a power of two."""
+    cut: float = math.inf
+    """The size at which pulls are clipped; infinite if they are not."""
+    cast: list[float] = field(default_factory=list)
+
+    @property
+    def residuals(self) -> Floats:
+        """Target minus score of every row."""
+        return self.targets - self.margins[:, 0]
+
+    @property
+    def row_weights(self) -> NDArray[np.int64] | None:
+        """The whole weight of every row, None if all are equal."""
+        return self.weights[:, 0] if self.weighted else None
+
+    def quantiles(self, cells: Cells, count: int, share: float) -> Floats:
+        """Return a quantile of the residuals in every cell."""
+        return quantiles_of_cells(self.residuals, self.row_weights, share, cells, count)
+
+
+class Residual(Booster[ResidualState]):
+    """A booster of regression; a subclass defines pulls and the best value of a cell."""
+
+    prior: ClassVar[bool] = True
+    pull_type: ClassVar[type[np.int64 | np.int8]] = np.int64
+    setting: ClassVar[str] = ""
+    """The parameter that must be the same in all rounds of a model, if any."""
+
+    learning_rate: float
+
+    def __post_init__(self) -> None:
+        check_shrinkage("learning_rate", self.learning_rate)
+
+    def init(self, signs: Signs, base: Floats, targets: Floats | None = None) -> ResidualState:
+        """Start with all scores at 0; a row weighs at least one unit."""
+        targets = numbers_for(self, targets)
+        rows = targets.size
+        relative = base / base.max()
+        mass = total(relative) if relative.size > 1 else float(rows)
+        units = np.maximum(np.rint(relative * (FRESH_TOTAL / mass)), 1.0).astype(np.int64)
+        weights = np.ascontiguousarray(np.broadcast_to(units, (rows,)))[:, None]
+        state = ResidualState(
+            targets=targets,
+            margins=np.zeros((rows, 1)),
+            weights=weights,
+            pulls=np.zeros((rows, 1), dtype=self.pull_type),
+            unit=unit_of(targets),
+            weighted=base.size > 1,
+            weight=int(weights.sum()),
+        )
+        return self._weigh(state)
+
+    def unit(self, state: ResidualState) -> float:
+        return state.unit
+
+    def values(self, state: ResidualState, sums: Sums, cells: Cells) -> CellValues:
+        first = not state.cast and len(sums.pulls) == 1
+        rate = 1.0 if first else self.learning_rate
+        return whole_values(rate * self.best(state, sums, cells, shrunk=not first), state.unit)
+
+    def request(self, state: ResidualState) -> Request:
+        penalty = self.penalty(state)
+        return Request(state.weights, state.pulls, state.weight, state.pull, "newton", penalty)
+
+    def penalty(self, state: ResidualState) -> float:
+        """Return the penalty that is added to the weight of every cell."""
+        return 0.0
+
+    @abstractmethod
+    def best(self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool) -> Floats:
+        """Return the best value of each cell, (cells, 1)."""
+
+    @abstractmethod
+    def weigh(self, state: ResidualState) -> int:
+        """Set the pulls of all rows, and return the sum of their absolute values."""
+
+    def prepared(self, state: ResidualState) -> ResidualState:
+        """Return the state with the settings of pulls that depend on the new scores."""
+        return state
+
+    def move(self, state: ResidualState, moved: Moved) -> ResidualState:
+        state.cast.append(1.0)
+        return self._weigh(state, moved)
+
+    def memory(self, state: ResidualState) -> list[float]:
+        return [getattr(self, self.setting)] if self.setting else []
+
+    def stop(self, state: ResidualState) -> str | None:
+        return ALL_MET if state.largest < state.unit else None
+
+    def _weigh(self, state: ResidualState, moved: Moved | None = None) -> ResidualState:
+        rows = state.targets.size
+        cells = np.zeros(rows, dtype=np.uint8) if moved is None else moved.cells
+        values = np.zeros((1, 1)) if moved is None else moved.values
+        largest_of_members = np.zeros(team_for(rows))
+        scores = state.margins.reshape(-1)
+        arguments = cells, values.reshape(-1), state.targets, scores, largest_of_members
+        together(residuals.advance, *arguments, at_most=largest_of_members.size)
+        largest = float(largest_of_members.max())
+        scale = math.ldexp(1.0, -math.frexp(max(largest, state.unit))[1])
+        state = self.prepared(replace(state, largest=largest, scale=scale))
+        return replace(state, pull=max(1, self.weigh(state)))
+
+
+def sum_of_pulls(body: Body, state: ResidualState, *settings: float) -> int:
+    """Compute the pulls with a kernel of kernels/residuals.py; return the sum of their sizes."""
+    sums = np.zeros(team_for(state.targets.size), dtype=np.int64)
+    columns = (state.margins, state.weights, state.pulls)
+    scores, weights, pulls = (column.reshape(-1) for column in columns)
+    arguments = state.targets, scores, weights, *settings, pulls, sums
+    together(body, *arguments, at_most=sums.size)
+    return int(sums.sum())
+
+
+def unit_of(targets: Floats) -> float:
+    """Return the unit of values: a power of two, 2**-48 of the one above the largest target.
+
+    >>> unit_of(np.array([3.0, -1000.0])) == 2.0 ** (10 - 48)
+    True
+    """
+    largest = float(np.abs(targets).max())
+    if largest == 0:
+        return VOTE_UNIT
+    return math.ldexp(1.0, math.frexp(largest)[1] - BITS_OF_LARGEST_TARGET)
 
 
 @dataclass(frozen=True)
 class Square(Residual):
-    """The rules of least squares; ``learning_rate`` scales values of cells, ``l2`` shrinks them.
-
-    >>> rules = Square(learning_rate=0.5)
-    >>> state = rules.init(np.ones((4, 1), np.int8), np.ones(1), np.array([1.0, 2.0, 3.0, 6.0]))
-    >>> request = rules.request(state)
-    >>> sums = Sums(request.pulls.sum(axis=0)[None], request.weights.sum(axis=0)[None], 4, 12, 4)
-    >>> rules.values(state, sums, np.zeros(4, dtype=np.uint8)).tolist()   # the mean comes first
-    [[3.0]]
-    """
+    """The rules of least squares; ``learning_rate`` scales values of cells, ``l2`` shrinks them."""
 
     name: ClassVar[str] = "square"
     title: ClassVar[str] = "Boosted regression"
@@ -92,15 +252,7 @@ class Square(Residual):
 
 @dataclass(frozen=True)
 class Absolute(Residual):
-    """The rules of least absolute deviations; ``learning_rate`` scales the values of cells.
-
-    >>> rules = Absolute()
-    >>> state = rules.init(np.ones((4, 1), np.int8), np.ones(1), np.array([1.0, 2.0, 3.0, 60.0]))
-    >>> request = rules.request(state)
-    >>> sums = Sums(np.array([[4]]), np.array([[4]]), 4, 4, 4)
-    >>> rules.values(state, sums, np.zeros(4, dtype=np.uint8)).tolist()
-    [[2.5]]
-    """
+    """The rules of least absolute deviations; ``learning_rate`` scales the values of cells."""
 
     name: ClassVar[str] = "absolute"
     title: ClassVar[str] = "Boosted regression of medians"
@@ -118,13 +270,7 @@ class Absolute(Residual):
 
 @dataclass(frozen=True)
 class Gamma(LogLink):
-    """The rules of gamma regression; ``learning_rate`` scales the values of cells.
-
-    >>> rules = Gamma()
-    >>> state = rules.init(np.ones((3, 1), np.int8), np.ones(1), np.array([0.5, 1.0, 5.0]))
-    >>> (state.pulls / state.pull_unit)[:, 0].tolist()       # y - 1, since exp(0) = 1
-    [-0.5, 0.0, 4.0]
-    """
+    """The rules of gamma regression; ``learning_rate`` scales the values of cells."""
 
     name: ClassVar[str] = "gamma"
     title: ClassVar[str] = "Boosted gamma regression"
@@ -139,7 +285,6 @@ class Gamma(LogLink):
         return targets * exponential(scores, -1.0) - 1.0, np.ones(targets.size)
 
     def check_targets(self, targets: Floats, name: str) -> None:
-        """Raise DataError for targets that are not above 0."""
         if (targets <= 0).any():
             raise DataError(
                 f"{name} holds {targets.min():g}, but the loss 'gamma' predicts numbers above 0. "
@@ -150,16 +295,7 @@ class Gamma(LogLink):
 
 @dataclass(frozen=True)
 class Huber(Residual):
-    """The rules of Huber's loss; ``alpha`` is the share of rows whose squares count.
-
-    >>> rules = Huber(alpha=0.75)
-    >>> state = rules.init(np.ones((5, 1), np.int8), np.ones(1), np.array([1.0, 2, 3, 4, 90]))
-    >>> state.cut
-    4.0
-    >>> sums = Sums(np.array([[5]]), np.array([[5]]), 5, 5, 5)
-    >>> rules.values(state, sums, np.zeros(5, dtype=np.uint8)).round(3).tolist()  # 3 + 2/5
-    [[3.4]]
-    """
+    """The rules of Huber's loss; ``alpha`` is the share of rows whose squares count."""
 
     name: ClassVar[str] = "huber"
     title: ClassVar[str] = "Boosted regression by Huber's loss"
@@ -172,11 +308,8 @@ class Huber(Residual):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.alpha < 1:
-            raise ParameterError(
-                f"alpha is {self.alpha}; it must lie between 0 and 1: the share of rows that are "
-                "not outliers",
-                parameter="alpha",
-            )
+            rule = "must lie between 0 and 1: the share of rows that are not outliers"
+            raise invalid("alpha", self.alpha, rule)
 
     def prepared(self, state: ResidualState) -> ResidualState:
         cut = quantile_of(np.abs(state.residuals), state.row_weights, self.alpha)
@@ -198,14 +331,7 @@ class Huber(Residual):
 
 @dataclass(frozen=True)
 class Poisson(LogLink):
-    """The rules of Poisson regression; ``learning_rate`` scales the values of cells.
-
-    >>> import numpy as np
-    >>> rules = Poisson()
-    >>> state = rules.init(np.ones((3, 1), np.int8), np.ones(1), np.array([0.0, 1.0, 5.0]))
-    >>> (state.pulls / state.pull_unit)[:, 0].tolist()       # y - 1, since exp(0) = 1
-    [-1.0, 0.0, 4.0]
-    """
+    """The rules of Poisson regression; ``learning_rate`` scales the values of cells."""
 
     name: ClassVar[str] = "poisson"
     title: ClassVar[str] = "Boosted Poisson regression"
@@ -221,7 +347,6 @@ class Poisson(LogLink):
         return targets - means, means
 
     def check_targets(self, targets: Floats, name: str) -> None:
-        """Raise DataError for negative targets, and for targets that are all 0."""
         if (targets < 0).any():
             raise DataError(
                 f"{name} holds {targets.min():g}, but the loss 'poisson' predicts counts: numbers "
@@ -236,15 +361,7 @@ class Poisson(LogLink):
 
 @dataclass(frozen=True)
 class Quantile(Residual):
-    """The rules of regression of a ``quantile``; ``learning_rate`` scales the values of cells.
-
-    >>> rules = Quantile(quantile=0.75)
-    >>> state = rules.init(np.ones((4, 1), np.int8), np.ones(1), np.array([1.0, 2.0, 3.0, 60.0]))
-    >>> request = rules.request(state)
-    >>> sums = Sums(request.pulls.sum(axis=0)[None], request.weights.sum(axis=0)[None], 4, 12, 4)
-    >>> rules.values(state, sums, np.zeros(4, dtype=np.uint8)).tolist()
-    [[31.5]]
-    """
+    """The rules of regression of a ``quantile``; ``learning_rate`` scales the values of cells."""
 
     name: ClassVar[str] = "quantile"
     title: ClassVar[str] = "Boosted regression of quantiles"
@@ -257,11 +374,8 @@ class Quantile(Residual):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.quantile < 1:
-            raise ParameterError(
-                f"quantile is {self.quantile}; it must lie between 0 and 1: 0.5 predicts medians, "
-                "0.9 numbers that nine of ten targets lie below",
-                parameter="quantile",
-            )
+            rule = "must lie between 0 and 1: 0.5 predicts medians, 0.9 numbers that nine of ten "
+            raise invalid("quantile", self.quantile, f"{rule}targets lie below")
 
     def best(self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool) -> Floats:
         return state.quantiles(cells, len(sums.pulls), self.quantile)[:, None]

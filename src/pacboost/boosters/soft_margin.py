@@ -75,17 +75,7 @@ from pacboost.numerics.soft_margin import Balance, Floats, balance, margins_of, 
 
 @dataclass(frozen=True)
 class LP(Corrective):
-    """The rules of LPBoost for the worst ``share`` of the rows.
-
-    >>> import numpy as np
-    >>> rules = LP(share=0.0)
-    >>> state = rules.init(np.ones((3, 1), dtype=np.int8), np.ones(1))
-    >>> for wrong in range(3):                          # each rule is wrong on another row
-    ...     agree = np.where(np.arange(3) == wrong, -1, 1).astype(np.int8)[:, None]
-    ...     state = rules.step(state, agree, None)
-    >>> rules.votes(state).round(6).tolist(), round(state.gap, 6)        # a margin of 1/3: 1 each
-    ([1.0, 1.0, 1.0], 0.0)
-    """
+    """The rules of LPBoost for the worst ``share`` of the rows."""
 
     name: ClassVar[str] = "lp"
     title: ClassVar[str] = "LPBoost"
@@ -115,13 +105,7 @@ def solved(state: CorrectiveState, accuracy: float) -> CorrectiveState:
 
 @dataclass(frozen=True)
 class ERLP(Corrective):
-    """The rules of ERLPBoost for the worst ``share`` of the rows, to within ``tolerance``.
-
-    >>> import math
-    >>> rules = ERLP(share=0.1, tolerance=0.1)
-    >>> round(rules.eta(math.log(10)), 2), round(rules.most_rounds(math.log(10)))
-    (46.05, 7368)
-    """
+    """The rules of ERLPBoost for the worst ``share`` of the rows, to within ``tolerance``."""
 
     name: ClassVar[str] = "erlp"
     title: ClassVar[str] = "ERLPBoost"
@@ -142,23 +126,12 @@ class ERLP(Corrective):
         return replace(state, votes=self.climb(state).regularised(state.votes, strength))
 
     def row_weights(self, state: CorrectiveState) -> Floats:
-        """Return D_t, a function of the votes."""
         return self.climb(state).at(state.votes, self.eta(self.largest_entropy(state))).weights
 
 
 @dataclass(frozen=True)
 class CorrectiveERLP(ERLP):
-    """The rules of the corrective ERLPBoost.
-
-    >>> import numpy as np
-    >>> rules = CorrectiveERLP(share=0.0)
-    >>> state = rules.init(np.ones((3, 1), dtype=np.int8), np.ones(1))
-    >>> for wrong in range(3):                          # each rule is wrong on another row
-    ...     agree = np.where(np.arange(3) == wrong, -1, 1).astype(np.int8)[:, None]
-    ...     state = rules.step(state, agree, None)
-    >>> state.votes.round(3).tolist()
-    [0.333, 0.333, 0.333]
-    """
+    """The rules of the corrective ERLPBoost."""
 
     name: ClassVar[str] = "corrective_erlp"
     title: ClassVar[str] = "Corrective ERLPBoost"
@@ -211,12 +184,7 @@ class Projecting(Corrective):
 
 @dataclass(frozen=True)
 class Soft(Projecting):
-    """The rules of SoftBoost for the worst ``share`` of the rows, to within ``tolerance``.
-
-    >>> import math
-    >>> round(Soft(share=0.1, tolerance=0.1).most_rounds(math.log(10)), 1)
-    492.2
-    """
+    """The rules of SoftBoost for the worst ``share`` of the rows, to within ``tolerance``."""
 
     name: ClassVar[str] = "soft"
     title: ClassVar[str] = "SoftBoost"
@@ -227,17 +195,7 @@ class Soft(Projecting):
 
 @dataclass(frozen=True)
 class MLP(CorrectiveERLP):
-    """The rules of MLPBoost.
-
-    >>> import numpy as np
-    >>> rules = MLP(share=0.0)
-    >>> state = rules.init(np.ones((3, 1), dtype=np.int8), np.ones(1))
-    >>> for wrong in range(3):                          # each rule is wrong on another row
-    ...     agree = np.where(np.arange(3) == wrong, -1, 1).astype(np.int8)[:, None]
-    ...     state = rules.step(state, agree, None)
-    >>> state.votes.round(6).tolist()
-    [0.333333, 0.333333, 0.333333]
-    """
+    """The rules of MLPBoost."""
 
     name: ClassVar[str] = "mlp"
     title: ClassVar[str] = "MLPBoost"

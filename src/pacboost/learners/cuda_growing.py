@@ -16,7 +16,6 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import layout
 from pacboost.kernels.cuda import launches, twins, weighing
 from pacboost.kernels.cuda.device import on_gpu, to_gpu
-from pacboost.kernels.device import gpu_in_use
 from pacboost.learners.growing import TreeSearch, key_of
 from pacboost.learners.learner import Rows
 from pacboost.samples.gpu_codes import gpu_codes
@@ -43,7 +42,6 @@ class Ahead(NamedTuple):
 class CudaTreeSearch(TreeSearch):
     """Codes row by row, and histograms of every leaf, in the GPU's memory."""
 
-    in_use = staticmethod(gpu_in_use)
     expects = True
     _ahead: Ahead | None = None
     """The tree that is being grown for the next round."""
@@ -88,7 +86,6 @@ class CudaTreeSearch(TreeSearch):
             weighing.let_follow(partial(self._begin_after, request, seed))
 
     def _begin_after(self, request: Request, seed: int, totals: GpuArray) -> None:
-        """Start to grow a tree with totals that are on the GPU."""
         rules = self._rules.copy()
         rules[layout.PENALTY] = request.penalty
         twins.pair_up_after(totals, request.weights, request.pulls, self._pairs[0])
@@ -143,7 +140,6 @@ class CudaTreeSearch(TreeSearch):
         self._growing.weigh_again(origin, weights, pulls, sums=chosen is None)
 
     def _end(self) -> int:
-        """Wait for the tree, and return the number of its leaves."""
         grown = self._growing.end()
         splits = grown.leaves - 1
         self._splits.columns[:splits], self._splits.gains[:splits] = grown.splits, grown.gains

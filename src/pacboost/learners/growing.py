@@ -39,14 +39,10 @@ def key_of(seed: int) -> np.uint64:
 
 
 class TreeSearch(Search):
-    """Row order, splits and sums of one sample, reused for every tree.
-
-    learners/tree.py searches dense samples, learners/sparse_growing.py sparse ones.
-    """
+    """Row order, splits and sums of one sample, reused for every tree."""
 
     def __init__(self, tree: TreeParameters, sample: Sample) -> None:
-        if sample.bins is None:
-            raise TypeError("trees are grown on codes: give the sample its bins")
+        assert sample.bins is not None
         self.sample = sample
         self._tree = tree
         self._bins = sample.bins
@@ -91,10 +87,7 @@ class TreeSearch(Search):
 
     @abstractmethod
     def _grow(self, chosen: Rows | None, key: np.uint64) -> int:
-        """Grow a tree on the chosen rows (None: all), set their cells, return the number of leaves.
-
-        ``key`` is the random key for drawing the features of each leaf.
-        """
+        """Grow a tree on the chosen rows (None: all), set their cells, return the leaf count."""
 
     @abstractmethod
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
@@ -118,21 +111,28 @@ class TreeSearch(Search):
             features[j, layout.MONOTONE] = slope
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
+        criterion = "error" if self.sample.signs.shape[1] == 1 else "gini"
+        return self.classifier(weights, criterion, seed, None)
+
+    def classifier(
+        self, weights: Weights, criterion: str, seed: int, chosen: Rows | None
+    ) -> Hypothesis:
+        """Return a tree whose leaves answer with their heaviest sign or class."""
         signs = self.sample.signs
-        outputs = signs.shape[1]
+        outputs, total = signs.shape[1], int(weights.sum()) * signs.shape[1]
         row_weights = np.repeat(weights[:, None], outputs, axis=1)
-        total = int(weights.sum()) * outputs
-        criterion = "error" if outputs == 1 else "gini"
         request = Request(row_weights, signs, total, total, criterion)
-        tree, cells = self.partition(request, seed, None)
-        sums = np.zeros((len(tree.values), outputs))
-        for k in range(outputs):
-            sums[:, k] = np.bincount(cells, row_weights[:, k] * signs[:, k], len(tree.values))
-        answers_of_leaves = np.sign(sums)
-        if outputs > 1:
-            answers_of_leaves = np.eye(outputs)[sums.argmax(axis=1)]
-        cover = np.bincount(cells, weights, len(tree.values)).astype(np.float64)
-        return tree.valued(answers_of_leaves, cover)
+        tree, cells = self.partition(request, seed, chosen)
+        leaves = len(tree.values)
+        sums = [np.bincount(cells, weights * signs[:, k], leaves) for k in range(outputs)]
+        votes = np.stack(sums, axis=1)
+        values = np.sign(votes) if outputs == 1 else np.eye(outputs)[votes.argmax(axis=1)]
+        return tree.valued(values, np.bincount(cells, weights, leaves).astype(np.float64))
+
+    def _not_chosen(self, chosen: Rows) -> NDArray[np.bool_]:
+        others = np.ones(self.sample.n_rows, dtype=np.bool_)
+        others[chosen] = False
+        return others
 
     def constant(self) -> Hypothesis:
         return TreeRule.constant(self._bins, np.zeros(self.sample.signs.shape[1]))
@@ -253,17 +253,9 @@ class TreeSearch(Search):
             orders = cut < self._features[feature, layout.BINS] - 1
             slopes = self._features[feature, layout.MONOTONE]
             slope = np.where(orders, slopes, 0).astype(np.int8)
+        gains, cover = self._splits.gains[: leaves - 1] * unit, np.zeros(2 * leaves - 1)
+        values = np.zeros((leaves, self.sample.signs.shape[1]))
         return TreeRule(
-            self._bins,
-            feature,
-            cut,
-            missing_left.astype(np.bool_),
-            left_child,
-            right_child,
-            member,
-            members.copy(),
-            self._splits.gains[: leaves - 1] * unit,
-            np.zeros(2 * leaves - 1),
-            np.zeros((leaves, self.sample.signs.shape[1])),
-            slope,
-        )
+            self._bins, feature, cut, missing_left.astype(np.bool_), left_child, right_child,
+            member, members.copy(), gains, cover, values, slope,
+        )  # fmt: skip

@@ -70,7 +70,6 @@ class SklearnSearch(Search):
     def _set_up(
         self, weights: Weights, answers: NDArray[Any], seed: int
     ) -> tuple[Any, Any, NDArray[Any], dict[str, Any]]:
-        """Return a clone, its rows and answers, and ``sample_weight`` if it takes one."""
         generator = np.random.default_rng(seed)
         model = _seeded(self.estimator, generator)
         rows = self.sample.sparse_rows if self.sparse else shaped(self.sample.rows, self.shape)
@@ -173,14 +172,7 @@ def fit_bag(
     """Fit a clone to a bag that holds each row ``counts`` times, once or more.
 
     If it takes sample_weight, it gets the counts, so that no row is copied; otherwise rows are
-    repeated. Each random_state in it gets a different seed.
-
-    >>> from sklearn.neighbors import KNeighborsRegressor
-    >>> X, y = np.array([[0.0], [1.0]]), np.array([0.0, 1.0])
-    >>> nearest = fit_bag(KNeighborsRegressor(3), X, y, np.array([2, 1]), seed=0)
-    >>> nearest.predict([[0.0]]).round(3).tolist()
-    [0.333]
-    """
+    repeated. Each random_state in it gets a different seed."""
     model = _seeded(estimator, np.random.default_rng(seed))
     if (counts == 1).all():
         return model.fit(rows, targets)

@@ -207,6 +207,5 @@ class SparseTreeSearch(TreeSearch):
         self._shortest[new] = shortest
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
-        not_chosen = np.ones(self._order.size, dtype=np.bool_)
-        not_chosen[chosen] = False
-        self._cells[not_chosen] = tree.cells(self.sample)[not_chosen]
+        others = self._not_chosen(chosen)
+        self._cells[others] = tree.cells(self.sample)[others]

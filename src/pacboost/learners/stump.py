@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,14 @@ from pacboost.kernels import stumps
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Capacity, Learner, Rows, Search, Weights
-from pacboost.learners.sparse_growing import SparseStumps
 from pacboost.learners.tree import Tree
 from pacboost.numerics.exact import FRESH_TOTAL
 from pacboost.numerics.growth import vc_of_stumps
-from pacboost.samples.bins import Bins, Codes
+from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Request, Sample, Signs
+
+if TYPE_CHECKING:
+    from pacboost.learners.sparse_growing import SparseStumps
 
 PADDING = 8
 """Histograms 2**k wide would fall onto the same cache lines (measured: up to twice slower)."""
@@ -38,26 +40,12 @@ class Stump(Learner):
     Σ_above s - Σ_below s = V - 2 P, where P is the sum up to the cut and V over all values; turned
     round it has the opposite. Rows with a missing value add |Σ_missing s|. So the best edge of a
     feature is max |V - 2 P| + |M|. Of rules whose edges differ by no more than the rounding of the
-    weights, the one with the lowest feature, then the lowest threshold, is taken.
-
-    >>> from pacboost.sources.toy import ten_points
-    >>> from pacboost.sources.arrays import ArrayTable
-    >>> from pacboost.samples.bins import fit_bins
-    >>> from pacboost.hypotheses.hypothesis import Names
-    >>> X, y = ten_points()
-    >>> table = ArrayTable(X)
-    >>> sample = Sample(table, y[:, None].astype(np.int8), bins=fit_bins(table))
-    >>> search = Stump().on(sample)
-    >>> best = search.find(np.ones(10, dtype=np.int64), sample.signs[:, 0], seed=0)
-    >>> best.words(Names(table.name))
-    'x0 > 7.5 → +, else −'
-    """
+    weights, the one with the lowest feature, then the lowest threshold, is taken."""
 
     codes = sparse = True
     deterministic = True
 
     def bytes_of_work(self, columns: int, outputs: int) -> int:
-        """Return the size of the histograms in bytes: a stump is a tree of two leaves."""
         return Tree(2).bytes_of_work(columns, outputs)
 
     def finds_rules(self, sample: Sample) -> bool:
@@ -90,31 +78,26 @@ class StumpSearch(Search):
     """Histograms of signed weights over one sample, kept up to date from round to round."""
 
     def __init__(self, sample: Sample) -> None:
-        if sample.bins is None:
-            raise TypeError("stumps are searched on codes: give the sample its bins")
+        assert sample.bins is not None
         self.sample = sample
         self._bins = sample.bins
 
     @cached_property
     def _sparse(self) -> SparseStumps | None:
-        codes = self.sample.sparse
-        return None if codes is None else SparseStumps(codes, self._bins)
+        if self.sample.sparse is None:
+            return None
+        from pacboost.learners.sparse_growing import SparseStumps
+
+        return SparseStumps(self.sample.sparse, self._bins)
 
     @cached_property
-    def _codes(self) -> Codes:
-        return self.sample.codes  # type: ignore[return-value]
+    def _counted(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The histograms of the last round, and the weights that they counted."""
+        shape = self.sample.table.n_columns, self._bins.missing + 1 + PADDING
+        return np.zeros(shape, dtype=np.int64), np.zeros(self.sample.n_rows, dtype=np.int64)
 
     @cached_property
-    def _histogram(self) -> NDArray[np.int64]:
-        width = self._bins.missing + 1 + PADDING
-        return np.zeros((self._codes.shape[0], width), dtype=np.int64)
-
-    @cached_property
-    def _counted_weights(self) -> NDArray[np.int64]:
-        return np.zeros(self.sample.n_rows, dtype=np.int64)
-
-    @cached_property
-    def _twigs(self) -> TreeSearch:
+    def twigs(self) -> TreeSearch:
         """The search for trees of two leaves, which may have any values for any class."""
         unrestricted = Tree(
             2, min_leaf_rows=0, min_leaf_weight=0.0, cat_penalty=0.0, min_level_rows=0.0
@@ -124,37 +107,22 @@ class StumpSearch(Search):
     def partition(
         self, request: Request, seed: int, chosen: Rows | None
     ) -> tuple[Hypothesis, Cells]:
-        return self._twigs.partition(request, seed, chosen)
+        return self.twigs.partition(request, seed, chosen)
 
     def constant(self) -> Hypothesis:
-        return self._twigs.constant()
+        return self.twigs.constant()
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int = 0) -> Hypothesis:
         if self.sample.signs.shape[1] > 1:
-            return self._twigs.find(weights, answers, seed)
+            return self.twigs.find(weights, answers, seed)
         if self._sparse is not None:
             slack = self._slack(int(weights.sum()))
             return self._stump(*self._sparse.best_cut(weights * answers, slack))
         edges, total = self._largest_edges(weights, answers)
         feature, edge = stumps.first_feature(edges, self._slack(total))
-        histogram, missing = self._histogram[feature], self._bins.missing
+        histogram, missing = self._counted[0][feature], self._bins.missing
         _, cut, difference = stumps.scan(histogram, missing, edge)
         return self._stump(feature, cut, int(difference), int(histogram[missing]))
-
-    def largest_edge(self, weights: Weights, answers: NDArray[Any]) -> int:
-        """Return the largest edge of any stump on the bins, in units of weight.
-
-        >>> from pacboost.sources.arrays import ArrayTable
-        >>> from pacboost.samples.bins import fit_bins
-        >>> table = ArrayTable(np.array([[0.0], [1.0], [2.0]]))
-        >>> signs = np.array([1, -1, 1], dtype=np.int8)
-        >>> search = Stump().on(Sample(table, signs[:, None], bins=fit_bins(table)))
-        >>> search.largest_edge(np.array([1, 3, 2]), signs)
-        4
-        """
-        if self._sparse is not None:
-            return int(self._sparse.edges(weights * answers).max())
-        return int(self._largest_edges(weights, answers)[0].max())
 
     def _slack(self, total: int) -> int:
         """Return how much equal edges may differ by the rounding of weights.
@@ -165,13 +133,13 @@ class StumpSearch(Search):
 
     def _largest_edges(self, weights: Weights, signs: Signs) -> tuple[NDArray[np.int64], int]:
         """Update the histograms; return the best edge of each feature, and the total weight."""
-        codes, counted = self._codes, self._histogram
+        codes, (counted, counted_weights) = self.sample.codes, self._counted
         team = team_for(weights.size)
         team = min(team, 1 + (team - 1) * MAX_BYTES_PER_THREAD // counted.nbytes)
         partial = np.empty((team - 1, *counted.shape), dtype=np.int64)
         edges, totals = np.empty(len(counted), dtype=np.int64), np.zeros(team, dtype=np.int64)
         together(
-            stumps.largest_edges, codes, weights, signs, self._counted_weights, self._bins.missing,
+            stumps.largest_edges, codes, weights, signs, counted_weights, self._bins.missing,
             counted, partial, edges, totals, at_most=team,
         )  # fmt: skip
         return edges, int(totals.sum())

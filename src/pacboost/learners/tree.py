@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from pacboost.hypotheses.hypothesis import Cells
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels import grow_team, layout, routing, split
+from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.runtime.entry import Bundle
 from pacboost.kernels.runtime.team import largest_team, together
 from pacboost.kernels.runtime.threads import each_rows
-from pacboost.learners.cuda_growing import CudaTreeSearch
 from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Learner, Rows
-from pacboost.learners.sparse_growing import SparseTreeSearch
 from pacboost.learners.tree_parameters import TreeParameters
 from pacboost.samples.blocks import lay_out
 from pacboost.samples.sample import Request, Sample
@@ -88,19 +87,16 @@ class DenseTreeSearch(TreeSearch):
         self._room_for(1)
 
     def _room_for(self, team: int) -> None:
-        """Allocate the histograms and results of a team of threads."""
         histogram = self._histogram[0]
         counting = min(team, 1 + (team - 1) * MAX_BYTES_PER_THREAD // histogram.nbytes)
         self._partial = np.empty((counting - 1, *histogram.shape), dtype=np.int64)
+        features = len(self._features)
         self._findings = layout.TeamFindings(
-            np.zeros((team, 16), dtype=np.int64),
-            np.zeros((team, 16)),
-            np.zeros((team, 2, 3), dtype=np.int64),
-            np.zeros((team, 2, 256), dtype=np.uint8),
-            np.zeros((team, 256), dtype=np.uint8),
-            np.ones((team, len(self._features)), dtype=np.uint8),
-            np.zeros((team, len(self._features)), dtype=np.int64),
-        )
+            np.zeros((team, 16), dtype=np.int64), np.zeros((team, 16)),
+            np.zeros((team, 2, 3), dtype=np.int64), np.zeros((team, 2, 256), dtype=np.uint8),
+            np.zeros((team, 256), dtype=np.uint8), np.ones((team, features), dtype=np.uint8),
+            np.zeros((team, features), dtype=np.int64),
+        )  # fmt: skip
         self._largest_team, self._arrays = team, None
 
     def _grow(self, chosen: Rows | None, key: np.uint64) -> int:
@@ -149,9 +145,7 @@ class DenseTreeSearch(TreeSearch):
         return ManyTrees(team, arguments, work, self._cells, self._max_leaves, penalty, long)
 
     def _settle(self, tree: TreeRule, chosen: Rows) -> None:
-        not_chosen = np.ones(self._order.size, dtype=np.bool_)
-        not_chosen[chosen] = False
-        rows = np.flatnonzero(not_chosen).astype(np.uint32)
+        rows = np.flatnonzero(self._not_chosen(chosen)).astype(np.uint32)
         if not tree.feature.size:
             self._cells[rows] = 0
             return
@@ -182,7 +176,6 @@ class Tree(TreeParameters, Learner):
 
     @property
     def deterministic(self) -> bool:
-        """Whether the same weights give the same tree: unless features are drawn at random."""
         return self.share_drawn == 1
 
     def bytes_of_work(self, columns: int, outputs: int) -> int:
@@ -195,11 +188,16 @@ class Tree(TreeParameters, Learner):
         return self.max_leaves * min(outputs, self.sketch) * lanes * MAX_HISTOGRAM_WIDTH * 8
 
     def finds_rules(self, sample: Sample) -> bool:
-        """Return False: trees partition the rows, even for two classes."""
         return False
 
     def on(self, sample: Sample) -> TreeSearch:
-        """Start a search on a dense or sparse sample; dense ones use the GPU if it is in use."""
+        # A fit on dense rows on the CPU, by far the most frequent, imports neither of the others.
         if sample.sparse is not None:
+            from pacboost.learners.sparse_growing import SparseTreeSearch
+
             return SparseTreeSearch(self, sample)
-        return (CudaTreeSearch if CudaTreeSearch.in_use() else DenseTreeSearch)(self, sample)
+        if gpu_in_use():
+            from pacboost.learners.cuda_growing import CudaTreeSearch
+
+            return CudaTreeSearch(self, sample)
+        return DenseTreeSearch(self, sample)

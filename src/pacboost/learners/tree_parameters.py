@@ -9,16 +9,11 @@ from numbers import Integral
 
 import numpy as np
 
-from pacboost.errors import ParameterError
+from pacboost.errors import ParameterError, invalid
 from pacboost.kernels import split
 from pacboost.kernels.layout import Interactions
 
-CRITERIA = {
-    "newton": split.NEWTON,
-    "gini": split.NEWTON,
-    "z": split.Z,
-    "error": split.ERROR,
-}
+CRITERIA = {"newton": split.NEWTON, "gini": split.NEWTON, "z": split.Z, "error": split.ERROR}
 """Gini's impurity of signs is Σ W - pull²/weight, so that its gain is Newton's gain."""
 NAMED_INTERACTIONS = {"no_interactions": 1, "pairwise": 2}
 """Maximum number of different features on a path from the root to a leaf."""
@@ -65,47 +60,29 @@ class TreeParameters:
     def __post_init__(self) -> None:
         for name in NUMERIC_PARAMETERS:
             if isinstance(getattr(self, name), bool):
-                raise ParameterError(
-                    f"{name} is {getattr(self, name)}; it must be a number", parameter=name
-                )
+                raise invalid(name, getattr(self, name), "must be a number")
         if not 2 <= self.max_leaves <= MAX_LEAVES:
-            raise ParameterError(
-                f"max_leaves is {self.max_leaves}; it may be 2 to {MAX_LEAVES:,}",
-                parameter="max_leaves",
-            )
+            raise invalid("max_leaves", self.max_leaves, f"may be 2 to {MAX_LEAVES:,}")
         if self.max_depth is not None and self.max_depth < 1:
-            raise ParameterError(
-                f"max_depth is {self.max_depth}; it must be 1 or more, or None for no limit",
-                parameter="max_depth",
-            )
+            raise invalid("max_depth", self.max_depth, "must be 1 or more, or None for no limit")
         for name in NONNEGATIVE_PARAMETERS:
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
-                raise ParameterError(f"{name} is {value}; it must be 0 or more", parameter=name)
+                raise invalid(name, value, "must be 0 or more")
         if self.criterion is not None and self.criterion not in CRITERIA:
-            raise ParameterError(
-                f"criterion is {self.criterion!r}; it may be {', '.join(CRITERIA)} or None",
-                parameter="criterion",
-            )
+            raise invalid("criterion", self.criterion, f"may be {', '.join(CRITERIA)} or None")
         features = self.max_features
         if features is not None and not (
             features >= 1 if _is_whole(features) else 0 < features <= 1
         ):
-            raise ParameterError(
-                f"max_features is {features!r}; it may be a whole number of features, 1 or more, "
-                "a share of them as a float in (0, 1], or None for all",
-                parameter="max_features",
-            )
+            rule = "may be a whole number of features, 1 or more, a share of them as a float in "
+            raise invalid("max_features", features, f"{rule}(0, 1], or None for all")
         if self.sketch < 1:
-            raise ParameterError(
-                f"sketch is {self.sketch}; it must be 1 or more", parameter="sketch"
-            )
+            raise invalid("sketch", self.sketch, "must be 1 or more")
         if isinstance(self.interactions, str) and self.interactions not in NAMED_INTERACTIONS:
-            raise ParameterError(
-                f"interactions is {self.interactions!r}; it may be {', '.join(NAMED_INTERACTIONS)},"
-                " sets of features, or None",
-                parameter="interactions",
-            )
+            names = ", ".join(NAMED_INTERACTIONS)
+            rule = f"may be {names}, sets of features, or None"
+            raise invalid("interactions", self.interactions, rule)
 
     @property
     def share_drawn(self) -> float | None:
@@ -152,12 +129,10 @@ def interaction_rules(tree: TreeParameters, features: int, leaves: int) -> Inter
     interactions = tree.interactions
     if interactions is None:
         return None
-    max_features = features
-    sets = np.zeros((0, features), dtype=np.uint8)
     if isinstance(interactions, str):
-        max_features = NAMED_INTERACTIONS[interactions]
+        max_features, sets = NAMED_INTERACTIONS[interactions], np.zeros((0, features), np.uint8)
     else:
-        sets = np.zeros((len(interactions), features), dtype=np.uint8)
+        max_features, sets = features, np.zeros((len(interactions), features), np.uint8)
         for line, names in zip(sets, interactions, strict=True):
             for j in names:
                 if not 0 <= j < features:

@@ -98,7 +98,6 @@ class WordSearch(Search):
         )  # fmt: skip
 
         def append_best(drawn: NDArray[np.int64]) -> None:
-            """Append the best of each line of drawn words to the list."""
             words = drawn.shape[1]
             team = min(team_for(words * self._work), words)
             together(

@@ -176,7 +176,6 @@ class Ledger:
         return len(self.rounds)
 
     def __repr__(self) -> str:
-        """Return the booster, the learner and the size of the run."""
         return (
             f"Ledger(booster={self.booster!r}, learner={self.learner!r}, rows={self.rows}, "
             f"rounds={len(self)})"
@@ -293,12 +292,7 @@ class Ledger:
 
     @classmethod
     def from_json(cls, text: str) -> Ledger:
-        """Create a ledger from the result of ``to_json``.
-
-        >>> ledger = Ledger("adaboost", "exponential", "stump", 10, 1, False, True)
-        >>> Ledger.from_json(ledger.to_json()) == ledger
-        True
-        """
+        """Create a ledger from the result of ``to_json``."""
         return cls.from_dict(json.loads(text))
 
     def core(self) -> dict[str, Any]:

@@ -55,6 +55,10 @@ Scores = NDArray[np.float64]
 Measure = Callable[..., float]
 
 
+def _refused(problem: str) -> ParameterError:
+    return ParameterError(problem, parameter="eval_metric")
+
+
 @dataclass(frozen=True)
 class Metric:
     """A function of (sample, scores), and whether larger values are better."""
@@ -68,13 +72,7 @@ class Metric:
 
 
 def error(sample: Sample, scores: Scores) -> float:
-    """Return the share of rows (with several labels, of pairs) on which the vote is wrong or tied.
-
-    >>> from pacboost.sources.arrays import ArrayTable
-    >>> sample = Sample(ArrayTable(np.zeros((3, 1))), np.array([[1], [-1], [1]], dtype=np.int8))
-    >>> round(error(sample, np.array([[0.5], [-0.1], [0.0]])), 4)
-    0.3333
-    """
+    """Return the share of rows (or pairs of row and label) on which the vote is wrong or tied."""
     if sample.labels is None:
         return float(np.mean(wrong_margins(sample.signs * scores)))
     return float(np.mean(wrong_classes(scores, sample.labels)))
@@ -86,14 +84,8 @@ def exponential_loss(sample: Sample, scores: Scores) -> float:
 
 
 def steepness(potential: str) -> float:
-    """Return s of softmax(sF), which turns the scores of many classes into probabilities.
-
-    The scores of LogitBoost are log probabilities; those of other boosters are half of that, like
-    all scores of two classes.
-
-    >>> steepness("exponential")
-    2.0
-    """
+    """Return s of softmax(sF), which turns the scores of many classes into probabilities."""
+    # Scores of LogitBoost are log probabilities; those of other boosters are half of that.
     return 1.0 if potential == "logistic" else 2.0
 
 
@@ -106,24 +98,14 @@ def log_loss(sample: Sample, scores: Scores, steep: float = 1.0) -> float:
 
 
 def auc(sample: Sample, scores: Scores) -> float:
-    """Return the probability that a positive row scores above a negative one; ties count half.
-
-    >>> from pacboost.sources.arrays import ArrayTable
-    >>> sample = Sample(ArrayTable(np.zeros((3, 1))), np.array([[1], [1], [-1]], dtype=np.int8))
-    >>> auc(sample, np.array([[2.0], [1.0], [1.0]]))
-    0.75
-    """
+    """Return the probability that a positive row scores above a negative one; ties count half."""
     if scores.shape[1] > 1:
-        raise ParameterError(
-            "auc is for two classes; take error or log_loss for more", parameter="eval_metric"
-        )
+        raise _refused("auc is for two classes; take error or log_loss for more")
     above = sample.signs[:, 0] > 0
     positive = int(np.count_nonzero(above))
     negative = above.size - positive
     if positive == 0 or negative == 0:
-        raise ParameterError(
-            "the validation rows hold one class only; auc needs both", parameter="eval_metric"
-        )
+        raise _refused("the validation rows hold one class only; auc needs both")
     ranks = float(mean_ranks(scores[:, 0])[above].sum())
     return (ranks - positive * (positive + 1) / 2) / (positive * negative)
 
@@ -144,11 +126,9 @@ def metric(choice: str | Measure, potential: str = "logistic") -> Metric:
     if callable(choice):
         return Metric(getattr(choice, "__name__", "metric"), _of_user(choice))
     if not isinstance(choice, str) or choice not in METRICS:
-        raise ParameterError(
-            f"eval_metric is {choice!r}{meant(choice, METRICS)}; it may be "
-            f"{', '.join(METRICS)}, or a function of "
-            "(signs, scores) that gets smaller as the fit gets better",
-            parameter="eval_metric",
+        raise _refused(
+            f"eval_metric is {choice!r}{meant(choice, METRICS)}; it may be {', '.join(METRICS)}, "
+            "or a function of (signs, scores) that gets smaller as the fit gets better"
         )
     if choice == "log_loss":
         return Metric(choice, partial(log_loss, steep=steepness(potential)))
@@ -187,11 +167,7 @@ def huber(
 ) -> float:
     """Return the mean of Huber's loss, cut at the quantile ``alpha`` of the absolute residuals.
 
-    It gets smaller when no absolute residual grows. Weights are whole numbers.
-
-    >>> huber(np.array([1.0, -2.0, 90.0]), np.zeros(3), alpha=0.6)     # 1/2 + 2²/2 + 2(90 - 1)
-    60.166666666666664
-    """
+    It gets smaller when no absolute residual grows. Weights are whole numbers."""
     sizes = np.abs(targets - scores)
     cut = quantile_of(sizes, weights, alpha)
     costs = np.where(sizes <= cut, 0.5 * np.square(sizes), cut * (sizes - 0.5 * cut))
@@ -201,32 +177,20 @@ def huber(
 def quantile(
     targets: Scores, scores: Scores, weights: Weights = None, quantile: float = 0.5
 ) -> float:
-    """Return the mean pinball loss.
-
-    >>> quantile(np.array([1.0, 3.0]), np.array([2.0, 2.0]), quantile=0.75)     # (0.25 + 0.75)/2
-    0.5
-    """
+    """Return the mean pinball loss."""
     residuals = targets - scores
     return _mean(np.maximum(quantile * residuals, (quantile - 1.0) * residuals), weights)
 
 
 def poisson(targets: Scores, scores: Scores, weights: Weights = None) -> float:
-    """Return the mean Poisson deviance 2(y·ln(y/μ) - y + μ), for logarithms of μ as scores.
-
-    >>> poisson(np.array([2.0]), np.log([2.0])), poisson(np.array([0.0]), np.array([0.0]))
-    (0.0, 2.0)
-    """
+    """Return the mean Poisson deviance 2(y·ln(y/μ) - y + μ), for logarithms of μ as scores."""
     constant = targets * log(np.where(targets > 0, targets, 1.0)) - targets
     costs = constant - targets * scores + exponential(scores)
     return _mean(2.0 * np.maximum(costs, 0.0), weights)
 
 
 def gamma(targets: Scores, scores: Scores, weights: Weights = None) -> float:
-    """Return the mean gamma deviance 2(ln(μ/y) + y/μ - 1), for logarithms of μ as scores.
-
-    >>> gamma(np.array([2.0]), np.log([2.0]))
-    0.0
-    """
+    """Return the mean gamma deviance 2(ln(μ/y) + y/μ - 1), for logarithms of μ as scores."""
     costs = scores - log(targets) + targets * exponential(scores, -1.0) - 1.0
     return _mean(2.0 * np.maximum(costs, 0.0), weights)
 
@@ -245,24 +209,21 @@ def metric_of(choice: str | Measure, booster: Booster[Any]) -> Metric:
     if name == CustomLoss.name:
         return Metric(name, _unknown)
     if name not in LOSSES:
-        raise ParameterError(
+        raise _refused(
             f"eval_metric is {choice!r}; it may be loss, {', '.join(loss_names())}, or a function "
-            "of (targets, predictions) that gets smaller as the fit gets better",
-            parameter="eval_metric",
+            "of (targets, predictions) that gets smaller as the fit gets better"
         )
     if name in DEVIANCES:
         if not logs:
-            raise ParameterError(
+            raise _refused(
                 f"eval_metric is {name!r}, which needs predictions above 0; set loss='poisson' or "
-                "loss='gamma', whose predictions are",
-                parameter="eval_metric",
+                "loss='gamma', whose predictions are"
             )
         return regression_metric(name, DEVIANCES[name])
     if name == "quantile" and booster.name != "quantile":
-        raise ParameterError(
+        raise _refused(
             "eval_metric is 'quantile', which belongs to loss='quantile'; set that, or give a "
-            "function of (targets, predictions)",
-            parameter="eval_metric",
+            "function of (targets, predictions)"
         )
     measure = MEANS[name]
     if name in ("huber", "quantile") and booster.name == name:
@@ -278,9 +239,7 @@ def regression_metric(name: str, measure: Callable[[Scores, Scores], float]) -> 
 
     def of_rows(rows: Sample, scores: Scores) -> float:
         if rows.targets is None:
-            raise ParameterError(
-                "this metric is for regression: the rows have no targets", parameter="eval_metric"
-            )
+            raise _refused("this metric is for regression: the rows have no targets")
         return measure(rows.targets, scores[:, 0])
 
     return Metric(name, of_rows)

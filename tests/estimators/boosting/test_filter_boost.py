@@ -25,7 +25,7 @@ from pacboost.sources.oracles.arrow import ParquetOracle
 from pacboost.theory.finite_worlds import BooleanConcept
 from pacboost.theory.worlds import Halfspaces, LabelNoise
 from pacboost.training.filtering import candidates
-from pacboost.training.filtering.array_rows import ArrayRows
+from pacboost.training.filtering.candidates import ArrayRows
 from pacboost.training.filtering.rows import EncodedRows
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.estimators.filter_sources import coin, noisy, small, write_parquet
@@ -208,7 +208,7 @@ def test_arrays_whose_rows_have_all_come_before_certify_nothing_by_draws(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of a pool easy rows come less often, so what comes again is no fair draw."""
-    monkeypatch.setattr("pacboost.training.filtering.array_rows.SHARE_RESERVED", 0.0)
+    monkeypatch.setattr("pacboost.training.filtering.candidates.SHARE_RESERVED", 0.0)
     model = small("mada", callbacks=[first_of_many], n_estimators=500, n_certify=0).fit(
         *noisy(1000)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -106,8 +107,7 @@ def test_a_row_that_comes_twice_is_decided_twice() -> None:
     refilling = Refilling(
         Stream(oracle, 0, 0), encoder(oracle), vote_so_far(Logit(), 0), KEY, 1.0, 0.01
     )
-    for _ in zip(range(8), refilling.groups(), strict=False):
-        pass
+    list(islice(refilling.groups(), 8))
     kept = refilling.kept()
     assert kept is not None
     seen = np.bincount(kept.rows.astype(np.int64), minlength=16)
@@ -122,8 +122,7 @@ def drawn(
 ) -> tuple[NDArray[np.uint64], EncodedRows | None]:
     """Fill with every row there is, then ask for those that were set apart."""
     refilling = Refilling(stream, own, vote_so_far(Logit(), 0), KEY, 1e-9, 0.01)
-    for _ in zip(range(count), refilling.groups(), strict=False):
-        pass
+    list(islice(refilling.groups(), count))
     kept = refilling.kept()
     assert kept is not None
     return kept.rows, stream.apart(own)

@@ -105,8 +105,7 @@ def run_of(
 
 
 def finish(run: Filtering) -> Filtering:
-    for _ in run:
-        pass
+    list(run)
     return run
 
 

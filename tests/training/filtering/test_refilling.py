@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,7 @@ from pacboost.numerics.sequences import kt_upper
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.theory.sampling import WorldOracle
-from pacboost.training.filtering.array_rows import ArrayRows
-from pacboost.training.filtering.candidates import FRESH, key_of
+from pacboost.training.filtering.candidates import FRESH, ArrayRows, key_of
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.rows import MarginRows, VoteSoFar
 from pacboost.training.filtering.stream import Stream
@@ -55,8 +55,7 @@ def filled(
     refilling = Refilling(
         Stream(oracle, seed, 0), encoder(oracle), made, key_of(seed), scale, DELTA
     )
-    for _ in zip(range(groups), refilling.groups(), strict=False):
-        pass
+    list(islice(refilling.groups(), groups))
     kept = refilling.kept()
     assert kept is not None
     return refilling, kept

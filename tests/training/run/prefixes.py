@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from pacboost.boosters.filtering import FilterBoost, Measure, Smooth
+from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters.booster import Booster
+from pacboost.boosters.filtering import FilterBoost, Mada, Measure, Smooth
+from pacboost.boosters.logit import Logit
+from pacboost.boosters.newton import Gentle
+from pacboost.boosters.projection import Projection
 from pacboost.bounds.training import product_bound, rounding_slack
 from pacboost.ledgers.ledger import Ledger
 from pacboost.samples.bins import fit_bins
@@ -27,6 +33,16 @@ from pacboost.training.run.loop import Run
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
+
+BOOSTERS: list[Booster[Any]] = [
+    AdaBoost(), AdaBoost(confidence_rated=True), AdaBoost(0.3, confidence_rated=True),
+    AdaBoost(0.4, confidence_rated=True, smoothing=0.0), AdaBoost(0.4),
+    AdaBoost(0.5, 0.4, confidence_rated=True, smoothing=0.01),
+    Gentle(), Gentle(0.2), Logit(), Logit(0.1, prior=True), Logit(max_target=4, l2=1.0),
+    Mada(), Mada(0.5), FilterBoost(), FilterBoost(0.3), Measure(0.5, 0.3), Measure(0.9, 0.9, 1.0),
+    Smooth(0.5, 0.1), Smooth(0.9, 0.3), Projection(0.5, 0.1), Projection(0.9, 0.3),
+]  # fmt: skip
+"""Boosters that give values to cells."""
 
 
 def signs_of(labels: Labels, classes: int) -> NDArray[np.int8]:
@@ -152,8 +168,7 @@ def named_right(run: Run, sample: Sample) -> Floats:
 
 def check_every_prefix(run: Run, rounds: int, *, certified: bool = True) -> Ledger:
     """Run some rounds, then recompute loss and error of every prefix from the vote."""
-    for _ in islice(run, rounds):
-        pass
+    list(islice(run, rounds))
     ledger, sample = run.ledger(), run.sample
     by_row = ledger.multiclass in ("m1", "samme")
     margins = named_right(run, sample) if by_row else None

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters.adaboost import AdaBoost, ExponentialState
 from pacboost.boosters.booster import Measured
-from pacboost.boosters.exponential_weights import ExponentialState
 from pacboost.bounds.training import product_bound, rounding_slack
 from pacboost.hypotheses.hypothesis import Rule
 from pacboost.learners.learner import Learner
@@ -88,9 +87,8 @@ def test_scaled_and_capped_votes_keep_a_valid_bound(
 @pytest.mark.parametrize("edge", [0.02, 0.1, 0.3, 0.6])
 @pytest.mark.parametrize("order", ["random", "heavy", "light"])
 def test_adversaries(edge: float, order: str) -> None:
-    X, signs = noisy(500, 3, seed=1)
     rounds = 80
-    sample = make_sample(X, signs)
+    sample = make_sample(*noisy(500, 3, seed=1))
     run = Run(sample, Adversary(edge, order), AdaBoost(), seed=5)
     for done in islice(run, rounds):
         assert done.entry.edge >= edge - 1e-12
@@ -110,17 +108,15 @@ def test_a_broken_update_is_caught() -> None:
             after.weights[:] = weights
             return after
 
-    X, signs = noisy(200, 3, seed=2)
     with pytest.raises(AssertionError):
-        check_every_prefix(make_sample(X, signs), Stump(), Forgetful(), 10)
+        check_every_prefix(make_sample(*noisy(200, 3, seed=2)), Stump(), Forgetful(), 10)
 
 
 def test_zero_training_error_within_the_promised_rounds() -> None:
     """With edge r, T > ln(n)/(-½ ln(1 - r²)) rounds leave no mistake."""
-    X, signs = noisy(300, 3, seed=3)
     for edge in (0.1, 0.3):
         needed = math.floor(math.log(300) / (-0.5 * math.log1p(-(edge**2)))) + 1
-        run = Run(make_sample(X, signs), Adversary(edge), AdaBoost(), seed=1)
+        run = Run(make_sample(*noisy(300, 3, seed=3)), Adversary(edge), AdaBoost(), seed=1)
         last = list(islice(run, needed))[-1]
         assert last.entry.training_error == 0
 

@@ -14,10 +14,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster, Moved
-from pacboost.boosters.filtering import FilterBoost, Mada, Measure, Smooth
+from pacboost.boosters.filtering import Mada
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.newton import Gentle
-from pacboost.boosters.projection import Projection
 from pacboost.bounds.training import product_bound
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
@@ -27,32 +26,16 @@ from pacboost.samples.sample import Sample
 from pacboost.theory.learners import Adversary
 from pacboost.training.run.loop import Run
 from pacboost.training.run.stop_reason import Stop, StopReason
-from tests.training.run.prefixes import check_every_prefix, class_samples, sample_of, shares
+from tests.training.run.prefixes import (
+    BOOSTERS,
+    check_every_prefix,
+    class_samples,
+    sample_of,
+    shares,
+)
 from tests.worlds import noisy
 
 MANY = settings(max_examples=30, deadline=None)
-BOOSTERS: list[Booster[Any]] = [
-    AdaBoost(),
-    AdaBoost(confidence_rated=True),
-    AdaBoost(0.3, confidence_rated=True),
-    AdaBoost(confidence_rated=True, smoothing=0.0),
-    AdaBoost(0.5, 0.4, confidence_rated=True, smoothing=0.01),
-    Gentle(),
-    Gentle(0.2),
-    Logit(),
-    Logit(0.1, prior=True),
-    Logit(max_target=4, l2=1.0),
-    Mada(),
-    Mada(0.5),
-    FilterBoost(),
-    FilterBoost(0.3),
-    Measure(0.5, 0.3),
-    Measure(0.9, 0.9, 1.0),
-    Smooth(0.5, 0.1),
-    Smooth(0.9, 0.3),
-    Projection(0.5, 0.1),
-    Projection(0.9, 0.3),
-]
 LEARNERS: list[Learner] = [
     Stump(),
     Tree(max_leaves=4, min_leaf_rows=1),
@@ -176,14 +159,16 @@ SEPARABLE: list[Booster[Any]] = [
 ]  # fmt: skip
 
 
-def check_separable_rows(booster: Booster[Any], classes: int, rounds: int) -> None:
+@pytest.mark.parametrize("booster", SEPARABLE, ids=lambda b: f"{b.name}-{b.learning_rate:g}")
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("rounds", [200, pytest.param(2000, marks=pytest.mark.slow)])
+def test_separable_rows(booster: Booster[Any], classes: int, rounds: int) -> None:
     """Every total in range and every number finite, while margins grow without end."""
     generator = np.random.default_rng(1)
     X = generator.normal(size=(40, 2))
     labels = np.digitize(X[:, 0], [-0.4, 0.4][: classes - 1])
     run = Run(sample_of(X, labels, classes), Tree(max_leaves=3, min_leaf_rows=1), booster)
-    for _ in islice(run, rounds):
-        pass
+    list(islice(run, rounds))
     ledger = run.ledger()
     assert ledger.rounds[-1].training_error == 0
     assert all(0 < e.weight <= 2**53 for e in ledger.rounds)
@@ -191,22 +176,6 @@ def check_separable_rows(booster: Booster[Any], classes: int, rounds: int) -> No
     assert len(ledger) == rounds or run.stopped
     assert product_bound(ledger) >= 0
     assert ledger.to_json()
-
-
-EACH = pytest.mark.parametrize("booster", SEPARABLE, ids=lambda b: f"{b.name}-{b.learning_rate:g}")
-
-
-@EACH
-@pytest.mark.parametrize("classes", [2, 3])
-def test_separable_rows(booster: Booster[Any], classes: int) -> None:
-    check_separable_rows(booster, classes, 200)
-
-
-@pytest.mark.slow
-@EACH
-@pytest.mark.parametrize("classes", [2, 3])
-def test_two_thousand_rounds_on_separable_rows(booster: Booster[Any], classes: int) -> None:
-    check_separable_rows(booster, classes, 2000)
 
 
 @pytest.mark.parametrize("seed", [4, 297, 353])

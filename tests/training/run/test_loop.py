@@ -104,8 +104,9 @@ def test_resampling_shows_the_learner_a_draw_but_measures_on_everything() -> Non
 
 
 def test_resampled_stumps_satisfy_the_theorem_and_differ_from_reweighted_ones() -> None:
-    X, signs = noisy(300, 3, seed=1)
-    runs = [Run(make_sample(X, signs), Stump(), AdaBoost(), resample=n) for n in (0, 300)]
+    runs = [
+        Run(make_sample(*noisy(300, 3, seed=1)), Stump(), AdaBoost(), resample=n) for n in (0, 300)
+    ]
     plain, drawn = ([d.entry for d in islice(run, 15)] for run in runs)
     assert [e.error for e in plain] != [e.error for e in drawn]
     product = np.cumprod([e.normaliser for e in drawn])

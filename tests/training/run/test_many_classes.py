@@ -18,10 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import Booster
-from pacboost.boosters.filtering import FilterBoost, Mada, Measure, Smooth
 from pacboost.boosters.logit import Logit
-from pacboost.boosters.newton import Gentle
-from pacboost.boosters.projection import Projection
 from pacboost.bounds.training import product_bound, training_error
 from pacboost.errors import NotCertified
 from pacboost.learners.learner import Learner
@@ -31,30 +28,17 @@ from pacboost.learners.tree import Tree
 from pacboost.samples.sample import Sample
 from pacboost.training.run.loop import Run
 from pacboost.training.run.potentials import POTENTIALS
-from tests.training.run.prefixes import check_every_prefix, class_samples, sample_of, shares, wrong
+from tests.training.run.prefixes import (
+    BOOSTERS,
+    check_every_prefix,
+    class_samples,
+    sample_of,
+    shares,
+    wrong,
+)
 
 MANY = settings(max_examples=30, deadline=None)
 SOME = st.integers(3, 5)
-BOOSTERS: list[Booster[Any]] = [
-    AdaBoost(),
-    AdaBoost(0.4),
-    AdaBoost(confidence_rated=True),
-    AdaBoost(0.4, confidence_rated=True, smoothing=0.0),
-    Gentle(),
-    Gentle(0.3),
-    Logit(),
-    Logit(0.2, prior=True),
-    Logit(max_target=4, l2=0.5),
-    Mada(),
-    FilterBoost(),
-    FilterBoost(0.3),
-    Measure(0.5, 0.3),
-    Measure(0.9, 0.9, 1.0),
-    Smooth(0.5, 0.1),
-    Smooth(0.9, 0.3),
-    Projection(0.5, 0.1),
-    Projection(0.9, 0.3),
-]
 LEARNERS: list[Learner] = [
     Stump(),
     Tree(max_leaves=4, min_leaf_rows=1),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -93,8 +94,7 @@ def test_many_rounds_at_a_time_are_single_rounds(
         runs.append(Run(sample, TREE, booster, seed=4, subsample=subsample, watch=watch))
     single, many = runs
     with using(threads):
-        for _ in zip(range(90), single, strict=False):
-            pass
+        list(islice(single, 90))
         handed_out = list(many.up_to(90))
         assert QuickRounds.of(many, 1) is not None
     assert known(many) == known(single)
@@ -118,8 +118,7 @@ def test_costs_of_many_rows_are_added_up_span_by_span() -> None:
     sample = sample_of(2 * ROWS_PER_SPAN + 77)
     runs = [Run(sample, TREE, Logit(), seed=3, subsample=0.5) for _ in range(2)]
     with using(2):
-        for _ in zip(range(5), runs[0], strict=False):
-            pass
+        list(islice(runs[0], 5))
         list(runs[1].up_to(5))
         assert QuickRounds.of(runs[1], 1) is not None
     assert known(runs[1]) == known(runs[0])
@@ -137,8 +136,7 @@ def test_rounds_on_other_rows_of_unequal_weight_are_single_rounds(
     for _ in range(2):
         runs.append(Run(sample, TREE, Logit(l2=1.0), seed=5))
         runs[-1].continue_on_other_rows(np.full(signs.shape, 0.2), [1.0, 1.0])
-    for _ in zip(range(20), runs[0], strict=False):
-        pass
+    list(islice(runs[0], 20))
     stood_after = []
     for done in runs[1].up_to(20, at_once=3):
         if done.entry.number % 3 == 0:
@@ -151,8 +149,7 @@ def test_rounds_on_other_rows_of_unequal_weight_are_single_rounds(
 def test_a_round_without_an_edge_is_left_to_the_loop() -> None:
     sample = sample_of(60, noise=0.0)
     runs = [Run(sample, TREE, Logit(prior=True), seed=1, subsample=0.2) for _ in range(2)]
-    for _ in zip(range(300), runs[0], strict=False):
-        pass
+    list(islice(runs[0], 300))
     list(runs[1].up_to(300))
     assert known(runs[1]) == known(runs[0])
     assert runs[1].stopped == runs[0].stopped

@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.logit import Logit
+from pacboost.boosters.registry import BOOSTERS
 from pacboost.learners.tree import Tree
 from pacboost.models.file.format import model_bytes
 
@@ -40,14 +41,13 @@ def joined(model: Any, X: Rows, y: Labels, weights: Rows | None) -> tuple[bytes,
     return model_bytes(whole.model_), model_bytes(model.model_)
 
 
-SMOOTH = ("filter_boost", "measure", "smooth", "projection")
-BOOSTERS = ("adaboost", "gentle", "logit", "mada", *SMOOTH)
+TWO_CLASSES_ONLY = {("graph_separation", "three"), ("graph_separation", "several")}
 KINDS = [
     (booster, learner, kind)
     for booster in BOOSTERS
     for learner in ("stump", "tree")
     for kind in ("two", "three", "several")
-    if (booster, kind) != ("logit", "several")
+    if (booster, kind) not in {("logit", "several"), *TWO_CLASSES_ONLY}
 ]
 
 
@@ -114,13 +114,10 @@ def test_going_on_when_nothing_is_left_to_do(kind: str, rate: float) -> None:
     assert model_bytes(model.set_params(n_estimators=70).fit(X, y).model_) == before
 
 
-@pytest.mark.parametrize("booster", BOOSTERS)
-@pytest.mark.parametrize("learner", ["stump", "tree"])
-@pytest.mark.parametrize("kind", ["two", "three", "several"])
+@pytest.mark.thinned(3)
+@pytest.mark.parametrize(("booster", "learner", "kind"), KINDS)
 def test_threads_change_nothing(booster: str, learner: str, kind: str) -> None:
     """Enough rows for several spans, and for splits that are worth all threads."""
-    if (booster, kind) == ("logit", "several"):
-        pytest.skip("softmax takes one label a row")
     X, y = world(72_000, kind)
     weights = np.random.default_rng(1).uniform(0.1, 5.0, 72_000) if learner == "tree" else None
     one, two = (

@@ -25,10 +25,16 @@ from pacboost.learners.words import Words
 from pacboost.samples.sample import Request, Sample
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training.metrics import mean_cost
-from pacboost.training.run import sums
 from pacboost.training.run.loop import Run
 from pacboost.training.run.potentials import Clipped, Logistic
-from pacboost.training.run.scores import SoftmaxRows
+from pacboost.training.run.scores import (
+    MIN_COST,
+    SoftmaxRows,
+    cell_sums,
+    edge_of,
+    exponential_normaliser,
+    training_error,
+)
 from tests.kernels import naive
 from tests.training.run.prefixes import class_samples, costs, sample_of, shares, wrong
 from tests.word_samples import word_samples
@@ -45,9 +51,12 @@ class Quiet(Valued):
         return 2
 
 
-def request_for(sample: Sample, seed: int) -> Request:
+def some_request(sample: Sample, seed: int, *, signed: bool) -> Request:
     generator = np.random.default_rng(seed)
-    weights = generator.integers(0, 2**30, sample.signs.shape)
+    weights = generator.integers(1, 2**30, sample.signs.shape)
+    if signed:
+        total = int(weights.sum())
+        return Request(weights, sample.signs, total, total)
     pulls = sample.signs * generator.integers(0, 2**30, sample.signs.shape)
     return Request(weights, pulls, int(weights.sum()), int(np.abs(pulls).sum()))
 
@@ -59,20 +68,20 @@ def test_only_rows_that_moved_need_a_look(sample: Sample, seed: int) -> None:
     margins = generator.integers(-3, 4, sample.signs.shape) / 2.0
     first = generator.integers(1, 9, sample.n_rows) if sample.n_rows > 1 else np.ones(1, np.int64)
     once, again = SoftmaxRows(sample), SoftmaxRows(sample)
-    once.update(margins, request_for(sample, seed), None)
+    once.update(margins, some_request(sample, seed, signed=False), None)
     moved = np.flatnonzero(generator.random(sample.n_rows) < 0.5)
     margins[moved] += 1.0
-    request = request_for(sample, seed)
+    request = some_request(sample, seed, signed=False)
     once.update(margins, request, moved)
     again.update(margins, request, None)
     assert once.mean_cost() == again.mean_cost()
-    wrong = sums.training_error(margins, sample, first)
+    wrong = training_error(margins, sample, first)
     assert once.error(margins, first) == again.error(margins, first) == wrong
     cells = generator.integers(3, size=sample.n_rows).astype(np.uint8)
     rule = Quiet(StumpRule.constant(1), np.zeros((3, sample.signs.shape[1])))
     moving, some, worth = once.cell_sums(request, rule, cells)
     np.testing.assert_array_equal(moving, np.flatnonzero(cells != 2))
-    every, also = sums.cell_sums(request, cells, 3)
+    every, also = cell_sums(request, cells, 3)
     np.testing.assert_array_equal(some.pulls[:2], every.pulls[:2])
     np.testing.assert_array_equal(some.weights[:2], every.weights[:2])
     assert worth == pytest.approx(also, rel=1e-12)
@@ -112,8 +121,7 @@ def test_costs_by_sums_that_a_booster_kept_are_those_of_the_margins(
     sample: Sample, seed: int
 ) -> None:
     run = Run(sample, Words(3, 2), Logit(0.5, l2=0.1, prior=True), seed=seed)
-    for _ in islice(run, 6):
-        pass
+    list(islice(run, 6))
     afresh = SoftmaxRows(sample)
     afresh.update(run.state.margins, run.booster.request(run.state), None)
     kept = run.rounds.scores
@@ -123,16 +131,6 @@ def test_costs_by_sums_that_a_booster_kept_are_those_of_the_margins(
 
 
 # What the loop measures on its own account, beside NumPy and beside other numbers of threads.
-
-
-def some_request(sample: Sample, seed: int, *, signed: bool) -> Request:
-    generator = np.random.default_rng(seed)
-    weights = generator.integers(1, 2**30, sample.signs.shape)
-    if signed:
-        total = int(weights.sum())
-        return Request(weights, sample.signs, total, total)
-    pulls = sample.signs * generator.integers(0, 2**30, sample.signs.shape)
-    return Request(weights, pulls, int(weights.sum()), int(np.abs(pulls).sum()))
 
 
 def mean_potential(kind: str, margins: NDArray[np.float64], sample: Sample) -> float:
@@ -150,7 +148,7 @@ def mean_potential(kind: str, margins: NDArray[np.float64], sample: Sample) -> f
 def test_cells_are_summed_exactly(sample: Sample, seed: int, signed: bool, count: int) -> None:
     request = some_request(sample, seed, signed=signed)
     cells = np.random.default_rng(seed).integers(count, size=sample.n_rows).astype(np.uint8)
-    actual, worth = sums.cell_sums(request, cells, count)
+    actual, worth = cell_sums(request, cells, count)
     pulls = request.weights * request.pulls if signed else request.pulls
     expected = naive.cell_sums(cells, request.weights, pulls, count)
     np.testing.assert_array_equal(actual.pulls, expected[0])
@@ -173,12 +171,12 @@ def test_the_normaliser_is_the_mean_of_what_the_values_do(
     generator = np.random.default_rng(seed)
     cells = generator.integers(4, size=sample.n_rows).astype(np.uint8)
     values = generator.uniform(-reach, reach, (4, sample.signs.shape[1]))
-    of_cells, _ = sums.cell_sums(request, cells, 4)
+    of_cells, _ = cell_sums(request, cells, 4)
     shares = request.weights / request.weight
     expected = float((shares * np.exp(-sample.signs * values[cells])).sum())
-    assert sums.exponential_normaliser(of_cells, values) == pytest.approx(expected, rel=1e-12)
+    assert exponential_normaliser(of_cells, values) == pytest.approx(expected, rel=1e-12)
     right = float((shares * (np.sign(values[cells]) == sample.signs)).sum())
-    assert sums.edge_of(of_cells, values) == pytest.approx(2 * right - 1, abs=1e-12)
+    assert edge_of(of_cells, values) == pytest.approx(2 * right - 1, abs=1e-12)
 
 
 @given(class_samples(), st.integers(0, 10**6), st.sampled_from([0.0, 1.0, 20.0, 500.0]))
@@ -188,13 +186,13 @@ def test_potentials_and_errors(sample: Sample, seed: int, reach: float) -> None:
     margins = scores * sample.signs
     first = shares(sample, units=False)
     for kind in ("logistic", "clipped"):
-        expected = max(float((first * costs(kind, scores, sample)).sum()), sums.MIN_COST)
+        expected = max(float((first * costs(kind, scores, sample)).sum()), MIN_COST)
         got = mean_potential(kind, margins, sample)
         assert got == pytest.approx(expected, rel=1e-12, abs=1e-12)
     weights = np.ones(1, dtype=np.int64)
     if sample.base.size > 1:
         weights = np.rint(sample.base * 2**30).astype(np.int64)
-    got = sums.training_error(margins, sample, weights)
+    got = training_error(margins, sample, weights)
     assert got == pytest.approx(float((first * wrong(scores, sample)).sum()), abs=1e-8)
     if weights.size == 1:
         assert got * sample.n_rows == pytest.approx(round(got * sample.n_rows), abs=1e-9)
@@ -208,14 +206,14 @@ def test_where_all_scores_are_0_the_potential_is_its_unit_and_every_row_is_wrong
         unit = 1.0 if classes == 2 else math.log2(classes)
         assert mean_potential("logistic", nothing, sample) == pytest.approx(unit, rel=1e-14)
         assert mean_potential("clipped", nothing, sample) == 1
-        assert sums.training_error(nothing, sample, np.ones(1, dtype=np.int64)) == 1
+        assert training_error(nothing, sample, np.ones(1, dtype=np.int64)) == 1
 
 
 def test_costs_lost_in_rounding_still_have_a_logarithm() -> None:
     sample = sample_of(np.zeros((10, 1)), np.arange(10) % 3, 3)
     for far in (20.0, 40.0, 700.0):
         found = mean_potential("logistic", np.full((10, 3), far), sample)
-        assert sums.MIN_COST <= found < 1e-12
+        assert MIN_COST <= found < 1e-12
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -234,11 +232,11 @@ def test_threads_change_no_bit(classes: int, weighted: bool) -> None:
     found = []
     for threads in (1, 2, 3):
         with using(threads):
-            of_cells, worth = sums.cell_sums(request, cells, 20)
+            of_cells, worth = cell_sums(request, cells, 20)
             found.append([
                 mean_potential("logistic", margins, sample),
                 mean_potential("clipped", margins, sample),
-                sums.training_error(margins, sample, first),
+                training_error(margins, sample, first),
                 worth, of_cells.pulls.tolist(), of_cells.weights.tolist(),
             ])  # fmt: skip
     assert found[0] == found[1] == found[2]
@@ -265,4 +263,4 @@ def test_the_hamming_loss_of_weighted_rows() -> None:
     signs = np.array([[1, 1], [-1, 1]], dtype=np.int8)
     sample = Sample(ArrayTable(np.zeros((2, 1))), signs, np.array([1.0, 3.0]))
     margins = np.array([[1.0, -1.0], [0.0, 2.0]])
-    assert sums.training_error(margins, sample, np.array([1, 3])) == (1 + 3) / 8
+    assert training_error(margins, sample, np.array([1, 3])) == (1 + 3) / 8

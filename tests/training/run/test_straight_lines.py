@@ -113,6 +113,19 @@ def test_a_sum_of_columns_begins_with_lines_and_a_product_does_not() -> None:
     assert max(len(rule.values) for rule in crossed.model_.vote.hypotheses) <= 31
 
 
+@pytest.mark.parametrize(
+    ("settings", "heaviest"),
+    [({"learning_rate": 2.0}, 1.0), ({"learning_rate": 5.0}, 1.0), ({}, 1e18)],
+)
+def test_lines_have_gains_at_large_rates_and_if_one_row_has_all_the_weight(
+    settings: dict[str, float], heaviest: float
+) -> None:
+    X, y = numbers()
+    weights = np.where(np.arange(len(y)) == 3, heaviest, 1.0)
+    model = BoostClassifier(random_state=0, **settings).fit(X, y > 0, sample_weight=weights)
+    assert (model.feature_importances_ >= 0).all()
+
+
 @pytest.mark.parametrize("kind", [BoostRegressor, BoostClassifier])
 def test_a_run_that_begins_with_lines_goes_the_same_way_on_any_number_of_threads(kind: Any) -> None:
     X, y = numbers(4, 1_000)

@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pacboost.boosters.adaboost import AdaBoost
+from pacboost.boosters.adaboost import AdaBoost, ExponentialWeights
 from pacboost.boosters.choose import as_booster
-from pacboost.boosters.exponential_weights import ExponentialWeights
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.objective import CustomObjective
 from pacboost.errors import ParameterError

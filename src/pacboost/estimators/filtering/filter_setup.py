@@ -53,9 +53,13 @@ from pacboost.sources.oracles.arrow import release_memory
 from pacboost.sources.oracles.blocks import trim
 from pacboost.sources.oracles.oracle import AbstractOracle
 from pacboost.sources.oracles.remote import RemoteOracle
-from pacboost.training.filtering.array_rows import ArrayRows
 from pacboost.training.filtering.arrivals import without_copies
-from pacboost.training.filtering.candidates import MIN_ROWS_PER_OFFER, Candidates, bytes_of_work
+from pacboost.training.filtering.candidates import (
+    MIN_ROWS_PER_OFFER,
+    ArrayRows,
+    Candidates,
+    bytes_of_work,
+)
 from pacboost.training.filtering.engine import Filtering
 from pacboost.training.filtering.faithful import Faithful
 from pacboost.training.filtering.plan import KEPT, FilteringPlan

@@ -101,15 +101,7 @@ class OutOfBagVotes:
     """Count out-of-bag votes and mistakes; threads may add members in any order.
 
     ``labels`` are the class numbers of all rows, ``members`` is the maximum number of members. With
-    ``pairs``, two bits for each row and member are stored, which the tandem loss needs.
-
-    >>> tally = OutOfBagVotes([0, 1, 1, 0], members=2, classes=2, outside=0.5, pairs=True)
-    >>> tally.add(0, np.array([0, 1]), np.array([0, 0]))
-    >>> tally.add(1, np.array([1, 2]), np.array([0, 1]))
-    >>> result = tally.result()
-    >>> result.first, result.tandem, result.vote_error, result.unseen
-    (0.5, 0.75, 0.3333333333333333, 1)
-    """
+    ``pairs``, two bits for each row and member are stored, which the tandem loss needs."""
 
     def __init__(
         self,
@@ -184,11 +176,7 @@ class OutOfBagVotes:
 
 
 def joint(bits: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Count the rows that two sets share, for every pair of sets given as bits.
-
-    >>> joint(np.array([[0b1100], [0b0110]], dtype=np.uint64)).tolist()
-    [[2, 1], [1, 2]]
-    """
+    """Count the rows that two sets share, for every pair of sets given as bits."""
     sets, words = bits.shape
     parts: list[NDArray[np.int64]] = []
 
@@ -209,19 +197,7 @@ def joint(bits: NDArray[np.uint64]) -> NDArray[np.int64]:
 class Averages:
     """The averages of out-of-bag answers: numbers, or the shares of classes.
 
-    Members are added in order, so that the sums of floats are always the same.
-
-    >>> averages = Averages(np.array([1.0, 2.0, 3.0]))
-    >>> averages.add(0, np.array([0, 1]), np.array([1.0, 2.0]))
-    >>> averages.add(1, np.array([1]), np.array([4.0]))
-    >>> averages.mean().tolist(), averages.estimate()[0]
-    ([1.0, 3.0, nan], 0.5)
-    >>> shares = Averages(np.array([0, 1]), classes=2)
-    >>> shares.add(0, np.array([0, 1]), np.array([[1.0, 0.0], [0.6, 0.4]]))
-    >>> shares.add(1, np.array([1]), np.array([[0.0, 1.0]]))
-    >>> shares.mean().tolist(), shares.estimate()[0]
-    ([[1.0, 0.0], [0.3, 0.7]], 0.0)
-    """
+    Members are added in order, so that the sums of floats are always the same."""
 
     def __init__(self, truth: NDArray[Any], classes: int = 0) -> None:
         self.truth = truth

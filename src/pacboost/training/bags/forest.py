@@ -75,12 +75,7 @@ def _count(order: NDArray[np.intp], places: NDArray[np.int64]) -> NDArray[np.int
 
 
 def content_order(codes: NDArray[np.uint8], targets: NDArray[Any]) -> NDArray[np.intp]:
-    """Sort rows by a hash of their codes (features, rows) and targets; equal rows stay together.
-
-    >>> codes = np.array([[1, 0, 1]], np.uint8)
-    >>> content_order(codes, np.array([1, 1, 1])).tolist() in ([0, 2, 1], [1, 0, 2])
-    True
-    """
+    """Sort rows by a hash of their codes (features, rows) and targets; equal rows stay together."""
     total = np.ascontiguousarray(targets, np.float64).view(np.uint64).copy()
     columns = words(codes).view(np.uint64)
     for j in range(columns.shape[1]):
@@ -101,11 +96,7 @@ def words(codes: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 
 def whole_weights(weights: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Convert weights to integers in the same ratios, or nearly so if there are no small ones.
-
-    >>> whole_weights(np.array([0.2, 0.6, 1.0])).tolist(), whole_weights(np.array([1.0, 0.5**0.5]))
-    ([1, 3, 5], array([65536, 46341]))
-    """
+    """Convert weights to integers in the same ratios, or nearly so if there are no small ones."""
     smallest = float(weights.min())
     for part in range(1, 7):
         ratios = weights / smallest * part

@@ -222,10 +222,11 @@ def _find(
     weight would count towards the minimum number of rows of a leaf.
     """
     sample = search.sample
-    cuts = isinstance(search, StumpSearch)
-    if isinstance(search, TreeSearch) or (cuts and (sample.signs.shape[1] > 1 or not classes)):
+    if isinstance(search, StumpSearch) and (sample.signs.shape[1] > 1 or not classes):
+        search = search.twigs
+    if isinstance(search, TreeSearch):
         if classes:
-            return _naming_tree(search, counts, seed)
+            return search.classifier(counts, "gini", seed, np.flatnonzero(counts))
         return _regression_tree(search, counts, targets, seed)
     if not classes:
         raise ParameterError(
@@ -235,19 +236,6 @@ def _find(
         )
     answers = sample.signs[:, 0] if sample.labels is None else sample.labels
     return search.find(counts, answers, seed)
-
-
-def _naming_tree(search: Search, counts: NDArray[np.int64], seed: int) -> Hypothesis:
-    """Split by Gini's index; a leaf predicts its most frequent class."""
-    inside, signs = np.flatnonzero(counts), search.sample.signs
-    outputs, weight = signs.shape[1], int(counts.sum()) * signs.shape[1]
-    weights = np.repeat(counts[:, None], outputs, axis=1)
-    rule, cells = search.partition(Request(weights, signs, weight, weight, "gini"), seed, inside)
-    in_bag, leaf, leaves = counts[inside], cells[inside], len(rule.values)
-    sums = [np.bincount(leaf, in_bag * signs[inside, k], leaves) for k in range(outputs)]
-    votes = np.stack(sums, axis=1)
-    values = np.sign(votes) if outputs == 1 else np.eye(outputs)[votes.argmax(axis=1)]
-    return rule.valued(values, np.bincount(leaf, in_bag, leaves).astype(np.float64))
 
 
 def _regression_tree(

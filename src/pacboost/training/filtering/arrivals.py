@@ -36,14 +36,7 @@ CAME_AGAIN = (
 
 
 class Arrivals:
-    """The rows of a stream so far, and whether one of them came again.
-
-    >>> arrivals = Arrivals()
-    >>> arrivals.first_time(np.array([3, 5], dtype=np.uint64)).tolist()
-    [True, True]
-    >>> arrivals.first_time(np.array([8, 5, 9], dtype=np.uint64)).tolist()
-    [True, False, False]
-    """
+    """The rows of a stream so far, and whether one of them came again."""
 
     def __init__(self) -> None:
         self.repeated = False
@@ -92,16 +85,7 @@ class RepeatAlarm:
     earlier ones, or 65,536. Independent draws equal one of these about as often as these equal each
     other. A separate window for each doubling detects rows that come again early, before copies
     among the first rows seem natural, and late, before other rows outnumber them. The result does
-    not depend on the sizes of batches.
-
-    >>> alarm, rows = RepeatAlarm(), np.arange(500, dtype=np.uint64)
-    >>> alarm.look(rows)
-    >>> alarm.suspicious
-    False
-    >>> alarm.look(rows)
-    >>> alarm.suspicious
-    True
-    """
+    not depend on the sizes of batches."""
 
     def __init__(self) -> None:
         self._rows = 0
@@ -121,7 +105,6 @@ class RepeatAlarm:
 
     @property
     def overlap(self) -> Overlap:
-        """How often rows of the window equal first rows, and how often these equal each other."""
         return Overlap(self._compared, self._shared, self._reference_rows, self._repeated)
 
     @property
@@ -129,7 +112,6 @@ class RepeatAlarm:
         return self._earlier_alarm or self.overlap.suspicious
 
     def look(self, hashes: Hashes) -> None:
-        """Compare the next rows with the first ones."""
         while hashes.size:
             window, hashes = np.split(hashes, [self._end - self._rows])
             room = MAX_REFERENCE_ROWS - self._first.size

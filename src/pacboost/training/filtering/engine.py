@@ -23,7 +23,7 @@ from pacboost.parallel.cores import usable_cores
 from pacboost.samples.sample import Sample
 from pacboost.sources.oracles.remote import RemoteOracle
 from pacboost.training.filtering.candidates import Candidates, key_of, numbers
-from pacboost.training.filtering.plan import FilteringPlan, share_of
+from pacboost.training.filtering.plan import MAX_READ_PER_ROW, FilteringPlan, share_of
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.remote import RemoteRefilling
 from pacboost.training.filtering.rows import MarginRows, RowEncoder, VoteSoFar
@@ -137,20 +137,19 @@ class Filtering:
         return Refilling(candidates, *vote, self.threads)
 
     def _wanted(self, delta: float) -> int:
-        """Return the size of the next sample."""
         return self.plan.rows_of(len(self.refills))
 
     def _scale(self, size: int) -> float:
         """Return the divisor that turns weights into probabilities.
 
         A refill that considers all n rows accepts n·μ/scale of them; one that reads rows in order
-        reads at most ``offered`` rows for each row that it may accept.
+        reads at most ``MAX_READ_PER_ROW`` rows for each row that it may accept.
         """
         mean = self._mean_weight()
         if self.candidates.whole:
             rows = self.candidates.oracle.n_rows or 1
             return max(rows * mean / size, 1e-12)
-        return min(1.0, max(self.plan.offered * mean, 1e-12))
+        return min(1.0, max(MAX_READ_PER_ROW * mean, 1e-12))
 
     def _mean_weight(self) -> float:
         """Estimate the mean weight of candidates: the share that would be accepted."""
@@ -158,7 +157,7 @@ class Filtering:
 
     def _max_draws(self, size: int) -> int:
         """Return the number of draws after which the filter starves."""
-        return self.plan.offered * size
+        return MAX_READ_PER_ROW * size
 
     def _min_rows(self) -> int:
         """Return the size of a sample below which the filter starves."""
@@ -186,7 +185,6 @@ class Filtering:
             )
 
     def _thinned(self, rows: MarginRows, size: int) -> MarginRows:
-        """Reduce a sample that is too large, by a factor on all probabilities."""
         self.mass = rows.mass / self._n_candidates()
         excess = rows.n_rows / size
         if excess <= 1.25:
@@ -201,7 +199,6 @@ class Filtering:
         return all_rows or self.refills[-1].draws
 
     def _run(self, rows: MarginRows) -> Run:
-        """Set up the boosting loop on a sample, from the margins of its rows."""
         base = 1 / rows.odds
         base /= mean(base)
         bins = self.encoder.bins

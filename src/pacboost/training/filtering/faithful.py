@@ -23,7 +23,7 @@ from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample
 from pacboost.training.filtering.candidates import key_of
 from pacboost.training.filtering.engine import Event, Filtering
-from pacboost.training.filtering.plan import EdgeTest, draws_for, share_of
+from pacboost.training.filtering.plan import SHARE_OF_EPSILON, EdgeTest, draws_for, share_of
 from pacboost.training.filtering.refilling import Refilling
 from pacboost.training.filtering.rows import MarginRows
 from pacboost.training.run.rounds import FinishedRound
@@ -54,7 +54,7 @@ class Faithful(Filtering):
         return 1.0
 
     def _max_draws(self, size: int) -> int:
-        mean = self.plan.share * (self.plan.epsilon or 0.01) / (self._booster.error_factor or 1)
+        mean = SHARE_OF_EPSILON * (self.plan.epsilon or 0.01) / (self._booster.error_factor or 1)
         mean = self._booster.coin_below(len(self.vote_so_far)) or mean
         return draws_for(size, mean, share_of(self.plan.delta / 2, len(self.refills)))
 
@@ -67,14 +67,14 @@ class Faithful(Filtering):
         if epsilon is None or refilling.test.count == 0:
             return True
         test = refilling.test if factor else refilling.error_test
-        return test.lower >= self.plan.share * epsilon / (factor or 1) or len(self.vote_so_far) == 0
+        enough = SHARE_OF_EPSILON * epsilon / (factor or 1)
+        return test.lower >= enough or len(self.vote_so_far) == 0
 
     def _thinned(self, rows: MarginRows, size: int) -> MarginRows:
         """Return the first rows: accepted rows are independent draws."""
         return rows.take(np.arange(min(size, rows.n_rows)))
 
     def rounds_on(self, rows: MarginRows) -> Iterator[Event]:
-        """Learn one rule, and give it the vote of its tested edge."""
         edges = []
         for attempt in range(TRIES):
             run = self._run(rows)

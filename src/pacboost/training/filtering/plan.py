@@ -8,11 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import ParameterError
+from pacboost.errors import invalid
 from pacboost.numerics.checks import probability
 from pacboost.numerics.same_bits import total
 from pacboost.numerics.sequences import kt_lower, kt_upper
 
+MAX_READ_PER_ROW = 8
+"""Maximum number of rows that a refill reads for each row that it may accept."""
+SHARE_OF_EPSILON = 0.75
+"""c: boosting continues while μ is surely above c·ε, and stops once it is surely below ε."""
 KEPT = 0.4
 """The share of the promised edge that every rule has which passes its test."""
 
@@ -36,22 +40,14 @@ class FilteringPlan:
     edge: float | None = None
     """The promised edge, if any."""
     keep: float = 0.7
-    offered: int = 8
-    """Maximum number of rows that a refill reads for each row that it may accept."""
-    share: float = 0.75
-    """c: boosting continues while μ is surely above c·ε, and stops once it is surely below ε."""
 
     def __post_init__(self) -> None:
         probability("delta", self.delta)
-        if self.epsilon is not None and not 0 < self.epsilon < 1:
-            raise ParameterError(
-                f"epsilon is {self.epsilon}; it must lie between 0 and 1", parameter="epsilon"
-            )
+        if self.epsilon is not None:
+            probability("epsilon", self.epsilon)
         if self.edge is not None and not 0 < self.edge < 1:
-            raise ParameterError(
-                f"edge is {self.edge}; it is a correlation, 1 - 2·error, and lies between 0 and 1",
-                parameter="edge",
-            )
+            rule = "is a correlation, 1 - 2·error, and lies between 0 and 1"
+            raise invalid("edge", self.edge, rule)
 
     @property
     def floor(self) -> float:
@@ -79,11 +75,7 @@ def draws_for(kept: int, mean: float, delta: float) -> int:
     """Return the draws that give ``kept`` accepted examples with probability 1 - delta, if μ is
     ``mean``.
 
-    N = (k + L + √(L² + 2kL))/μ with L = ln(1/delta), by Chernoff's bound on the lower tail.
-
-    >>> draws_for(500, 0.1, 0.01)
-    5727
-    """
+    N = (k + L + √(L² + 2kL))/μ with L = ln(1/delta), by Chernoff's bound on the lower tail."""
     log = math.log(1 / probability("delta", delta))
     return math.ceil((kept + log + math.sqrt(log * log + 2 * kept * log)) / mean)
 
@@ -99,13 +91,7 @@ def share_of(delta: float, number: int) -> float:
 
 @dataclass
 class MeanTest:
-    """A confidence sequence: the interval holds for any rule that decides when to stop drawing.
-
-    >>> test = MeanTest(delta=0.05)
-    >>> test.add(np.array([1.0] * 100 + [0.0] * 900))
-    >>> round(test.upper, 4), round(test.lower, 4)
-    (0.1382, 0.0689)
-    """
+    """A confidence sequence: the interval holds for any rule that decides when to stop drawing."""
 
     delta: float
     count: int = 0
@@ -142,12 +128,7 @@ class EdgeTest:
     |u| ≥ A(1 + 1/tau), u/(1 + tau) lies between g/(1 + 2 tau) and g. A rule is accepted once u - A
     is at least PART of the floor besides, and rejected once u + A is below the floor. So accepted
     rules surely have PART of the floor, rules that have the floor are surely not rejected, and one
-    of the two happens as soon as A is below a tenth of the floor.
-
-    >>> test = EdgeTest(delta=0.01, floor=0.02)
-    >>> test.add(right=7000, count=10_000); round(test.found or 0, 3)
-    0.15
-    """
+    of the two happens as soon as A is below a tenth of the floor."""
 
     delta: float
     floor: float

@@ -60,7 +60,6 @@ class RefillFound:
 
     @classmethod
     def join(cls, parts: Sequence[RefillFound]) -> RefillFound:
-        """Join the results of all pieces of an offer."""
         return cls(
             sum(part.draws for part in parts),
             np.concatenate([part.rows for part in parts]),
@@ -185,7 +184,6 @@ class Refilling:
 
     @property
     def error_upper(self) -> float:
-        """An upper bound on the error, by fresh rows."""
         return self._tallies[FRESH].error_upper(self._factor)
 
     def score_testing_rows(self) -> None:
@@ -218,7 +216,6 @@ class Refilling:
         )  # fmt: skip
 
     def _look(self, offers: Iterable[Offer]) -> None:
-        """Score offers piece by piece, and add the results in the order of offers."""
         candidates, look = self._candidates, self._task(self._candidates.learned)
         pieces = (
             piece
@@ -281,7 +278,6 @@ class Refilling:
         return min(1.0, mean), min(1.0, wrong), loss
 
     def record(self, number: int) -> Refill:
-        """Return the record of the refill for the ledger."""
         tally = next((tally for tally in self._tallies if tally.count), self._tallies[FRESH])
         test, error = tally.weight, tally.error
         mean, wrong, loss = test.mean, error.mean, tally.loss
@@ -313,7 +309,6 @@ class Refilling:
 
 
 def _one_table(tables: list[Table]) -> Table:
-    """Stack tables; sparse ones stay sparse."""
     if len(tables) == 1:
         return tables[0]
     stored = [table.matrix for table in tables if isinstance(table, SparseTable)]

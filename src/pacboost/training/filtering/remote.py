@@ -163,7 +163,6 @@ class RemoteRefilling(Refilling):
             yield from zip(spans, results, strict=True)
 
     def _shared_look(self) -> Shared[RemoteLook]:
-        """Return the task of this refill, which is sent to workers once."""
         learned = self._candidates.learned
         if learned.started not in self._looks:
             look = RemoteLook(self._task(learned.empty()), self._rows.coins, self._measures)

@@ -73,7 +73,6 @@ class EncodedRows:
         return cls(*(_stack([getattr(part, name) for part in parts]) for name in names))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays of a checkpoint; the rows must be codes."""
         if not isinstance(self.table, CodedTable):
             raise TypeError("checkpoints hold no raw rows")
         arrays: dict[str, NDArray[Any]] = {
@@ -139,14 +138,12 @@ class MarginRows(EncodedRows):
 
     @property
     def wrong(self) -> NDArray[np.bool_]:
-        """A mask of the rows on which the vote is wrong or tied."""
         if self.margins.shape[1] == 1:
             return wrong_margins(self.margins[:, 0])
         return wrong_classes(self.margins * self.signs, self.signs.argmax(axis=1))
 
     @property
     def outcomes(self) -> tuple[Floats, Floats, Floats]:
-        """Weights, mistakes and losses."""
         return self.chances, self.wrong.astype(np.float64), self.losses
 
     @property
@@ -185,7 +182,6 @@ class RowEncoder:
         )
 
     def read(self, drawn: Drawn) -> EncodedRows:
-        """Return rows as codes, with class numbers."""
         batch = drawn.read()
         if self.bins is None:
             table: Table = ArrayTable(np.ascontiguousarray(batch.table.rows()), batch.table.names)
@@ -212,7 +208,6 @@ class RowEncoder:
         return self._with_signs(CodedTable(codes, bins, drawn.held.names), labels, drawn)
 
     def _with_signs(self, table: Table, labels: NDArray[Any], drawn: Drawn) -> EncodedRows:
-        """Add signs; raise DataError for an unknown label."""
         numbers, unknown = self._numbers(labels)
         if unknown.any():
             at = int(unknown.argmax())
@@ -269,7 +264,6 @@ class VoteSoFar:
         return Vote(list(self.rules), np.array(self.votes), self.outputs)
 
     def score(self, rows: EncodedRows) -> MarginRows:
-        """Return rows with margins, and the probability of accepting each."""
         table, signs, path = rows.table, rows.signs, None
         if self._ballot is not None and isinstance(table, CodedTable):
             scores = self._ballot.scores(table.codes)

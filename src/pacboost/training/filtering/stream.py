@@ -12,13 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.samples.row_hashes import row_hashes
-from pacboost.sources.oracles.oracle import (
-    REPLACED,
-    STREAM,
-    AbstractOracle,
-    Batch,
-    Drawn,
-)
+from pacboost.sources.oracles.oracle import REPLACED, STREAM, AbstractOracle, Batch, Drawn
 from pacboost.sources.table import Table
 from pacboost.training.filtering.arrivals import CAME_AGAIN, Arrivals, RepeatAlarm
 from pacboost.training.filtering.candidates import (
@@ -207,7 +201,6 @@ class Stream(Candidates):
                 yield chain([first], self._rest(self.at_once - first.ids.size))
 
     def _rest(self, missing: int) -> Iterator[Offer]:
-        """Complete a group that lacks ``missing`` rows."""
         while missing > 0:
             offer = self._drawn(missing)
             if offer is None:
@@ -285,7 +278,6 @@ class BlockRows(Stream):
                 role.append(self._once(batch.take(np.flatnonzero(chosen))))
 
     def _once(self, batch: Batch) -> Batch:
-        """Keep one copy of every row, chosen at random, if equal rows are one example."""
         if self.coins.salt is None:
             return batch
         return batch.take(_one_each(self.coins.ids(batch), numbers(batch.rows, self.coins.key)))

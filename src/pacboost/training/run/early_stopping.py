@@ -41,11 +41,7 @@ class EarlyStopping:
     """
 
     def __init__(
-        self,
-        sample: Sample,
-        metric: Metric,
-        patience: int | None,
-        least: int = 0,
+        self, sample: Sample, metric: Metric, patience: int | None, least: int = 0
     ) -> None:
         self.sample = sample
         self._metric = metric
@@ -89,7 +85,6 @@ class EarlyStopping:
         return self._metric.name
 
     def see(self, hypothesis: Hypothesis, vote: float) -> float:
-        """Add a round and return the metric after it."""
         for other in self.others.values():
             other.see(hypothesis, vote)
         self._add(hypothesis, vote)
@@ -115,7 +110,6 @@ class EarlyStopping:
         return self.note(float(self._metric(self.sample, self._scores)))
 
     def note(self, value: float) -> float:
-        """Add the metric after a round to the curve."""
         if not math.isfinite(value):
             raise ParameterError(
                 f"eval_metric {self._metric.name} gave {value} in round {len(self.curve) + 1}; it "

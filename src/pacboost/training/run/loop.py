@@ -131,7 +131,6 @@ class Run:
         return self.rounds.measured_again(self.state, rule)
 
     def _reason(self) -> StopReason | None:
-        """Return why the run ends after its last round; None if it continues."""
         watched = None if self.watch is None else self.watch.reason()
         return self.rounds.finished(self.done[-1].entry) or watched or self._reason_of_booster()
 
@@ -144,7 +143,6 @@ class Run:
         return StopReason(kind, {"sentence": sentence})
 
     def _record(self, step: Step, rule: MeasuredRule, started: float) -> FinishedRound:
-        """Record the measurements of a rule and of its step."""
         entry = Round(
             number=len(self.done) + 1,
             error=rule.measured.error,
@@ -165,7 +163,6 @@ class Run:
         return replace(finished, entry=replace(finished.entry, validation=value))
 
     def _with_margin(self, entry: Round) -> Round:
-        """Add the margin, if the booster maximises it."""
         share = self.booster.share_of(self.state)
         if share is None:
             return entry
@@ -198,10 +195,7 @@ class Run:
         self.watch.others[name] = other
 
     def resume(
-        self,
-        hypotheses: Sequence[Hypothesis],
-        votes: Sequence[float],
-        entries: Sequence[Round],
+        self, hypotheses: Sequence[Hypothesis], votes: Sequence[float], entries: Sequence[Round]
     ) -> None:
         """Continue after the rounds of an earlier run on the same sample, by the same methods."""
         if not entries:
@@ -254,7 +248,6 @@ class Run:
     def _replay(
         self, hypotheses: Sequence[Hypothesis], votes: Sequence[float], entries: Sequence[Round]
     ) -> None:
-        """Copy the rounds of an earlier run, and measure the validation rows after each."""
         self.done = []
         for rule, vote, entry in zip(hypotheses, votes, entries, strict=True):
             finished = FinishedRound(rule, entry)
@@ -306,7 +299,6 @@ class Run:
         )
 
     def _hard(self) -> list[HardRow]:
-        """Return the rows with the smallest margins under the vote."""
         if self.sample.targets is not None or not self.done:
             return []
         margins = self._final_margins()
@@ -322,7 +314,6 @@ class Run:
         return self.rounds.scores.recomputed(vote.hypotheses, vote.votes.tolist())
 
     def scores(self) -> Floats:
-        """Return F(x) of every row and output."""
         if self.rounds.scores.class_scores is not None:
             return self.rounds.scores.class_scores
         return in_host_memory(self._final_margins()) * self.sample.signs  # type: ignore[no-any-return]
@@ -349,5 +340,4 @@ class Run:
 
     @property
     def weights(self) -> Wholes:
-        """The weight of every row for the next rule, in whole units, (rows,)."""
         return self.booster.request(self.state).rows()

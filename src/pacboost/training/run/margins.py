@@ -18,7 +18,6 @@ from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.kernels.runtime.threads import span_size
 from pacboost.ledgers.ledger import MAX_HARD_ROWS, HardRow
 from pacboost.numerics.memory import in_host_memory
-from pacboost.numerics.soft_margin import soft_margin
 from pacboost.samples.sample import Sample
 
 Floats = NDArray[np.float64]
@@ -52,6 +51,8 @@ def margin_and_gap(
     Under any weights of the rows, the margin of no vote exceeds the largest edge of a rule. So the
     least edge of all rounds is a bound, if the learner found the best rule in each.
     """
+    from pacboost.numerics.soft_margin import soft_margin
+
     margin = soft_margin(margins, base, share) / total
     return margin, min(edges) - margin
 
@@ -117,11 +118,7 @@ VALUES_SAMPLED_PER_RESULT = 100
 
 
 def lowest(values: Floats, count: int) -> Rows:
-    """Return the places of the smallest values in order; of equal ones, the first.
-
-    >>> lowest(np.array([0.5, -1.0, 0.5, 0.0]), 3).tolist()
-    [1, 3, 0]
-    """
+    """Return the places of the smallest values in order; of equal ones, the first."""
     if values.size <= count:
         return np.argsort(in_host_memory(values), kind="stable")
     # Sorting all values would take longer than the rest of the ledger. The lowest of a sample are

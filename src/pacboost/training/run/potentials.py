@@ -22,9 +22,10 @@ from pacboost.kernels import row_costs
 from pacboost.ledgers.ledger import REGRESSION_POTENTIALS, Round
 from pacboost.samples.sample import Request, Sample, Sums, Wholes
 from pacboost.training import metrics
-from pacboost.training.run.scores import Margins, SoftmaxRows
-from pacboost.training.run.sums import (
+from pacboost.training.run.scores import (
     MIN_COST,
+    Margins,
+    SoftmaxRows,
     base_weights,
     exact_total,
     exponential_normaliser,

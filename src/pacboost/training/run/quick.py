@@ -34,8 +34,7 @@ from pacboost.samples.bins import Bins
 from pacboost.training.run.early_stopping import QuickWatch
 from pacboost.training.run.potentials import MIN_NORMALISER, Logistic, Unmeasured
 from pacboost.training.run.rounds import MIN_EDGE, CellRounds, FinishedRound
-from pacboost.training.run.scores import Margins
-from pacboost.training.run.sums import MIN_COST
+from pacboost.training.run.scores import MIN_COST, Margins
 
 if TYPE_CHECKING:
     from pacboost.training.run.loop import Run
@@ -143,7 +142,6 @@ class QuickRounds:
     def _course(
         self, n_rounds: int, watched: QuickWatch | None
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the number of rounds, the state of early stopping, and the numeric settings."""
         booster = self.booster
         counts = (0, 0, -1, 0) if watched is None else watched.counts
         best = math.inf if watched is None else watched.best
@@ -198,7 +196,6 @@ class QuickRounds:
     def _read(
         self, records: quick_rounds.Records, done: int, count: int, seconds: float, bins: Bins
     ) -> list[FinishedRound]:
-        """Turn records into rules and entries of the ledger."""
         run, potential = self.run, self.run.rounds.potential
         rows, features = run.sample.n_rows, self.trees.work.codes.features
         first_weights = run.rounds.first_weights

@@ -27,9 +27,8 @@ from pacboost.numerics.same_bits import total
 from pacboost.samples.sample import Request, Sample, Sums, Wholes
 from pacboost.training.run.openings import Opening
 from pacboost.training.run.potentials import Potential, potential_of
-from pacboost.training.run.scores import Margins, agreement, names_class, scores_of
+from pacboost.training.run.scores import Margins, agreement, edge_of, masses, names_class, scores_of
 from pacboost.training.run.stop_reason import Stop, StopReason
-from pacboost.training.run.sums import edge_of, masses
 
 
 @lru_cache(maxsize=8)
@@ -60,7 +59,6 @@ class RowsShown:
         return self.rows if self.resample < 0 else self.resample
 
     def seed_of(self, number: int, attempt: int) -> int:
-        """Return the seed of a call, which depends on the run's seed, round and attempt alone."""
         return _seed_of(self.seed, number, attempt)
 
     def shown(self, weights: Weights, seed: int) -> Weights:
@@ -76,7 +74,6 @@ class RowsShown:
         return np.where(left_out, 0, weights)
 
     def chosen(self, seed: int) -> NDArray[np.intp] | None:
-        """Return the rows that the learner may use; None for all."""
         if self.subsample >= 1:
             return None
         count = max(1, round(self.rows * self.subsample))
@@ -203,7 +200,6 @@ class Rounds(ABC, Generic[R]):
         self._on_other_rows = True
 
     def training_error(self, state: State) -> float:
-        """Return the training error; in regression, the mean loss."""
         if self.sample.targets is not None:
             return self.potential.now
         return self.scores.error(state.margins, self.first_weights)
@@ -251,6 +247,8 @@ class RuleRounds(Rounds[MeasuredAnswers]):
     def find(self, state: State, number: int) -> MeasuredAnswers | None:
         weights, sample = self.booster.request(state).weights[:, 0], self.sample
         answers = sample.signs[:, 0] if sample.labels is None else sample.labels
+        samme = names_class(self.booster, sample) and self.booster.multiclass == "samme"
+        error_of_guessing = 1 - 1 / sample.signs.shape[1] if samme else 0.5
         for attempt in range(self._attempts):
             seed = self.shown.seed_of(number, attempt)
             rule = self.search.find(self.shown.shown(weights, seed), answers, seed)
@@ -259,14 +257,9 @@ class RuleRounds(Rounds[MeasuredAnswers]):
                 candidate = self._measure(rule.negated(), weights)
             # whole weights are rounded: a smaller edge may be an effect of the rounding
             rounding = 4 * weights.size / candidate.measured.total + MIN_EDGE
-            if candidate.measured.error < self._error_of_guessing() - rounding / 2:
+            if candidate.measured.error < error_of_guessing - rounding / 2:
                 return candidate
         return None
-
-    def _error_of_guessing(self) -> float:
-        classes: int = self.sample.signs.shape[1]
-        naming = names_class(self.booster, self.sample)
-        return 1 - 1 / classes if naming and self.booster.multiclass == "samme" else 0.5
 
     def _measure(self, rule: Hypothesis, weights: Weights) -> MeasuredAnswers:
         agree = agreement(rule, self.sample)
@@ -349,10 +342,12 @@ class CellRounds(Rounds[MeasuredCells]):
         tree, sums = rule.hypothesis, rule.sums
         if not isinstance(tree, TreeRule) or not tree.gain.size or tree.gain.any():
             return tree
-        rate = getattr(self.booster, "learning_rate", 1.0)
+        rate = min(1.0, getattr(self.booster, "learning_rate", 1.0))
         fall = total(tree.values * sums.pulls) ** 2 / FRESH_TOTAL
+        curvature = total(tree.values * tree.values * sums.weights)
         gain = np.zeros(tree.gain.size)
-        gain[0] = fall / (total(tree.values * tree.values * sums.weights) * rate * (2 - rate))
+        if curvature > 0:  # it is 0 if one row has all the weight
+            gain[0] = fall / (curvature * rate * (2 - rate))
         return replace(tree, gain=gain)
 
     def _measure(
@@ -363,7 +358,6 @@ class CellRounds(Rounds[MeasuredCells]):
         cells: Cells,
         values: CellValues | None = None,
     ) -> MeasuredCells:
-        """Measure a rule with these values, or with those of the booster."""
         rows, sums, effective_size = self.scores.cell_sums(request, rule, cells)
         if values is None:
             values = self.booster.values(state, sums, cells)

@@ -77,7 +77,6 @@ def lines_of(sample: Sample, strength: float, unit: float) -> list[TreeRule]:
 
 
 def _gram(rows: Floats, weights: Floats) -> Floats:
-    """Return the weighted products of all pairs of columns."""
     matrix = np.empty((len(rows), len(rows)))
     for j, row in enumerate(rows):
         matrix[j, : j + 1] = matrix[: j + 1, j] = _sums(rows[: j + 1], (weights * row)[None])[:, 0]
@@ -93,7 +92,6 @@ def _sums(rows: Floats, factors: Floats) -> Floats:
 
 
 def _to_numbers(sample: Sample, rows: Floats, weights: Floats) -> Floats:
-    """Return the slopes of a ridge regression, (columns, 1)."""
     assert sample.targets is not None
     sides = _sums(weights * rows, sample.targets[None])
     return solved(_gram(rows, weights) + PENALTY * np.eye(len(rows)), sides)
