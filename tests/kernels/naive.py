@@ -91,13 +91,9 @@ def whole_exp(x: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def exponential(
-    agree: NDArray[np.int8],
-    vote: float,
-    total_vote: float,
-    log_base: NDArray[np.float64],
-    log_scale: float,
-    margins: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    agree: NDArray[np.int8], vote: float, total_vote: float, log_base: NDArray[np.float64],
+    log_scale: float, margins: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:  # fmt: skip
     """Return the new margins and the new weights."""
     margins = margins + vote * agree
     return margins, whole_exp(total_vote - margins + (log_base + log_scale))
@@ -228,13 +224,9 @@ def walk(
 
 
 def exponential_cells(
-    cells: NDArray[np.integer],
-    values: NDArray[np.float64],
-    signs: NDArray[np.int8],
-    log_base: NDArray[np.float64],
-    log_scale: float,
-    margins: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    cells: NDArray[np.integer], values: NDArray[np.float64], signs: NDArray[np.int8],
+    log_base: NDArray[np.float64], log_scale: float, margins: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:  # fmt: skip
     """Return the new margins and weights (rows, outputs)."""
     margins = margins + values[cells] * signs
     base = log_base if log_base.size == 1 else log_base.reshape(signs.shape)

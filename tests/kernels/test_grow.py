@@ -414,16 +414,9 @@ SCANS = {
 @settings(deadline=None, max_examples=150)
 @given(**SCANS, at_root=st.booleans())
 def test_the_split_found_is_the_best_of_the_twins(
-    world: World,
-    criterion: str,
-    lines: int,
-    least: tuple[float, float],
-    penalty: float,
-    smooth: float,
-    levels: tuple[float, float],
-    seed: int,
-    at_root: bool,
-) -> None:
+    world: World, criterion: str, lines: int, least: tuple[float, float], penalty: float,
+    smooth: float, levels: tuple[float, float], seed: int, at_root: bool,
+) -> None:  # fmt: skip
     generator = np.random.default_rng(seed)
     rows = some_rows(generator, world.codes.shape[1])
     if rows.size == 0:

@@ -96,13 +96,9 @@ KINDS = {"logistic": row_costs.LOGISTIC, "clipped": row_costs.CLIPPED}
 
 
 def add_up(
-    kind: str,
-    margins: NDArray[np.float64],
-    signs: NDArray[np.int8],
-    base: NDArray[np.float64],
-    size: int,
-    sums: NDArray[np.float64],
-) -> None:
+    kind: str, margins: NDArray[np.float64], signs: NDArray[np.int8], base: NDArray[np.float64],
+    size: int, sums: NDArray[np.float64],
+) -> None:  # fmt: skip
     if kind == "softmax":
         rows = len(margins)
         costs, squares = np.full((2, rows), np.nan)

@@ -21,13 +21,9 @@ def tables_twin(codes: Codes, features: list[int], tables: Scores, scores: Score
 
 
 def masks_twin(
-    codes: Codes,
-    features: list[int],
-    masks: NDArray[np.uint32],
-    trees: list[int],
-    values: list[Scores],
-    scores: Scores,
-) -> Scores:
+    codes: Codes, features: list[int], masks: NDArray[np.uint32], trees: list[int],
+    values: list[Scores], scores: Scores,
+) -> Scores:  # fmt: skip
     """Rule leaves out one feature after the other, and look for the bit that is left."""
     for t, said in enumerate(values):
         for i in range(codes.shape[1]):

@@ -154,13 +154,9 @@ def test_cells_of_exponential_weights_equal_the_twins(rows: int, outputs: int, o
 
 
 def newton_kernel(
-    cells: NDArray[np.uint8],
-    values: NDArray[np.float64],
-    signs: NDArray[np.int8],
-    base: NDArray[np.float64],
-    most: float,
-    margins: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], int, int]:
+    cells: NDArray[np.uint8], values: NDArray[np.float64], signs: NDArray[np.int8],
+    base: NDArray[np.float64], most: float, margins: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], int, int]:  # fmt: skip
     weights, pulls = np.zeros((2, *signs.shape), dtype=np.int64)
     if signs.shape[1] == 1:
         flat = (values[:, 0], signs[:, 0], margins[:, 0], weights[:, 0], pulls[:, 0])

@@ -74,15 +74,9 @@ def write_ranks(cuts: Floats, column: NDArray[np.floating], out: Cells) -> None:
 
 @uncounted
 def encode(
-    values: NDArray[np.floating],
-    first: int,
-    features: Wholes,
-    cuts: Floats,
-    offsets: Wholes,
-    missing: int,
-    codes: Cells,
-    start: int,
-) -> None:
+    values: NDArray[np.floating], first: int, features: Wholes, cuts: Floats, offsets: Wholes,
+    missing: int, codes: Cells, start: int,
+) -> None:  # fmt: skip
     """Write the codes of some features, one line for each, from row ``start`` on.
 
     The columns of ``values`` are the features from ``first`` on.
@@ -104,13 +98,9 @@ def encode(
 
 @kernel
 def encode_rows(
-    values: NDArray[np.floating],
-    rows: Wholes,
-    cuts: Floats,
-    offsets: Wholes,
-    missing: int,
+    values: NDArray[np.floating], rows: Wholes, cuts: Floats, offsets: Wholes, missing: int,
     codes: Cells,
-) -> bool:
+) -> bool:  # fmt: skip
     """Write the codes of some rows of a matrix; return whether no value is infinite."""
     finite = True
     copied = np.empty((ROWS_PER_TILE, values.shape[1]), dtype=values.dtype)
@@ -131,14 +121,9 @@ def encode_rows(
 
 @kernel
 def score(
-    values: NDArray[np.floating],
-    columns: Wholes,
-    cuts: Floats,
-    offsets: Wholes,
-    steps: Floats,
-    missing: Floats,
-    scores: Floats,
-) -> None:
+    values: NDArray[np.floating], columns: Wholes, cuts: Floats, offsets: Wholes, steps: Floats,
+    missing: Floats, scores: Floats,
+) -> None:  # fmt: skip
     """Add to each row's score the step of its value, for some columns.
 
     ``steps`` are laid out like the cuts: a feature's k-th step is the one above k of its cuts.

@@ -81,14 +81,9 @@ def order_of(histogram: Wholes, bins: int, smooth: float, order: Wholes) -> None
 
 @part_of_kernels
 def choose_members(
-    histogram: Wholes,
-    bins: int,
-    order: Wholes,
-    cut: int,
-    heavier_left: bool,
-    missing: int,
+    histogram: Wholes, bins: int, order: Wholes, cut: int, heavier_left: bool, missing: int,
     members: Bytes,
-) -> bool:
+) -> bool:  # fmt: skip
     """Write which levels of a category go left: the first ones in order, up to the cut.
 
     Missing values have a place in the order; if the node has none, they go to the heavier side.

@@ -33,14 +33,9 @@ ROWS_PER_TILE = 1_024  # their pairs and words fit into the cache
 
 @kernel
 def count(
-    words: Words,
-    lanes: int,
-    rows: Rows,
-    pairs: Wholes,
-    histogram: Wholes,
-    first_block: int,
+    words: Words, lanes: int, rows: Rows, pairs: Wholes, histogram: Wholes, first_block: int,
     last_block: int,
-) -> None:
+) -> None:  # fmt: skip
     """Add the pairs of some rows to the histograms (outputs, lanes, codes) of some blocks.
 
     The rows of a leaf are scattered in memory, so the words of a block are prefetched while the

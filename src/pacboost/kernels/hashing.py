@@ -54,13 +54,9 @@ def finish(total: Words) -> None:
 
 @kernel
 def below_limit(
-    values: NDArray[np.floating],
-    columns: Wholes,
-    factors: Words,
-    salt: np.uint64,
-    limit: np.uint64,
-    is_below: NDArray[np.bool_],
-) -> None:
+    values: NDArray[np.floating], columns: Wholes, factors: Words, salt: np.uint64,
+    limit: np.uint64, is_below: NDArray[np.bool_],
+) -> None:  # fmt: skip
     """Find the rows whose hash of some columns is below a limit."""
     for i in range(is_below.size):
         total = salt
@@ -117,14 +113,9 @@ def below(kinds: Bytes, limits: Words, first: int, key: np.uint64, out: Wholes) 
 
 @kernel
 def keep(
-    tickets: Words,
-    key: np.uint64,
-    chances: Floats,
-    bounds: Floats,
-    scale: float,
-    odds: Floats,
+    tickets: Words, key: np.uint64, chances: Floats, bounds: Floats, scale: float, odds: Floats,
     chosen: Wholes,
-) -> int:
+) -> int:  # fmt: skip
     """Choose each row with a probability: the smaller of its chance and its bound, over the scale.
 
     Write the chosen rows and their probabilities (``odds``), and return how many they are.

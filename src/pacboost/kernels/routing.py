@@ -30,14 +30,9 @@ ROWS_TO_PREFETCH = 32
 
 
 def place(
-    codes: Bytes,
-    maps: Bytes,
-    features: Wholes,
-    words: Words,
-    first: int,
-    last: int,
+    codes: Bytes, maps: Bytes, features: Wholes, words: Words, first: int, last: int,
     clashes: Wholes,
-) -> None:
+) -> None:  # fmt: skip
     """Write the codes (columns, rows) of some rows into their lanes.
 
     Count, for each column, how often its lane was taken or has no code for it.
@@ -128,14 +123,9 @@ def label(order: Rows, starts: Wholes, sizes: Wholes, first: int, last: int, cel
 
 @uncounted
 def settle(
-    words: Words,
-    lanes: Wholes,
-    goes_left: Bytes,
-    left: Numbers,
-    right: Numbers,
-    rows: Rows,
+    words: Words, lanes: Wholes, goes_left: Bytes, left: Numbers, right: Numbers, rows: Rows,
     cells: Cells,
-) -> None:
+) -> None:  # fmt: skip
     """Set the leaves of rows that the tree was not grown on."""
     for k in range(rows.size):
         row = rows[k]

@@ -19,16 +19,9 @@ LOGISTIC, CLIPPED, SQUARE, ABSOLUTE = range(4)
 
 @team_kernel()
 def class_rows(
-    member: Member,
-    chosen: NDArray[np.intp],
-    margins: Floats,
-    signs: Signs,
-    pulls: Wholes,
-    raised_sums: Floats,
-    costs: Floats,
-    wrong: NDArray[np.bool_],
-    squares: Floats,
-) -> None:
+    member: Member, chosen: NDArray[np.intp], margins: Floats, signs: Signs, pulls: Wholes,
+    raised_sums: Floats, costs: Floats, wrong: NDArray[np.bool_], squares: Floats,
+) -> None:  # fmt: skip
     """Write the costs of the chosen rows, -ln p(y|x) with p = softmax(F).
 
     Also write whether their class does not score above every other, and Σ pull². ``raised_sums``

@@ -82,13 +82,9 @@ def follows_slope(node: NodeTotals, below: np.int64, slope: int) -> bool:
 
 @part_of_kernels
 def scan_feature(
-    node: NodeTotals,
-    histogram: Wholes,
-    feature: Wholes,
-    order: Wholes,
-    min_worth: float,
+    node: NodeTotals, histogram: Wholes, feature: Wholes, order: Wholes, min_worth: float,
     chance: float,
-) -> tuple[float, int, bool]:
+) -> tuple[float, int, bool]:  # fmt: skip
     """Find the cut of one feature that is worth most, and over ``min_worth``.
 
     Return the worth of its sides minus ``chance``, the cut (-1 if there is none) and whether
@@ -156,15 +152,9 @@ def read_feature(
 
 @part_of_kernels
 def scan_category(
-    node: NodeTotals,
-    histogram: Wholes,
-    feature: Wholes,
-    root_order: Bytes,
-    evidence: float,
-    missing: int,
-    min_worth: float,
-    members: Bytes,
-) -> tuple[float, int, bool]:
+    node: NodeTotals, histogram: Wholes, feature: Wholes, root_order: Bytes, evidence: float,
+    missing: int, min_worth: float, members: Bytes,
+) -> tuple[float, int, bool]:  # fmt: skip
     """Find the best cut as ``scan_feature`` does, with the levels in each of three orders.
 
     The order of the codes does not depend on the rows. ``root_order``, by mean pulls at the root,
@@ -222,16 +212,9 @@ def order_levels(
 
 @uncounted
 def scan(
-    search: SplitSearch,
-    histogram: Wholes,
-    rows: Rows,
-    pairs: Wholes,
-    size: int,
-    span: Floats,
-    at_root: bool,
-    best: Wholes,
-    members: Bytes,
-) -> tuple[float, float]:
+    search: SplitSearch, histogram: Wholes, rows: Rows, pairs: Wholes, size: int, span: Floats,
+    at_root: bool, best: Wholes, members: Bytes,
+) -> tuple[float, float]:  # fmt: skip
     """Find the best split over some features; return the worth of its sides and of the leaf.
 
     If no split gains anything, both are equal. The root writes the order of the levels of
