@@ -8,17 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from pacboost.kernels import measure, row_costs
+from pacboost.kernels.runtime import Floats, Signs, Wholes
 from pacboost.kernels.runtime.team import together
 from tests.kernels import naive
 from tests.kernels.naive import summed
 
 
-def measured(
-    weights: NDArray[np.int64], agree: NDArray[np.int8], size: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def measured(weights: Wholes, agree: Signs, size: int) -> tuple[Wholes, Floats]:
     spans = -(-weights.size // size)
     sums = np.full((spans, 2), -1, dtype=np.int64)
     squares = np.full(spans, np.nan)
@@ -26,7 +24,7 @@ def measured(
     return sums, squares
 
 
-def some_agreement(generator: np.random.Generator, rows: int) -> NDArray[np.int8]:
+def some_agreement(generator: np.random.Generator, rows: int) -> Signs:
     return generator.choice(np.array([-1, 1], dtype=np.int8), rows)
 
 
@@ -96,8 +94,8 @@ KINDS = {"logistic": row_costs.LOGISTIC, "clipped": row_costs.CLIPPED}
 
 
 def add_up(
-    kind: str, margins: NDArray[np.float64], signs: NDArray[np.int8], base: NDArray[np.float64],
-    size: int, sums: NDArray[np.float64],
+    kind: str, margins: Floats, signs: Signs, base: Floats,
+    size: int, sums: Floats,
 ) -> None:  # fmt: skip
     if kind == "softmax":
         rows = len(margins)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy import stats
 
 from pacboost.kernels import hashing
+from pacboost.kernels.runtime import Bytes, Words
 
 WORD = 2**64 - 1
 
@@ -22,16 +22,14 @@ def drawn_twin(row: int, key: int) -> int:
     return (z ^ z >> 31) >> (64 - hashing.BITS)
 
 
-def below_twin(
-    kinds: NDArray[np.uint8], limits: NDArray[np.uint64], first: int, key: int
-) -> list[int]:
+def below_twin(kinds: Bytes, limits: Words, first: int, key: int) -> list[int]:
     """Ask row by row."""
     rows = range(first, first + kinds.size)
     limit = limits.tolist()
     return [r for r, kind in zip(rows, kinds, strict=True) if drawn_twin(r, key) < limit[kind]]
 
 
-def drawn(rows: NDArray[np.uint64], key: int) -> NDArray[np.uint64]:
+def drawn(rows: Words, key: int) -> Words:
     out = np.empty(rows.size, dtype=np.uint64)
     hashing.numbers(rows, np.uint64(key), out)
     return out

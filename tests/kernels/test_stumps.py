@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nph
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from pacboost.kernels import stumps
-from pacboost.kernels.runtime import team
+from pacboost.kernels.runtime import Cells, Signs, Wholes, team
 from pacboost.kernels.runtime.threads import using
 from tests.kernels import naive
 
 
-def best_cut(histogram: NDArray[np.int64], missing: int, slack: int) -> tuple[int, int, int]:
+def best_cut(histogram: Wholes, missing: int, slack: int) -> tuple[int, int, int]:
     edges = np.array([stumps.scan(own, missing, stumps.NEVER)[0] for own in histogram])
     feature, expected = stumps.first_feature(edges, slack)
     _, cut, difference = stumps.scan(histogram[feature], missing, expected)
@@ -31,7 +31,7 @@ HISTOGRAMS = nph.arrays(
 
 @settings(deadline=None, max_examples=150)
 @given(histogram=HISTOGRAMS, slack=st.sampled_from([0, 1, 5, 2**49]), padding=st.integers(0, 2))
-def test_the_cut_equals_the_twins(histogram: NDArray[np.int64], slack: int, padding: int) -> None:
+def test_the_cut_equals_the_twins(histogram: Wholes, slack: int, padding: int) -> None:
     missing = max(1, histogram.shape[1] - 1 - padding)
     assert best_cut(histogram, missing, slack) == naive.best_cut(histogram, missing, slack)
 
@@ -55,12 +55,12 @@ def test_which_cut_wins(histogram: list[list[int]], slack: int, wanted: tuple[in
 
 def some_codes(
     generator: np.random.Generator, columns: int, rows: int, bins: int, dtype: DTypeLike
-) -> NDArray[np.unsignedinteger]:
-    codes: NDArray[np.unsignedinteger] = generator.integers(0, bins, (columns, rows)).astype(dtype)
+) -> Cells:
+    codes: Cells = generator.integers(0, bins, (columns, rows)).astype(dtype)
     return codes
 
 
-def some_signs(generator: np.random.Generator, rows: int) -> NDArray[np.int8]:
+def some_signs(generator: np.random.Generator, rows: int) -> Signs:
     return generator.choice(np.array([-1, 1], dtype=np.int8), rows)
 
 

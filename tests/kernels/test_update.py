@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from pacboost.boosters.booster import Moved
 from pacboost.boosters.newton import exponential
 from pacboost.boosters.regression import Absolute, Huber, Quantile, Square
 from pacboost.boosters.residual import Residual, ResidualState
 from pacboost.kernels import same_bits, update
-from pacboost.kernels.runtime import team
+from pacboost.kernels.runtime import Bytes, Floats, Signs, Wholes, team
 from pacboost.kernels.runtime.threads import using
 from pacboost.numerics.exact import MAX_TOTAL, VOTE_UNIT, round_vote
 from tests.kernels import naive
@@ -41,7 +40,7 @@ def true_exp(x: float) -> Decimal:
         return Decimal(x).exp()
 
 
-def some_margins(generator: np.random.Generator, rows: int) -> NDArray[np.float64]:
+def some_margins(generator: np.random.Generator, rows: int) -> Floats:
     return generator.integers(-(2**41), 2**41, rows).astype(np.float64) * VOTE_UNIT
 
 
@@ -126,7 +125,7 @@ def test_a_row_that_the_rule_got_right_keeps_its_weight() -> None:
 
 def some_cells(
     generator: np.random.Generator, rows: int, outputs: int
-) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.int8], NDArray[np.float64]]:
+) -> tuple[Bytes, Floats, Signs, Floats]:
     """Cells, their values, signs and margins."""
     cells = generator.integers(5, size=rows).astype(np.uint8)
     values = np.rint(generator.normal(size=(5, outputs)) / VOTE_UNIT) * VOTE_UNIT
@@ -154,9 +153,9 @@ def test_cells_of_exponential_weights_equal_the_twins(rows: int, outputs: int, o
 
 
 def newton_kernel(
-    cells: NDArray[np.uint8], values: NDArray[np.float64], signs: NDArray[np.int8],
-    base: NDArray[np.float64], most: float, margins: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], int, int]:  # fmt: skip
+    cells: Bytes, values: Floats, signs: Signs,
+    base: Floats, most: float, margins: Floats,
+) -> tuple[Wholes, Wholes, int, int]:  # fmt: skip
     weights, pulls = np.zeros((2, *signs.shape), dtype=np.int64)
     if signs.shape[1] == 1:
         flat = (values[:, 0], signs[:, 0], margins[:, 0], weights[:, 0], pulls[:, 0])
@@ -173,7 +172,7 @@ def newton_kernel(
     return weights, pulls, int(sums[0]), int(sums[1])
 
 
-def one_class_signs(generator: np.random.Generator, rows: int, outputs: int) -> NDArray[np.int8]:
+def one_class_signs(generator: np.random.Generator, rows: int, outputs: int) -> Signs:
     if outputs == 1:
         return generator.choice(np.array([-1, 1], dtype=np.int8), (rows, 1))
     labels = generator.integers(outputs, size=rows)

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from pacboost.kernels import words
+from pacboost.kernels.runtime import Floats
 from pacboost.kernels.runtime.team import together
 from pacboost.kernels.split import ERROR, NEWTON, Z
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import words_of
 from tests.word_samples import some_presence
 
-Doubles = NDArray[np.float64]
+Doubles = Floats
 
 
 def spoken(criterion: int, pull: Doubles, weight: Doubles, penalty: float) -> float:

@@ -132,10 +132,7 @@ def test_columns_with_fewer_than_two_values_have_no_thresholds(values: list[floa
 
 
 @settings(deadline=None, max_examples=200)
-@given(
-    threshold=FLOAT32,
-    x=st.one_of(st.floats(allow_nan=False), FLOAT32),
-)
+@given(threshold=FLOAT32, x=st.one_of(st.floats(allow_nan=False), FLOAT32))
 @example(threshold=0.0, x=2.0**-150)
 @example(threshold=-0.0, x=math.nextafter(2.0**-150, 1.0))
 @example(threshold=-float(MAX_FLOAT32), x=-1e300)
@@ -203,8 +200,7 @@ def test_two_copies_of_half_the_weight_are_as_good_as_the_row(
     twice = np.concatenate([values, values])
     halves = np.concatenate([weights, weights]) / 2
     assert same(
-        fit_bins(table_of(values), max_bins, weights),
-        fit_bins(table_of(twice), max_bins, halves),
+        fit_bins(table_of(values), max_bins, weights), fit_bins(table_of(twice), max_bins, halves)
     )
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.cuda.encode import quantiles
 from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.runtime import Cells, Floats, Wholes
 from pacboost.kernels.runtime.jit import kernel, part_of_kernels, uncounted
@@ -45,7 +44,11 @@ def quantiles_on_gpu(
     values: Array, chosen: NDArray[np.intp] | None, max_bins: int, tie: float
 ) -> tuple[NDArray[Any], ...] | None:
     """Find the values next to the cuts of all columns on a GPU; None if none is in use."""
-    return quantiles(values, chosen, max_bins, tie) if gpu_in_use() else None
+    if not gpu_in_use():
+        return None
+    from pacboost.kernels.cuda.encode import quantiles
+
+    return quantiles(values, chosen, max_bins, tie)
 
 
 @part_of_kernels

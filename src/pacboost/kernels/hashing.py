@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.cuda import encode
-from pacboost.kernels.cuda.device import on_gpu
 from pacboost.kernels.runtime import Bytes, Floats, Wholes, Words
 from pacboost.kernels.runtime.jit import inline, kernel, part_of_kernels
 from pacboost.kernels.runtime.threads import each_rows
+from pacboost.numerics.memory import lies_on_gpu
 
 if TYPE_CHECKING:
     from pacboost.kernels.cuda.device import GpuArray
@@ -71,7 +70,9 @@ def rows_below(
     limit: int,
 ) -> NDArray[np.intp]:  # fmt: skip
     """Return the rows whose hash of some columns is below a limit; on a GPU, of those chosen."""
-    if on_gpu(values):
+    if lies_on_gpu(values):
+        from pacboost.kernels.cuda import encode
+
         return encode.rows_below(values, chosen, columns, factors, salt, limit)
     is_below = np.empty(len(values), dtype=np.bool_)
     fixed = columns, factors, np.uint64(salt), np.uint64(limit)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.row_exponentials import ROWS_PER_TILE
 from pacboost.kernels.runtime import Cells, Floats, Signs, Wholes
 from pacboost.kernels.runtime.board import own_share, share_of_spans
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import inline, on_stack, team_kernel
-from pacboost.kernels.tile_sums import PARTS, add_tile, sum_of_parts
+from pacboost.kernels.tiles import PARTS, ROWS_PER_TILE, add_tile, sum_of_parts
 
 
 @team_kernel(allocates=False)

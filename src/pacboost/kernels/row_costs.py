@@ -6,13 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.kernels.measure import own_and_best_other
-from pacboost.kernels.row_exponentials import ROWS_PER_TILE, TOP, TOTAL, raise_margins, raise_rows
 from pacboost.kernels.runtime import Floats, Signs, Wholes
 from pacboost.kernels.runtime.board import own_share, share_of_spans
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import on_stack, team_kernel
 from pacboost.kernels.same_bits import natural_exp, natural_log
-from pacboost.kernels.tile_sums import PARTS, fold_products, fold_sums, sum_of_parts
+from pacboost.kernels.tiles import (
+    PARTS,
+    ROWS_PER_TILE,
+    TOP,
+    TOTAL,
+    fold_products,
+    fold_sums,
+    raise_margins,
+    raise_rows,
+    sum_of_parts,
+)
 
 LOGISTIC, CLIPPED, SQUARE, ABSOLUTE = range(4)
 

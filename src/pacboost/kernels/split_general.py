@@ -1,6 +1,7 @@
 """Find the best split of a node in its histograms of pairs, over all features.
 
 A pair is ``pull·2³² + weight``, see kernels/grow.py; a histogram is (outputs, lanes, codes).
+docs/decisions/0018-orders-of-levels.md explains why the levels of a category have several orders.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pacboost.kernels import category_levels, layout
+from pacboost.kernels import layout
 from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes
 from pacboost.kernels.runtime.jit import on_stack, part_of_kernels, uncounted
 from pacboost.kernels.split import (
@@ -151,6 +152,98 @@ def read_feature(
 
 
 @part_of_kernels
+def pool_rare(histogram: Wholes, bins: int, min_weight: float) -> None:
+    """Treat levels of a category that weigh less than ``min_weight`` in a node as missing.
+
+    ``choose_members`` then sends them where missing values go.
+    """
+    for b in range(bins):
+        if float(histogram[0, b] & LOW) < min_weight:
+            for s in range(histogram.shape[0]):
+                histogram[s, bins] += histogram[s, b]
+                histogram[s, b] = 0
+
+
+@part_of_kernels
+def chance_of(histogram: Wholes, bins: int, penalty: float) -> float:
+    """Return the penalty on the gain of a category for ordering its levels by mean pull.
+
+    Each level adds to the gain of the best cut by chance; two levels can be ordered in one way.
+    """
+    levels = 0
+    for b in range(bins + 1):
+        if histogram[0, b] != 0:
+            levels += 1
+    return float(penalty * max(levels - 2, 0))
+
+
+@part_of_kernels
+def evidence_of(histogram: Wholes, bins: int, total: Wholes, chance: float) -> float:
+    """Return how many times more the levels of a category differ than by chance.
+
+    That is Fisher's F: the worth of the levels beyond that of all rows, per level, divided by
+    ``chance``, the worth of a group of rows whose pulls are noise. It is 0 if F is within two
+    standard deviations, √(2/levels), of 1, or if the levels can be ordered in one way only.
+    """
+    between, levels = 0.0, 0
+    for b in range(bins + 1):
+        if histogram[0, b] != 0:
+            levels += 1
+    if levels < 3 or chance <= 0:
+        return 0.0
+    for s in range(histogram.shape[0]):
+        for b in range(bins + 1):
+            if histogram[0, b] != 0:
+                pull = float(histogram[s, b] >> 32)
+                between += pull * pull / max(float(histogram[0, b] & LOW), 1.0)
+        pull = float(total[s] >> 32)
+        between -= pull * pull / float(total[0] & LOW)
+    ratio = between / (chance * float(levels - 1))
+    return ratio if ratio > 1 + 2 * np.sqrt(2 / levels) else 0.0
+
+
+@part_of_kernels
+def order_of(histogram: Wholes, bins: int, smooth: float, order: Wholes) -> None:
+    """Order the levels, and missing values among them, by mean pull; ties by code."""
+    ratio = on_stack((256,), np.float64)
+    for b in range(bins + 1):
+        # at least 1: a level without weight would have the mean NaN, which cannot be ordered
+        value = float(histogram[0, b] >> 32) / max(float(histogram[0, b] & LOW) + smooth, 1.0)
+        place = b
+        while place > 0 and ratio[place - 1] > value:
+            ratio[place] = ratio[place - 1]
+            order[place] = order[place - 1]
+            place -= 1
+        ratio[place] = value
+        order[place] = b
+
+
+@part_of_kernels
+def choose_members(
+    histogram: Wholes, bins: int, order: Wholes, cut: int, heavier_left: bool, missing: int,
+    members: Bytes,
+) -> bool:  # fmt: skip
+    """Write which levels of a category go left: the first ones in order, up to the cut.
+
+    Missing values have a place in the order; if the node has none, they go to the heavier side.
+    A level that is not in this node goes where missing values go; return whether that is left.
+    """
+    for k in range(members.size):
+        members[k] = np.uint8(0)
+    missing_left = heavier_left and histogram[0, bins] == 0
+    for k in range(cut + 1):
+        if order[k] < bins:
+            members[order[k]] = np.uint8(1)
+        elif histogram[0, bins] != 0:
+            missing_left = True
+    members[missing] = np.uint8(missing_left)
+    for k in range(bins):
+        if histogram[0, k] == 0:
+            members[k] = np.uint8(missing_left)
+    return missing_left
+
+
+@part_of_kernels
 def scan_category(
     node: NodeTotals, histogram: Wholes, feature: Wholes, root_order: Bytes, evidence: float,
     missing: int, min_worth: float, members: Bytes,
@@ -170,17 +263,15 @@ def scan_category(
         if kind == 1:
             if evidence == 0:
                 continue
-            chance = (
-                category_levels.chance_of(histogram, bins, rules[layout.LEVEL_PENALTY]) / evidence
-            )
+            chance = chance_of(histogram, bins, rules[layout.LEVEL_PENALTY]) / evidence
         elif kind == 2:
-            category_levels.pool_rare(histogram, bins, node.min_level_weight)
-            category_levels.order_of(histogram, bins, rules[layout.SMOOTH], order)
-            chance = category_levels.chance_of(histogram, bins, rules[layout.LEVEL_PENALTY])
+            pool_rare(histogram, bins, node.min_level_weight)
+            order_of(histogram, bins, rules[layout.SMOOTH], order)
+            chance = chance_of(histogram, bins, rules[layout.LEVEL_PENALTY])
         sides, place, heavier_left = scan_feature(node, histogram, feature, order, best, chance)
         if place >= 0:
             best, cut = sides, place
-            missing_left = category_levels.choose_members(
+            missing_left = choose_members(
                 histogram, bins, order, place, heavier_left, missing, members
             )
     return best, cut, missing_left
@@ -202,12 +293,10 @@ def order_levels(
     node: NodeTotals, histogram: Wholes, bins: int, order: Wholes, out: Bytes
 ) -> float:
     """Write the order of a category's levels at the root; return how much they differ."""
-    category_levels.order_of(histogram, bins, node.rules[layout.SMOOTH], order)
+    order_of(histogram, bins, node.rules[layout.SMOOTH], order)
     for b in range(bins + 1):
         out[b] = order[b]
-    return float(
-        category_levels.evidence_of(histogram, bins, node.total, node.rules[layout.CHANCE])
-    )
+    return float(evidence_of(histogram, bins, node.total, node.rules[layout.CHANCE]))
 
 
 @uncounted

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.row_exponentials import ROWS_PER_TILE, TOP, TOTAL, raise_margins, raise_rows
 from pacboost.kernels.runtime import Cells, Floats, Signs, Wholes
 from pacboost.kernels.runtime.board import own_share
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import kernel, on_stack, team_kernel
 from pacboost.kernels.same_bits import whole_exp
+from pacboost.kernels.tiles import ROWS_PER_TILE, TOP, TOTAL, raise_margins, raise_rows
 
 
 @team_kernel(allocates=False)

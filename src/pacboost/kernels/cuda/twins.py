@@ -7,7 +7,6 @@ Arrays of rows are on the GPU, or are copied there; sums are written to arrays i
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -299,8 +298,3 @@ TWINS: dict[str, Callable[..., None]] = {
         log_costs, potential, mistakes, class_rows, wrong_classes,
     )
 }  # fmt: skip
-
-
-def runs_on_gpu(arguments: tuple[object, ...]) -> bool:
-    """Check whether some of the arguments are in the GPU's memory."""
-    return "cupy" in sys.modules and any(map(on_gpu, arguments))
