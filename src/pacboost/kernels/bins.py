@@ -26,12 +26,7 @@ HALF = np.uint64(128)  # of 256 cuts, the width of most features
 
 
 def pack(cuts: Sequence[Floats]) -> tuple[Floats, Wholes]:
-    """Concatenate the cuts of the features; return them and the start and end of each feature.
-
-    >>> packed, offsets = pack([np.array([1.0, 2.0]), np.arange(300.0)])
-    >>> offsets.tolist(), packed[:3].tolist()
-    ([0, 256, 768], [1.0, 2.0, inf])
-    """
+    """Concatenate the cuts of the features; return them and the start and end of each feature."""
     widths = [2 if c.size <= 1 else max(256, 1 << int(c.size).bit_length()) for c in cuts]
     offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
     packed = np.full(offsets[-1], np.inf)

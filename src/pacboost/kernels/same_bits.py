@@ -52,11 +52,7 @@ def exp_near_0(r: float) -> float:
 
 @kernel
 def natural_exp(x: float) -> float:
-    """Return exp(x) as 2^k times a polynomial, by additions and multiplications only.
-
-    >>> natural_exp(0.0), abs(natural_exp(1.0) - math.e) < 1e-15
-    (1.0, True)
-    """
+    """Return exp(x) as 2^k times a polynomial, by additions and multiplications only."""
     clipped = min(max(x, -MAX_ARGUMENT), MAX_ARGUMENT)
     k = math.floor(clipped * LOG2_E + 0.5)
     r = (clipped - k * LN2_HIGH) - k * LN2_LOW
@@ -104,9 +100,6 @@ def natural_log(x: float) -> float:
 
     With x = 2^k·m and f = (m - 1)/(m + 1), ln m = 2(f + f³/3 + f⁵/5 + …); |f| ≤ 0.172, so the
     series up to f²³ is off by less than 1e-18.
-
-    >>> abs(natural_log(10.0) - math.log(10.0)) < 1e-15
-    True
     """
     m, k = math.frexp(x)
     if m < ROOT_HALF:

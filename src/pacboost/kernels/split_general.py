@@ -10,21 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pacboost.kernels import layout
+from pacboost.kernels import layout, split
 from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes
 from pacboost.kernels.runtime.jit import on_stack, part_of_kernels, uncounted
-from pacboost.kernels.split import (
-    LOW,
-    NEWTON,
-    NOISE,
-    Leaf,
-    SplitSearch,
-    min_weight_of,
-    open_feature,
-    scan_quickly,
-    worth,
-    worth_of_one,
-)
+from pacboost.kernels.split import Leaf, SplitSearch
 
 
 class NodeTotals(NamedTuple):
@@ -45,8 +34,8 @@ def judge(node: NodeTotals, sums: Wholes, count: int, worth_of_cuts: Floats) -> 
     """Write the worth of both sides of cuts, given the sums below them, in vectorized loops."""
     above, total = on_stack((256,), np.float64), node.total
     criterion, penalty = int(node.rules[layout.CRITERION]), node.rules[layout.PENALTY]
-    weight, line = float(total[0] & LOW), sums[0]
-    if criterion == NEWTON:
+    weight, line = float(total[0] & split.LOW), sums[0]
+    if criterion == split.NEWTON:
         for k in range(count):
             worth_of_cuts[k] = above[k] = 0.0
         for s in range(sums.shape[0]):
@@ -56,18 +45,17 @@ def judge(node: NodeTotals, sums: Wholes, count: int, worth_of_cuts: Floats) -> 
                 worth_of_cuts[k] += low * low
                 above[k] += high * high
         for k in range(count):
-            left_weight = float(line[k] & LOW) + penalty
-            right_weight = weight - float(line[k] & LOW) + penalty
+            left_weight = float(line[k] & split.LOW) + penalty
+            right_weight = weight - float(line[k] & split.LOW) + penalty
             worth_of_cuts[k] = worth_of_cuts[k] / left_weight + above[k] / right_weight
     else:  # there is one output
         for k in range(count):
-            left_weight, low = float(line[k] & LOW), float(line[k] >> 32)
+            left_weight, low = float(line[k] & split.LOW), float(line[k] >> 32)
             right_weight, high = weight - left_weight, float((total[0] - line[k]) >> 32)
-            worth_of_cuts[k] = worth_of_one(criterion, low, left_weight, penalty) + worth_of_one(
-                criterion, high, right_weight, penalty
-            )
+            left = split.worth_of_one(criterion, low, left_weight, penalty)
+            worth_of_cuts[k] = left + split.worth_of_one(criterion, high, right_weight, penalty)
     for k in range(count):
-        left_weight = float(line[k] & LOW)
+        left_weight = float(line[k] & split.LOW)
         is_heavy = left_weight >= node.min_weight and weight - left_weight >= node.min_weight
         worth_of_cuts[k] = worth_of_cuts[k] if is_heavy else -np.inf
 
@@ -76,8 +64,8 @@ def judge(node: NodeTotals, sums: Wholes, count: int, worth_of_cuts: Floats) -> 
 def follows_slope(node: NodeTotals, below: np.int64, slope: int) -> bool:
     """Check whether the means of both sides of a cut, within the span, rise or fall as allowed."""
     span, above = node.span, node.total[0] - below
-    low = min(max(float(below >> 32) / float(below & LOW), span[0]), span[1])
-    high = min(max(float(above >> 32) / float(above & LOW), span[0]), span[1])
+    low = min(max(float(below >> 32) / float(below & split.LOW), span[0]), span[1])
+    high = min(max(float(above >> 32) / float(above & split.LOW), span[0]), span[1])
     return bool((high - low) * slope >= 0)
 
 
@@ -102,7 +90,7 @@ def scan_feature(
         line = histogram[s]
         for b in range(bins + 1):
             filled[b] |= line[b]
-    weight = float(node.total[0] & LOW)
+    weight = float(node.total[0] & split.LOW)
     absent = category == 0 and histogram[0, bins] != 0
     places = bins + category  # missing values of a category have a place in its order
     best, cut, missing_left = min_worth, -1, False
@@ -126,7 +114,7 @@ def scan_feature(
             is_ordered = slope != 0 and cuts[k] < bins - 1  # the last cut is for missing values
             if not is_ordered or follows_slope(node, sums[0, k], slope):
                 best, cut = worth_of_cuts[k] - chance, cuts[k]
-                left_weight = float(sums[0, k] & LOW)
+                left_weight = float(sums[0, k] & split.LOW)
                 missing_left = way == 1 if absent else left_weight >= weight - left_weight
     return best, cut, missing_left
 
@@ -142,7 +130,7 @@ def read_feature(
     for s in range(out.shape[0]):
         line, line_pairs = out[s], pairs[s]
         if rows.size == 0:
-            open_feature(histogram[s, lane], feature, search.codes.missing, total[s], line)
+            split.open_feature(histogram[s, lane], feature, search.codes.missing, total[s], line)
             continue
         for b in range(bins + 1):
             line[b] = 0
@@ -158,7 +146,7 @@ def pool_rare(histogram: Wholes, bins: int, min_weight: float) -> None:
     ``choose_members`` then sends them where missing values go.
     """
     for b in range(bins):
-        if float(histogram[0, b] & LOW) < min_weight:
+        if float(histogram[0, b] & split.LOW) < min_weight:
             for s in range(histogram.shape[0]):
                 histogram[s, bins] += histogram[s, b]
                 histogram[s, b] = 0
@@ -195,9 +183,9 @@ def evidence_of(histogram: Wholes, bins: int, total: Wholes, chance: float) -> f
         for b in range(bins + 1):
             if histogram[0, b] != 0:
                 pull = float(histogram[s, b] >> 32)
-                between += pull * pull / max(float(histogram[0, b] & LOW), 1.0)
+                between += pull * pull / max(float(histogram[0, b] & split.LOW), 1.0)
         pull = float(total[s] >> 32)
-        between -= pull * pull / float(total[0] & LOW)
+        between -= pull * pull / float(total[0] & split.LOW)
     ratio = between / (chance * float(levels - 1))
     return ratio if ratio > 1 + 2 * np.sqrt(2 / levels) else 0.0
 
@@ -208,7 +196,7 @@ def order_of(histogram: Wholes, bins: int, smooth: float, order: Wholes) -> None
     ratio = on_stack((256,), np.float64)
     for b in range(bins + 1):
         # at least 1: a level without weight would have the mean NaN, which cannot be ordered
-        value = float(histogram[0, b] >> 32) / max(float(histogram[0, b] & LOW) + smooth, 1.0)
+        value = float(histogram[0, b] >> 32) / max(float(histogram[0, b] & split.LOW) + smooth, 1.0)
         place = b
         while place > 0 and ratio[place - 1] > value:
             ratio[place] = ratio[place - 1]
@@ -319,12 +307,12 @@ def scan(
     for s in range(outputs):
         total[s] = sum_pairs(histogram[s, 0], rows, pairs[s])
         pulls[s] = float(total[s] >> 32)
-    weight, criterion = float(total[0] & LOW), int(rules[layout.CRITERION])
-    min_weight = min_weight_of(rules, weight, size)
+    weight, criterion = float(total[0] & split.LOW), int(rules[layout.CRITERION])
+    min_weight = split.min_weight_of(rules, weight, size)
     if weight < 2 * min_weight:
         return 0.0, 0.0
-    before = worth(criterion, pulls, weight, rules[layout.PENALTY])
-    after = min_worth = before + NOISE * abs(before)
+    before = split.worth(criterion, pulls, weight, rules[layout.PENALTY])
+    after = min_worth = before + split.NOISE * abs(before)
     leaf = Leaf(total[0], rules[layout.PENALTY], min_weight, sums, worth_of_cuts)
     node = NodeTotals(total, rules, span, min_weight, rules[layout.LEVEL_ROWS] * weight / size)
     for j in range(search.first, search.last):
@@ -332,7 +320,7 @@ def scan(
         category, bins = feature[layout.CATEGORY], feature[layout.BINS]
         if not search.allowed[j] and not (at_root and category):
             continue
-        is_quick = outputs == 1 and category == 0 and criterion == NEWTON
+        is_quick = outputs == 1 and category == 0 and criterion == split.NEWTON
         is_quick = is_quick and feature[layout.MONOTONE] == 0
         line, absent = histogram[0, feature[layout.LANE]], np.int64(0)
         if is_quick and feature[layout.DEFAULT] < 0 and rows.size == 0:
@@ -345,7 +333,7 @@ def scan(
             if not search.allowed[j]:
                 continue
         if is_quick:
-            sides, cut, missing_left = scan_quickly(line[:bins], absent, leaf, after)
+            sides, cut, missing_left = split.scan_quickly(line[:bins], absent, leaf, after)
         elif category:
             evidence = 0.0 if at_root else codes.evidence[j]
             sides, cut, missing_left = scan_category(
