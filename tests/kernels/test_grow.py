@@ -119,9 +119,6 @@ def some_rows(generator: np.random.Generator, rows: int) -> Rows:
     return np.flatnonzero(generator.random(rows) < generator.random()).astype(np.uint32)
 
 
-# -- words
-
-
 @settings(deadline=None, max_examples=80)
 @given(world=worlds())
 def test_what_was_placed_is_read_back(world: World) -> None:
@@ -139,9 +136,6 @@ def test_clashes_are_counted_for_the_later_column_and_for_what_has_no_place() ->
     clashes = np.zeros(3, dtype=np.int64)
     routing.place(codes, maps, features, np.zeros((1, 4), dtype=np.uint64), 0, 4, clashes)
     assert clashes.tolist() == [0, 2, 1]
-
-
-# -- counting
 
 
 @settings(deadline=None, max_examples=80)
@@ -215,9 +209,6 @@ def test_pairs_equal_the_twins(
         np.testing.assert_array_equal(line, pairs[0])
 
 
-# -- parting
-
-
 @settings(deadline=None, max_examples=80)
 @given(world=worlds(), seed=st.integers(0, 2**32))
 def test_parts_equal_the_twins(world: World, seed: int) -> None:
@@ -255,9 +246,6 @@ def test_every_row_gets_the_label_of_its_leaf(
         routing.label(order, starts, np.array(sizes), first, last, cells)
     expected = np.repeat([*range(len(sizes)), 77], [*sizes, 2])
     np.testing.assert_array_equal(cells[order], expected)
-
-
-# -- splits
 
 
 @settings(deadline=None, max_examples=80)
@@ -550,9 +538,6 @@ def test_a_monotone_split_divides_the_span_halfway(slope: int) -> None:
     features[0, layout.MONOTONE] = 0
     grow.narrow(histogram, features, leaves, spans, 0, 1)
     assert spans.tolist() == [[-7, 7], [-7, 7]]
-
-
-# -- walking
 
 
 @settings(deadline=None, max_examples=80)

@@ -99,9 +99,6 @@ def test_masks_equal_the_twins(
     np.testing.assert_array_equal(scores, expected)
 
 
-# Walking rows down trees equals the twin's walk, and scores are sums over trees.
-
-
 def random_tree(
     generator: np.random.Generator, splits: int, features: int, missing: int
 ) -> tuple[Numbers, Bytes]:

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nph
-from numpy.typing import DTypeLike
 
 from pacboost.kernels import stumps
-from pacboost.kernels.runtime import Cells, Signs, Wholes, team
+from pacboost.kernels.runtime import Signs, Wholes, team
 from pacboost.kernels.runtime.threads import using
 from tests.kernels import naive
 
@@ -50,16 +49,6 @@ def test_which_cut_wins(histogram: list[list[int]], slack: int, wanted: tuple[in
     assert best_cut(np.array(histogram), len(histogram[0]) - 1, slack) == wanted
 
 
-# Histograms kept up to date equal histograms counted afresh.
-
-
-def some_codes(
-    generator: np.random.Generator, columns: int, rows: int, bins: int, dtype: DTypeLike
-) -> Cells:
-    codes: Cells = generator.integers(0, bins, (columns, rows)).astype(dtype)
-    return codes
-
-
 def some_signs(generator: np.random.Generator, rows: int) -> Signs:
     return generator.choice(np.array([-1, 1], dtype=np.int8), rows)
 
@@ -77,7 +66,7 @@ def test_an_updated_histogram_equals_one_counted_afresh(
 ) -> None:
     generator = np.random.default_rng(seed)
     bins = 1000 if wide else 256
-    codes = some_codes(generator, columns, rows, bins, np.uint16 if wide else np.uint8)
+    codes = generator.integers(0, bins, (columns, rows)).astype(np.uint16 if wide else np.uint8)
     seen = np.zeros(rows, dtype=np.int64)
     sums = np.zeros((columns, bins), dtype=np.int64)
     weights = generator.integers(1, 2**40, rows)
@@ -108,7 +97,7 @@ def test_a_team_counts_what_one_thread_counts(
     monkeypatch.setattr(team, "cores", lambda: members)
     generator = np.random.default_rng(members)
     rows, missing = 5_000, 40
-    codes = some_codes(generator, columns, rows, missing + 1, np.uint8)
+    codes = generator.integers(0, missing + 1, (columns, rows)).astype(np.uint8)
     sums = np.zeros((columns, missing + 3), dtype=np.int64)
     partial = generator.integers(-9, 9, (members - 1, *sums.shape))  # what an earlier round left
     seen, edges = np.zeros(rows, dtype=np.int64), np.zeros(columns, dtype=np.int64)

@@ -70,12 +70,9 @@ def test_gains_of_words(
         assert gain == pytest.approx(expected, rel=1e-9, abs=1e-6)
 
 
-def test_nearly_pure_cells_keep_their_digits() -> None:
+def test_nearly_pure_cells_keep_their_digits_and_empty_ones_win_nothing() -> None:
     weight = 2**52
     assert words.spoken(Z, float(weight - 2), float(weight), 0.0) == pytest.approx(
         weight - 2 * (weight - 1) ** 0.5, rel=1e-15
     )
-
-
-def test_a_cell_without_weight_and_penalty_wins_nothing() -> None:
     assert words.spoken(NEWTON, 0.0, 0.0, 0.0) == 0

@@ -166,10 +166,8 @@ def log_softmax(rows: Floats) -> Any:
 def _raised(rows: Floats) -> tuple[Floats, Floats, Floats]:
     """Return scores minus the largest of their row, their exponentials, and the sums of those."""
     scores = np.ascontiguousarray(rows, dtype=np.float64)
-    less, sums = np.empty(scores.shape), np.empty(len(scores))
-    below_largest(scores, less)
-    raised = exp(less)
-    add_rows(raised, sums)
+    (less, raised), sums = np.empty((2, *scores.shape)), np.empty(len(scores))
+    raise_rows(scores, less, raised, sums)
     return less, raised, sums
 
 
@@ -208,24 +206,20 @@ def logarithms(values: Floats, out: Floats) -> None:
 
 
 @kernel
-def below_largest(rows: Floats, out: Floats) -> None:
-    """Write every number of a row minus the largest of them."""
+def raise_rows(rows: Floats, less: Floats, raised: Floats, sums: Floats) -> None:
+    """Write numbers minus the largest of their row, their exponentials, and the sums of those."""
     for i in range(rows.shape[0]):
         top = rows[i, 0]
         for k in range(rows.shape[1]):
             top = rows[i, k] if rows[i, k] > top else top
         for k in range(rows.shape[1]):
-            out[i, k] = rows[i, k] - top
-
-
-@kernel
-def add_rows(rows: Floats, out: Floats) -> None:
-    """Write the sum of every row, added from left to right."""
+            less[i, k] = rows[i, k] - top
+    exponentials(less.reshape(-1), raised.reshape(-1))
     for i in range(rows.shape[0]):
         total = 0.0
         for k in range(rows.shape[1]):
-            total += rows[i, k]
-        out[i] = total
+            total += raised[i, k]
+        sums[i] = total
 
 
 @kernel

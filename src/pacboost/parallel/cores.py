@@ -193,7 +193,6 @@ def _work(
     tasks: SimpleQueue[Call[Block, Result] | None],
     ended: SimpleQueue[None],
 ) -> None:
-    """Run calls until None comes."""
     while (call := tasks.get()) is not None:
         if call.is_dropped:
             continue

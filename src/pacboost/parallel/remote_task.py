@@ -172,7 +172,6 @@ class Job(Shared[Result]):
             self._restart(tried)
 
     def _restart(self, avoid: Avoided) -> None:
-        """Start the task on another worker and drop the old one."""
         self._avoid |= avoid
         self._futures.clear()
         self.future(self._avoid)

@@ -152,12 +152,9 @@ def fit_bins(
 
 
 def _fit_to_some(
-    table: Table,
-    max_bins: int,
-    weights: NDArray[np.float64] | None,
-    chosen: NDArray[np.intp],
+    table: Table, max_bins: int, weights: NDArray[np.float64] | None, chosen: NDArray[np.intp],
     levels: NDArray[np.int64],
-) -> Bins:
+) -> Bins:  # fmt: skip
     """Cut by the chosen rows, but columns of few values by all rows: a rare one may be missed."""
     cuts_of: dict[int, Cut] = {}
     rows = table.take(chosen).in_place()
@@ -184,12 +181,9 @@ def _fit_to_some(
 
 
 def _cut_block(
-    values: Values,
-    max_bins: int,
-    weights: NDArray[np.float64] | None,
-    chosen: NDArray[np.intp] | None,
-    levels: NDArray[np.int64],
-) -> list[Cut]:
+    values: Values, max_bins: int, weights: NDArray[np.float64] | None,
+    chosen: NDArray[np.intp] | None, levels: NDArray[np.int64],
+) -> list[Cut]:  # fmt: skip
     rows, columns = values.shape
     cuts: list[Cut] = [(np.empty(0, np.float32), 0)] * columns
     two = cuts_of_two(values) if weights is None and chosen is None else {}
@@ -219,13 +213,9 @@ def _columns(values: Values) -> NDArray[np.floating]:
 
 
 def _cut(
-    column: NDArray[np.floating],
-    max_bins: int,
-    weights: NDArray[np.float64] | None,
-    chosen: NDArray[np.intp] | None,
-    levels: int,
-) -> tuple[NDArray[np.float32], int]:
-    """Return one feature's thresholds and the code of its median."""
+    column: NDArray[np.floating], max_bins: int, weights: NDArray[np.float64] | None,
+    chosen: NDArray[np.intp] | None, levels: int,
+) -> tuple[NDArray[np.float32], int]:  # fmt: skip
     rows = slice(None) if chosen is None else chosen
     values, below = distinct_values(column[rows], None if weights is None else weights[rows])
     if chosen is not None and values.size <= max_bins:  # a rare value may have been missed

@@ -323,12 +323,9 @@ def is_compiled(body: Any, kinds: tuple[types.Type, ...]) -> bool:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def enter(
-    typing: Context,
-    function: types.Type,
-    member: types.Type,
-    team: types.Type,
+    typing: Context, function: types.Type, member: types.Type, team: types.Type,
     arguments: types.Type,
-) -> Any:
+) -> Any:  # fmt: skip
     """Call the kernel whose entry and arguments have these addresses."""
 
     def generate(
