@@ -91,9 +91,6 @@ def test_partitions_that_change_are_refused() -> None:
         )
 
 
-# What is asked of a fitted model: predictions, and certificates.
-
-
 def pandas_frame(rows: int, seed: int) -> pd.DataFrame:
     X, y = noisy(rows, seed)
     return pd.DataFrame({f"x{j}": X[:, j] for j in range(X.shape[1])} | {"y": y})

@@ -54,10 +54,7 @@ def test_local_workers_are_started_and_ended() -> None:
 
 def test_clusters_that_are_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(action, "SECONDS_TO_CONNECT", 0.5)
-    for name, complaint in (
-        ("nearby", "local:4"),
-        ("tcp://127.0.0.1:9", "cannot be reached"),
-    ):
+    for name, complaint in (("nearby", "local:4"), ("tcp://127.0.0.1:9", "cannot be reached")):
         result = run("fit", folder, "--target", "y", "--cluster", name)
         assert result.exit_code == 2, result.output
         assert complaint in " ".join(result.output.split())

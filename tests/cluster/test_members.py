@@ -114,10 +114,7 @@ def test_a_learner_that_cannot_be_sent(threads: Client) -> None:
         def __reduce__(self) -> Any:
             raise RuntimeError("stay here")
 
-    with (
-        parallel_config("dask", client=threads),
-        pytest.raises(ClusterError, match="stay here"),
-    ):
+    with parallel_config("dask", client=threads), pytest.raises(ClusterError, match="stay here"):
         BaggingClassifier(Odd(), 3).fit(X, y)
 
 

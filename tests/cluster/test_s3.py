@@ -88,11 +88,7 @@ def test_the_command_reads_a_bucket(folder: Path, bucket: Any, tmp_path: Path) -
         ("s3://none/rows", {}, "no such .*bucket does not"),
         ("s3://none/*.parquet", {}, "no file matches"),
         ("s3://bucket/rows", dict.fromkeys(KEYS), "AWS_ACCESS_KEY_ID"),
-        (
-            "s3://bucket/rows",
-            {"AWS_ENDPOINT_URL": "http://127.0.0.1:9"},
-            "AWS_ENDPOINT_URL",
-        ),
+        ("s3://bucket/rows", {"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}, "AWS_ENDPOINT_URL"),
     ],
 )
 def test_what_is_wrong_is_said(

@@ -75,11 +75,9 @@ def test_ctrl_c_keeps_the_rounds_that_are_done(booster: str) -> None:
     path = os.pathsep.join([str(Path.cwd()), *sys.path])
     with subprocess.Popen(
         [sys.executable, "-c", code, booster],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONPATH": path},
-    ) as child:
+    ) as child:  # fmt: skip
         assert child.stdout is not None
         line = child.stdout.readline()
         if line:

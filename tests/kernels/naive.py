@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels.runtime import Bytes, Cells, Floats, Numbers, Rows, Signs, Wholes, Words
 from pacboost.kernels.runtime.team import together
 from pacboost.numerics.exact import wrong_classes as by_scores
 from pacboost.numerics.exact import wrong_margins
 
-Cuts = Sequence[NDArray[np.float64]]
+Cuts = Sequence[Floats]
 
 
 def summed(body: Any, *arguments: Any) -> list[int]:
@@ -26,7 +27,7 @@ def summed(body: Any, *arguments: Any) -> list[int]:
     return [int(total) for total in totals[0]]
 
 
-def encode(values: NDArray[np.floating], cuts: Cuts, missing: int) -> NDArray[np.int64]:
+def encode(values: NDArray[np.floating], cuts: Cuts, missing: int) -> Wholes:
     """Return the codes (columns, rows) of ``values``: how many of its cuts each lies above."""
     codes = np.empty(values.shape[::-1], dtype=np.int64)
     for j, own in enumerate(cuts):
@@ -39,9 +40,9 @@ def score(
     values: NDArray[np.floating],
     columns: Sequence[int],
     cuts: Cuts,
-    steps: Sequence[NDArray[np.float64]],
+    steps: Sequence[Floats],
     missing: Sequence[float],
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return each row's sum of the steps that its values stand on, with the cuts of ``columns``."""
     scores = np.zeros(values.shape[0])
     for j, own, heights, absent in zip(columns, cuts, steps, missing, strict=True):
@@ -50,9 +51,7 @@ def score(
     return scores
 
 
-def histogram(
-    codes: NDArray[np.unsignedinteger], signed: NDArray[np.int64], width: int
-) -> NDArray[np.int64]:
+def histogram(codes: Cells, signed: Wholes, width: int) -> Wholes:
     """Sum the signed weights of each code, for every feature, afresh: the twin of ``update``."""
     sums = np.zeros((codes.shape[0], width), dtype=np.int64)
     for own, column in zip(sums, codes, strict=True):
@@ -60,7 +59,7 @@ def histogram(
     return sums
 
 
-def best_cut(histogram: NDArray[np.int64], missing: int, slack: int) -> tuple[int, int, int]:
+def best_cut(histogram: Wholes, missing: int, slack: int) -> tuple[int, int, int]:
     """Return the first feature and cut whose edge is within ``slack`` of the largest."""
     below = np.cumsum(histogram[:, :missing], axis=1)
     difference = below[:, -1:] - 2 * below
@@ -69,9 +68,7 @@ def best_cut(histogram: NDArray[np.int64], missing: int, slack: int) -> tuple[in
     return int(feature), int(cut), int(difference[feature, cut])
 
 
-def masses(
-    weights: NDArray[np.int64], agree: NDArray[np.int8], size: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def masses(weights: Wholes, agree: Signs, size: int) -> tuple[Wholes, Floats]:
     """For each span of ``size`` rows: the weight and that of wrong rows; the sum of squares."""
     starts = np.arange(0, weights.size, size)
     wrong = np.where(agree < 0, weights, 0)
@@ -80,37 +77,33 @@ def masses(
     return sums, np.add.reduceat(squares, starts)
 
 
-def mistakes(margins: NDArray[np.float64], first_weights: NDArray[np.int64]) -> int:
+def mistakes(margins: Floats, first_weights: Wholes) -> int:
     """Sum the first weights (one, or one each) of rows that the vote gets wrong or ties on."""
     return int(np.broadcast_to(first_weights, margins.shape)[wrong_margins(margins)].sum())
 
 
-def whole_exp(x: NDArray[np.float64]) -> NDArray[np.int64]:
+def whole_exp(x: Floats) -> Wholes:
     """Return max(1, round(exp(x))) with the library's exp."""
     return np.maximum(1, np.rint(np.exp(x)).astype(np.int64))
 
 
 def exponential(
-    agree: NDArray[np.int8],
-    vote: float,
-    total_vote: float,
-    log_base: NDArray[np.float64],
-    log_scale: float,
-    margins: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    agree: Signs, vote: float, total_vote: float, log_base: Floats,
+    log_scale: float, margins: Floats,
+) -> tuple[Floats, Wholes]:  # fmt: skip
     """Return the new margins and the new weights."""
     margins = margins + vote * agree
     return margins, whole_exp(total_vote - margins + (log_base + log_scale))
 
 
-def lanes(words: NDArray[np.uint64]) -> NDArray[np.int64]:
+def lanes(words: Words) -> Wholes:
     """Return the codes (lanes, rows) that lie in words (blocks, rows), eight in each."""
     shifts = np.arange(0, 64, 8, dtype=np.uint64)[:, None]
     bytes_of = [(block >> shifts) & np.uint64(255) for block in words]
     return np.concatenate(bytes_of).astype(np.int64)
 
 
-def decode(lane: NDArray[np.int64], first: int, bins: int, default: int) -> NDArray[np.int64]:
+def decode(lane: Wholes, first: int, bins: int, default: int) -> Wholes:
     """Return a feature's codes back from its lane; a default below 0 says that it has it alone."""
     if default < 0:
         return lane
@@ -120,12 +113,7 @@ def decode(lane: NDArray[np.int64], first: int, bins: int, default: int) -> NDAr
     return codes[lane]
 
 
-def count(
-    words: NDArray[np.uint64],
-    rows: NDArray[np.integer],
-    pairs: NDArray[np.int64],
-    width: int,
-) -> NDArray[np.int64]:
+def count(words: Words, rows: NDArray[np.integer], pairs: Wholes, width: int) -> Wholes:
     """Add up the pairs (outputs, rows) of some rows by their codes, for every lane."""
     codes = lanes(words)
     sums = np.zeros((pairs.shape[0], codes.shape[0], width), dtype=np.int64)
@@ -135,28 +123,26 @@ def count(
     return sums
 
 
-def part(
-    codes: NDArray[np.int64], goes_left: NDArray[np.integer], rows: NDArray[np.uint32]
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+def part(codes: Wholes, goes_left: NDArray[np.integer], rows: Rows) -> tuple[Rows, Rows]:
     """Sort rows into those whose code goes left, and the others."""
     left = goes_left[codes[rows]] != 0
     return rows[left], rows[~left]
 
 
 def pair_up(
-    weights: NDArray[np.int64],
+    weights: Wholes,
     pulls: NDArray[np.integer],
     flips: NDArray[np.integer],
     pull_scale: float,
     weight_scale: float,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Wholes, Wholes]:
     """Return the pulls (lines, rows) and the weights (rows,) as small whole numbers, unpaired."""
     mixed = flips @ pulls.T.astype(np.float64)
-    whole: NDArray[np.int64] = np.rint(mixed * pull_scale).astype(np.int64)
+    whole: Wholes = np.rint(mixed * pull_scale).astype(np.int64)
     return whole, np.rint(weights.sum(axis=1) * weight_scale).astype(np.int64)
 
 
-def worth(criterion: str, pulls: NDArray[np.float64], weight: float, penalty: float = 0.0) -> float:
+def worth(criterion: str, pulls: Floats, weight: float, penalty: float = 0.0) -> float:
     """Return what a leaf with these pulls (outputs,) and this weight is worth."""
     if criterion == "z":
         return -float(np.sqrt(max(weight**2 - pulls[0] ** 2, 0.0)))
@@ -165,7 +151,7 @@ def worth(criterion: str, pulls: NDArray[np.float64], weight: float, penalty: fl
     return float((pulls**2).sum() / (weight + penalty))
 
 
-def pool_rare(sums: NDArray[np.float64], least: float) -> NDArray[np.int64]:
+def pool_rare(sums: Floats, least: float) -> Wholes:
     """Add levels that weigh less than ``least`` to the missing ones; give each code's new code.
 
     The first line of sums (1 + outputs, codes) holds weights, the last code is that of missing.
@@ -177,14 +163,12 @@ def pool_rare(sums: NDArray[np.float64], least: float) -> NDArray[np.int64]:
     return np.where(rare, codes[-1], codes)
 
 
-def by_mean_pull(
-    pulls: NDArray[np.float64], weights: NDArray[np.float64], smooth: float
-) -> NDArray[np.intp]:
+def by_mean_pull(pulls: Floats, weights: Floats, smooth: float) -> NDArray[np.intp]:
     """Order levels by their mean pull; ties by code."""
     return np.argsort(pulls[0] / np.maximum(weights + smooth, 1.0), kind="stable")
 
 
-def evidence(pulls: NDArray[np.float64], weights: NDArray[np.float64], chance: float) -> float:
+def evidence(pulls: Floats, weights: Floats, chance: float) -> float:
     """Return Fisher's F of levels with these sums, or 0 if it might be 1."""
     there = weights > 0
     levels = int(there.sum())
@@ -210,12 +194,7 @@ def splits(codes: int, order: NDArray[np.intp] | None) -> list[NDArray[np.bool_]
     return below + [own | missing for own in below[:-1]]
 
 
-def walk(
-    codes: NDArray[np.integer],
-    nodes: NDArray[np.int32],
-    members: NDArray[np.uint8],
-    missing: int,
-) -> NDArray[np.int64]:
+def walk(codes: NDArray[np.integer], nodes: Numbers, members: Bytes, missing: int) -> Wholes:
     """Return the leaf of every row, all rows going down together."""
     at = np.zeros(codes.shape[1], dtype=np.int64)
     for t, (feature, cut, missing_left, left, right, member) in enumerate(nodes.tolist()):
@@ -228,20 +207,16 @@ def walk(
 
 
 def exponential_cells(
-    cells: NDArray[np.integer],
-    values: NDArray[np.float64],
-    signs: NDArray[np.int8],
-    log_base: NDArray[np.float64],
-    log_scale: float,
-    margins: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    cells: NDArray[np.integer], values: Floats, signs: Signs,
+    log_base: Floats, log_scale: float, margins: Floats,
+) -> tuple[Floats, Wholes]:  # fmt: skip
     """Return the new margins and weights (rows, outputs)."""
     margins = margins + values[cells] * signs
     base = log_base if log_base.size == 1 else log_base.reshape(signs.shape)
     return margins, whole_exp(log_scale - margins + base)
 
 
-def probabilities(margins: NDArray[np.float64], signs: NDArray[np.int8]) -> NDArray[np.float64]:
+def probabilities(margins: Floats, signs: Signs) -> Floats:
     """Return p of each output for scores margin·sign: 1/(1 + exp(-2F)) for one, else softmax."""
     scores = margins * signs
     if scores.shape[1] == 1:
@@ -250,9 +225,7 @@ def probabilities(margins: NDArray[np.float64], signs: NDArray[np.int8]) -> NDAr
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
-def newton(
-    margins: NDArray[np.float64], signs: NDArray[np.int8], base: NDArray[np.float64], most: float
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def newton(margins: Floats, signs: Signs, base: Floats, most: float) -> tuple[Wholes, Wholes]:
     """Return the weights p(1 - p) and pulls y* - p, in units of each row's base.
 
     The twin of ``logistic`` and of ``softmax``, once their values are added.
@@ -264,14 +237,14 @@ def newton(
     return np.floor(curve * unit + 0.5).astype(np.int64), pulls
 
 
-def clipped(margins: NDArray[np.float64], log_base: NDArray[np.float64]) -> NDArray[np.int64]:
+def clipped(margins: Floats, log_base: Floats) -> Wholes:
     """Return the weights base·min(1, exp(-margin)), no less than one unit."""
     return whole_exp(log_base - np.maximum(margins, 0.0))
 
 
 def cell_sums(
-    cells: NDArray[np.integer], weights: NDArray[np.int64], pulls: NDArray[np.integer], count: int
-) -> NDArray[np.int64]:
+    cells: NDArray[np.integer], weights: Wholes, pulls: NDArray[np.integer], count: int
+) -> Wholes:
     """Add up pulls and weights (rows, outputs) in every cell: (2, cells, outputs)."""
     sums = np.zeros((2, count, weights.shape[1]), dtype=np.int64)
     np.add.at(sums[0], cells, pulls)
@@ -279,7 +252,7 @@ def cell_sums(
     return sums
 
 
-def costs(kind: str, margins: NDArray[np.float64], signs: NDArray[np.int8]) -> NDArray[np.float64]:
+def costs(kind: str, margins: Floats, signs: Signs) -> Floats:
     """Return what the margins (rows, outputs) of every row cost: ``row_costs.potential``'s twin."""
     if kind == "softmax":
         scores = margins * signs
@@ -292,9 +265,7 @@ def costs(kind: str, margins: NDArray[np.float64], signs: NDArray[np.int8]) -> N
     return np.asarray(below.sum(axis=1))
 
 
-def wrong_classes(
-    margins: NDArray[np.float64], signs: NDArray[np.int8], first_weights: NDArray[np.int64]
-) -> int:
+def wrong_classes(margins: Floats, signs: Signs, first_weights: Wholes) -> int:
     """Sum the first weights of rows whose own class does not score above every other."""
     wrong = by_scores(margins * signs, signs.argmax(axis=1))
     return int(np.broadcast_to(first_weights, wrong.shape)[wrong].sum())

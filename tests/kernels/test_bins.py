@@ -77,16 +77,6 @@ def test_codes_and_scores_equal_the_twins(
     np.testing.assert_array_equal(scored(values, columns, cuts, steps, missing), expected)
 
 
-@pytest.mark.parametrize("size", [255, 256, 1000])
-def test_a_value_on_a_cut_is_not_above_it(size: int) -> None:
-    cuts = np.arange(float(size))
-    on, above = cuts[:, None], np.nextafter(cuts, np.inf)[:, None]
-    np.testing.assert_array_equal(encoded(on, [cuts], size + 1, np.uint16)[0], np.arange(size))
-    np.testing.assert_array_equal(
-        encoded(above, [cuts], size + 1, np.uint16)[0], np.arange(size) + 1
-    )
-
-
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("cuts", [0, 1, 200, 300])
 def test_rows_are_coded_where_they_lie_as_their_copy_is(dtype: str, cuts: int) -> None:

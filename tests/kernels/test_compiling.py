@@ -130,9 +130,6 @@ def test_a_first_run_waits_longer_before_it_compiles_for_many_rounds(
         assert quick._pays(quick.ROUNDS_TO_COMPILE + 1) is pays
 
 
-# Kernels, and the parts that they are made of.
-
-
 @pytest.fixture(autouse=True)
 def _nothing_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(disk_cache, "is_safe", lambda folder: False)

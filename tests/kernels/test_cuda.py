@@ -15,11 +15,10 @@ import pytest
 
 from pacboost import BoostClassifier, RandomForestClassifier
 from pacboost.errors import ParameterError
-from pacboost.kernels import device, layout, measure, pairs, row_costs, tile_sums, update
+from pacboost.kernels import device, layout, measure, pairs, row_costs, tiles, update
 from pacboost.kernels import forest as forest_grow
 from pacboost.kernels.cuda import device as cuda
 from pacboost.kernels.cuda import encode, forest, launches, predict, twins, weighing
-from pacboost.kernels.row_exponentials import LOG_UNITS, ROWS_PER_TILE
 from pacboost.kernels.same_bits import MAX_LOG_WEIGHT
 from pacboost.numerics import same_bits
 from pacboost.numerics.same_bits import LN2_HIGH, LN2_LOW, MAX_NUMBERS_TO_COPY, total
@@ -85,7 +84,7 @@ def found_in(file: str, pattern: str) -> str:
 def test_constants_are_those_of_the_cpu() -> None:
     for name, value in [("LN2_HIGH", LN2_HIGH), ("LN2_LOW", LN2_LOW)]:
         assert float.fromhex(found_in("exact.cuh", rf"#define {name} (\S+)")) == value
-    for name, value in [("MOST_LOG", MAX_LOG_WEIGHT), ("LOG_UNITS", LOG_UNITS)]:
+    for name, value in [("MOST_LOG", MAX_LOG_WEIGHT), ("LOG_UNITS", tiles.LOG_UNITS)]:
         assert float(found_in("exact.cuh", rf"#define {name} (\S+)")) == value
     columns = found_in("tree.cuh", r"enum \{ (LANE, [^}]*), FEATURE_COLUMNS \}")
     rules = found_in("tree.cuh", r"enum \{ (CRITERION, .*?),\s*RULES \};")
@@ -113,7 +112,7 @@ def test_rows_of_codes_fit_into_the_memory_of_a_block() -> None:
 
 
 def test_tiles_and_parts_are_those_of_the_cpu() -> None:
-    for name, value in [("TILE", ROWS_PER_TILE), ("PARTS", tile_sums.PARTS)]:
+    for name, value in [("TILE", tiles.ROWS_PER_TILE), ("PARTS", tiles.PARTS)]:
         actual = int(found_in("rows.cu", rf"#define {name} (\d+)"))
         assert actual == value == getattr(weighing, name)
 

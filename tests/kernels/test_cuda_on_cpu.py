@@ -47,12 +47,9 @@ def run(folder: Path, seeds: list[str]) -> str:
     path = os.pathsep.join([str(HERE), str(ROOT), str(ROOT / "src"), *sys.path])
     actual = subprocess.run(
         [sys.executable, "-m", "tests.kernels.cuda_on_cpu.run_settings", *seeds],
-        env={**os.environ, "PYTHONPATH": path, "PACBOOST_CUDA_ON_CPU": str(folder)},
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-    )
+        env={**os.environ, "PYTHONPATH": path, "PACBOOST_CUDA_ON_CPU": str(folder)}, cwd=ROOT,
+        check=False, capture_output=True, text=True,
+    )  # fmt: skip
     assert actual.returncode == 0, actual.stderr[-3_000:]
     return actual.stdout
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pacboost.hypotheses.forest import LOW
 from pacboost.kernels.forest import LEAF
+from pacboost.kernels.runtime import Bytes, Floats, Wholes
 from pacboost.samples.bins import Bins
 from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample
@@ -24,7 +25,7 @@ MISSING = 9
 
 def make(
     rows: int, features: int, codes: int, classes: int, seed: int, *, holes: bool = False
-) -> tuple[NDArray[np.uint8], NDArray[Any], NDArray[np.int64]]:
+) -> tuple[Bytes, NDArray[Any], Wholes]:
     """Codes, targets and counts of a bag; the last feature is constant."""
     generator = np.random.default_rng(seed)
     table = generator.integers(codes, size=(features, rows)).astype(np.uint8)
@@ -41,12 +42,12 @@ def make(
 
 
 def grown(
-    codes: NDArray[np.uint8],
+    codes: Bytes,
     targets: NDArray[Any],
-    counts: NDArray[np.int64],
+    counts: Wholes,
     classes: int,
     limits: TreeLimits,
-    weights: NDArray[np.float64] | None = None,
+    weights: Floats | None = None,
     seed: int = 5,
 ) -> TreeMember:
     thresholds = np.arange(MISSING - 1, dtype=np.float32)
@@ -75,12 +76,12 @@ def read(member: TreeMember) -> list[tuple[Any, ...]]:
 
 
 def twin(
-    codes: NDArray[np.uint8],
+    codes: Bytes,
     targets: NDArray[Any],
-    counts: NDArray[np.int64],
+    counts: Wholes,
     classes: int,
     limits: TreeLimits,
-    weights: NDArray[np.float64] | None = None,
+    weights: Floats | None = None,
     seed: int = 5,
 ) -> list[tuple[Any, ...]]:
     # Numbers are told apart from classes by a shift: those of the tests are never all 0 and 1.

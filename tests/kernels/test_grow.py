@@ -14,6 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from pacboost.kernels import grow, layout, routing, split, split_general
 from pacboost.kernels import pairs as pairs_of
+from pacboost.kernels.runtime import Bytes, Cells, Floats, Rows, Wholes, Words
 from pacboost.kernels.runtime.team import together
 from tests.kernels import naive
 
@@ -26,13 +27,13 @@ FREE = np.array([-np.inf, np.inf])
 class World:
     """Codes (features, rows), and how they lie in lanes."""
 
-    codes: NDArray[np.uint8]
-    features: NDArray[np.int64]
-    maps: NDArray[np.uint8]
+    codes: Bytes
+    features: Wholes
+    maps: Bytes
     lanes: int
     missing: int
 
-    def words(self) -> NDArray[np.uint64]:
+    def words(self) -> Words:
         """The codes as ``place`` writes them."""
         words = np.zeros((-(-self.lanes // 8), self.codes.shape[1]), dtype=np.uint64)
         clashes = np.zeros(len(self.codes), dtype=np.int64)
@@ -106,19 +107,16 @@ def worlds(draw: st.DrawFn) -> World:
 
 def some_pairs(
     generator: np.random.Generator, lines: int, rows: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Wholes, Wholes, Wholes]:
     """Pulls (lines, rows) and weights (rows,), and both as pairs; some rows weigh nothing."""
     weights = generator.integers(0, 2**20, rows) * (generator.random(rows) < 0.9)
     pulls = generator.integers(-(2**20), 2**20, (lines, rows)) * (weights > 0)
     return pulls, weights, (pulls << 32) + weights
 
 
-def some_rows(generator: np.random.Generator, rows: int) -> NDArray[np.uint32]:
+def some_rows(generator: np.random.Generator, rows: int) -> Rows:
     """Rows in ascending order, perhaps none."""
     return np.flatnonzero(generator.random(rows) < generator.random()).astype(np.uint32)
-
-
-# -- words
 
 
 @settings(deadline=None, max_examples=80)
@@ -138,9 +136,6 @@ def test_clashes_are_counted_for_the_later_column_and_for_what_has_no_place() ->
     clashes = np.zeros(3, dtype=np.int64)
     routing.place(codes, maps, features, np.zeros((1, 4), dtype=np.uint64), 0, 4, clashes)
     assert clashes.tolist() == [0, 2, 1]
-
-
-# -- counting
 
 
 @settings(deadline=None, max_examples=80)
@@ -214,9 +209,6 @@ def test_pairs_equal_the_twins(
         np.testing.assert_array_equal(line, pairs[0])
 
 
-# -- parting
-
-
 @settings(deadline=None, max_examples=80)
 @given(world=worlds(), seed=st.integers(0, 2**32))
 def test_parts_equal_the_twins(world: World, seed: int) -> None:
@@ -244,7 +236,7 @@ def test_every_row_gets_the_label_of_its_leaf(
     sizes: list[int], wide: bool, cut: int, seed: int
 ) -> None:
     order = np.random.default_rng(seed).permutation(sum(sizes) + 2).astype(np.uint32)
-    cells: NDArray[np.unsignedinteger] = np.full(order.size, 77, dtype=np.uint8)
+    cells: Cells = np.full(order.size, 77, dtype=np.uint8)
     if wide:
         cells = cells.astype(np.uint16)
     starts = np.cumsum([0, *sizes[:-1]])
@@ -254,9 +246,6 @@ def test_every_row_gets_the_label_of_its_leaf(
         routing.label(order, starts, np.array(sizes), first, last, cells)
     expected = np.repeat([*range(len(sizes)), 77], [*sizes, 2])
     np.testing.assert_array_equal(cells[order], expected)
-
-
-# -- splits
 
 
 @settings(deadline=None, max_examples=80)
@@ -280,15 +269,15 @@ class Found:
     """What ``scan`` gave."""
 
     gain: float
-    best: NDArray[np.int64]
-    members: NDArray[np.uint8]
+    best: Wholes
+    members: Bytes
 
 
 class Root(NamedTuple):
     """What the root of a tree knows of the levels of categories."""
 
-    orders: NDArray[np.uint8]
-    evidence: NDArray[np.float64]
+    orders: Bytes
+    evidence: Floats
 
     @classmethod
     def of(cls, world: World) -> Root:
@@ -300,11 +289,11 @@ class Root(NamedTuple):
 
 def scan(
     world: World,
-    rows: NDArray[np.uint32],
-    pairs: NDArray[np.int64],
-    rules: NDArray[np.float64],
-    span: NDArray[np.float64] = FREE,
-    allowed: NDArray[np.uint8] | None = None,
+    rows: Rows,
+    pairs: Wholes,
+    rules: Floats,
+    span: Floats = FREE,
+    allowed: Bytes | None = None,
     root: Root | None = None,
     at_root: bool | None = None,
 ) -> Found:
@@ -346,8 +335,8 @@ def scan(
 class Node:
     """A node's rows and what the rules make of a division of them."""
 
-    pulls: NDArray[np.int64]
-    weights: NDArray[np.int64]
+    pulls: Wholes
+    weights: Wholes
     criterion: str
     penalty: float
     least: float
@@ -367,7 +356,7 @@ class Node:
 
 
 def divisions(
-    world: World, j: int, rows: NDArray[np.uint32], node: Node, smooth: float, root: Root | None
+    world: World, j: int, rows: Rows, node: Node, smooth: float, root: Root | None
 ) -> list[tuple[NDArray[np.bool_], float]]:
     """All divisions of a node's rows by one feature, by the twin, and what their gains lose."""
     bins = int(world.features[j, layout.BINS])
@@ -391,7 +380,7 @@ def divisions(
     ]
 
 
-def sums_of(own: NDArray[np.int64], node: Node, bins: int) -> NDArray[np.float64]:
+def sums_of(own: Wholes, node: Node, bins: int) -> Floats:
     """Weights and pulls (1 + lines, codes) of a node's levels."""
     sums = np.zeros((1 + len(node.pulls), bins + 1))
     for line, mass in zip(sums, [node.weights, *node.pulls], strict=True):
@@ -414,16 +403,9 @@ SCANS = {
 @settings(deadline=None, max_examples=150)
 @given(**SCANS, at_root=st.booleans())
 def test_the_split_found_is_the_best_of_the_twins(
-    world: World,
-    criterion: str,
-    lines: int,
-    least: tuple[float, float],
-    penalty: float,
-    smooth: float,
-    levels: tuple[float, float],
-    seed: int,
-    at_root: bool,
-) -> None:
+    world: World, criterion: str, lines: int, least: tuple[float, float], penalty: float,
+    smooth: float, levels: tuple[float, float], seed: int, at_root: bool,
+) -> None:  # fmt: skip
     generator = np.random.default_rng(seed)
     rows = some_rows(generator, world.codes.shape[1])
     if rows.size == 0:
@@ -556,9 +538,6 @@ def test_a_monotone_split_divides_the_span_halfway(slope: int) -> None:
     features[0, layout.MONOTONE] = 0
     grow.narrow(histogram, features, leaves, spans, 0, 1)
     assert spans.tolist() == [[-7, 7], [-7, 7]]
-
-
-# -- walking
 
 
 @settings(deadline=None, max_examples=80)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ from pathlib import Path
 import numba
 import pytest
 
+from pacboost.kernels.runtime import jit
+from tests.oldest import requirements
 from tests.test_model_bytes import MODELS, digest, on_linux
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +26,9 @@ if sys.argv[1]:
 from pacboost.kernels.runtime import jit
 names = json.loads(sys.argv[2])
 if names:
-    from tests.test_model_bytes import MODELS, digest
+    from pacboost.kernels.runtime import jit
+from tests.oldest import requirements
+from tests.test_model_bytes import MODELS, digest
 print(json.dumps([jit.HAS_ENTRIES, {name: digest(MODELS[name]) for name in names}]))
 """
 
@@ -59,6 +64,24 @@ def test_other_versions_of_numba_are_used_by_their_public_api(
 ) -> None:
     assert numba.version_info[:2] <= (0, 68)
     assert fitted([], list(version), way="") == [private, {}]
+
+
+def test_no_untested_version_of_numba_is_installed() -> None:
+    (versions,) = (version for name, version in requirements() if name == "numba")
+    bounds = [tuple(map(int, bound.split("."))) for bound in re.findall(r"[\d.]+", versions)]
+    tested = "FIRST_TESTED, LAST_TESTED = ({}, {}), ({}, {})".format(
+        *bounds[0], 0, bounds[1][1] - 1
+    )
+    assert tested in (ROOT / "src/pacboost/kernels/runtime/numba_private.py").read_text()
+
+
+@pytest.mark.skipif(not jit.HAS_ENTRIES, reason="arrays are read by numba")
+def test_arrays_of_another_layout_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert jit.compiler.reads_arrays()
+    for name, other in (("DATA", "STRIDES"), ("DIMENSIONS", "STRIDES"), ("STRIDES", "DIMENSIONS")):
+        with monkeypatch.context() as patch:
+            patch.setattr(jit.compiler, name, getattr(jit.compiler, other))
+            assert not jit.compiler.reads_arrays()
 
 
 def test_private_api_is_used_in_one_file() -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from pacboost.kernels import layout, predict
+from pacboost.kernels.runtime import Bytes, Floats, Numbers, Rows
 from tests.kernels import naive
 
 ROWS = st.sampled_from([1, 7, predict.ROWS_PER_TILE, 2 * predict.ROWS_PER_TILE + 3])
-Codes = NDArray[np.uint8]
-Scores = NDArray[np.float64]
+Codes = Bytes
+Scores = Floats
 
 
 def tables_twin(codes: Codes, features: list[int], tables: Scores, scores: Scores) -> Scores:
@@ -21,13 +21,9 @@ def tables_twin(codes: Codes, features: list[int], tables: Scores, scores: Score
 
 
 def masks_twin(
-    codes: Codes,
-    features: list[int],
-    masks: NDArray[np.uint32],
-    trees: list[int],
-    values: list[Scores],
-    scores: Scores,
-) -> Scores:
+    codes: Codes, features: list[int], masks: Rows, trees: list[int],
+    values: list[Scores], scores: Scores,
+) -> Scores:  # fmt: skip
     """Rule leaves out one feature after the other, and look for the bit that is left."""
     for t, said in enumerate(values):
         for i in range(codes.shape[1]):
@@ -65,7 +61,7 @@ def test_tables_equal_the_twins(rows: int, outputs: int, start: int, seed: int) 
     np.testing.assert_array_equal(scores, expected)
 
 
-def random_masks(generator: np.random.Generator, leaves: int, features: int) -> NDArray[np.uint32]:
+def random_masks(generator: np.random.Generator, leaves: int, features: int) -> Rows:
     """One bit for every combination of codes: leaves are numbered by halves of each feature."""
     bits = (leaves - 1).bit_length()
     assert bits <= features
@@ -103,12 +99,9 @@ def test_masks_equal_the_twins(
     np.testing.assert_array_equal(scores, expected)
 
 
-# Walking rows down trees equals the twin's walk, and scores are sums over trees.
-
-
 def random_tree(
     generator: np.random.Generator, splits: int, features: int, missing: int
-) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+) -> tuple[Numbers, Bytes]:
     """Nodes of a tree grown at random leaves, and the subsets of its categorical splits."""
     nodes = np.empty((splits, 6), dtype=np.int32)
     ends = [(-1, layout.LEFT)]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from pacboost.kernels import same_bits
+from pacboost.kernels.runtime import Floats
 from pacboost.numerics import same_bits as plain
 
 
-def numbers() -> NDArray[np.float64]:
+def numbers() -> Floats:
     draw = np.random.default_rng(0)
     edges = [0.0, -0.0, 708.8, 709.79, 744.8, 745.2, 745.5, 746.0, 1e300, 5e-324]
     return np.concatenate(

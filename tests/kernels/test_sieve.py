@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy import stats
 
 from pacboost.kernels import hashing
+from pacboost.kernels.runtime import Bytes, Words
 
 WORD = 2**64 - 1
 
@@ -22,16 +22,14 @@ def drawn_twin(row: int, key: int) -> int:
     return (z ^ z >> 31) >> (64 - hashing.BITS)
 
 
-def below_twin(
-    kinds: NDArray[np.uint8], limits: NDArray[np.uint64], first: int, key: int
-) -> list[int]:
+def below_twin(kinds: Bytes, limits: Words, first: int, key: int) -> list[int]:
     """Ask row by row."""
     rows = range(first, first + kinds.size)
     limit = limits.tolist()
     return [r for r, kind in zip(rows, kinds, strict=True) if drawn_twin(r, key) < limit[kind]]
 
 
-def drawn(rows: NDArray[np.uint64], key: int) -> NDArray[np.uint64]:
+def drawn(rows: Words, key: int) -> Words:
     out = np.empty(rows.size, dtype=np.uint64)
     hashing.numbers(rows, np.uint64(key), out)
     return out
@@ -65,26 +63,17 @@ def test_rows_below_their_limits_equal_the_twins(size: int, first: int, key: int
 
 
 @pytest.mark.parametrize("key", [0, 1, 2**63 + 11])
-def test_numbers_are_uniform_and_neighbours_independent(key: int) -> None:
-    u = drawn(np.arange(200_000, dtype=np.uint64), key) / 2.0**hashing.BITS
+@pytest.mark.parametrize("bits", [0, 32])  # rows in blocks differ in their upper half only
+def test_numbers_are_uniform_and_neighbours_and_keys_independent(key: int, bits: int) -> None:
+    rows = np.arange(200_000, dtype=np.uint64) << np.uint64(bits)
+    numbers, others = drawn(rows, key), drawn(rows, key + 1) / 2.0**hashing.BITS
+    u = numbers / 2.0**hashing.BITS
     assert stats.kstest(u, "uniform").pvalue > 1e-4
-    pairs = np.histogram2d(u[:-1:2], u[1::2], bins=16, range=[[0, 1]] * 2)[0]
-    assert stats.chisquare(pairs.ravel()).pvalue > 1e-4
-    low = drawn(np.arange(200_000, dtype=np.uint64), key) & np.uint64(255)
+    for one, other in ((u[:-1:2], u[1::2]), (u, others)):
+        pairs = np.histogram2d(one, other, bins=16, range=[[0, 1]] * 2)[0]
+        assert stats.chisquare(pairs.ravel()).pvalue > 1e-4
+    low = numbers & np.uint64(255)
     assert stats.chisquare(np.bincount(low.astype(np.int64), minlength=256)).pvalue > 1e-4
-
-
-def test_keys_give_numbers_that_have_nothing_in_common() -> None:
-    rows = np.arange(100_000, dtype=np.uint64)
-    one, two = (drawn(rows, key) / 2.0**hashing.BITS for key in (11, 12))
-    pairs = np.histogram2d(one, two, bins=16, range=[[0, 1]] * 2)[0]
-    assert stats.chisquare(pairs.ravel()).pvalue > 1e-4
-
-
-def test_blocks_of_a_file_are_as_random_as_rows() -> None:
-    """Identities of rows in blocks differ in their upper half only."""
-    u = drawn(np.arange(100_000, dtype=np.uint64) << np.uint64(32), 3) / 2.0**hashing.BITS
-    assert stats.kstest(u, "uniform").pvalue > 1e-4
 
 
 @pytest.mark.parametrize("bounded", [False, True])

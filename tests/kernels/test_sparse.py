@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from pacboost.kernels import sparse, stumps
+from pacboost.kernels.runtime import Bytes
 from pacboost.kernels.runtime.team import together
 
 
-def column(
-    generator: np.random.Generator, rows: int, bins: int, missing: int
-) -> tuple[NDArray[np.uint8], int]:
+def column(generator: np.random.Generator, rows: int, bins: int, missing: int) -> tuple[Bytes, int]:
     codes = np.full(rows, default := int(generator.integers(bins)), dtype=np.uint8)
     away = generator.random(rows) < 0.3
     codes[away] = generator.integers(bins, size=int(away.sum()))

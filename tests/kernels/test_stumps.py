@@ -7,15 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nph
-from numpy.typing import DTypeLike, NDArray
 
 from pacboost.kernels import stumps
-from pacboost.kernels.runtime import team
+from pacboost.kernels.runtime import Signs, Wholes, team
 from pacboost.kernels.runtime.threads import using
 from tests.kernels import naive
 
 
-def best_cut(histogram: NDArray[np.int64], missing: int, slack: int) -> tuple[int, int, int]:
+def best_cut(histogram: Wholes, missing: int, slack: int) -> tuple[int, int, int]:
     edges = np.array([stumps.scan(own, missing, stumps.NEVER)[0] for own in histogram])
     feature, expected = stumps.first_feature(edges, slack)
     _, cut, difference = stumps.scan(histogram[feature], missing, expected)
@@ -31,7 +30,7 @@ HISTOGRAMS = nph.arrays(
 
 @settings(deadline=None, max_examples=150)
 @given(histogram=HISTOGRAMS, slack=st.sampled_from([0, 1, 5, 2**49]), padding=st.integers(0, 2))
-def test_the_cut_equals_the_twins(histogram: NDArray[np.int64], slack: int, padding: int) -> None:
+def test_the_cut_equals_the_twins(histogram: Wholes, slack: int, padding: int) -> None:
     missing = max(1, histogram.shape[1] - 1 - padding)
     assert best_cut(histogram, missing, slack) == naive.best_cut(histogram, missing, slack)
 
@@ -50,17 +49,7 @@ def test_which_cut_wins(histogram: list[list[int]], slack: int, wanted: tuple[in
     assert best_cut(np.array(histogram), len(histogram[0]) - 1, slack) == wanted
 
 
-# Histograms kept up to date equal histograms counted afresh.
-
-
-def some_codes(
-    generator: np.random.Generator, columns: int, rows: int, bins: int, dtype: DTypeLike
-) -> NDArray[np.unsignedinteger]:
-    codes: NDArray[np.unsignedinteger] = generator.integers(0, bins, (columns, rows)).astype(dtype)
-    return codes
-
-
-def some_signs(generator: np.random.Generator, rows: int) -> NDArray[np.int8]:
+def some_signs(generator: np.random.Generator, rows: int) -> Signs:
     return generator.choice(np.array([-1, 1], dtype=np.int8), rows)
 
 
@@ -77,7 +66,7 @@ def test_an_updated_histogram_equals_one_counted_afresh(
 ) -> None:
     generator = np.random.default_rng(seed)
     bins = 1000 if wide else 256
-    codes = some_codes(generator, columns, rows, bins, np.uint16 if wide else np.uint8)
+    codes = generator.integers(0, bins, (columns, rows)).astype(np.uint16 if wide else np.uint8)
     seen = np.zeros(rows, dtype=np.int64)
     sums = np.zeros((columns, bins), dtype=np.int64)
     weights = generator.integers(1, 2**40, rows)
@@ -108,7 +97,7 @@ def test_a_team_counts_what_one_thread_counts(
     monkeypatch.setattr(team, "cores", lambda: members)
     generator = np.random.default_rng(members)
     rows, missing = 5_000, 40
-    codes = some_codes(generator, columns, rows, missing + 1, np.uint8)
+    codes = generator.integers(0, missing + 1, (columns, rows)).astype(np.uint8)
     sums = np.zeros((columns, missing + 3), dtype=np.int64)
     partial = generator.integers(-9, 9, (members - 1, *sums.shape))  # what an earlier round left
     seen, edges = np.zeros(rows, dtype=np.int64), np.zeros(columns, dtype=np.int64)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pacboost.kernels.runtime import threads
+from pacboost.kernels.runtime import Cells, threads
 from pacboost.samples.bins import fit_bins
 from pacboost.sources.arrays import ArrayTable
 
@@ -104,7 +104,7 @@ def test_bins_and_codes_do_not_depend_on_the_number_of_threads() -> None:
     values = generator.normal(size=(70_001, 6))
     values[generator.random(values.shape) < 0.05] = np.nan
     table = ArrayTable(values)
-    found: list[tuple[list[NDArray[np.float32]], NDArray[np.unsignedinteger]]] = []
+    found: list[tuple[list[NDArray[np.float32]], Cells]] = []
     for n_jobs in (1, 2, 3):
         with threads.using(n_jobs):
             bins = fit_bins(table, 300)

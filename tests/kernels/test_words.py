@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from pacboost.kernels import words
+from pacboost.kernels.runtime import Floats
 from pacboost.kernels.runtime.team import together
 from pacboost.kernels.split import ERROR, NEWTON, Z
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.sparse import words_of
 from tests.word_samples import some_presence
 
-Doubles = NDArray[np.float64]
+Doubles = Floats
 
 
 def spoken(criterion: int, pull: Doubles, weight: Doubles, penalty: float) -> float:
@@ -70,12 +70,9 @@ def test_gains_of_words(
         assert gain == pytest.approx(expected, rel=1e-9, abs=1e-6)
 
 
-def test_nearly_pure_cells_keep_their_digits() -> None:
+def test_nearly_pure_cells_keep_their_digits_and_empty_ones_win_nothing() -> None:
     weight = 2**52
     assert words.spoken(Z, float(weight - 2), float(weight), 0.0) == pytest.approx(
         weight - 2 * (weight - 1) ** 0.5, rel=1e-15
     )
-
-
-def test_a_cell_without_weight_and_penalty_wins_nothing() -> None:
     assert words.spoken(NEWTON, 0.0, 0.0, 0.0) == 0

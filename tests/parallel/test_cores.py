@@ -20,15 +20,6 @@ from pacboost.parallel import cores
 from pacboost.parallel.cores import in_order
 
 
-def written(root: Path, files: dict[str, str]) -> Path:
-    """Make a file system with these files."""
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return root
-
-
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """A machine of 16 cores without limits."""
@@ -40,53 +31,45 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     cores.usable_cores.cache_clear()
 
 
-CGROUP, MOUNTED = "proc/self/cgroup", "sys/fs/cgroup"
-ANY_QUOTA = [
-    ({CGROUP: "0::/\n", f"{MOUNTED}/cpu.max": "200000 100000\n"}, 2),
-    ({CGROUP: "0::/\n", f"{MOUNTED}/cpu.max": "max 100000\n"}, None),
-    ({CGROUP: "0::/\n", f"{MOUNTED}/cpu.max": "150000 100000"}, 2),  # a part of a core is a core
-    ({CGROUP: "0::/\n", f"{MOUNTED}/cpu.max": "1000 100000"}, 1),
-    ({CGROUP: "0::/a/b\n", f"{MOUNTED}/a/b/cpu.max": "400000 100000"}, 4),
-    (  # a group is limited by those around it, too
-        {
-            CGROUP: "0::/a/b\n",
-            f"{MOUNTED}/a/b/cpu.max": "max 100000",
-            f"{MOUNTED}/a/cpu.max": "300000 100000",
-            f"{MOUNTED}/cpu.max": "800000 100000",
-        },
-        3,
-    ),
+QUOTAS = [
+    ("0::/\n", {"cpu.max": "200000 100000\n"}, 2),
+    ("0::/\n", {"cpu.max": "max 100000\n"}, None),
+    ("0::/\n", {"cpu.max": "150000 100000"}, 2),  # a part of a core is a core
+    ("0::/\n", {"cpu.max": "1000 100000"}, 1),
+    ("0::/a/b\n", {"a/b/cpu.max": "400000 100000"}, 4),
+    # a group is limited by those around it, too
+    ("0::/a/b\n", {"a/b/cpu.max": "max 9", "a/cpu.max": "3 1", "cpu.max": "800000 100000"}, 3),
     # the path of the host is not to be seen inside a container
-    ({CGROUP: "0::/host/pod\n", f"{MOUNTED}/cpu.max": "200000 100000"}, 2),
-    ({CGROUP: "0::/../../pod\n", f"{MOUNTED}/cpu.max": "200000 100000"}, 2),
+    ("0::/host/pod\n", {"cpu.max": "200000 100000"}, 2),
+    ("0::/../../pod\n", {"cpu.max": "200000 100000"}, 2),
     (
+        "5:memory:/x\n3:cpu,cpuacct:/job\n0::/\n",
         {
-            CGROUP: "5:memory:/x\n3:cpu,cpuacct:/job\n0::/\n",
-            f"{MOUNTED}/cpu,cpuacct/job/cpu.cfs_quota_us": "500000\n",
-            f"{MOUNTED}/cpu,cpuacct/job/cpu.cfs_period_us": "100000\n",
+            f"cpu,cpuacct/job/cpu.cfs_{k}_us": f"{v}00000\n"
+            for k, v in (("quota", 5), ("period", 1))
         },
         5,
     ),
-    (
-        {
-            CGROUP: "1:cpu:/\n",
-            f"{MOUNTED}/cpu/cpu.cfs_quota_us": "-1",
-            f"{MOUNTED}/cpu/cpu.cfs_period_us": "100000",
-        },
-        None,
-    ),
-    ({CGROUP: "0::/\n", f"{MOUNTED}/cpu.max": "nonsense"}, None),
-    ({CGROUP: "0::/\n", f"{MOUNTED}/cpu.max": "100000 0"}, None),
-    ({CGROUP: "what is this"}, None),
-    ({}, None),
+    ("1:cpu:/\n", {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, None),
+    ("0::/\n", {"cpu.max": "nonsense"}, None),
+    ("0::/\n", {"cpu.max": "100000 0"}, None),
+    ("what is this", {}, None),
+    (None, {}, None),
 ]
 
 
-@pytest.mark.parametrize(("files", "expected"), ANY_QUOTA)
+@pytest.mark.parametrize(("groups", "files", "expected"), QUOTAS)
 def test_quota_of_control_groups(
-    tmp_path: Path, files: dict[str, str], expected: int | None
+    tmp_path: Path, groups: str | None, files: dict[str, str], expected: int | None
 ) -> None:
-    assert cores.cgroup_quota(written(tmp_path, files)) == expected
+    for name, text in files.items():
+        path = tmp_path / "sys/fs/cgroup" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    if groups is not None:
+        (tmp_path / "proc/self").mkdir(parents=True)
+        (tmp_path / "proc/self/cgroup").write_text(groups)
+    assert cores.cgroup_quota(tmp_path) == expected
 
 
 @pytest.mark.parametrize(

@@ -195,20 +195,13 @@ def test_sparse_tables_and_float32_are_laid_out_alike() -> None:
         np.testing.assert_array_equal(actual.features, expected.features)
 
 
-def test_255_bins_fit_and_more_are_refused() -> None:
+def test_255_bins_or_levels_fit_and_more_are_refused() -> None:
     table = ArrayTable(np.arange(600.0)[:, None])
-    blocks = check(table, fit_bins(table, 255))
-    assert blocks.features[0, layout.BINS] == 255
+    assert check(table, fit_bins(table, 255)).features[0, layout.BINS] == 255
     with pytest.raises(ParameterError, match="max_bins to 255"):
         lay_out(table, fit_bins(table, 256))
-
-
-def test_255_levels_fit_and_more_are_refused() -> None:
-    for count in (255, 256):
-        column = np.append(np.arange(float(count)), np.nan)[:, None]
-        table = ArrayTable(column, levels=Levels({0: tuple(range(count))}))
-        if count == 255:
-            check(table, fit_bins(table))
-        else:
-            with pytest.raises(ParameterError, match="257 are needed"):
-                lay_out(table, fit_bins(table))
+    columns = [np.append(np.arange(float(count)), np.nan)[:, None] for count in (255, 256)]
+    few, many = (ArrayTable(own, levels=Levels({0: tuple(range(len(own) - 1))})) for own in columns)
+    check(few, fit_bins(few))
+    with pytest.raises(ParameterError, match="257 are needed"):
+        lay_out(many, fit_bins(many))

@@ -35,8 +35,6 @@ def test_more_classes_have_a_column_each(classes: int, seed: int) -> None:
     assert signs.argmax(axis=1).tolist() == numbers.tolist()
 
 
-# Other rows, labels or weights have another fingerprint.
-
 X, Y = noisy(200, 3, seed=1)
 
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from pacboost import BoostClassifier
+from pacboost.errors import DataError
 from pacboost.samples import bins as bins_of
 from pacboost.samples import sparse_codes
 from pacboost.samples.bins import fit_bins
@@ -79,3 +81,12 @@ def test_samples_of_sparse_tables_and_of_words() -> None:
         np.testing.assert_array_equal(sample.column(1), X[:, 1])
         assert Sample(table, signs).sparse is None
     assert Sample(ArrayTable(X), signs, bins=fit_bins(ArrayTable(X))).sparse is None
+
+
+@pytest.mark.parametrize("columns", [2**27 + 1, 2**31, 2**40])
+def test_more_columns_than_memory_can_list_are_refused_at_once(columns: int) -> None:
+    """SciPy would take minutes, and 16 GB for 2**31 columns, to list their rows."""
+    rows = np.arange(20)
+    matrix = sparse.csr_array((np.ones(20), (rows, rows)), shape=(20, columns))
+    with pytest.raises(DataError, match=f"X has {columns:,} columns"):
+        BoostClassifier(n_estimators=2).fit(matrix, rows % 2)

@@ -38,8 +38,8 @@ from pacboost.boosters.booster import (
     whole_values,
 )
 from pacboost.hypotheses.hypothesis import Cells, CellValues
-from pacboost.kernels.row_exponentials import raise_scores
 from pacboost.kernels.runtime.team import team_for, together
+from pacboost.kernels.tiles import raise_scores
 from pacboost.numerics.exact import MAX_VOTE, VOTE_UNIT, in_units_of_least, whole_scale
 from pacboost.numerics.same_bits import log, mean, total
 from pacboost.samples.sample import Request, Signs, Sums

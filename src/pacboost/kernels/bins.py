@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.cuda.encode import quantiles
 from pacboost.kernels.device import gpu_in_use
 from pacboost.kernels.runtime import Cells, Floats, Wholes
 from pacboost.kernels.runtime.jit import kernel, part_of_kernels, uncounted
@@ -27,12 +26,7 @@ HALF = np.uint64(128)  # of 256 cuts, the width of most features
 
 
 def pack(cuts: Sequence[Floats]) -> tuple[Floats, Wholes]:
-    """Concatenate the cuts of the features; return them and the start and end of each feature.
-
-    >>> packed, offsets = pack([np.array([1.0, 2.0]), np.arange(300.0)])
-    >>> offsets.tolist(), packed[:3].tolist()
-    ([0, 256, 768], [1.0, 2.0, inf])
-    """
+    """Concatenate the cuts of the features; return them and the start and end of each feature."""
     widths = [2 if c.size <= 1 else max(256, 1 << int(c.size).bit_length()) for c in cuts]
     offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
     packed = np.full(offsets[-1], np.inf)
@@ -45,7 +39,11 @@ def quantiles_on_gpu(
     values: Array, chosen: NDArray[np.intp] | None, max_bins: int, tie: float
 ) -> tuple[NDArray[Any], ...] | None:
     """Find the values next to the cuts of all columns on a GPU; None if none is in use."""
-    return quantiles(values, chosen, max_bins, tie) if gpu_in_use() else None
+    if not gpu_in_use():
+        return None
+    from pacboost.kernels.cuda.encode import quantiles
+
+    return quantiles(values, chosen, max_bins, tie)
 
 
 @part_of_kernels
@@ -74,15 +72,9 @@ def write_ranks(cuts: Floats, column: NDArray[np.floating], out: Cells) -> None:
 
 @uncounted
 def encode(
-    values: NDArray[np.floating],
-    first: int,
-    features: Wholes,
-    cuts: Floats,
-    offsets: Wholes,
-    missing: int,
-    codes: Cells,
-    start: int,
-) -> None:
+    values: NDArray[np.floating], first: int, features: Wholes, cuts: Floats, offsets: Wholes,
+    missing: int, codes: Cells, start: int,
+) -> None:  # fmt: skip
     """Write the codes of some features, one line for each, from row ``start`` on.
 
     The columns of ``values`` are the features from ``first`` on.
@@ -104,13 +96,9 @@ def encode(
 
 @kernel
 def encode_rows(
-    values: NDArray[np.floating],
-    rows: Wholes,
-    cuts: Floats,
-    offsets: Wholes,
-    missing: int,
+    values: NDArray[np.floating], rows: Wholes, cuts: Floats, offsets: Wholes, missing: int,
     codes: Cells,
-) -> bool:
+) -> bool:  # fmt: skip
     """Write the codes of some rows of a matrix; return whether no value is infinite."""
     finite = True
     copied = np.empty((ROWS_PER_TILE, values.shape[1]), dtype=values.dtype)
@@ -131,14 +119,9 @@ def encode_rows(
 
 @kernel
 def score(
-    values: NDArray[np.floating],
-    columns: Wholes,
-    cuts: Floats,
-    offsets: Wholes,
-    steps: Floats,
-    missing: Floats,
-    scores: Floats,
-) -> None:
+    values: NDArray[np.floating], columns: Wholes, cuts: Floats, offsets: Wholes, steps: Floats,
+    missing: Floats, scores: Floats,
+) -> None:  # fmt: skip
     """Add to each row's score the step of its value, for some columns.
 
     ``steps`` are laid out like the cuts: a feature's k-th step is the one above k of its cuts.

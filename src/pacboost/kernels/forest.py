@@ -272,19 +272,10 @@ def desk(size: int, features: int, plan: Wholes, seed: int, *, weighted: bool) -
 
 @uncounted
 def grow(
-    columns: Bytes,
-    lines: Bytes,
-    all_parcels: Wholes,
-    all_weights: Wholes,
-    counts: Wholes,
-    unit: float,
-    lightest: float,
-    medians: Wholes,
-    room: Desk,
-    nodes: Words,
-    table: NDArray[np.float32],
-    gains: Floats,
-) -> tuple[Whole, Whole]:
+    columns: Bytes, lines: Bytes, all_parcels: Wholes, all_weights: Wholes, counts: Wholes,
+    unit: float, lightest: float, medians: Wholes, room: Desk, nodes: Words,
+    table: NDArray[np.float32], gains: Floats,
+) -> tuple[Whole, Whole]:  # fmt: skip
     """Write the nodes of a tree, and the distributions of leaves that are not pure.
 
     Parcels and weights are those of all rows (see forest_split); ``counts`` is how often each row

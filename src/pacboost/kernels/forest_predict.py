@@ -43,14 +43,9 @@ def descend(lines: Bytes, nodes: Words, first: Whole, missing: Whole, places: Wh
 
 @kernel
 def add_numbers(
-    lines: Bytes,
-    nodes: Words,
-    firsts: Wholes,
-    missing: Whole,
-    hard: bool,
-    places: Wholes,
+    lines: Bytes, nodes: Words, firsts: Wholes, missing: Whole, hard: bool, places: Wholes,
     sums: Floats,
-) -> None:
+) -> None:  # fmt: skip
     """Add the value of every row's leaf, tree by tree; if ``hard``, 1 for values above 0.5."""
     values = nodes.view(np.float32)
     for t in range(firsts.size - 1):
@@ -64,16 +59,9 @@ def add_numbers(
 
 @kernel
 def add_classes(
-    lines: Bytes,
-    nodes: Words,
-    firsts: Wholes,
-    missing: Whole,
-    hard: bool,
-    table: NDArray[np.float32],
-    bases: Wholes,
-    places: Wholes,
-    sums: Floats,
-) -> None:
+    lines: Bytes, nodes: Words, firsts: Wholes, missing: Whole, hard: bool,
+    table: NDArray[np.float32], bases: Wholes, places: Wholes, sums: Floats,
+) -> None:  # fmt: skip
     """Add the distribution of every row's leaf, tree by tree; if ``hard``, 1 for its mode."""
     classes = sums.shape[1]
     for t in range(firsts.size - 1):

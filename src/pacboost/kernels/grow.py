@@ -11,19 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from pacboost.kernels import layout
 from pacboost.kernels.hashing import STEP, mixed
-from pacboost.kernels.layout import (
-    BINS,
-    CATEGORY,
-    CUT,
-    FEATURE,
-    LEFT,
-    MONOTONE,
-    RIGHT,
-    Interactions,
-    Leaves,
-    Splits,
-)
+from pacboost.kernels.layout import Interactions, Leaves, Splits
 from pacboost.kernels.runtime import Bytes, Floats, Rows, Wholes, Words
 from pacboost.kernels.runtime.jit import kernel, on_stack, prefetch
 from pacboost.kernels.split import LOW
@@ -33,14 +23,9 @@ ROWS_PER_TILE = 1_024  # their pairs and words fit into the cache
 
 @kernel
 def count(
-    words: Words,
-    lanes: int,
-    rows: Rows,
-    pairs: Wholes,
-    histogram: Wholes,
-    first_block: int,
+    words: Words, lanes: int, rows: Rows, pairs: Wholes, histogram: Wholes, first_block: int,
     last_block: int,
-) -> None:
+) -> None:  # fmt: skip
     """Add the pairs of some rows to the histograms (outputs, lanes, codes) of some blocks.
 
     The rows of a leaf are scattered in memory, so the words of a block are prefetched while the
@@ -91,9 +76,10 @@ def narrow(
     """Pass the span of a leaf on to its parts; a monotone split divides it between their means."""
     spans[new, 0], spans[new, 1] = spans[leaf, 0], spans[leaf, 1]
     best, slots = leaves.best[leaf], leaves.slots
-    feature = features[best[FEATURE]]
-    slope = feature[MONOTONE]
-    if slope == 0 or best[CUT] == feature[BINS] - 1:  # the last cut is for missing values
+    feature = features[best[layout.FEATURE]]
+    slope = feature[layout.MONOTONE]
+    is_for_missing = best[layout.CUT] == feature[layout.BINS] - 1
+    if slope == 0 or is_for_missing:
         return
     middle = 0.0
     for side in range(2):
@@ -115,15 +101,15 @@ def record(features: Wholes, leaves: Leaves, splits: Splits, leaf: int, new: int
     split, best, hangs, depths = new - 1, leaves.best[leaf], leaves.hangs, leaves.depths
     for k in range(3):
         splits.columns[split, k] = best[k]
-    splits.columns[split, LEFT], splits.columns[split, RIGHT] = ~leaf, ~new
+    splits.columns[split, layout.LEFT], splits.columns[split, layout.RIGHT] = ~leaf, ~new
     splits.gains[split] = leaves.gains[leaf]
-    if features[best[FEATURE], CATEGORY]:
+    if features[best[layout.FEATURE], layout.CATEGORY]:
         for k in range(leaves.members.shape[1]):
             splits.members[split, k] = leaves.members[leaf, k]
     if split > 0:
         splits.columns[hangs[leaf, 0], hangs[leaf, 1]] = split
-    hangs[leaf, 0], hangs[leaf, 1] = split, LEFT
-    hangs[new, 0], hangs[new, 1] = split, RIGHT
+    hangs[leaf, 0], hangs[leaf, 1] = split, layout.LEFT
+    hangs[new, 0], hangs[new, 1] = split, layout.RIGHT
     depths[leaf] += 1
     depths[new] = depths[leaf]
 

@@ -32,14 +32,9 @@ def sorting_pieces(team: int, size: int) -> int:
 
 @part_of_kernels
 def sort_rows(
-    member: Member,
-    block: Words,
-    shift: np.uint64,
-    goes_left: Bytes,
-    rows: Rows,
-    aside: Rows,
+    member: Member, block: Words, shift: np.uint64, goes_left: Bytes, rows: Rows, aside: Rows,
     lefts: Wholes,
-) -> None:
+) -> None:  # fmt: skip
     """Sort the rows of a leaf by the sides of its split; write how many of each part go left."""
     pieces = sorting_pieces(member.team, rows.size)
     first, last = share(rows.size, member.number, pieces)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.cuda import encode
-from pacboost.kernels.cuda.device import on_gpu
 from pacboost.kernels.runtime import Bytes, Floats, Wholes, Words
 from pacboost.kernels.runtime.jit import inline, kernel, part_of_kernels
 from pacboost.kernels.runtime.threads import each_rows
+from pacboost.numerics.memory import lies_on_gpu
 
 if TYPE_CHECKING:
     from pacboost.kernels.cuda.device import GpuArray
@@ -54,13 +53,9 @@ def finish(total: Words) -> None:
 
 @kernel
 def below_limit(
-    values: NDArray[np.floating],
-    columns: Wholes,
-    factors: Words,
-    salt: np.uint64,
-    limit: np.uint64,
-    is_below: NDArray[np.bool_],
-) -> None:
+    values: NDArray[np.floating], columns: Wholes, factors: Words, salt: np.uint64,
+    limit: np.uint64, is_below: NDArray[np.bool_],
+) -> None:  # fmt: skip
     """Find the rows whose hash of some columns is below a limit."""
     for i in range(is_below.size):
         total = salt
@@ -75,7 +70,9 @@ def rows_below(
     limit: int,
 ) -> NDArray[np.intp]:  # fmt: skip
     """Return the rows whose hash of some columns is below a limit; on a GPU, of those chosen."""
-    if on_gpu(values):
+    if lies_on_gpu(values):
+        from pacboost.kernels.cuda import encode
+
         return encode.rows_below(values, chosen, columns, factors, salt, limit)
     is_below = np.empty(len(values), dtype=np.bool_)
     fixed = columns, factors, np.uint64(salt), np.uint64(limit)
@@ -117,14 +114,9 @@ def below(kinds: Bytes, limits: Words, first: int, key: np.uint64, out: Wholes) 
 
 @kernel
 def keep(
-    tickets: Words,
-    key: np.uint64,
-    chances: Floats,
-    bounds: Floats,
-    scale: float,
-    odds: Floats,
+    tickets: Words, key: np.uint64, chances: Floats, bounds: Floats, scale: float, odds: Floats,
     chosen: Wholes,
-) -> int:
+) -> int:  # fmt: skip
     """Choose each row with a probability: the smaller of its chance and its bound, over the scale.
 
     Write the chosen rows and their probabilities (``odds``), and return how many they are.

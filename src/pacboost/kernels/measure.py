@@ -5,25 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.row_exponentials import ROWS_PER_TILE
 from pacboost.kernels.runtime import Cells, Floats, Signs, Wholes
 from pacboost.kernels.runtime.board import own_share, share_of_spans
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import inline, on_stack, team_kernel
-from pacboost.kernels.tile_sums import PARTS, add_tile, sum_of_parts
+from pacboost.kernels.tiles import PARTS, ROWS_PER_TILE, add_tile, sum_of_parts
 
 
 @team_kernel(allocates=False)
 def stump_agreement(
-    member: Member,
-    codes: Cells,
-    cut: int,
-    above: int,
-    missing: int,
-    if_missing: int,
-    signs: Signs,
+    member: Member, codes: Cells, cut: int, above: int, missing: int, if_missing: int, signs: Signs,
     agree: Signs,
-) -> None:
+) -> None:  # fmt: skip
     """Write +1 for rows whose sign is the answer of a stump, and -1 for others."""
     a, b = own_share(codes.size, member)
     share_codes, share_signs, out = codes[a:b], signs[a:b], agree[a:b]
@@ -100,15 +93,9 @@ def wrong_classes(
 
 @team_kernel()
 def cell_sums(
-    member: Member,
-    cells: Cells,
-    weights: Wholes,
-    pulls: NDArray[np.integer],
-    times_weight: bool,
-    size: int,
-    sums: Wholes,
-    squares: Floats,
-) -> None:
+    member: Member, cells: Cells, weights: Wholes, pulls: NDArray[np.integer], times_weight: bool,
+    size: int, sums: Wholes, squares: Floats,
+) -> None:  # fmt: skip
     """Sum pulls and weights (rows, outputs) in every cell.
 
     ``sums`` is (members, 2, cells, outputs). Also write, for each span of ``size`` rows, the sum of
@@ -138,15 +125,9 @@ def cell_sums(
 
 @team_kernel(allocates=False)
 def cell_sums_of_one(
-    member: Member,
-    cells: Cells,
-    weights: Wholes,
-    pulls: NDArray[np.integer],
-    times_weight: bool,
-    size: int,
-    sums: Wholes,
-    squares: Floats,
-) -> None:
+    member: Member, cells: Cells, weights: Wholes, pulls: NDArray[np.integer], times_weight: bool,
+    size: int, sums: Wholes, squares: Floats,
+) -> None:  # fmt: skip
     """Sum as ``cell_sums`` does for a single output; arrays have no axis of outputs.
 
     This is the common case, and only half as much code has to be compiled for it.
@@ -175,13 +156,9 @@ def cell_sums_of_one(
 
 @team_kernel()
 def class_sums(
-    member: Member,
-    chosen: NDArray[np.intp],
-    cells: Cells,
-    weights: Wholes,
-    pulls: Wholes,
+    member: Member, chosen: NDArray[np.intp], cells: Cells, weights: Wholes, pulls: Wholes,
     sums: Wholes,
-) -> None:
+) -> None:  # fmt: skip
     """Sum as ``cell_sums`` does, for the chosen rows and pulls as integers, without squares."""
     first, last = own_share(chosen.size, member)
     member_sums = sums[member.number]

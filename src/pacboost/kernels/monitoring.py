@@ -20,16 +20,9 @@ BINS = 40
 
 @kernel
 def follow(
-    mistakes: NDArray[np.bool_],
-    counts: Wholes,
-    squares: Floats,
-    logs: Floats,
-    goal: float,
-    levels: Floats,
-    weights: Floats,
-    run_length: float,
-    marks: Wholes,
-) -> None:
+    mistakes: NDArray[np.bool_], counts: Wholes, squares: Floats, logs: Floats, goal: float,
+    levels: Floats, weights: Floats, run_length: float, marks: Wholes,
+) -> None:  # fmt: skip
     """Count rows and mistakes, and record when the capital or the detector reaches its goal.
 
     ``counts`` are rows and mistakes; ``logs`` the logarithms of each bet's factors, in the first

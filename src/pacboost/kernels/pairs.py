@@ -13,13 +13,9 @@ from pacboost.kernels.runtime.jit import kernel, team_kernel
 
 @kernel
 def pairs_of_one(
-    weights: Wholes,
-    pulls: NDArray[np.integer],
-    times_weight: bool,
-    pull_scale: float,
-    weight_scale: float,
-    pairs: Wholes,
-) -> None:
+    weights: Wholes, pulls: NDArray[np.integer], times_weight: bool, pull_scale: float,
+    weight_scale: float, pairs: Wholes,
+) -> None:  # fmt: skip
     """Pair pulls and weights (rows,) in a vectorized loop."""
     for i in range(pairs.size):
         signed = np.int64(pulls[i])
@@ -32,15 +28,9 @@ def pairs_of_one(
 
 @team_kernel()
 def pair_up(
-    member: Member,
-    weights: Wholes,
-    pulls: NDArray[np.integer],
-    times_weight: bool,
-    flips: Signs,
-    pull_scale: float,
-    weight_scale: float,
-    pairs: Wholes,
-) -> None:
+    member: Member, weights: Wholes, pulls: NDArray[np.integer], times_weight: bool, flips: Signs,
+    pull_scale: float, weight_scale: float, pairs: Wholes,
+) -> None:  # fmt: skip
     """Round pulls and weights (rows, outputs) to small integers, and pair them.
 
     Line s of ``flips`` holds the signs (or 0) of the outputs in the sum of pulls of pair s; weights
@@ -66,14 +56,9 @@ def pair_up(
 
 @team_kernel(allocates=False)
 def pair_up_one(
-    member: Member,
-    weights: Wholes,
-    pulls: NDArray[np.integer],
-    times_weight: bool,
-    pull_scale: float,
-    weight_scale: float,
-    pairs: Wholes,
-) -> None:
+    member: Member, weights: Wholes, pulls: NDArray[np.integer], times_weight: bool,
+    pull_scale: float, weight_scale: float, pairs: Wholes,
+) -> None:  # fmt: skip
     """Pair pulls and weights of a single output: arrays are (rows,)."""
     a, b = own_share(weights.size, member)
     pairs_of_one(weights[a:b], pulls[a:b], times_weight, pull_scale, weight_scale, pairs[a:b])

@@ -41,15 +41,9 @@ def leaf_of(
 
 @uncounted
 def score(
-    codes: Cells,
-    nodes: Numbers,
-    members: Bytes,
-    missing: int,
-    trees: Wholes,
-    values: Floats,
-    start: int,
-    scores: Floats,
-) -> None:
+    codes: Cells, nodes: Numbers, members: Bytes, missing: int, trees: Wholes, values: Floats,
+    start: int, scores: Floats,
+) -> None:  # fmt: skip
     """Add the values of every tree to the scores (rows, outputs), from row ``start`` on.
 
     A line of ``trees`` holds the first split of a tree, the number of its splits, and its first
@@ -89,14 +83,9 @@ def by_tables(codes: Cells, features: Wholes, tables: Floats, start: int, scores
 
 @kernel
 def by_masks(
-    codes: Cells,
-    features: Wholes,
-    masks: Rows,
-    trees: Wholes,
-    values: Floats,
-    start: int,
+    codes: Cells, features: Wholes, masks: Rows, trees: Wholes, values: Floats, start: int,
     scores: Floats,
-) -> None:
+) -> None:  # fmt: skip
     """Add the value of the leaf in every tree to the scores (rows, outputs).
 
     Tree t has the lines trees[t] to trees[t + 1] of ``features`` and ``masks``. Its values

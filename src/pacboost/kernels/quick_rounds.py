@@ -75,15 +75,9 @@ class RoundSums(NamedTuple):
 
 @team_kernel(allocates=False)
 def begin(
-    member: Member,
-    course: Wholes,
-    settings: Floats,
-    drawn: DrawnRows,
-    weights: Wholes,
-    pulls: Wholes,
-    tree: TreeArrays,
-    sums: RoundSums,
-) -> None:
+    member: Member, course: Wholes, settings: Floats, drawn: DrawnRows, weights: Wholes,
+    pulls: Wholes, tree: TreeArrays, sums: RoundSums,
+) -> None:  # fmt: skip
     """Pair pulls and weights, and prepare the tree of a round."""
     weight_scale = settings[MAX_SUM] / float(max(np.int64(1), sums.now[0]))
     pull_scale = settings[MAX_SUM] / float(max(np.int64(1), sums.now[1]))
@@ -141,14 +135,9 @@ def settle(
 
 @team_kernel(allocates=False)
 def give_values(
-    member: Member,
-    course: Wholes,
-    settings: Floats,
-    tree: TreeArrays,
-    sums: RoundSums,
-    values: Floats,
-    records: Records,
-) -> None:
+    member: Member, course: Wholes, settings: Floats, tree: TreeArrays, sums: RoundSums,
+    values: Floats, records: Records,
+) -> None:  # fmt: skip
     """Set each leaf to the Newton step for its rows, and record the tree.
 
     If the tree has no edge, its values are 0, so that no score changes; the round is not counted.
@@ -194,14 +183,9 @@ def give_values(
 
 @team_kernel(allocates=False)
 def validate(
-    member: Member,
-    codes: Bytes,
-    signs: Signs,
-    tree: TreeArrays,
-    values: Floats,
-    scores: Floats,
+    member: Member, codes: Bytes, signs: Signs, tree: TreeArrays, values: Floats, scores: Floats,
     margins: Floats,
-) -> None:
+) -> None:  # fmt: skip
     """Add the tree to the scores of validation rows, whose codes are (features, rows)."""
     first, last = own_share(scores.size, member)
     for row in range(first, last):
@@ -218,13 +202,9 @@ def validate(
 
 @team_kernel(allocates=False)
 def finish(
-    member: Member,
-    course: Wholes,
-    settings: Floats,
-    sums: RoundSums,
-    validation_rows: int,
+    member: Member, course: Wholes, settings: Floats, sums: RoundSums, validation_rows: int,
     records: Records,
-) -> None:
+) -> None:  # fmt: skip
     """Record the measurements of the round, and set whether to continue."""
     if member.number > 0:
         return

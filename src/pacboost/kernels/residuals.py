@@ -30,15 +30,9 @@ def advance(
 
 @team_kernel(allocates=False)
 def pulls(
-    member: Member,
-    targets: Floats,
-    scores: Floats,
-    weights: Wholes,
-    cut: float,
-    scale: float,
-    out: Wholes,
-    results: Wholes,
-) -> None:
+    member: Member, targets: Floats, scores: Floats, weights: Wholes, cut: float, scale: float,
+    out: Wholes, results: Wholes,
+) -> None:  # fmt: skip
     """Write weight times residual as integers, and sum their absolute values.
 
     Residuals are clipped to ±``cut``. ``scale`` brings each of them to 1 or less, so that a pull is
@@ -57,16 +51,9 @@ def pulls(
 
 @team_kernel(allocates=False)
 def sides(
-    member: Member,
-    targets: Floats,
-    scores: Floats,
-    weights: Wholes,
-    above: float,
-    below: float,
-    unit: float,
-    out: Wholes | Signs,
-    results: Wholes,
-) -> None:
+    member: Member, targets: Floats, scores: Floats, weights: Wholes, above: float, below: float,
+    unit: float, out: Wholes | Signs, results: Wholes,
+) -> None:  # fmt: skip
     """Write ``above`` times the weight, or ``below`` times it for negative residuals.
 
     Residuals of less than a unit give 0. Also sum the absolute values. If ``out`` holds signs, it

@@ -8,17 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from pacboost.kernels import layout
 from pacboost.kernels.grow import count
-from pacboost.kernels.layout import (
-    BASE,
-    BINS,
-    CATEGORY,
-    CUT,
-    DEFAULT,
-    LANE,
-    MISSING_LEFT,
-    TreeArrays,
-)
+from pacboost.kernels.layout import TreeArrays
 from pacboost.kernels.runtime import Bytes, Cells, Numbers, Rows, Wholes, Words
 from pacboost.kernels.runtime.board import TICKET, meet, own_share, share
 from pacboost.kernels.runtime.entry import Member
@@ -30,20 +22,15 @@ ROWS_TO_PREFETCH = 32
 
 
 def place(
-    codes: Bytes,
-    maps: Bytes,
-    features: Wholes,
-    words: Words,
-    first: int,
-    last: int,
+    codes: Bytes, maps: Bytes, features: Wholes, words: Words, first: int, last: int,
     clashes: Wholes,
-) -> None:
+) -> None:  # fmt: skip
     """Write the codes (columns, rows) of some rows into their lanes.
 
     Count, for each column, how often its lane was taken or has no code for it.
     """
     lanes = words.view(np.uint8).reshape(*words.shape, 8)  # numba's processors are little-endian
-    for j, (lane, default) in enumerate(features[:, [LANE, DEFAULT]].tolist()):
+    for j, (lane, default) in enumerate(features[:, [layout.LANE, layout.DEFAULT]].tolist()):
         lane_codes = lanes[lane >> 3, first:last, lane & 7]
         code = codes[j, : last - first]
         if default >= 0:
@@ -75,11 +62,11 @@ def part(block: Words, shift: np.uint64, goes_left: Bytes, rows: Rows, out: Rows
 @inline
 def bin_of(code: Whole, feature: Wholes) -> np.int64:
     """Return the bin of a feature for a code of its lane."""
-    default, b = feature[DEFAULT], np.int64(code)
+    default, b = feature[layout.DEFAULT], np.int64(code)
     if default < 0:
         return b
-    b -= feature[BASE]
-    if b < 0 or b >= feature[BINS] - 1:
+    b -= feature[layout.BASE]
+    if b < 0 or b >= feature[layout.BINS] - 1:
         return np.int64(default)  # the code of another feature: this one has its default
     return np.int64(b + np.int64(b >= default))
 
@@ -87,19 +74,20 @@ def bin_of(code: Whole, feature: Wholes) -> np.int64:
 @inline
 def is_left(b: Whole, feature: Wholes, split: Wholes, members: Bytes, missing: int) -> bool:
     """Check whether the rows in a bin go left at a split."""
-    if feature[CATEGORY]:
+    if feature[layout.CATEGORY]:
         return bool(members[b] != 0)
-    return bool(split[MISSING_LEFT] != 0 if b == missing else b <= split[CUT])
+    return bool(split[layout.MISSING_LEFT] != 0 if b == missing else b <= split[layout.CUT])
 
 
 @kernel
 def sides(feature: Wholes, best: Wholes, members: Bytes, missing: int, goes_left: Bytes) -> None:
     """Write, for every code of the lane, whether it goes left."""
-    cut = best[CUT]
-    if feature[DEFAULT] < 0 and not feature[CATEGORY]:  # the common case, in a vectorized loop
+    cut = best[layout.CUT]
+    # the common case, in a vectorized loop
+    if feature[layout.DEFAULT] < 0 and not feature[layout.CATEGORY]:
         for code in range(256):
             goes_left[code] = code <= cut
-        goes_left[missing] = np.uint8(best[MISSING_LEFT])
+        goes_left[missing] = np.uint8(best[layout.MISSING_LEFT])
         return
     for code in range(256):
         goes_left[code] = is_left(bin_of(code, feature), feature, best, members, missing)
@@ -128,14 +116,9 @@ def label(order: Rows, starts: Wholes, sizes: Wholes, first: int, last: int, cel
 
 @uncounted
 def settle(
-    words: Words,
-    lanes: Wholes,
-    goes_left: Bytes,
-    left: Numbers,
-    right: Numbers,
-    rows: Rows,
+    words: Words, lanes: Wholes, goes_left: Bytes, left: Numbers, right: Numbers, rows: Rows,
     cells: Cells,
-) -> None:
+) -> None:  # fmt: skip
     """Set the leaves of rows that the tree was not grown on."""
     for k in range(rows.size):
         row = rows[k]

@@ -5,30 +5,23 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.kernels import tiles
 from pacboost.kernels.measure import own_and_best_other
-from pacboost.kernels.row_exponentials import ROWS_PER_TILE, TOP, TOTAL, raise_margins, raise_rows
 from pacboost.kernels.runtime import Floats, Signs, Wholes
 from pacboost.kernels.runtime.board import own_share, share_of_spans
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import on_stack, team_kernel
 from pacboost.kernels.same_bits import natural_exp, natural_log
-from pacboost.kernels.tile_sums import PARTS, fold_products, fold_sums, sum_of_parts
+from pacboost.kernels.tiles import ROWS_PER_TILE
 
 LOGISTIC, CLIPPED, SQUARE, ABSOLUTE = range(4)
 
 
 @team_kernel()
 def class_rows(
-    member: Member,
-    chosen: NDArray[np.intp],
-    margins: Floats,
-    signs: Signs,
-    pulls: Wholes,
-    raised_sums: Floats,
-    costs: Floats,
-    wrong: NDArray[np.bool_],
-    squares: Floats,
-) -> None:
+    member: Member, chosen: NDArray[np.intp], margins: Floats, signs: Signs, pulls: Wholes,
+    raised_sums: Floats, costs: Floats, wrong: NDArray[np.bool_], squares: Floats,
+) -> None:  # fmt: skip
     """Write the costs of the chosen rows, -ln p(y|x) with p = softmax(F).
 
     Also write whether their class does not score above every other, and Σ pull². ``raised_sums``
@@ -47,7 +40,7 @@ def class_rows(
                 margin, side = margins[tile[j]], signs[tile[j]]
                 for k in range(outputs):
                     raised[j * outputs + k] = margin[k] * side[k]
-            raise_rows(raised[: tile.size * outputs], tile_sums[: tile.size])
+            tiles.raise_rows(raised[: tile.size * outputs], tile_sums[: tile.size])
         for j in range(tile.size):
             i = tile[j]
             pull, square = pulls[i], 0.0
@@ -55,7 +48,7 @@ def class_rows(
             for k in range(outputs):
                 square += float(pull[k]) * float(pull[k])
             sums = raised_sums[i] if raised_sums.shape[0] else tile_sums[j]
-            costs[i] = natural_log(sums[TOTAL]) + (sums[TOP] - own_margin)
+            costs[i] = natural_log(sums[tiles.TOTAL]) + (sums[tiles.TOP] - own_margin)
             wrong[i] = not own_margin > best_other
             squares[i] = square
 
@@ -70,23 +63,23 @@ def log_costs(member: Member, margins: Floats, size: int, sums: Floats) -> None:
     a, b = share_of_spans(margins.size, size, member)
     raised = on_stack((ROWS_PER_TILE,), np.float64)
     lows = on_stack((ROWS_PER_TILE,), np.float64)
-    parts = on_stack((PARTS,), np.float64)
-    for i in range(PARTS):
+    parts = on_stack((tiles.PARTS,), np.float64)
+    for i in range(tiles.PARTS):
         parts[i] = 0.0
     for span in range(a // size, (b + size - 1) // size):
         rows = margins[span * size : (span + 1) * size]
         for tile in range(0, rows.size, ROWS_PER_TILE):
             tile_margins = rows[tile : tile + ROWS_PER_TILE]
-            raise_margins(tile_margins, raised)
+            tiles.raise_margins(tile_margins, raised)
             for i in range(tile_margins.size):
                 lows[i] = tile_margins[i] if tile_margins[i] < 0 else 0.0
             for i in range(tile_margins.size, ROWS_PER_TILE):
                 raised[i] = lows[i] = 0.0
-            fold_products(raised)
-            fold_sums(lows)
-            for i in range(PARTS):
+            tiles.fold_products(raised)
+            tiles.fold_sums(lows)
+            for i in range(tiles.PARTS):
                 parts[i] += natural_log(raised[i]) - 2.0 * lows[i]
-        sums[span] = sum_of_parts(parts)
+        sums[span] = tiles.sum_of_parts(parts)
 
 
 @team_kernel()

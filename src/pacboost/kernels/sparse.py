@@ -32,14 +32,9 @@ def rank(ascending: Floats | Wholes, value: float) -> int:
 
 @kernel
 def encode(
-    starts: Wholes,
-    values: NDArray[np.floating],
-    cuts: Floats,
-    offsets: Wholes,
-    missing: int,
-    defaults: Cells,
-    codes: Cells,
-) -> None:
+    starts: Wholes, values: NDArray[np.floating], cuts: Floats, offsets: Wholes, missing: int,
+    defaults: Cells, codes: Cells,
+) -> None:  # fmt: skip
     """Write the codes of stored values, and of 0 in each column.
 
     Column j has the cuts from ``offsets[j]`` to ``offsets[j + 1]``.
@@ -53,15 +48,9 @@ def encode(
 
 @kernel
 def count(
-    rows: Numbers,
-    codes: Cells,
-    amounts: Wholes,
-    total: np.int64,
-    default: int,
-    bins: int,
-    missing: int,
-    histogram: Wholes,
-) -> None:
+    rows: Numbers, codes: Cells, amounts: Wholes, total: np.int64, default: int, bins: int,
+    missing: int, histogram: Wholes,
+) -> None:  # fmt: skip
     """Sum the amounts of rows in the bins of a column, those of missing values last."""
     for b in range(bins + 1):
         histogram[b] = 0
@@ -88,17 +77,9 @@ def share_of_lists(starts: Wholes, member: Member) -> tuple[int, int]:
 
 @team_kernel()
 def edges(
-    member: Member,
-    starts: Wholes,
-    rows: Numbers,
-    codes: Cells,
-    defaults: Cells,
-    bins: Wholes,
-    missing: int,
-    amounts: Wholes,
-    total: np.int64,
-    out: Wholes,
-) -> None:
+    member: Member, starts: Wholes, rows: Numbers, codes: Cells, defaults: Cells, bins: Wholes,
+    missing: int, amounts: Wholes, total: np.int64, out: Wholes,
+) -> None:  # fmt: skip
     """Write the largest edge of a stump on each column; see learners/stump.py."""
     histogram = np.empty(missing + 1, dtype=np.int64)
     first, last = share_of_lists(starts, member)

@@ -121,15 +121,9 @@ def divide(member: Member, starts: Wholes, runs: Runs, goes_left: Bytes, middles
 
 @team_kernel(allocates=False)
 def look(
-    member: Member,
-    starts: Wholes,
-    runs: Runs,
-    columns: SparseColumns,
-    leaf: SparseLeaf,
-    span: Floats | None,
-    after: Floats,
-    best: Wholes,
-) -> None:
+    member: Member, starts: Wholes, runs: Runs, columns: SparseColumns, leaf: SparseLeaf,
+    span: Floats | None, after: Floats, best: Wholes,
+) -> None:  # fmt: skip
     """Find the best split of a leaf; write the worth of its sides, or ``min_worth`` of the leaf.
 
     Each member of a team searches some of the columns, and writes to its lines of ``after`` and

@@ -51,13 +51,9 @@ ROWS_PER_TILE = 16_384  # their changes, 192 kB, stay in the cache while all col
 
 @kernel
 def update(
-    codes: Cells,
-    weights: Wholes,
-    signs: Signs,
-    counted_weights: Wholes,
-    first: int,
+    codes: Cells, weights: Wholes, signs: Signs, counted_weights: Wholes, first: int,
     histogram: Wholes,
-) -> np.int64:
+) -> np.int64:  # fmt: skip
     """Add the changes since ``counted_weights`` to the histograms; return the sum of the weights.
 
     Arrays are those of the rows from ``first`` on. Four columns are updated at a time: each change
@@ -101,17 +97,9 @@ def update(
 
 @team_kernel()
 def largest_edges(
-    member: Member,
-    codes: Cells,
-    weights: Wholes,
-    signs: Signs,
-    counted_weights: Wholes,
-    missing: int,
-    histogram: Wholes,
-    partial: Wholes,
-    edges: Wholes,
-    totals: Wholes,
-) -> None:
+    member: Member, codes: Cells, weights: Wholes, signs: Signs, counted_weights: Wholes,
+    missing: int, histogram: Wholes, partial: Wholes, edges: Wholes, totals: Wholes,
+) -> None:  # fmt: skip
     """Update the histograms, and write the largest edge of a cut of every feature.
 
     Each member of a team takes a share of the rows. All but the first count into ``partial``, which

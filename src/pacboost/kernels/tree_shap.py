@@ -31,16 +31,9 @@ from pacboost.kernels.runtime.jit import kernel
 
 @kernel
 def edges(
-    feature: Numbers,
-    left: Numbers,
-    right: Numbers,
-    cover: Floats,
-    parent: Numbers,
-    before: Numbers,
-    distinct: Numbers,
-    share: Floats,
-    reach: Floats,
-) -> None:
+    feature: Numbers, left: Numbers, right: Numbers, cover: Floats, parent: Numbers,
+    before: Numbers, distinct: Numbers, share: Floats, reach: Floats,
+) -> None:  # fmt: skip
     """Write the tables for descents, for each node below the root; those of the root are inputs.
 
     ``before`` is the lowest node above with an edge of the same feature, ``distinct`` the number of

@@ -5,26 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.row_exponentials import ROWS_PER_TILE, TOP, TOTAL, raise_margins, raise_rows
 from pacboost.kernels.runtime import Cells, Floats, Signs, Wholes
 from pacboost.kernels.runtime.board import own_share
 from pacboost.kernels.runtime.entry import Member
 from pacboost.kernels.runtime.jit import kernel, on_stack, team_kernel
 from pacboost.kernels.same_bits import whole_exp
+from pacboost.kernels.tiles import ROWS_PER_TILE, TOP, TOTAL, raise_margins, raise_rows
 
 
 @team_kernel(allocates=False)
 def exponential(
-    member: Member,
-    agree: Signs,
-    vote: float,
-    total_vote: float,
-    log_base: Floats,
-    log_scale: float,
-    margins: Floats,
-    weights: Wholes,
-    totals: Wholes,
-) -> None:
+    member: Member, agree: Signs, vote: float, total_vote: float, log_base: Floats,
+    log_scale: float, margins: Floats, weights: Wholes, totals: Wholes,
+) -> None:  # fmt: skip
     """Add the vote to the margins, set the new weights, and write their sum to ``totals``.
 
     ``weight = max(1, round(exp(V - margin + b + s)))``, where ``V`` is the sum of all votes so far:
@@ -48,16 +41,9 @@ def exponential(
 
 @team_kernel()
 def exponential_cells(
-    member: Member,
-    cells: Cells,
-    values: Floats,
-    signs: Signs,
-    log_base: Floats,
-    log_scale: float,
-    margins: Floats,
-    weights: Wholes,
-    totals: Wholes,
-) -> None:
+    member: Member, cells: Cells, values: Floats, signs: Signs, log_base: Floats, log_scale: float,
+    margins: Floats, weights: Wholes, totals: Wholes,
+) -> None:  # fmt: skip
     """Add the values of cells to the margins (rows, outputs), set new weights, write their sum."""
     a, b = own_share(cells.size, member)
     cells = cells[a:b]
@@ -101,17 +87,9 @@ def clipped(margins: Floats, log_base: Floats, weights: Wholes) -> np.int64:
 
 @team_kernel(allocates=False)
 def logistic(
-    member: Member,
-    cells: Cells,
-    values: Floats,
-    signs: Signs,
-    base: Floats,
-    max_target: float,
-    margins: Floats,
-    weights: Wholes,
-    pulls: Wholes,
-    totals: Wholes,
-) -> None:
+    member: Member, cells: Cells, values: Floats, signs: Signs, base: Floats, max_target: float,
+    margins: Floats, weights: Wholes, pulls: Wholes, totals: Wholes,
+) -> None:  # fmt: skip
     """Add each cell's value, then set weights q(1 - q) and pulls ±q for q = 1/(1 + exp(2·margin)).
 
     All arrays are (rows,). Pulls are clipped to ``max_target`` times the weight; both are in units
@@ -155,19 +133,10 @@ def logistic(
 
 @team_kernel()
 def softmax(
-    member: Member,
-    chosen: NDArray[np.intp],
-    cells: Cells,
-    values: Floats,
-    signs: Signs,
-    base: Floats,
-    max_target: float,
-    margins: Floats,
-    weights: Wholes,
-    pulls: Wholes,
-    raised_sums: Floats,
-    totals: Wholes,
-) -> None:
+    member: Member, chosen: NDArray[np.intp], cells: Cells, values: Floats, signs: Signs,
+    base: Floats, max_target: float, margins: Floats, weights: Wholes, pulls: Wholes,
+    raised_sums: Floats, totals: Wholes,
+) -> None:  # fmt: skip
     """Add each cell's values, then set weights p(1 - p) and pulls y* - p, with p = softmax(F).
 
     Only the chosen rows are updated. ``totals`` gets the increase of the sums of weights and of

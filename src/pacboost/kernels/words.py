@@ -93,16 +93,9 @@ def gains_of_all(member: Member, words: Wholes, word_rows: WordRows, out: Floats
 
 @kernel
 def score(
-    starts: Wholes,
-    words: Numbers,
-    entries: Wholes,
-    lists: Numbers,
-    lines: Numbers,
-    n_lists: int,
-    values: Floats,
-    first: int,
-    scores: Floats,
-) -> None:
+    starts: Wholes, words: Numbers, entries: Wholes, lists: Numbers, lines: Numbers, n_lists: int,
+    values: Floats, first: int, scores: Floats,
+) -> None:  # fmt: skip
     """Add the values of word lists to the scores (rows, outputs), from row ``first`` on.
 
     Word j is in the lists ``lists[entries[j] : entries[j + 1]]``, with the values in line
@@ -137,18 +130,9 @@ def score(
 
 @kernel
 def separate(
-    starts: Wholes,
-    words: Numbers,
-    values: Floats,
-    rare: Floats,
-    signs: NDArray[np.int8],
-    costs: Floats,
-    orders: Numbers,
-    first: int,
-    last: int,
-    slopes: Floats,
-    pushes: Floats,
-) -> None:
+    starts: Wholes, words: Numbers, values: Floats, rare: Floats, signs: NDArray[np.int8],
+    costs: Floats, orders: Numbers, first: int, last: int, slopes: Floats, pushes: Floats,
+) -> None:  # fmt: skip
     """Find the linear functions with the least Σ w²/2 + Σ cost·max(0, 1 - y·w(x))², for outputs
     from ``first`` to ``last``: coordinate descent in the dual (Hsieh et al. 2008).
 
@@ -204,14 +188,9 @@ def append(word: int, word_rows: WordRows, asked: Numbers, cells: Cells, progres
 
 @team_kernel()
 def extend(
-    member: Member,
-    drawn: Wholes,
-    word_rows: WordRows,
-    gains: Floats,
-    asked: Numbers,
-    cells: Cells,
+    member: Member, drawn: Wholes, word_rows: WordRows, gains: Floats, asked: Numbers, cells: Cells,
     progress: Wholes,
-) -> None:
+) -> None:  # fmt: skip
     """Append the best word of every line drawn to a list, if it gains anything.
 
     Members of a team take the words of a line one by one, because they differ in their numbers of

@@ -147,9 +147,6 @@ def in_order(
     error of a task is raised in its turn. When the consumer stops (an error, Ctrl-C), tasks that
     have not begun are dropped, ``unwanted`` is set so that long tasks can end early, and running
     tasks are waited for, because they may use memory that is then freed.
-
-    >>> list(in_order(abs, [-1, 2, -3], threads=2))
-    [1, 2, 3]
     """
     if threads <= 1 and ahead is None:
         yield from map(task, blocks)
@@ -196,7 +193,6 @@ def _work(
     tasks: SimpleQueue[Call[Block, Result] | None],
     ended: SimpleQueue[None],
 ) -> None:
-    """Run calls until None comes."""
     while (call := tasks.get()) is not None:
         if call.is_dropped:
             continue

@@ -63,23 +63,13 @@ Outcome = Done | Failed
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that must be equal on all workers for equal models.
-
-    >>> sorted(versions())
-    ['numpy', 'pacboost']
-    """
+    """Return the versions that must be equal on all workers for equal models."""
     package: Any = sys.modules["pacboost"]  # in a higher layer, and always imported
     return {"pacboost": str(package.__version__), "numpy": np.__version__}
 
 
 def run(expected: dict[str, str], function: Callable[..., Any], *arguments: Any) -> Outcome:
-    """Run a task; values of other tasks are unwrapped, and an error of one is returned.
-
-    >>> run(versions(), abs, Done(-3, "a", 0.0)).value
-    3
-    >>> run(versions() | {"pacboost": "0"}, abs, -3).elsewhere
-    True
-    """
+    """Run a task; values of other tasks are unwrapped, and an error of one is returned."""
     for value in arguments:
         if isinstance(value, Failed):
             return value
@@ -182,7 +172,6 @@ class Job(Shared[Result]):
             self._restart(tried)
 
     def _restart(self, avoid: Avoided) -> None:
-        """Start the task on another worker and drop the old one."""
         self._avoid |= avoid
         self._futures.clear()
         self.future(self._avoid)

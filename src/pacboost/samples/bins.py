@@ -41,12 +41,7 @@ Codes = NDArray[np.uint8] | NDArray[np.uint16]
 
 
 def upper_cuts(thresholds: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return, for each threshold, the largest double that rounds to it or below.
-
-    >>> cut = upper_cuts(np.array([0.1], dtype=np.float32))[0]
-    >>> bool(np.float32(cut) == np.float32(0.1)), bool(cut > np.float64(np.float32(0.1)))
-    (True, True)
-    """
+    """Return, for each threshold, the largest double that rounds to it or below."""
     here = thresholds.astype(np.float64)
     with np.errstate(over="ignore"):
         above = np.nextafter(thresholds, np.float32(np.inf)).astype(np.float64)
@@ -88,9 +83,6 @@ class Bins:
         """Return the codes (features, rows) of a table; of some features only, ascending, if named.
 
         >>> from pacboost.sources.arrays import ArrayTable
-        >>> bins = Bins((np.array([1.5]), np.array([0.5]), np.array([2.5])), np.zeros(3))
-        >>> bins.encode(ArrayTable(np.array([[1.0, 1.0, 3.0]])), np.array([0, 2])).tolist()
-        [[0], [1]]
         """
         every = np.arange(table.n_columns) if features is None else features
         codes = np.empty((every.size, table.n_rows), dtype=self.dtype)
@@ -160,12 +152,9 @@ def fit_bins(
 
 
 def _fit_to_some(
-    table: Table,
-    max_bins: int,
-    weights: NDArray[np.float64] | None,
-    chosen: NDArray[np.intp],
+    table: Table, max_bins: int, weights: NDArray[np.float64] | None, chosen: NDArray[np.intp],
     levels: NDArray[np.int64],
-) -> Bins:
+) -> Bins:  # fmt: skip
     """Cut by the chosen rows, but columns of few values by all rows: a rare one may be missed."""
     cuts_of: dict[int, Cut] = {}
     rows = table.take(chosen).in_place()
@@ -192,12 +181,9 @@ def _fit_to_some(
 
 
 def _cut_block(
-    values: Values,
-    max_bins: int,
-    weights: NDArray[np.float64] | None,
-    chosen: NDArray[np.intp] | None,
-    levels: NDArray[np.int64],
-) -> list[Cut]:
+    values: Values, max_bins: int, weights: NDArray[np.float64] | None,
+    chosen: NDArray[np.intp] | None, levels: NDArray[np.int64],
+) -> list[Cut]:  # fmt: skip
     rows, columns = values.shape
     cuts: list[Cut] = [(np.empty(0, np.float32), 0)] * columns
     two = cuts_of_two(values) if weights is None and chosen is None else {}
@@ -227,13 +213,9 @@ def _columns(values: Values) -> NDArray[np.floating]:
 
 
 def _cut(
-    column: NDArray[np.floating],
-    max_bins: int,
-    weights: NDArray[np.float64] | None,
-    chosen: NDArray[np.intp] | None,
-    levels: int,
-) -> tuple[NDArray[np.float32], int]:
-    """Return one feature's thresholds and the code of its median."""
+    column: NDArray[np.floating], max_bins: int, weights: NDArray[np.float64] | None,
+    chosen: NDArray[np.intp] | None, levels: int,
+) -> tuple[NDArray[np.float32], int]:  # fmt: skip
     rows = slice(None) if chosen is None else chosen
     values, below = distinct_values(column[rows], None if weights is None else weights[rows])
     if chosen is not None and values.size <= max_bins:  # a rare value may have been missed

@@ -17,13 +17,6 @@ class CodedTable(Table):
 
     A cell is read back as some value with the same code, so every rule on these bins gives the
     same answer as on the original value.
-
-    >>> bins = Bins((np.array([1.5, 2.5], dtype=np.float32),), np.array([1]))
-    >>> table = CodedTable(np.array([[0, 1, 2, bins.missing]], dtype=np.uint8), bins)
-    >>> table.rows()[:, 0].round(3).tolist()
-    [1.5, 2.5, 2.5, nan]
-    >>> bins.encode(table).tolist()
-    [[0, 1, 2, 3]]
     """
 
     width = 64

@@ -44,9 +44,6 @@ def cut(
 
     ``below`` is the cumulative weight of the values, each included; ``levels`` is above 0 for a
     category, see samples/bins.py.
-
-    >>> cut(np.array([1, 2, 4], dtype=np.float32), np.array([1.0, 2.0, 3.0]), 255)
-    (array([1.5, 3. ], dtype=float32), 1)
     """
     thresholds = np.arange(0.5, levels - 1, dtype=np.float32)  # none unless it is categorical
     if values.size < (1 if levels else 2):

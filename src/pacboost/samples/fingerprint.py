@@ -31,12 +31,6 @@ class Fingerprint:
     """The SHA-256 of a sample: of its codes, words or raw rows, labels and weights.
 
     ``stored`` are codes that exist already, so that none have to be computed.
-
-    >>> from pacboost.sources.arrays import ArrayTable
-    >>> signs = np.array([[1], [-1]], dtype=np.int8)
-    >>> one, other = (Sample(ArrayTable(np.array([[x], [2.0]])), signs) for x in (0.0, 1.0))
-    >>> Fingerprint(one).digest() == Fingerprint(one).digest() != Fingerprint(other).digest()
-    True
     """
 
     def __init__(self, sample: Sample, stored: StoredCodes | None = None) -> None:

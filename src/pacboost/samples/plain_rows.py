@@ -145,7 +145,6 @@ class Binning:
         self.cuts = [_cuts(column) for column in values.T]
 
     def codes(self, values: NDArray[np.float64]) -> Codes:
-        """Return the code of every cell."""
         codes = np.empty(values.shape, dtype=np.uint8)
         for j, cuts in enumerate(self.cuts):
             column = np.ascontiguousarray(values[:, j])

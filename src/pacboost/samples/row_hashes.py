@@ -169,11 +169,7 @@ def _level_cells(numbers: Values, level_hashes: Hashes) -> Hashes:
 
 
 def among(hashes: Hashes, others: Hashes) -> NDArray[np.bool_]:
-    """Return a mask of the hashes that are among the sorted ``others``.
-
-    >>> among(np.array([3, 4], dtype=np.uint64), np.array([1, 3], dtype=np.uint64)).tolist()
-    [True, False]
-    """
+    """Return a mask of the hashes that are among the sorted ``others``."""
     if not others.size:
         return np.zeros(hashes.size, dtype=np.bool_)
     places = np.minimum(np.searchsorted(others, hashes), others.size - 1)

@@ -27,5 +27,4 @@ class RowMemory:
         thread.shutdown(wait=False)
 
     def result(self) -> tuple[Sketch, ...]:
-        """Return the sketches, when they are ready."""
         return self._sketches if self._future is None else self._future.result()

@@ -84,11 +84,7 @@ def unlabelled(table: Table, bins: Bins | None = None) -> Sample:
 
 
 def signs_of(numbers: NDArray[np.integer], classes: int) -> tuple[Signs, NDArray[np.int64] | None]:
-    """Return the signs (rows, outputs) of class numbers, and the numbers if classes are many.
-
-    >>> signs_of(np.array([0, 1]), 2)[0].tolist(), signs_of(np.array([0, 2]), 3)[0].tolist()
-    ([[-1], [1]], [[1, -1, -1], [-1, -1, 1]])
-    """
+    """Return the signs (rows, outputs) of class numbers, and the numbers if classes are many."""
     if classes <= 2:
         signs_of_two = np.empty(numbers.size, dtype=np.int8)
 

@@ -50,9 +50,6 @@ class Overlap:
 
         Chance is how often training rows repeat each other. Repeats come at least in pairs, and a
         pair is one observation, so their number is halved.
-
-        >>> round(Overlap(100, 9, 100, 10).p_value, 3), Overlap(100, 90, 100, 10).p_value < 1e-6
-        (0.697, True)
         """
         others, repeats = self.training_rows // 2, -(-self.repeated // 2)
         total, marked = self.compared + others, self.shared + repeats

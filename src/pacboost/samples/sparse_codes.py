@@ -36,14 +36,7 @@ class SparseCodes:
     def from_entries(
         cls, entries: Entries, bins: Bins, columns: Places | None = None
     ) -> SparseCodes:
-        """Encode the stored cells of a table, or those of some ``columns`` only.
-
-        >>> entries = Entries(3, np.array([0, 2]), np.int32([0, 2]), np.array([-1.0, np.nan]))
-        >>> bins = Bins((np.array([-0.5], dtype=np.float32),), np.array([1]))
-        >>> codes = SparseCodes.from_entries(entries, bins)
-        >>> codes.column(0).tolist(), codes.defaults.tolist()
-        ([0, 1, 2], [1])
-        """
+        """Encode the stored cells of a table, or those of some ``columns`` only."""
         thresholds = bins.thresholds
         if columns is not None:
             entries, thresholds = entries.of(columns), tuple(thresholds[j] for j in columns)

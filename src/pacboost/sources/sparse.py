@@ -79,11 +79,15 @@ class SparseTable(Table):
         return SparseTable(self.matrix[rows], self.names, self._form)
 
 
-def checked_matrix(matrix: Any) -> Any:
-    """Return a SciPy matrix by rows or columns; raise if its indices lie outside its shape.
+MAX_COLUMNS = 2**27
+"""Lists of rows take 8 bytes for each column, also for those without values: 1 GB."""
 
-    SciPy does not check them, and reads and writes outside arrays where they are wrong. The arrays
-    are shared with the input, which is not changed.
+
+def checked_matrix(matrix: Any) -> Any:
+    """Return a SciPy matrix by rows or columns; raise if it cannot be used.
+
+    SciPy does not check indices, and reads and writes outside arrays where they are wrong. The
+    arrays are shared with the input, which is not changed.
 
     >>> from scipy import sparse
     >>> matrix = sparse.csr_array(np.eye(2))
@@ -92,6 +96,11 @@ def checked_matrix(matrix: Any) -> Any:
     Traceback (most recent call last):
     pacboost.errors.DataError: the sparse matrix is damaged: indices must be < 2
     """
+    if matrix.shape[1] > MAX_COLUMNS:
+        raise DataError(
+            f"X has {matrix.shape[1]:,} columns; a sparse table may have up to {MAX_COLUMNS:,}. "
+            "Remove columns without values, or hash words into fewer"
+        )
     try:
         if matrix.format == "coo":
             for indices, size in zip((matrix.row, matrix.col), matrix.shape, strict=True):

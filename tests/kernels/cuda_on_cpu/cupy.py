@@ -116,13 +116,9 @@ runtime = SimpleNamespace(
     memsetAsync=lambda to, value, size, *_rest: ctypes.memset(to, value, size),
 )
 cuda = SimpleNamespace(
-    runtime=runtime,
-    Stream=Stream,
-    Event=Event,
-    Device=Device,
-    get_current_stream=Stream,
+    runtime=runtime, Stream=Stream, Event=Event, Device=Device, get_current_stream=Stream,
     alloc_pinned_memory=bytearray,
-)
+)  # fmt: skip
 
 
 def get_default_memory_pool() -> Any:

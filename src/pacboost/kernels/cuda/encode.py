@@ -210,11 +210,7 @@ def _some_rows(values: Array, chosen: Rows | None) -> GpuArray:
 
 
 def _places(n_present: NDArray[np.float64], max_bins: int, tie: float) -> NDArray[np.int64]:
-    """Return the places in sorted columns of the values below each cut, and of the medians.
-
-    >>> _places(np.array([8.0]), 4, 1e-9)
-    array([[1, 3, 5, 3]])
-    """
+    """Return the places in sorted columns of the values below each cut, and of the medians."""
     targets = n_present[:, None] * np.arange(1, max_bins) / max_bins
     parts = np.concatenate([targets, n_present[:, None] / 2], axis=1) - n_present[:, None] * tie
     return np.maximum(np.ceil(parts), 1.0).astype(np.int64) - 1

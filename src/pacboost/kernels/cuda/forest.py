@@ -48,14 +48,9 @@ class ForestOnGpu:
     """Rows of a sample on the GPU, and room for trees that are grown on them."""
 
     def __init__(
-        self,
-        columns: NDArray[np.uint8],
-        lines: NDArray[np.uint8],
-        parcels: NDArray[np.int64],
-        weights: NDArray[np.int64],
-        medians: NDArray[np.int64],
-        plan: NDArray[np.int64],
-    ) -> None:
+        self, columns: NDArray[np.uint8], lines: NDArray[np.uint8], parcels: NDArray[np.int64],
+        weights: NDArray[np.int64], medians: NDArray[np.int64], plan: NDArray[np.int64],
+    ) -> None:  # fmt: skip
         medians = np.ascontiguousarray(medians, np.int64)
         self._rows, self._features, self._plan = parcels.size, len(columns), plan
         with self._limited():

@@ -364,7 +364,7 @@ __device__ __noinline__ void narrow(const Tree& t, int j) {
   }
 }
 
-// Write which levels of a category go left: kernels/category_levels.py, ``choose_members``.
+// Write which levels of a category go left: kernels/split_general.py, ``choose_members``.
 __device__ bool choose_members(const Tree& t, const whole* own, int bins, const short* order,
                                int cut, bool heavier_left, byte* members) {
   bool missing_left = heavier_left && own[bins] == 0;

@@ -42,13 +42,9 @@ class TreesOnGpu:
     """Concatenated trees (hypotheses/scored_trees.py) in the GPU's memory."""
 
     def __init__(
-        self,
-        nodes: NDArray[np.int32],
-        members: NDArray[np.uint8],
-        trees: NDArray[np.int64],
-        values: NDArray[np.float64],
-        layout: Layout,
-    ) -> None:
+        self, nodes: NDArray[np.int32], members: NDArray[np.uint8], trees: NDArray[np.int64],
+        values: NDArray[np.float64], layout: Layout,
+    ) -> None:  # fmt: skip
         self._encoder = Encoder(layout)
         entries, members_of, starts = packed_entries(nodes, trees)
         self._outputs = values.shape[1]

@@ -4,7 +4,7 @@
 
 #define THREADS 256
 #define PIECE 2048  // rows that a block loads at once
-#define TILE 1024   // as in kernels/tile_sums.py: floats are summed in tiles, and those in parts
+#define TILE 1024   // as in kernels/tiles.py: floats are summed in tiles, and those in parts
 #define PARTS 64
 #define EACH_THREAD (TILE / THREADS)
 
@@ -48,7 +48,7 @@ extern "C" __global__ void pair_up(const whole* weights, const whole* pulls,
 }
 
 // The numbers of a tile that a thread holds: the one of its number, and every 256th after it.
-// ``fold_sums`` of kernels/tile_sums.py adds them in this order.
+// ``fold_sums`` of kernels/tiles.py adds them in this order.
 __device__ __forceinline__ double folded(const double* own) {
   return (own[0] + own[2]) + (own[1] + own[3]);
 }
@@ -61,7 +61,7 @@ __device__ __forceinline__ void fold_sums(double* room) {
   if (threadIdx.x < PARTS) room[threadIdx.x] += room[threadIdx.x + PARTS];
 }
 
-// Sum the parts as ``sum_of_parts`` of kernels/tile_sums.py does; the first PARTS threads hold them.
+// Sum the parts as ``sum_of_parts`` of kernels/tiles.py does; the first PARTS threads hold them.
 __device__ double sum_of_parts(double mine) {
   __shared__ double second[PARTS / 2];
   if (threadIdx.x >= PARTS / 2 && threadIdx.x < PARTS) second[threadIdx.x - PARTS / 2] = mine;
@@ -192,7 +192,7 @@ extern "C" __global__ void add_spans(const double* costs, const double* squares,
   if (threadIdx.x == 0) sums[blockIdx.x] = part;
 }
 
-// exp(F - max F) of a row's scores F = margin·sign, as ``raise_rows`` of kernels/row_exponentials.py.
+// exp(F - max F) of a row's scores F = margin·sign, as ``raise_rows`` of kernels/tiles.py.
 __device__ double raise_row(const double* margin, const signed char* side, whole outputs,
                             double& top) {
   top = margin[0] * side[0];

@@ -116,7 +116,7 @@ __device__ double chance_of(const whole* own, int bins, double penalty) {
   return penalty * (double)(levels > 2 ? levels - 2 : 0);
 }
 
-// Return how much levels differ beyond chance: kernels/category_levels.py, ``evidence_of``. Each thread
+// Return how much levels differ beyond chance: kernels/split_general.py, ``evidence_of``. Each thread
 // computes the whole sum, in the order of the CPU.
 __device__ double evidence_of(const Tree& t, const whole* own, int bins, const whole* totals,
                               double chance) {

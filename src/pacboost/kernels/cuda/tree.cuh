@@ -56,7 +56,7 @@ struct Tree {
   whole group;              // how many lanes are counted at once
   whole shared_words;       // the size of the memory of a block
   byte* orders;             // (features, CODES): the levels of categories in the order of the root
-  double* evidence;         // (features): how much these differ there, see kernels/category_levels.py
+  double* evidence;         // (features): how much these differ there, see kernels/split_general.py
   whole* leaf_sums;         // (2, leaves): cleared here, for the kernel ``weigh_again`` of rows.cu
   // if not all features may interact, as in kernels/grow.py:
   whole interacting;

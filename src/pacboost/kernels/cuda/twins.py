@@ -7,24 +7,15 @@ Arrays of rows are on the GPU, or are copied there; sums are written to arrays i
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from pacboost.kernels.cuda import weighing
 from pacboost.kernels.cuda.device import on_gpu, row_kernel, to_gpu
-from pacboost.kernels.cuda.weighing import (
-    COSTS,
-    NOTHING,
-    SQUARES,
-    SUMS,
-    Origin,
-    forget,
-    known,
-    logistic,
-)
+from pacboost.kernels.cuda.weighing import Origin, forget, known, logistic
 
 if TYPE_CHECKING:
     from pacboost.kernels.cuda.device import Array, GpuArray
@@ -56,7 +47,7 @@ def _launch(
     function = row_kernel(name)
     if shared > DEFAULT_SHARED_BYTES:
         function.max_dynamic_shared_size_bytes = shared
-    pointers = tuple([NOTHING if a is None else a for a in arguments])
+    pointers = tuple([weighing.NOTHING if a is None else a for a in arguments])
     function((max(1, blocks),), (threads,), pointers, shared_mem=shared)
 
 
@@ -165,14 +156,14 @@ def cell_sums(
 ) -> None:  # fmt: skip
     """Sum pulls and weights in every cell, and squared pulls span by span."""
     wholes, signs = _pulls(pulls, times_weight)
-    sums_of_spans = None if wholes is None else known(SQUARES, wholes)
+    sums_of_spans = None if wholes is None else known(weighing.SQUARES, wholes)
     if sums_of_spans is None:
         sums_of_spans = _zeros(squares.shape, np.float64)
         spans = int64(weights.size), int64(size * sums.shape[3])
         _launch("squares_of_pulls", (weights, wholes, signs, *spans, sums_of_spans), squares.size)
         sums_of_spans = sums_of_spans.get()
     squares[:] = sums_of_spans
-    ready = known(SUMS, cells) if on_gpu(cells) else None
+    ready = known(weighing.SUMS, cells) if on_gpu(cells) else None
     if (
         wholes is not None
         and ready is not None
@@ -233,7 +224,7 @@ def _sums_of(
 
 def log_costs(margins: GpuArray, size: int, sums: NDArray[np.float64]) -> None:
     """Sum the logistic costs of rows, span by span."""
-    costs = known(COSTS, margins)
+    costs = known(weighing.COSTS, margins)
     if costs is not None:
         sums[:] = costs[0]
         return
@@ -257,7 +248,7 @@ def potential(
 
 def mistakes(margins: GpuArray, first_weights: Array, totals: NDArray[np.int64]) -> None:
     """Sum the first weights of wrong rows."""
-    costs = known(COSTS, margins) if first_weights.size == 1 else None
+    costs = known(weighing.COSTS, margins) if first_weights.size == 1 else None
     if costs is not None:
         totals[0] += costs[1] * int(first_weights[0])
         return
@@ -299,8 +290,3 @@ TWINS: dict[str, Callable[..., None]] = {
         log_costs, potential, mistakes, class_rows, wrong_classes,
     )
 }  # fmt: skip
-
-
-def runs_on_gpu(arguments: tuple[object, ...]) -> bool:
-    """Check whether some of the arguments are in the GPU's memory."""
-    return "cupy" in sys.modules and any(map(on_gpu, arguments))

@@ -17,19 +17,9 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from pacboost.kernels.runtime import Wholes
+from pacboost.kernels.runtime import Wholes, jit
 from pacboost.kernels.runtime.entry import Member
-from pacboost.kernels.runtime.jit import (
-    add,
-    enter,
-    exchange,
-    kernel,
-    load,
-    part_of_kernels,
-    pause,
-    team_kernel,
-    uncounted,
-)
+from pacboost.kernels.runtime.jit import kernel, part_of_kernels, team_kernel, uncounted
 
 give_way = types.ExternalFunction(
     "SwitchToThread" if sys.platform == "win32" else "sched_yield", types.int32()
@@ -62,11 +52,11 @@ def board_for(members: int) -> Wholes:
 def wait_while(board: Wholes, place: Place, value: int, looks: np.int64) -> bool:
     """Wait until a number changes; return False if it has not after ``looks`` yields."""
     for _ in range(SPINS):
-        if load(board, place) != value:
+        if jit.load(board, place) != value:
             return True
-        pause()
+        jit.pause()
     while looks != 0:
-        if load(board, place) != value:
+        if jit.load(board, place) != value:
             return True
         give_way()
         looks -= 1
@@ -81,8 +71,8 @@ def last_to_arrive(member: Member) -> bool:
     """
     if member.team == 1:
         return True
-    phase = load(member.board, PHASE)
-    if add(member.board, ARRIVED, 1) == member.team - 1:
+    phase = jit.load(member.board, PHASE)
+    if jit.add(member.board, ARRIVED, 1) == member.team - 1:
         return True
     wait_while(member.board, PHASE, phase, FOR_EVER)
     return False
@@ -92,8 +82,8 @@ def last_to_arrive(member: Member) -> bool:
 def release(member: Member) -> None:
     """Let the members that wait at the barrier continue."""
     if member.team > 1:
-        exchange(member.board, ARRIVED, 0)
-        add(member.board, PHASE, 1)
+        jit.exchange(member.board, ARRIVED, 0)
+        jit.add(member.board, PHASE, 1)
 
 
 @part_of_kernels
@@ -110,19 +100,19 @@ def serve(board: Wholes, member: int) -> None:
     job = board[line + LAST_JOB]
     while True:
         if wait_while(board, JOB, job, LOOKS):
-            job = load(board, JOB)
+            job = jit.load(board, JOB)
             board[line + LAST_JOB] = job
             if job == CLOSED:
                 return
             team = job & ((1 << SIZES) - 1)
             if member < team:  # the board does not change before all members are done
-                enter(board[FUNCTION], member, team, board[ARGUMENTS])
-                add(board, DONE, 1)
+                jit.enter(board[FUNCTION], member, team, board[ARGUMENTS])
+                jit.add(board, DONE, 1)
             continue
-        exchange(board, line + SLEEPS, 1)
-        if load(board, CALLED) == 0 and load(board, JOB) == job:
+        jit.exchange(board, line + SLEEPS, 1)
+        if jit.load(board, CALLED) == 0 and jit.load(board, JOB) == job:
             return
-        if exchange(board, line + SLEEPS, 0) == 0:  # it was woken: return for its bell
+        if jit.exchange(board, line + SLEEPS, 0) == 0:  # it was woken: return for its bell
             return
 
 
@@ -130,9 +120,9 @@ def serve(board: Wholes, member: int) -> None:
 def rouse(board: Wholes, team: int, asleep: NDArray[np.bool_]) -> int:
     """Keep members awake; write which were asleep and must be woken, and return how many."""
     count = 0
-    exchange(board, CALLED, 1)
+    jit.exchange(board, CALLED, 1)
     for member in range(1, team):
-        asleep[member] = exchange(board, MEMBERS + member * LINE + SLEEPS, 0) == 1
+        asleep[member] = jit.exchange(board, MEMBERS + member * LINE + SLEEPS, 0) == 1
         count += asleep[member]
     return count
 
@@ -144,14 +134,14 @@ def lead(board: Wholes, team: int, function: int, arguments: int) -> None:
     ``function`` is the address of its entry: see kernels/runtime/entry.py.
     """
     board[FUNCTION], board[ARGUMENTS], board[DONE] = function, arguments, 0
-    number = (load(board, JOB) >> SIZES) + 1
-    exchange(board, JOB, (number << SIZES) + team)
-    enter(function, 0, team, arguments)
-    done = load(board, DONE)
+    number = (jit.load(board, JOB) >> SIZES) + 1
+    jit.exchange(board, JOB, (number << SIZES) + team)
+    jit.enter(function, 0, team, arguments)
+    done = jit.load(board, DONE)
     while done < team - 1:
         wait_while(board, DONE, done, FOR_EVER)
-        done = load(board, DONE)
-    exchange(board, CALLED, 0)
+        done = jit.load(board, DONE)
+    jit.exchange(board, CALLED, 0)
 
 
 @team_kernel(allocates=False)
@@ -163,7 +153,7 @@ def take_turns(member: Member, steps: Wholes, goes_on: Wholes) -> None:
     """
     while goes_on[0] != 0:
         for k in range(steps.shape[0]):
-            enter(steps[k, 0], member.number, member.team, steps[k, 1])
+            jit.enter(steps[k, 0], member.number, member.team, steps[k, 1])
             meet(member)
 
 

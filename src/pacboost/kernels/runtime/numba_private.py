@@ -9,6 +9,7 @@ the environment variable PACBOOST_NUMBA=public asks for that.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pickle
 import platform
@@ -19,6 +20,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numba
+import numpy as np
 
 FIRST_TESTED, LAST_TESTED = (0, 61), (0, 68)
 
@@ -253,6 +255,20 @@ DATA, DIMENSIONS, STRIDES = (object.__basicsize__ + offset for offset in (0, 16,
 """Where an array object has them: PyArrayObject_fields in NumPy's C API."""
 
 
+def reads_arrays() -> bool:
+    """Check that NumPy's array objects are laid out as entries read them."""
+    array, place = np.zeros((2, 3)), ctypes.c_int64.from_address
+    if place(id(array) + DATA).value != array.ctypes.data:
+        return False  # the other two may be no addresses
+    tables = (place(id(array) + offset).value for offset in (DIMENSIONS, STRIDES))
+    shape, strides = ((place(table).value, place(table + 8).value) for table in tables)
+    return (shape, strides) == (array.shape, array.strides)
+
+
+if not reads_arrays():
+    raise ImportError(f"the arrays of NumPy {np.__version__} have another layout")
+
+
 class ArgumentReader:
     """Writes the instructions that read arguments, eight bytes each, from an address."""
 
@@ -307,12 +323,9 @@ def is_compiled(body: Any, kinds: tuple[types.Type, ...]) -> bool:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def enter(
-    typing: Context,
-    function: types.Type,
-    member: types.Type,
-    team: types.Type,
+    typing: Context, function: types.Type, member: types.Type, team: types.Type,
     arguments: types.Type,
-) -> Any:
+) -> Any:  # fmt: skip
     """Call the kernel whose entry and arguments have these addresses."""
 
     def generate(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -15,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from pacboost.kernels.cuda.twins import TWINS, runs_on_gpu
 from pacboost.kernels.runtime import Wholes, board, jit
 from pacboost.kernels.runtime.entry import Body, Member, entry_of, plain_values
 from pacboost.kernels.runtime.threads import threads
 from pacboost.parallel.cores import usable_cores as cores
 
 MAX_MEMBERS = 256
+GPU_ARRAY = "__cuda_array_interface__"
 MAX_ARGUMENTS = 256
 MIN_CELLS_PER_MEMBER = 4_096
 """A member takes about 10 µs for these, and less to be called."""
@@ -192,7 +193,9 @@ def together(
     A ``stoppable`` kernel may take long; on Ctrl-C it ends early, because it checks STOP on the
     board. If arrays are in a GPU's memory, the kernel's twin runs there.
     """
-    if runs_on_gpu(arguments):
+    if "cupy" in sys.modules and any(hasattr(type(a), GPU_ARRAY) for a in arguments):
+        from pacboost.kernels.cuda.twins import TWINS
+
         TWINS[body.__name__](*arguments)
         return
     size = 1 if at_most <= 1 else min(largest_team(), at_most)

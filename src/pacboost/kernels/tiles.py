@@ -1,4 +1,8 @@
-"""Exponentials of the scores of many rows, in vectorized loops."""
+"""Exponentials of the scores of rows in vectorized loops, and sums of floats over tiles of rows.
+
+Sums are added in one order that a GPU can follow as well: no addition waits for more than a few
+others.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,8 @@ from pacboost.kernels.runtime.jit import part_of_kernels, team_kernel
 from pacboost.kernels.same_bits import natural_exp, whole_exp
 
 ROWS_PER_TILE = 1_024
+PARTS = 64
+"""Floats over a span of rows are summed in this many parts."""
 UNIT = 2.0**-53
 LOG_UNITS = 53 * math.log(2)
 TOP, TOTAL = 0, 1
@@ -73,3 +79,53 @@ def raise_scores(member: Member, scores: Floats, sign: float, out: Floats) -> No
     first, last = own_share(scores.size, member)
     for i in range(first, last):
         out[i] = natural_exp(sign * scores[i])
+
+
+@part_of_kernels
+def fold_sums(tile: Floats) -> None:
+    """Add the second half of a tile to its first half, until ``PARTS`` numbers remain."""
+    for i in range(512):  # loops of constant length are vectorized
+        tile[i] += tile[i + 512]
+    for i in range(256):
+        tile[i] += tile[i + 256]
+    for i in range(128):
+        tile[i] += tile[i + 128]
+    for i in range(64):
+        tile[i] += tile[i + 64]
+
+
+@part_of_kernels
+def fold_products(tile: Floats) -> None:
+    """Fold a tile like ``fold_sums``, but multiply 1 plus each number."""
+    for i in range(512):
+        tile[i] = (1.0 + tile[i]) * (1.0 + tile[i + 512])
+    for i in range(256):
+        tile[i] *= tile[i + 256]
+    for i in range(128):
+        tile[i] *= tile[i + 128]
+    for i in range(64):
+        tile[i] *= tile[i + 64]
+
+
+@part_of_kernels
+def sum_of_parts(parts: Floats) -> float:
+    """Add the second half of the parts to the first until one number remains; clear the parts."""
+    width = PARTS // 2
+    while width > 0:
+        for i in range(width):
+            parts[i] += parts[i + width]
+        width //= 2
+    total = float(parts[0])
+    for i in range(PARTS):
+        parts[i] = 0.0
+    return total
+
+
+@part_of_kernels
+def add_tile(tile: Floats, size: int, parts: Floats) -> None:
+    """Fold the first ``size`` numbers of a tile, and add them to the parts of a sum."""
+    for i in range(size, ROWS_PER_TILE):
+        tile[i] = 0.0
+    fold_sums(tile)
+    for i in range(PARTS):
+        parts[i] += tile[i]
