@@ -309,3 +309,24 @@ def test_what_is_no_model_is_shown(model: Any) -> None:
     X = np.arange(40.0).reshape(20, 2)
     with pytest.raises(DataTypeError, match="fitted classifier"):
         pacboost.certify(model, X, X[:, 0] > 20)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pacboost.BoostClassifier(n_estimators=2, certify="holdout", random_state=0),
+        pacboost.BaggingClassifier(n_estimators=2, certify="holdout", random_state=0),
+        pacboost.StrongClassifier(n_estimators=2, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("frame", [False, True])
+def test_rows_have_their_numbers_when_others_are_set_apart(model: Any, frame: bool) -> None:
+    rows = np.random.default_rng(1).normal(size=(200, 3))
+    labels = rows[:, 0] > 0
+    for row in (5, 77, 133, 150):  # of those that learn, and of those set apart
+        X: Any = rows.copy()
+        X[row, 1] = np.inf
+        X = pd.DataFrame(X, columns=list("abc")) if frame else X.astype(object)
+        with pytest.raises(DataError, match=f"in row {row};"):
+            model.fit(X, labels)

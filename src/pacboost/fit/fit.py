@@ -33,6 +33,7 @@ from pacboost.models.model import NO_CLASSES, Model
 from pacboost.models.schema import Schema
 from pacboost.numerics.checks import real_number
 from pacboost.samples.row_memory import RowMemory
+from pacboost.sources.explained_errors import named_among
 from pacboost.sources.table import Table
 from pacboost.training.run.loop import Run
 from pacboost.training.run.stop_reason import Stop, StopReason
@@ -88,7 +89,8 @@ def prepare(X: Any, y: Any, sample_weight: Any, ask: Ask) -> Preparation:
     """Divide and read the rows, and plan what is run on which of them."""
     X = ask.columns.divisible(X)
     division = held_out(X, y, sample_weight, ask.certifying, ask.seed)  # before all learning
-    schema, table = Schema.learn(division.X, ask.columns)  # of rows that may be learned from
+    with named_among(X, lambda rows: Schema.learn(rows, ask.columns)):
+        schema, table = Schema.learn(division.X, ask.columns)  # of rows that may be learned from
     rows = read(division, schema, table, sample_weight, ask)
     recipe = ask.chooser.recipe(rows, ask)  # what the user set, else the table of settings
     refuse(recipe.booster, rows)
@@ -170,7 +172,8 @@ def remember(X: Any, table: Table, division: Division, trial: Trial, ask: Ask) -
     if trial.held is not None and not trial.is_drawn:
         tables.append(trial.held.table)
     if division.apart is not None:
-        tables.append(schema.read(division.apart.X))
+        with named_among(X, schema.read):
+            tables.append(schema.read(division.apart.X))
     return RowMemory([*tables, *(rows.table for _, rows in trial.rows.measured)])
 
 

@@ -44,6 +44,8 @@ KINDS = {
 MAGIC = {b"PAR1": PARQUET, b"ARROW1": FEATHER, b"FEA1": FEATHER}
 MAX_TEXT_BYTES, MAX_COLUMN_BYTES = 400_000_000, 100_000_000
 """Larger text files, or Parquet and Feather files, are sampled from, not read into memory."""
+MAX_UNPACKED_RATIO = 50
+"""Text is compressed 3 to 20 times; a small file that fills the memory, a thousand times."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,13 @@ class DataFile:
     @property
     def _kind_by_name(self) -> str | None:
         return KINDS.get(Path(self.unpacked_name).suffix)
+
+    @property
+    def max_unpacked_bytes(self) -> int:
+        """The bytes up to which a compressed text is unpacked."""
+        content = self.content
+        size = self.path.stat().st_size if content is None else len(content)
+        return max(MAX_TEXT_BYTES, MAX_UNPACKED_RATIO * size)
 
     def _packing(self, head: bytes) -> str | None:
         by_name = self.path.suffix.lower()

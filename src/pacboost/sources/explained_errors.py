@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
@@ -309,6 +310,17 @@ def checked_by_scikit_learn() -> Iterator[None]:
             raise
         kind = DataTypeError if isinstance(problem, TypeError) else DataError
         raise kind(_quoted(problem)) from problem
+
+
+@contextmanager
+def named_among(X: Any, read: Callable[[Any], object]) -> Iterator[None]:
+    """If some of the rows X cannot be read, read all: that error names the row by its number."""
+    try:
+        yield
+    except DataError:
+        with warnings.catch_warnings(action="ignore"):
+            read(X)
+        raise
 
 
 def _says_enough(problem: Exception) -> bool:

@@ -41,7 +41,7 @@ from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.row_hashes import row_hashes
 from pacboost.samples.same_example import Examples, check_copies
 from pacboost.samples.sample import Sample
-from pacboost.sources.explained_errors import checked_by_scikit_learn
+from pacboost.sources.explained_errors import checked_by_scikit_learn, named_among
 from pacboost.sources.table import SomeRows, Table
 from pacboost.training.bags.bagging import TORN, Bagging, Made
 from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes, Settling
@@ -220,9 +220,10 @@ class Bagged(RemembersRows, BaseEstimator):  # type: ignore[misc]
             X, y, sample_weight, certifying, seed, WAYS, once=self._certifies_outside
         )
         self._apart, self._examples = divided.apart, divided.examples
-        examples = self._read(divided.X, divided.y, divided.weights(sample_weight), seed)
         apart = self._apart
-        held_out = [] if apart is None else [self._schema.read(apart.X)]
+        with named_among(X, lambda rows: Schema.learn(rows, self._column_options())):
+            examples = self._read(divided.X, divided.y, divided.weights(sample_weight), seed)
+            held_out = [] if apart is None else [self._schema.read(apart.X)]
         self._remember(examples.table, *held_out)
         examples = replace(examples, numbers=divided.rows).counting()
         targets, classes = self._targets(examples)
