@@ -21,12 +21,7 @@ from pacboost.sources.written import Spelling
 
 
 def as_text(value: Any, file: DataFile, name: str, line: int) -> str:
-    """Return a value as it would stand in a CSV file; a missing value becomes an empty text.
-
-    >>> from pathlib import Path
-    >>> [as_text(value, DataFile(Path("rows.jsonl")), "a", 1) for value in (1.5, True, None, "x")]
-    ['1.5', 'true', '', 'x']
-    """
+    """Return a value as it would stand in a CSV file; a missing value becomes an empty text."""
     if value is None:
         return ""
     if isinstance(value, bool):

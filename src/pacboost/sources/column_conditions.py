@@ -52,7 +52,7 @@ class Conditions(ABC):
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return values for JSON."""
+        """Return values for JSON; the words of texts are saved separately."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,6 @@ class TextConditions(Conditions):
         return self.features.transform(rows.texts(self.name))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return values for JSON with the number of words; the words are saved separately."""
         return {"kind": self.kind, "name": self.name, "words": len(self.features.vocabulary)}
 
 
@@ -146,12 +145,7 @@ class NumberConditions(Conditions):
 
 @dataclass(frozen=True)
 class LevelConditions(Conditions):
-    """Conditions that a category is each level, and that it is missing; unknown levels meet none.
-
-    >>> rows = Columns({"city": np.array(["Rome", "Bern", "Oslo"], dtype=object)})
-    >>> LevelConditions("city", ("Bern", "Rome"), False).held(rows).words.tolist()
-    [1, 0]
-    """
+    """Conditions that a category is each level, or missing; unknown levels meet none."""
 
     name: str
     levels: tuple[Level, ...]
@@ -161,7 +155,7 @@ class LevelConditions(Conditions):
     @classmethod
     def learn(cls, name: str, rows: Columns, min_count: int) -> tuple[LevelConditions, WordTable]:
         """Learn the levels that occur in at least ``min_count`` rows."""
-        absent = _absent(rows.cells[name])
+        absent = np.array([is_missing(cell) for cell in rows.cells[name]], dtype=np.bool_)
         levels = levels_of(rows.cells[name], repr(name))
         if len(levels) > max(MAX_LEVELS, np.count_nonzero(~absent) / 2):
             warnings.warn(
@@ -184,19 +178,16 @@ class LevelConditions(Conditions):
         return (*words, f"{self.name} is missing") if self.missing else tuple(words)
 
     def held(self, rows: Columns) -> WordTable:
-        numbers = Levels({0: self.levels}).numbers(0, rows.cells[self.name], repr(self.name))
+        cells = rows.cells[self.name]
+        numbers = Levels({0: self.levels}).numbers(0, cells, repr(self.name))
         if self.missing:
-            numbers = np.where(_absent(rows.cells[self.name]), len(self.levels), numbers)
+            numbers[[is_missing(cell) for cell in cells]] = len(self.levels)
         is_level = ~np.isnan(numbers)
         return WordTable(starts_of(is_level), numbers[is_level].astype(np.int32), len(self.words))
 
     def to_dict(self) -> dict[str, Any]:
         fields = {"levels": list(self.levels), "missing": self.missing}
         return {"kind": self.kind, "name": self.name, **fields}
-
-
-def _absent(cells: NDArray[Any]) -> NDArray[np.bool_]:
-    return np.array([is_missing(cell) for cell in cells], dtype=np.bool_)
 
 
 def read_conditions(

@@ -147,11 +147,7 @@ class DataFile:
 
 
 def read_as_a_whole(path: Path) -> bool:
-    """Check whether a file has a known format and is small enough to read into memory.
-
-    >>> read_as_a_whole(Path("rows.csv")), read_as_a_whole(Path("rows.svm"))
-    (True, False)
-    """
+    """Check whether a file has a known format and is small enough to read into memory."""
     file = DataFile(path)
     kind = file._kind_by_name
     if kind in {TEXT, JSON} and file.unpacked_name != path.name.lower():

@@ -58,11 +58,7 @@ def odd_cell(data: object, *, text: bool = False) -> str | None:
 
 
 def odd_value(values: object, name: str, *, text: bool = False) -> str | None:
-    """Return the row and the first odd value of labels, targets or weights, if any.
-
-    >>> odd_value([1.0, 10**400], "sample_weight")
-    'sample_weight holds a whole number too large for a float in row 1: 1000000000… (401 digits)'
-    """
+    """Return the row and the first odd value of labels, targets or weights, if any."""
     cell = _first(_cells(values) or (), text=text)
     return None if cell is None else f"{name} holds {cell}"
 
@@ -74,12 +70,7 @@ ROWS_OR_LABELS = {
 
 
 def refuse_text(value: object, name: str) -> None:
-    """Raise if rows or labels are a text, such as the name of a file or a column.
-
-    >>> refuse_text("rows.csv", "X")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    pacboost.errors.DataError: X is the text 'rows.csv', but a table of rows and...
-    """
+    """Raise if rows or labels are a text, such as the name of a file or a column."""
     if isinstance(value, str):
         raise DataError(
             f"{name} is the text {shown(value)}, but "
@@ -89,12 +80,7 @@ def refuse_text(value: object, name: str) -> None:
 
 
 def refuse_shape(data: object) -> None:
-    """Raise unless the input has rows and columns; lists within cells are checked later.
-
-    >>> refuse_shape(np.zeros((3, 1, 1)))
-    Traceback (most recent call last):
-    pacboost.errors.DataError: X has shape (3, 1, 1), but rows and columns are needed
-    """
+    """Raise unless the input has rows and columns; lists within cells are checked later."""
     refuse_text(data, "X")
     problem = odd_shape(data)
     if problem is not None:
@@ -102,11 +88,7 @@ def refuse_shape(data: object) -> None:
 
 
 def odd_shape(data: Any) -> str | None:
-    """Return why the input does not have rows and columns, or None if it has.
-
-    >>> odd_shape([[1, 2], [3]])
-    'X has rows of different lengths (2 in row 0, 1 in row 1); all need the same columns'
-    """
+    """Return why the input does not have rows and columns, or None if it has."""
     if isinstance(data, Table) or is_frame(data):
         return None
     if isinstance(data, list | tuple) and data and isinstance(data[0], list | tuple):
@@ -146,11 +128,7 @@ def _odd_rows(data: Any) -> str | None:
 
 
 def missing_value(values: object, name: str) -> str | None:
-    """Return the first row whose label is missing, if any.
-
-    >>> missing_value(["a", None], "y")
-    'y holds nothing in row 1 (None); every row needs a label: drop the others'
-    """
+    """Return the first row whose label is missing, if any."""
     for row, cell in enumerate(_cells(values) or ()):
         if is_missing(cell):
             return (

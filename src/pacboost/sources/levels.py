@@ -75,11 +75,7 @@ class Levels:
         )
 
     def sources(self, names: Sequence[str]) -> list[str]:
-        """Return the name of the input column that each column is computed from.
-
-        >>> Levels({}, {1: "month"}).sources(["price", "bought: month"])
-        ['price', 'bought']
-        """
+        """Return the name of the input column that each column is computed from."""
         parts = [part_of(self.written.get(j, "")) for j in range(len(names))]
         return [
             name if part is None else name.removesuffix(part_name("", part[0]))
@@ -152,21 +148,12 @@ def is_missing(cell: Any) -> bool:
 
 
 def is_unicode(text: str) -> bool:
-    """Check whether text can be encoded in UTF-8, that is, has no lone surrogates.
-
-    >>> is_unicode("ä"), is_unicode(chr(0xD800))
-    (True, False)
-    """
+    """Check whether text can be encoded in UTF-8, that is, has no lone surrogates."""
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def refuse_unsaved_labels(labels: NDArray[Any]) -> None:
-    """Raise for labels that a model file cannot hold: numbers from 2**63 on, text ending in NUL.
-
-    >>> refuse_unsaved_labels(np.array([1, 2**63], dtype=np.uint64))
-    Traceback (most recent call last):
-    pacboost.errors.DataError: y holds 9223372036854775808; whole numbers as labels are below 2**63
-    """
+    """Raise for labels that a model file cannot hold: numbers from 2**63 on, text ending in NUL."""
     if labels.dtype.kind == "u" and labels.size and int(labels.max()) >= 2**63:
         raise DataError(f"y holds {labels.max()}; whole numbers as labels are below 2**63")
     if labels.dtype.kind == "O":

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError, invalid
 from pacboost.sources.column_conditions import (
     Conditions,
     LevelConditions,
@@ -51,10 +51,11 @@ class MixedFeatures:
         """Return features for a list of the columns that hold texts, as users give it."""
         named = text if isinstance(text, list | tuple) else None
         if named is None or not all(isinstance(name, str) for name in named):
-            raise ParameterError(
-                f"text_columns is {text!r}; it may be a list of the columns that hold texts, such "
-                "as ['subject', 'body'], or None for rows that are texts themselves",
-                parameter="text_columns",
+            raise invalid(
+                "text_columns",
+                text,
+                "may be a list of the columns that hold texts, such as ['subject', 'body'], or "
+                "None for rows that are texts themselves",
             )
         return cls(options, tuple(named))
 

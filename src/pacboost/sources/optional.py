@@ -19,11 +19,7 @@ from pacboost.errors import FileError, PacboostError
 
 
 def need(module: str, extra: str = "") -> Any:
-    """Import an optional library; ``extra`` is the extra of pacboost that installs it.
-
-    >>> need("math").pi
-    3.141592653589793
-    """
+    """Import an optional library; ``extra`` is the extra of pacboost that installs it."""
     try:
         return import_module(module)
     except ImportError as problem:
@@ -126,11 +122,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def named_twice(names: Iterable[str]) -> list[str]:
-    """Return the names that occur more than once, sorted.
-
-    >>> named_twice(["b", "a", "c", "a", "b"])
-    ['a', 'b']
-    """
+    """Return the names that occur more than once, sorted."""
     return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
@@ -145,9 +137,5 @@ def close_names(name: str, names: Iterable[str]) -> list[str]:
 
 
 def is_collection(data: object) -> bool:
-    """Check whether this is a Dask data frame, series or array.
-
-    >>> is_collection([1, 2])
-    False
-    """
+    """Check whether this is a Dask data frame, series or array."""
     return type(data).__module__.startswith("dask.") and hasattr(data, "__dask_graph__")

@@ -42,12 +42,7 @@ def numbered(
 def find_words(
     rows: list[str], reader: Reader, min_count: int, max_words: int
 ) -> tuple[tuple[str, ...], WordTable]:
-    """Return the sorted words of at least ``min_count`` texts, and the table of the texts.
-
-    >>> words, table = find_words(["a b", "b b"], lambda text: iter(text.split()), 1, 9)
-    >>> words, table.rows().tolist()
-    (('a', 'b'), [[1.0, 1.0], [0.0, 1.0]])
-    """
+    """Return the sorted words of at least ``min_count`` texts, and the table of the texts."""
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__  # a new word gets the next number
     starts, numbers_held = numbered(
@@ -202,11 +197,7 @@ class TextFeatures:
         return WordTable(starts, words_of_rows, len(self.vocabulary), self.vocabulary)
 
     def say(self, number: int) -> str:
-        """Return the sentence that a text contains a word of the vocabulary.
-
-        >>> TextFeatures(vocabulary=("card",)).say(0)
-        "it contains 'card'"
-        """
+        """Return the sentence that a text contains a word of the vocabulary."""
         return word_conditions.sentence(self.vocabulary[number])
 
     def read(self, texts: object) -> list[str]:
@@ -237,11 +228,7 @@ class TextFeatures:
         return {word: number for number, word in enumerate(self.vocabulary)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the options as values for JSON, without the vocabulary, which is saved separately.
-
-        >>> TextFeatures.from_dict(TextFeatures((1, 3)).to_dict(), ()) == TextFeatures((1, 3))
-        True
-        """
+        """Return the options as values for JSON; the vocabulary is saved separately."""
         return self.parameters()
 
     @classmethod

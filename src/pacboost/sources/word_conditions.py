@@ -32,11 +32,7 @@ def repeated(tokens: list[str], times: tuple[int, ...]) -> Iterator[str]:
 
 
 def placed(tokens: list[str], beginning: tuple[int, ...]) -> Iterator[str]:
-    """Yield the conditions on words near the beginning of a text.
-
-    >>> list(placed("how many cards".split(), (1, 2)))
-    ['how @1', 'how @2', 'many @2']
-    """
+    """Yield the conditions on words near the beginning of a text."""
     for size in beginning:
         mark = f"{PLACE}{size}"
         for word in tokens[:size]:
@@ -45,11 +41,7 @@ def placed(tokens: list[str], beginning: tuple[int, ...]) -> Iterator[str]:
 
 @lru_cache(maxsize=100_000)
 def prefixes_of(token: str, sizes: tuple[int, int]) -> tuple[str, ...]:
-    """Return the proper prefixes of a word, with lengths from ``sizes[0]`` to ``sizes[1]``.
-
-    >>> prefixes_of("cards", (3, 6))
-    ('car*', 'card*')
-    """
+    """Return the proper prefixes of a word, with lengths from ``sizes[0]`` to ``sizes[1]``."""
     return tuple(token[:size] + PREFIX for size in range(sizes[0], min(sizes[1] + 1, len(token))))
 
 

@@ -47,11 +47,7 @@ class Spelling:
         return cell.strip().lower() in self.missing
 
     def number(self, cell: str) -> float:
-        """Return the number in a cell, NaN if it is missing; raise ValueError if it is text.
-
-        >>> Spelling().number(" 1.5"), Spelling().number("?")
-        (1.5, nan)
-        """
+        """Return the number in a cell, NaN if it is missing; raise ValueError if it is text."""
         cell = cell.strip()
         if cell.lower() in self.missing:
             return math.nan
@@ -96,11 +92,7 @@ def are_sentences(kinds: Collection[Any]) -> bool:
 
 
 def label_kind(texts: Iterable[str]) -> type:
-    """Return the type of labels: int or float if all are such numbers, else str.
-
-    >>> [label_kind(texts).__name__ for texts in (["1", "-1"], ["1", "0.5"], ["1", "x"])]
-    ['int', 'float', 'str']
-    """
+    """Return the type of labels: int or float if all are such numbers, else str."""
     different = list(set(texts))
     for kind in (int, float):
         with suppress(ValueError):
@@ -216,11 +208,7 @@ def orders(texts: Sequence[str]) -> list[str]:
 
 
 def part_name(column: str, part: str) -> str:
-    """Return the name of the column for a part of dates.
-
-    >>> part_name("bought", "month"), part_name("bought", "date")
-    ('bought: month', 'bought')
-    """
+    """Return the name of the column for a part of dates."""
     return column if part == DATE else f"{column}: {part}"
 
 

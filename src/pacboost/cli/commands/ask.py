@@ -31,7 +31,7 @@ Reason = tuple[float, str]
 )
 @options.model_file
 @click.argument("question", nargs=-1)
-@click.option("--top", default=5, show_default=True, help="How many reasons to show.")
+@click.option("--top", default=5, help="How many reasons to show.")
 @options.abstain_below
 @options.as_json
 def command(

@@ -55,46 +55,40 @@ OPTIONS = ("delta", "models", "ordered", "copies")
     "option may be repeated; what is not named costs 0.",
 )
 @click.option("--positive", metavar="CLASS", help="The class that recall and the like speak of.")
-@click.option("--by", metavar="COLUMN", help="Certify every group of rows with a value of this.")
+@options.column("--by", help="Certify every group of rows with a value of this.")
 @click.option(
     "--end",
     type=click.Choice(["lower", "upper", "both"]),
     help="Which end to certify.  [default: the one that matters]",
 )
-@click.option("--top-k", default=5, show_default=True, help="For top_k_error: how many classes.")
-@click.option(
-    "--p-min", default=0.001, show_default=True, help="For log_loss: clip probabilities here."
-)
-@click.option("--clip", type=float, help="For absolute_error: larger errors count as this.")
-@click.option("--larger-than", type=float, help="For large_errors: count errors above this.")
+@click.option("--top-k", default=5, help="For top_k_error: how many classes.")
+@click.option("--p-min", default=0.001, help="For log_loss: clip probabilities here.")
+@options.real("--clip", help="For absolute_error: larger errors count as this.")
+@options.real("--larger-than", help="For large_errors: count errors above this.")
 @options.epsilon
 @options.delta
 @options.models
-@click.option(
+@options.column(
     "--groups",
-    metavar="COLUMN",
     help="Rows with the same value in this column depend on each other (the same patient).",
 )
 @options.copies
-@click.option("--ordered", is_flag=True, help="The rows are in the order of time.")
-@click.option(
+@options.flag("--ordered", help="The rows are in the order of time.")
+@options.column(
     "--ratio-column",
-    metavar="COLUMN",
     help="The world has moved: this column says how much more likely each row is there than here, "
     "up to a factor. Coins keep a row with the chance ratio/bound; those that are kept certify.",
 )
-@click.option(
+@options.real(
     "--ratio-bound",
-    type=float,
     help="The largest ratio that is possible, fixed before the rows are seen; learned weights are "
     "clipped there, by default at 10.",
 )
 @options.new_rows
 @options.seed
 @options.abstain_below
-@click.option(
+@options.real(
     "--target-error",
-    type=float,
     help="Find the confidence above which at most this share of the answers is wrong.",
 )
 @click.option(

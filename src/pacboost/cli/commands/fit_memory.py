@@ -153,11 +153,7 @@ def constraints(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def slopes(asked: Sequence[str]) -> dict[str, int]:
-    """Read the columns in which predictions may only rise or only fall.
-
-    >>> slopes(["age=+1", "price=-1"])
-    {'age': 1, 'price': -1}
-    """
+    """Read the columns in which predictions may only rise or only fall."""
     signs: dict[str, int] = {}
     for each in asked:
         name, _, slope = each.rpartition("=")
@@ -172,11 +168,7 @@ def slopes(asked: Sequence[str]) -> dict[str, int]:
 
 
 def interactions(asked: Sequence[str]) -> str | list[list[str]]:
-    """Read which columns may be used together on the way to a leaf.
-
-    >>> interactions(["age,income", "place"]), interactions(["pairwise"])
-    ([['age', 'income'], ['place']], 'pairwise')
-    """
+    """Read which columns may be used together on the way to a leaf."""
     if len(asked) == 1 and asked[0] in RULES:
         return RULES[asked[0]]
     rule = next((each for each in asked if each in RULES), None)

@@ -39,35 +39,24 @@ COUNTED = ("rows", "counts", "wrong")
 )
 @options.model_file
 @options.data_file
-@click.option("--proba", is_flag=True, help="Also give the probability of each class.")
-@click.option(
+@options.flag("--proba", help="Also give the probability of each class.")
+@options.flag(
     "--sets",
-    is_flag=True,
     help="Also give the prediction set of each row, its classes separated by |. `pacboost sets` "
     "has to come first.",
 )
-@click.option(
-    "--by",
-    metavar="COLUMN",
-    help="With --sets: the column of groups, if sets were calibrated for each group.",
+@options.column(
+    "--by", help="With --sets: the column of groups, if sets were calibrated for each group."
 )
-@click.option(
+@options.flag(
     "--intervals",
-    is_flag=True,
     help="Also give the two ends of the interval of each row. `pacboost intervals` has to come "
     "first.",
 )
-@click.option(
-    "--keep", metavar="COLUMN", multiple=True, help="Copy this column. The option may be repeated."
-)
-@click.option(
-    "--target",
-    metavar="COLUMN",
-    help="The column of labels, if there is one: errors are then counted.",
-)
-@click.option(
+@options.columns("--keep", help="Copy this column.")
+@options.column("--target", help="The column of labels, if there is one: errors are then counted.")
+@options.flag(
     "--raw",
-    is_flag=True,
     help="Write texts that begin with =, +, - or @ as they are. Otherwise an apostrophe is put "
     "before them, so that no spreadsheet runs them as formulas.",
 )

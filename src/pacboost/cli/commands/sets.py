@@ -28,12 +28,11 @@ from pacboost.cli.output import answer, bold, working
     "--method",
     type=click.Choice(["lac", "aps", "raps"]),
     default="lac",
-    show_default=True,
     help="lac: labels of at least some probability; aps: larger sets where the model is unsure; "
     "raps: the same with a penalty on many labels. Choose it before the rows are looked at.",
 )
-@click.option("--by-class", is_flag=True, help="Cover the examples of every class to this extent.")
-@click.option("--by", metavar="COLUMN", help="Cover every group of rows with a value of this.")
+@options.flag("--by-class", help="Cover the examples of every class to this extent.")
+@options.column("--by", help="Cover every group of rows with a value of this.")
 @options.calibrating
 @options.output("Write the model with its sets to this file.")
 @options.as_json

@@ -24,19 +24,16 @@ WISHES = ("recall", "precision", "false_positive_rate", "target_error")
 @options.answers
 @options.score
 @click.option("--positive", metavar="CLASS", help="The class to be found.  [default: the second]")
-@click.option("--recall", type=float, help="Find at least this share of the class.")
-@click.option("--precision", type=float, help="At least this share of what is found is right.")
-@click.option(
-    "--false-positive-rate", type=float, help="At most this share of other classes is found."
-)
+@options.real("--recall", help="Find at least this share of the class.")
+@options.real("--precision", help="At least this share of what is found is right.")
+@options.real("--false-positive-rate", help="At most this share of other classes is found.")
 @click.option(
     "--cost",
     metavar="MISS,ALARM",
     help="The costs of a missed example and of a false alarm; the certified mean is made small.",
 )
-@click.option(
+@options.real(
     "--target-error",
-    type=float,
     help="Answer only where confident, so that at most this share of the answers is wrong.",
 )
 @options.delta

@@ -21,9 +21,8 @@ from pacboost.cli.group import THE_ANSWER_IS_NO
 )
 @click.argument("model", type=options.FILE, required=False)
 @options.model_memory
-@click.option(
+@options.file(
     "--checker",
-    type=options.FILE,
     help="Write a program to this file that checks model files without pacboost: 400 lines that "
     "need nothing but Python.",
 )

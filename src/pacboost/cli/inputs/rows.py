@@ -165,11 +165,7 @@ def _refuse_lacking(cells: Cells, names: Sequence[str]) -> None:
 
 
 def labels(texts: Sequence[str], classes: NDArray[Any], target: str) -> NDArray[Any]:
-    """Convert labels to the type of the classes; a label that is not a class counts as a mistake.
-
-    >>> labels(["1", "0.0", "7"], np.array([0, 1]), "y").tolist()
-    [1, 0, 7]
-    """
+    """Convert labels to the type of the classes; a label that is not a class is a mistake."""
     values = np.array(texts)
     if classes.dtype.kind in "iuf":
         with suppress(ValueError):
@@ -188,11 +184,7 @@ def labels(texts: Sequence[str], classes: NDArray[Any], target: str) -> NDArray[
 
 
 def numbers(texts: Sequence[str], target: str, spelling: Spelling) -> NDArray[np.float64]:
-    """Read the targets of a model that predicts numbers, in the number format of the file.
-
-    >>> numbers(["1", "1,200.5"], "y", Spelling()).tolist()
-    [1.0, 1200.5]
-    """
+    """Read the targets of a model that predicts numbers, in the number format of the file."""
     values = spelling.numbers(texts)
     if values is not None:
         return values
