@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -192,17 +192,16 @@ def try_a_table(name: str, data: st.DataObject) -> None:
     raises_only_ours(lambda: MAKERS[name]().fit(X, y).predict(X))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.sampled_from(("boost", "regressor", "held out", "rectangle")), st.data())
-def test_only_our_errors(name: str, data: st.DataObject) -> None:
-    try_a_table(name, data)
-
-
-@pytest.mark.slow
-@settings(max_examples=3_000, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.sampled_from(sorted(MAKERS)), st.data())
-def test_only_our_errors_at_length(name: str, data: st.DataObject) -> None:
-    try_a_table(name, data)
+@pytest.mark.parametrize(
+    ("names", "examples"),
+    [
+        (("boost", "regressor", "held out", "rectangle"), 25),
+        pytest.param(sorted(MAKERS), 3_000, marks=pytest.mark.slow),
+    ],
+)
+def test_only_our_errors(names: Sequence[str], examples: int) -> None:
+    check = given(st.sampled_from(names), st.data())(try_a_table)
+    settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))(check)()
 
 
 @pytest.mark.parametrize(
