@@ -7,7 +7,7 @@ half a second.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,8 @@ from pacboost.sources.optional import need
 if TYPE_CHECKING:
     import pyarrow
 
-    ArrowColumn = pyarrow.Array | pyarrow.ChunkedArray
-    ArrowTable = pyarrow.Table | pyarrow.RecordBatch
+    ArrowColumn: TypeAlias = pyarrow.Array | pyarrow.ChunkedArray
+    ArrowTable: TypeAlias = pyarrow.Table | pyarrow.RecordBatch
 
 
 def text_column(texts: Sequence[str | None]) -> Any:

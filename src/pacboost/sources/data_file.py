@@ -26,6 +26,8 @@ UNREADABLE = (
     OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, UnicodeDecodeError
 )  # fmt: skip
 HEAD_BYTES = 512
+PANDAS_INDEX = "__index_level_"
+"""Prefix of the columns in which pandas stores the index of a frame; they are not features."""
 
 PACKED = {
     ".gz": b"\x1f\x8b",

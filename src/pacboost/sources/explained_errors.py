@@ -52,7 +52,7 @@ def odd_cell(data: object, *, text: bool = False) -> str | None:
         return f"X is of type {type(data).__name__} and cannot be read ({type(problem).__name__})"
     for name, cells in columns:
         cell = _first(cells, text=text)
-        if cell is not None:
+        if cell:
             return f"column {name} holds {cell}"
     return None
 
@@ -82,8 +82,7 @@ def refuse_text(value: object, name: str) -> None:
 def refuse_shape(data: object) -> None:
     """Raise unless the input has rows and columns; lists within cells are checked later."""
     refuse_text(data, "X")
-    problem = odd_shape(data)
-    if problem is not None:
+    if problem := odd_shape(data):
         raise DataError(problem)
 
 
@@ -196,26 +195,19 @@ def _columns(data: object) -> Columns:
         frame = open_frame(data)
         for number, name in enumerate(frame.columns):
             kind = frame.schema[name]
-            wide = kind in WIDE  # NumPy has no such kind
-            yield repr(name), [kind] if wide else frame[:, number].to_list()
+            yield repr(name), [kind] if kind in WIDE else frame[:, number].to_list()
         return
     array = _array(data)
-    if array.dtype.kind in "fiub" or array.ndim != 2:
-        yield from () if array.dtype.kind in "fiub" else _ragged(data)
+    if array.dtype.kind in "fiub":
+        return
+    if array.ndim != 2:  # a list of rows that NumPy does not convert to a matrix
+        if isinstance(data, list | tuple) and all(isinstance(row, list | tuple) for row in data):
+            width = min(map(len, data), default=0)
+            yield from ((str(j), [row[j] for row in data]) for j in range(width))
         return
     for number in range(array.shape[1]):
-        yield (
-            str(number),
-            array[:, number].tolist() if array.dtype.kind == "O" else array[:, number],
-        )
-
-
-def _ragged(data: Any) -> Columns:
-    """Yield the columns of a list of rows that NumPy does not convert to a matrix."""
-    if isinstance(data, list | tuple) and all(isinstance(row, list | tuple) for row in data):
-        width = min(map(len, data), default=0)
-        for number in range(width):
-            yield str(number), [row[number] for row in data]
+        cells = array[:, number]
+        yield str(number), cells.tolist() if array.dtype.kind == "O" else cells
 
 
 def _cells(values: object) -> Iterable[Any] | None:
@@ -261,8 +253,9 @@ def explains_input(function: Function) -> Function:
         except TypeError:
             raise _wrong_arguments(function, signature, args, named) from None
         arguments = call.arguments
-        for name, value in arguments.items():
-            arguments[name] = _opened(value, name)
+        for name, argument in arguments.items():
+            value = collected(argument)
+            arguments[name] = in_host_memory(value) if name in (*VALUES, "by") else value
             if name not in ROWS + VALUES:
                 _refuse_huge(name, value)
         try:
@@ -320,11 +313,6 @@ def _explaining_steps(
         if not _says_enough(problem):
             _blame_input(problem, function, arguments)
         raise
-
-
-def _opened(value: object, name: str) -> Any:
-    value = collected(value)
-    return in_host_memory(value) if name in (*VALUES, "by") else value
 
 
 def _refuse_huge(name: str, value: object) -> None:

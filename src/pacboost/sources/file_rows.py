@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pacboost.errors import FileError, InputWarning
 from pacboost.sources.arrow import text_column
 from pacboost.sources.cells import Cells, as_text
-from pacboost.sources.data_file import JSON, PARQUET, TEXT, DataFile
+from pacboost.sources.data_file import JSON, PANDAS_INDEX, PARQUET, TEXT, DataFile
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.optional import named_twice, need
 from pacboost.sources.table import refuse_text
@@ -309,10 +309,8 @@ def _columns(file: DataFile, batch: Any) -> dict[str, Any]:
     names = [str(name).strip() for name in batch.schema.names]
     if twice := named_twice(names):
         raise FileError(f"{file}: {', '.join(twice)} is the name of two columns; rename one")
-    columns = dict(zip(names, batch.columns, strict=True))
-    return {
-        n: column for n, column in columns.items() if not n.startswith("__index_level_")
-    }  # pandas'
+    columns = zip(names, batch.columns, strict=True)
+    return {name: column for name, column in columns if not name.startswith(PANDAS_INDEX)}
 
 
 def blocks(file: DataFile) -> Iterator[Cells]:
@@ -355,9 +353,8 @@ def whole(file: DataFile, target: str | None = None) -> Cells:
     for name in dict.fromkeys(name for part in parts for name in part.columns):
         empty = (text_column([""] * part.n_rows) for part in parts if name not in part.columns)
         chunks = (part.columns[name] for part in parts if name in part.columns)
-        columns[name] = need("pyarrow").chunked_array(
-            [*empty, *chunks]
-        )  # columns may begin in a later block
+        # columns may begin in a later block
+        columns[name] = need("pyarrow").chunked_array([*empty, *chunks])
     lines = np.concatenate([np.array(part.lines) for part in parts])
     return Cells(file, columns, lines, parts[0].decimal_comma)
 

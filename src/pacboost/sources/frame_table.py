@@ -151,7 +151,11 @@ class FrameTable(ColumnTable):
             self._whole = super().block(0, self.n_columns)
         for first, values in self.blocks():
             for j in np.flatnonzero(np.isinf(values).any(axis=0)).tolist():
-                self._refuse_infinite(first + j, values[:, j])
+                row = int(np.isinf(values[:, j]).argmax())
+                raise origin.error(
+                    f"{origin.prefix}column {self.names[first + j]!r} holds {values[row, j]} in "
+                    f"{origin.row(row)}; {FINITE}"
+                )
         self._coded.clear()
 
     @classmethod
@@ -204,7 +208,7 @@ class FrameTable(ColumnTable):
             twice = next(name for name in names if names.count(name) > 1)
             raise DataError(f"two columns would have the name {twice!r}; rename one of them")
         if not quiet:
-            _warn_of(roles, coded, origin, note_readings=note)
+            _warn_of(roles, coded, origin, note=note)
         table = cls(columns, names, Levels(levels, written), origin, coded)
         table.choice, table._relearned = choice, raw
         return table
@@ -273,9 +277,8 @@ class FrameTable(ColumnTable):
             part_wanted = "" if part is None else part[0]
             if (part is None) != ("" in parts) or number in self.levels:
                 self._refuse(number, "dates")
-            return (
-                parts[part_wanted] if part_wanted in parts else parts[DATE] * 0
-            )  # midnight, or missing
+            midnight = parts[DATE] * 0 if DATE in parts else None  # missing where the date is
+            return parts.get(part_wanted, midnight)
         if not way and number not in self.levels:
             quick = _numbers_of_arrow(cells, self.origin.spelling)
             if quick is not None:
@@ -309,13 +312,6 @@ class FrameTable(ColumnTable):
     def block(self, first: int, last: int) -> Values:
         return super().block(first, last) if self._whole is None else self._whole[:, first:last]
 
-    def _refuse_infinite(self, number: int, values: Values) -> None:
-        row = int(np.isinf(values).argmax())
-        raise self.origin.error(
-            f"{self.origin.prefix}column {self.names[number]!r} holds {values[row]} in "
-            f"{self.origin.row(row)}; {FINITE}"
-        )
-
     def _unreadable(self, number: int, coded: Coded) -> PacboostError:
         way, spelling = self.levels.written.get(number, ""), self.origin.spelling
         for row, place in enumerate(coded.places.tolist()):
@@ -348,10 +344,10 @@ class FrameTable(ColumnTable):
             if j in self.levels:
                 continue
             if kind == UNSUPPORTED:
+                kind_shown = getattr(cells.to_native(), "dtype", cells.dtype)
                 raise DataError(
-                    f"column {source!r} holds {_type_of(cells)}, not numbers, text, "
-                    "categories or dates. Convert it (periods by .dt.to_timestamp()), or drop the "
-                    "column"
+                    f"column {source!r} holds {kind_shown}, not numbers, text, categories or "
+                    "dates. Convert it (periods by .dt.to_timestamp()), or drop the column"
                 )
             if kind == CATEGORIES:
                 self._refuse(j, "categories")
@@ -369,10 +365,6 @@ def _as_text(cells: Any) -> Any:
     if not all(is_missing(cell) or isinstance(cell, str | int | float) for cell in values):
         return cells
     return np.array([None if is_missing(cell) else str(cell) for cell in values], dtype=object)
-
-
-def _type_of(cells: nw.Series[Any]) -> Any:
-    return getattr(cells.to_native(), "dtype", cells.dtype)
 
 
 def _numbers_of_arrow(
@@ -400,10 +392,10 @@ def _kind_of_column(
     name: str, cells: Any, origin: CellOrigin, coded: dict[str, Coded], *, by_type: bool, raw: bool
 ) -> ColumnKind:
     kind = kind_of(cells)
+    if kind == CATEGORIES and not (by_type or raw):
+        return ColumnKind(role=REFUSED)
     if kind == CATEGORIES:
-        return (
-            ColumnKind(levels_of(cells, repr(name))) if by_type or raw else ColumnKind(role=REFUSED)
-        )
+        return ColumnKind(levels_of(cells, repr(name)))
     if kind == MOMENTS:
         parts = moment_parts(cells)
         if HOUR in parts and not (parts[DATE] % 1 >= MIN_TIME_OF_DAY).any():
@@ -455,11 +447,7 @@ def _is_id(name: str, rows: int, cells: object) -> bool:
 
 
 def _warn_of(
-    roles: Mapping[str, list[str]],
-    coded: Mapping[str, Coded],
-    origin: CellOrigin,
-    *,
-    note_readings: bool,
+    roles: Mapping[str, list[str]], coded: Mapping[str, Coded], origin: CellOrigin, *, note: bool
 ) -> None:
     notes = []
     if roles.get(UNIQUE):
@@ -482,11 +470,11 @@ def _warn_of(
             "dates='day-first' or dates='month-first'), or write dates as in 2024-01-31"
         )
     others = [(what, names) for what, names in roles.items() if what not in ("", UNIQUE, UNCLEAR)]
-    if note_readings and others:
+    if note and others:
         readings = "; ".join(f"{', '.join(map(repr, names))} as {what}" for what, names in others)
         notes.append(
             f"columns of text are read by their content: {readings}. Name a column in "
             "categorical_features to read its texts as categories"
         )
-    for note in notes:
-        warn(f"{origin.prefix}{note}", InputWarning)
+    for message in notes:
+        warn(f"{origin.prefix}{message}", InputWarning)

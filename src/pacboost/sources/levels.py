@@ -109,17 +109,14 @@ class Levels:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the levels of each column, or how it is written, as values for JSON."""
-        both: dict[int, Any] = {j: list(levels) for j, levels in self.columns.items()} | {
-            **self.written
-        }
+        both: dict[int, Any] = {**self.written}
+        both |= {j: list(levels) for j, levels in self.columns.items()}
         return {str(column): both[column] for column in sorted(both)}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Levels:
         written = {int(j): way for j, way in content.items() if isinstance(way, str)}
-        columns = {
-            int(j): tuple(levels) for j, levels in content.items() if not isinstance(levels, str)
-        }
+        columns = {int(j): tuple(v) for j, v in content.items() if not isinstance(v, str)}
         for column, levels in columns.items():
             if column < 0 or list(levels) != sorted(set(levels)):
                 raise ValueError(f"the levels of column {column} are not in order")
@@ -185,9 +182,7 @@ def is_text(kind: nw.dtypes.DType) -> bool:
 
 
 def _look_up(cells: Any, level_numbers: Mapping[Level, float], name: str) -> NDArray[np.float64]:
-    words = isinstance(
-        next(iter(level_numbers), ""), str
-    )  # older narwhals replace no other categories
+    words = isinstance(next(iter(level_numbers), ""), str)  # older narwhals replace no others
     many = words and isinstance(cells, nw.Series) and len(cells) > MAX_CELLS_FOR_PYTHON
     if many and is_text(cells.dtype) and cells.dtype != nw.Object:
         return _look_up_natively(cells, level_numbers)

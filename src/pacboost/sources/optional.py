@@ -53,15 +53,6 @@ def collected(data: Any) -> Any:
     return data
 
 
-def place_of(path: Path) -> Path:
-    """Return the path of a file with links resolved; refuse folders, devices and pipes."""
-    place = Path(os.path.realpath(path))
-    if place.exists() and not place.is_file():
-        what = "a folder" if place.is_dir() else "a device or a pipe"
-        raise FileError(f"{path}: is {what}; name a file")
-    return place
-
-
 def part_of(place: Path) -> Path:
     """Create the temporary file that will replace a file, with the permissions of that file.
 
@@ -108,7 +99,10 @@ def atomic_write(path: Path) -> Iterator[Path]:
     A link stays a link: its target is replaced. Devices and pipes are refused, because a file would
     replace them.
     """
-    place = place_of(path)
+    place = Path(os.path.realpath(path))
+    if place.exists() and not place.is_file():
+        what = "a folder" if place.is_dir() else "a device or a pipe"
+        raise FileError(f"{path}: is {what}; name a file")
     try:
         part = part_of(place)
         try:

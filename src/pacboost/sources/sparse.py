@@ -93,13 +93,10 @@ def checked_matrix(matrix: Any) -> Any:
 
 
 def _in_order(matrix: Any) -> Any:
-    """Return a matrix by columns, with sorted rows and without duplicate cells.
-
-    The input is not changed.
-    """
+    """Return a matrix by columns, with sorted rows and without duplicate cells."""
     columns = matrix.tocsc()
     if not columns.has_canonical_format:
-        columns = columns.copy()
+        columns = columns.copy()  # or the input would be changed
         columns.sum_duplicates()
     return columns
 

@@ -227,11 +227,8 @@ def is_way(way: object) -> bool:
     if way in (COMMA, *TRUTH_WAYS):
         return True
     part = part_of(way) if isinstance(way, str) else None
-    return (
-        part is not None
-        and way == "; ".join(filter(None, part))
-        and (part[1] in ("", DAY_MONTH, MONTH_DAY))
-    )
+    in_order = part is not None and part[1] in ("", DAY_MONTH, MONTH_DAY)
+    return part is not None and in_order and way == "; ".join(filter(None, part))
 
 
 def ways_of(texts: Sequence[str], spelling: Spelling) -> tuple[str, ...] | None:
@@ -246,9 +243,8 @@ def ways_of(texts: Sequence[str], spelling: Spelling) -> tuple[str, ...] | None:
     with_point = replace(spelling, decimal_comma=False).numbers(texts)
     with_comma = replace(spelling, decimal_comma=True).numbers(texts)
     if with_comma is not None:
-        same = with_point is not None and (
-            not spelling.decimal_comma or np.array_equal(with_point, with_comma)
-        )
+        same = with_point is not None
+        same &= not spelling.decimal_comma or np.array_equal(with_point, with_comma)
         return ("",) if same else (COMMA,)
     words = {text.lower() for text in texts}
     if words <= TRUTHS.keys():
@@ -258,11 +254,10 @@ def ways_of(texts: Sequence[str], spelling: Spelling) -> tuple[str, ...] | None:
         date_orders = [DAY_MONTH if spelling.day_first else MONTH_DAY]
     if len(date_orders) != 1:
         return None
-    moments = read_dates(texts, date_orders[0]) or []
-    times = any(moment.hour or moment.minute for moment in moments)
-    return tuple(
-        "; ".join(filter(None, (part, date_orders[0]))) for part in PARTS if times or part != HOUR
-    )
+    (order,) = date_orders
+    times = any(moment.hour or moment.minute for moment in read_dates(texts, order) or ())
+    parts = (part for part in PARTS if times or part != HOUR)
+    return tuple("; ".join(filter(None, (part, order))) for part in parts)
 
 
 def read_text(text: str, way: str, spelling: Spelling) -> float:

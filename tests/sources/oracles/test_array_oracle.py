@@ -105,7 +105,7 @@ def test_sources_without_end_do_not_depend_on_the_size(
 
 def test_rows_of_a_world_are_new_and_have_its_labels() -> None:
     batch = WorldOracle(WORLD, 0).draw(20_000)
-    rows = batch.table.rows()
+    rows = batch.table.rows().astype(np.float64)
     assert batch.rows.tolist() == list(range(20_000))
     assert len(np.unique(rows, axis=0)) == 20_000
     assert abs((WORLD.truth(rows) != batch.labels).mean() - 0.1) < 0.01
