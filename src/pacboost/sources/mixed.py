@@ -215,9 +215,8 @@ def read_conditions(
         cuts = fields.pop("thresholds")
         with np.errstate(over="ignore"):
             rounded = np.array(cuts, dtype=np.float32)
-        is_valid = rounded.ndim == 1 and rounded.size <= MAX_THRESHOLDS
-        is_valid = is_valid and np.isfinite(rounded).all() and rounded.tolist() == cuts
-        if not is_valid or not (np.diff(rounded) > 0).all():
+        is_valid = rounded.ndim == 1 and rounded.size <= MAX_THRESHOLDS and rounded.tolist() == cuts
+        if not is_valid or not (np.isfinite(rounded).all() and (np.diff(rounded) > 0).all()):
             raise ValueError(f"the thresholds of {name!r} are not in order, or not of 32 bits")
         if "written" in fields and not is_way(fields["written"]):
             raise ValueError(f"{name!r} is written in an unknown way, {fields['written']!r:.40}")

@@ -243,8 +243,9 @@ def ways_of(texts: Sequence[str], spelling: Spelling) -> tuple[str, ...] | None:
     with_point = replace(spelling, decimal_comma=False).numbers(texts)
     with_comma = replace(spelling, decimal_comma=True).numbers(texts)
     if with_comma is not None:
-        same = with_point is not None
-        same &= not spelling.decimal_comma or np.array_equal(with_point, with_comma)
+        if with_point is None:
+            return (COMMA,)
+        same = not spelling.decimal_comma or np.array_equal(with_point, with_comma)
         return ("",) if same else (COMMA,)
     words = {text.lower() for text in texts}
     if words <= TRUTHS.keys():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pacboost.cli import options
-from pacboost.cli.group import THE_ANSWER_IS_NO
+from pacboost.cli.group import THE_ANSWER_IS_NO, option_name
 from pacboost.cli.output import answer, bold, certificate_facts, working
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import probability
@@ -120,16 +120,12 @@ def command(model_path: Path, data: Path | None, target: str, **given: Any) -> N
     if epsilon is not None:
         probability("epsilon", epsilon)
     confident = given["target_error"] is not None or given["abstain_below"] is not None
-    if confident and (given["groups"] or given["ordered"]):
-        raise click.UsageError(
-            "--groups and --ordered cannot be combined with --abstain-below or --target-error; "
-            "leave them out"
-        )
-    if confident and (given["ratio_column"] or given["new_rows"]):
-        raise click.UsageError(
-            "--ratio-column and --new-rows cannot be combined with --abstain-below or "
-            "--target-error; leave them out"
-        )
+    for one, other in (("groups", "ordered"), ("ratio_column", "new_rows")):
+        if confident and (given[one] or given[other]):
+            raise click.UsageError(
+                f"{option_name(one)} and {option_name(other)} cannot be combined with "
+                "--abstain-below or --target-error; leave them out"
+            )
     measures = any(given[name] for name in ("of", "cost", "by", "end"))
     measures |= given["positive"] is not None and not (confident and given["score"])
     if given["shares"] and (confident or measures):
@@ -138,9 +134,8 @@ def command(model_path: Path, data: Path | None, target: str, **given: Any) -> N
     if measures:
         for name in ("epsilon", "target_error", "abstain_below"):
             if given[name] is not None:
-                option = f"--{name.replace('_', '-')}"
                 raise click.UsageError(
-                    f"{option} speaks of the error alone; leave out --of and --by"
+                    f"{option_name(name)} speaks of the error alone; leave out --of and --by"
                 )
     model, X, y, columns = answers_or_rows(
         model_path, data, target, given, given["report"], numbers="" if measures else hint
@@ -178,15 +173,11 @@ def _certify_measures(
             shift=_shift(columns, given), **{name: given[name] for name in OPTIONS},
         )  # fmt: skip
     alone = None
+    parts: list[Any] = [str(family)]
     if len(family) == 1 and columns["by"] is None and len(of) == 1:
         alone = family.certificates[0]
-        parts = [
-            bold(str(sentence(alone))),
-            "",
-            grid(certificate_facts(alone, details=given["details"])),
-        ]
-    else:
-        parts = [str(family)]
+        facts = grid(certificate_facts(alone, details=given["details"]))
+        parts = [bold(str(sentence(alone))), "", facts]
     if given["by"] is not None:
         with suppress(NotCertified, ParameterError):  # of several measures none is the worst
             parts += ["", f"Worst group: {family.worst_group}. {family.worst.claim}"]

@@ -89,22 +89,13 @@ def command(data: Path, target: str, as_json: bool, plot: Path | None, **argumen
     examples = read_examples(
         data_file(data, arguments), target, arguments["drop"], categories=arguments["categories"]
     )
+    same = ("delta", "share", "copies", "learning_rate", "max_bins")
     contest = Contest(
-        examples.table,
-        examples.labels,
-        arguments["boosters"],
-        learner,
-        n_estimators=arguments["rounds"],
-        test=arguments["test"] or None,
-        delta=arguments["delta"],
-        share=arguments["share"],
-        copies=arguments["copies"],
-        random_state=arguments["seed"],
-        verbose=sys.stderr.isatty(),
-        learning_rate=arguments["learning_rate"],
-        max_bins=arguments["max_bins"],
-        n_jobs=arguments["jobs"],
-    )
+        examples.table, examples.labels, arguments["boosters"], learner,
+        n_estimators=arguments["rounds"], test=arguments["test"] or None,
+        random_state=arguments["seed"], n_jobs=arguments["jobs"], verbose=sys.stderr.isatty(),
+        **{name: arguments[name] for name in same},
+    )  # fmt: skip
     try:
         contest.run()
     finally:

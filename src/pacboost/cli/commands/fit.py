@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from pacboost.boosters.registry import BOOSTERS, loss_names
 from pacboost.cli import options
+from pacboost.cli.group import option_name
 
 BY_HAND = "leaves learning_rate max_bins resample validation certify hardest monotone interact"
 """Options that require --booster or --learner."""
@@ -192,7 +193,7 @@ def command(
     def refuse(names: str, why: str) -> None:
         for name in names.split():
             if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-                raise click.UsageError(f"--{name.replace('_', '-')} {why}")
+                raise click.UsageError(f"{option_name(name)} {why}")
 
     if by_filtering(data, arguments):
         refuse(IN_MEMORY_ALONE, "cannot be combined with boosting by filtering; leave it out")

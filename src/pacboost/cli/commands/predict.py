@@ -148,16 +148,10 @@ class Predictions:
 
     def of(self, X: object, cells: Cells) -> list[list[Any]]:
         """Predict a block of rows, and return the rows to write; None stands for no answer."""
-        import numpy as np
-
         from pacboost.models.answers import confidence
 
         model, arguments = self._model, self._arguments
-        predicted, below, by = (
-            np.asarray(model.predict(X)),
-            arguments["abstain_below"],
-            arguments["by"],
-        )
+        predicted, below, by = model.predict(X), arguments["abstain_below"], arguments["by"]
         labels = predicted.tolist()
         columns: list[Sequence[Any]] = []
         if self._sets is not None:
@@ -172,7 +166,7 @@ class Predictions:
                 sure = confidence(predicted, chances, model.classes_) >= below
                 unknown = [None] * predicted.shape[1] if predicted.ndim > 1 else None
                 labels = [
-                    one if is_sure else unknown for one, is_sure in zip(labels, sure, strict=True)
+                    a if is_sure else unknown for a, is_sure in zip(labels, sure, strict=True)
                 ]
         self._count(labels, cells)
         answers = zip(*labels, strict=True) if predicted.ndim > 1 else [labels]
@@ -223,12 +217,11 @@ def _saved(find: Callable[[Any], Any], model: object, path: Path, what: str) -> 
 @contextmanager
 def _writing(output: Path | None, *, nothing: bool) -> Iterator[IO[str]]:
     """Open the output; a file is written completely or not at all."""
-    if output is None:
-        if nothing:
-            with Path(os.devnull).open("w", encoding="utf-8") as file:
-                yield file
-        else:
-            yield sys.stdout
-        return
-    with atomic_write(output) as part, part.open("w", encoding="utf-8", newline="") as file:
-        yield file
+    if output is not None:
+        with atomic_write(output) as part, part.open("w", encoding="utf-8", newline="") as file:
+            yield file
+    elif nothing:
+        with Path(os.devnull).open("w", encoding="utf-8") as file:
+            yield file
+    else:
+        yield sys.stdout

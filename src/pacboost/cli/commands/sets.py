@@ -61,10 +61,9 @@ def calibrate(
 
     X, y, columns = fresh_rows(model, data, target, arguments)
     chosen = {name: arguments[name] for name in ("coverage", "method", "delta", "models", "copies")}
+    asked = {name: column for name, column in columns.items() if column is not None}
     with working("calibrating"):
-        covering = make(
-            model, X, y, **{k: v for k, v in columns.items() if v is not None}, **chosen
-        )
+        covering = make(model, X, y, **asked, **chosen)
     if output is not None:
         covering.save(output)
     certified, mean = covering.certificate_, getattr(covering, f"{measure}_")

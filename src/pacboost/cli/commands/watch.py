@@ -137,6 +137,5 @@ def _rows(model: FittedModel, path: Path, target: str | None, arguments: Mapping
         others = [*arguments["drop"], *([target] if target is not None else [])]
         if arguments["said"]:
             return as_frame(whole(data_file(path, arguments)), [*others, arguments["said"]])
-        return Reader(model, arguments["text"], others).as_written(
-            whole(data_file(path, arguments))
-        )
+        cells = whole(data_file(path, arguments))
+        return Reader(model, arguments["text"], others).as_written(cells)
