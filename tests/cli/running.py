@@ -31,6 +31,7 @@ def refused(*arguments: object, code: int = 2) -> str:
     """Run a command that has to end with this code, and give all it says with single blanks."""
     result = run(*arguments)
     assert result.exit_code == code, result.output
+    assert code != 2 or result.stdout == ""
     return " ".join(result.output.replace("│", "").split())
 
 

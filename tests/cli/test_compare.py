@@ -99,7 +99,6 @@ def test_errors_are_one_sentence(data: Path, arguments: list[str], message: str)
     result = compared(data, *arguments)
     assert result.exit_code == 2
     assert message in result.output
-    assert "Traceback" not in result.output
 
 
 def test_ctrl_c_shows_what_is_done(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,8 +119,7 @@ def test_ctrl_c_shows_what_is_done(data: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_fit_shows_the_hardest_rows(data: Path) -> None:
     common = ["fit", str(data), "--target", "label", "--learner", "tree"]
     assert "hardest rows" in well(*common, "--rounds", "5", "--hardest", "3")
-    plain = run(*common, "--rounds", "5")
-    assert "hardest rows" not in plain.output
+    assert "hardest rows" not in well(*common, "--rounds", "5")
     assert "--hardest cannot be combined" in refused(*common[:4], "--filter", "--hardest", "3")
 
 
@@ -165,7 +163,7 @@ def test_a_learner_that_is_worse_than_guessing_is_a_no(tmp_path: Path) -> None:
 
 
 def test_demo_sells_the_product(tmp_path: Path) -> None:
-    shown = " ".join(well("demo", "--folder", tmp_path).split())
+    shown = well("demo", "--folder", tmp_path)
     assert re.search(r"At most \d+\.\d % wrong.*At most \d+\.\d % wrong on future", shown)
     assert "has seen in its" in shown or "was trained on" in shown
     assert "recall" in shown

@@ -6,6 +6,7 @@ import inspect
 import json
 import math
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -192,6 +193,8 @@ def serving_lab() -> tuple[Any, str]:
 
 def changed_files(random: Random, folder: Path) -> None:
     """Change a file of a model, a checkpoint or a monitor, with right checksums, and use it."""
+    most = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (3_000_000_000, most))  # no file may take more memory
     kind = random.choice(mutations.all_kinds())
     mutations.tried(kind, random.randrange(10**9), "faults", folder)
 

@@ -1,11 +1,8 @@
 """Changed files of models, checkpoints and monitors, and what becomes of them.
 
-    python -m tests.faults.mutations --count 100000 --processes 16
-
 Every file has right checksums. It is refused by an error of pacboost, or all that people do with
-such a file works. Another error is a failure. The command prints each failure and a summary, and
-ends with 1 if there was one; a crash, or no answer after a minute, ends it with the stack of the
-process that died.
+such a file works. Another error is a failure; ``python -m tests.faults.run changed_files`` tries
+many of them.
 
 ``tests.models.file.mutants`` changes bytes and the document; this changes values: one number of an
 array, the length of an array, two fields of a record.
@@ -13,22 +10,12 @@ array, the length of an array, two fields of a record.
 
 from __future__ import annotations
 
-import argparse
 import copy
-import faulthandler
-import inspect
-import resource
-import sys
 import tempfile
-import time
-import traceback
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
-from functools import cache, partial
-from multiprocessing import get_context
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -44,7 +31,6 @@ from pacboost.models.file import checkpoint, container
 from pacboost.monitoring import monitor as state_file
 from pacboost.training.filtering import candidates
 from tests.estimators.filter_sources import noisy
-from tests.models import kinds
 from tests.models.kinds import DECISIONS, KINDS, answers, saved
 
 WHOLE = (0, 1, 2, -1, -2, 3, 7, 100, 2**15, 2**31 - 1, 2**31, 2**40, 2**53, 2**62, -(2**40))
@@ -134,8 +120,7 @@ def _other_array(value: Any, random: Random) -> Any:
     return array
 
 
-UNWRITTEN, REFUSED, USED, FAILED = "no file can hold it", "refused", "used", "failed"
-MEMORY = Path("/dev/shm")  # a disk that is memory
+UNWRITTEN, REFUSED, USED = "no file can hold it", "refused", "used"
 CHECKPOINT_ROWS = 3000
 SOURCES = ("array", "stream")
 GENERATOR = np.random.default_rng(0)
@@ -320,66 +305,3 @@ def tried(kind: str, number: int, seed: object, folder: Path) -> str:
 def all_kinds() -> list[str]:
     """Every kind of file; checkpoints are tried from an array and from a stream."""
     return [*KINDS, *DECISIONS, *SOURCES, "monitor"]
-
-
-def outcome(case: tuple[str, int], seed: object) -> tuple[str, str]:
-    """Return what becomes of a changed file, and how it failed; a minute without answer is a crash.
-
-    Files are written to a disk that is memory, where there is one.
-    """
-    faulthandler.dump_traceback_later(60, exit=True)
-    try:
-        with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
-            return tried(*case, seed, Path(folder)), ""
-    except BaseException:  # whatever it is, it is not one of ours
-        return FAILED, traceback.format_exc(limit=-6)
-    finally:
-        faulthandler.cancel_dump_traceback_later()
-
-
-def limited() -> None:
-    """Let a process show its stack if it crashes, and have 3 GB at most."""
-    faulthandler.enable()
-    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    resource.setrlimit(resource.RLIMIT_DATA, (3_000_000_000, hard))
-
-
-@contextmanager
-def computed_once() -> Iterator[None]:
-    """Keep what is the same in every case: docstrings of parameters, and rows that are asked."""
-    with (
-        patch.object(inspect, "cleandoc", cache(inspect.cleandoc)),
-        patch.object(kinds, "rows", cache(kinds.rows)),
-    ):
-        yield
-
-
-def main() -> int:
-    """Try many files of every kind in turn on several processes; print failures and a summary."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--seed", default="0")
-    asked = parser.parse_args()
-    every, started, entries = all_kinds(), time.monotonic(), Counter[str]()
-    cases = [(every[k % len(every)], k // len(every)) for k in range(asked.count)]
-    attempt = partial(outcome, seed=asked.seed)
-    with (
-        computed_once(),
-        ProcessPoolExecutor(asked.processes, get_context("fork"), limited) as pool,
-    ):
-        outcomes = pool.map(attempt, cases, chunksize=50)
-        for (kind, number), (what, failure) in zip(cases, outcomes, strict=True):
-            entries[what] += 1
-            if failure:
-                print(f"{kind} {number}:\n{failure}", flush=True)  # noqa: T201
-    summary = ", ".join(f"{count:,} {what}" for what, count in sorted(entries.items()))
-    print(  # noqa: T201
-        f"{entries.total():,} changed files of {len(every)} kinds, seed {asked.seed}: {summary}; "
-        f"{time.monotonic() - started:.0f} s on {asked.processes} processes"
-    )
-    return 1 if entries[FAILED] else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -5,14 +5,12 @@ Each is refused, or all that follows works.
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import pacboost
@@ -38,16 +36,18 @@ def loaded(folder: Path, kind: str, count: int, seed: int) -> int:
     return sum(tried(kind, number, seed, folder) == USED for number in range(count))
 
 
+def some_or(number: int, many: int) -> pytest.MarkDecorator:
+    """Try some files, and many in the slow tests."""
+    return pytest.mark.parametrize("count", [number, pytest.param(many, marks=pytest.mark.slow)])
+
+
 @pytest.mark.thinned(2)
+@some_or(8, 1_000)
 @pytest.mark.parametrize("kind", [*KINDS, *DECISIONS])
-def test_files_with_other_numbers_are_refused_or_work(kind: str, tmp_path: Path) -> None:
-    assert loaded(tmp_path, kind, 8, seed=1) < 8
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", [*KINDS, *DECISIONS])
-def test_thousands_of_files_with_other_numbers(kind: str, tmp_path: Path) -> None:
-    assert loaded(tmp_path, kind, 1_000, seed=2) < 1_000
+def test_files_with_other_numbers_are_refused_or_work(
+    kind: str, count: int, tmp_path: Path
+) -> None:
+    assert loaded(tmp_path, kind, count, seed=count) < count
 
 
 FOUND: list[tuple[str, int, object]] = [
@@ -114,54 +114,39 @@ def often() -> Iterator[None]:
         yield
 
 
-def refused(folder: Path, source: str, count: int, seed: int) -> int:
-    """Go on from so many changed checkpoints; count those that were refused."""
-    return sum(tried(source, number, seed, folder) == REFUSED for number in range(count))
-
-
+@some_or(12, 1_000)
 @pytest.mark.parametrize("source", ["array", "stream"])
-def test_changed_checkpoints_are_refused_or_go_on(source: str, tmp_path: Path) -> None:
-    assert refused(tmp_path, source, 12, seed=1) > 0
+def test_changed_checkpoints_are_refused_or_go_on(source: str, count: int, tmp_path: Path) -> None:
+    tries = (tried(source, number, count, tmp_path) == REFUSED for number in range(count))
+    assert sum(tries) > 0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("source", ["array", "stream"])
-def test_a_thousand_changed_checkpoints(source: str, tmp_path: Path) -> None:
-    assert refused(tmp_path, source, 1000, seed=2) > 0
-
-
-def test_rows_that_certify_cannot_be_exchanged(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("part", "name", "message"),
+    [("arrays", "kinds", "set apart"), ("settings", "seed", "hold an array")],
+)
+def test_rows_that_certify_and_settings_cannot_be_exchanged(
+    part: str, name: str, message: str, tmp_path: Path
+) -> None:
     content: dict[str, Any] = deepcopy(last_checkpoint("array"))
-    content["arrays"]["kinds"] = content["arrays"]["kinds"][::-1].copy()
+    content[part][name] = content["arrays"]["kinds"][::-1].copy()
     container.write(tmp_path / "run.ckpt", checkpoint.KIND, content)
-    with pytest.raises(FileError, match="set apart"):
-        fit_on("array", tmp_path / "run.ckpt")
-
-
-def test_settings_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
-    content: dict[str, Any] = deepcopy(last_checkpoint("array"))
-    content["settings"]["seed"] = np.zeros(3)
-    container.write(tmp_path / "run.ckpt", checkpoint.KIND, content)
-    with pytest.raises(FileError, match="hold an array"):
+    with pytest.raises(FileError, match=message):
         fit_on("array", tmp_path / "run.ckpt")
 
 
 @pytest.fixture
 def state() -> dict[str, Any]:
-    return copy.deepcopy(monitor_state())
+    return deepcopy(monitor_state())
 
 
 def test_a_state_as_it_was_written_works(state: dict[str, Any], tmp_path: Path) -> None:
     assert use_state(state, tmp_path) == USED
 
 
-def test_states_with_other_numbers_are_refused_or_work(tmp_path: Path) -> None:
-    assert loaded(tmp_path, "monitor", 150, seed=1) < 150
-
-
-@pytest.mark.slow
-def test_thousands_of_states(tmp_path: Path) -> None:
-    assert loaded(tmp_path, "monitor", 10_000, seed=2) < 10_000
+@some_or(150, 10_000)
+def test_states_with_other_numbers_are_refused_or_work(count: int, tmp_path: Path) -> None:
+    assert loaded(tmp_path, "monitor", count, seed=count) < count
 
 
 @pytest.mark.parametrize("column", [3, -1, 2**40])

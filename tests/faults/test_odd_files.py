@@ -89,17 +89,10 @@ SUFFIXES = (".csv", ".jsonl", ".parquet", ".svmlight")
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@pytest.mark.parametrize("seed", range(8))
-def test_damaged_files(suffix: str, seed: int, intact: dict[str, bytes], tmp_path: Path) -> None:
-    content = damaged(intact[suffix], Random(f"{seed} {suffix}"))
-    commands_survive(content, suffix, intact["model"], tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_many_damaged_files(suffix: str, intact: dict[str, bytes], tmp_path: Path) -> None:
-    for seed in range(300):
-        content = damaged(intact[suffix], Random(f"more {seed} {suffix}"))
+@pytest.mark.parametrize("count", [8, pytest.param(300, marks=pytest.mark.slow)])
+def test_damaged_files(suffix: str, count: int, intact: dict[str, bytes], tmp_path: Path) -> None:
+    for seed in range(count):
+        content = damaged(intact[suffix], Random(f"{seed} {suffix}"))
         commands_survive(content, suffix, intact["model"], tmp_path)
 
 

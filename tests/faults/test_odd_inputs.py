@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -192,17 +192,16 @@ def try_a_table(name: str, data: st.DataObject) -> None:
     raises_only_ours(lambda: MAKERS[name]().fit(X, y).predict(X))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.sampled_from(("boost", "regressor", "held out", "rectangle")), st.data())
-def test_only_our_errors(name: str, data: st.DataObject) -> None:
-    try_a_table(name, data)
-
-
-@pytest.mark.slow
-@settings(max_examples=3_000, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.sampled_from(sorted(MAKERS)), st.data())
-def test_only_our_errors_at_length(name: str, data: st.DataObject) -> None:
-    try_a_table(name, data)
+@pytest.mark.parametrize(
+    ("names", "examples"),
+    [
+        (("boost", "regressor", "held out", "rectangle"), 25),
+        pytest.param(sorted(MAKERS), 3_000, marks=pytest.mark.slow),
+    ],
+)
+def test_only_our_errors(names: Sequence[str], examples: int) -> None:
+    check = given(st.sampled_from(names), st.data())(try_a_table)
+    settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))(check)()
 
 
 @pytest.mark.parametrize(
@@ -309,3 +308,24 @@ def test_what_is_no_model_is_shown(model: Any) -> None:
     X = np.arange(40.0).reshape(20, 2)
     with pytest.raises(DataTypeError, match="fitted classifier"):
         pacboost.certify(model, X, X[:, 0] > 20)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pacboost.BoostClassifier(n_estimators=2, certify="holdout", random_state=0),
+        pacboost.BaggingClassifier(n_estimators=2, certify="holdout", random_state=0),
+        pacboost.StrongClassifier(n_estimators=2, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("frame", [False, True])
+def test_rows_have_their_numbers_when_others_are_set_apart(model: Any, frame: bool) -> None:
+    rows = np.random.default_rng(1).normal(size=(200, 3))
+    labels = rows[:, 0] > 0
+    for row in (5, 77, 133, 150):  # of those that learn, and of those set apart
+        X: Any = rows.copy()
+        X[row, 1] = np.inf
+        X = pd.DataFrame(X, columns=list("abc")) if frame else X.astype(object)
+        with pytest.raises(DataError, match=f"in row {row};"):
+            model.fit(X, labels)

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pytest
 
 from pacboost.errors import FileError, InputWarning
-from pacboost.sources import file_rows
+from pacboost.sources import data_file, file_rows
 from pacboost.sources.data_file import DataFile, read_as_a_whole
 from pacboost.sources.file_rows import blocks, read_csv, whole
 from pacboost.sources.levels import Levels
@@ -389,5 +389,25 @@ def test_half_a_letter_of_utf_16_is_not_text(tmp_path: Path) -> None:
 def test_broken_json_lines_are_named(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text(content)
+    with pytest.raises(FileError, match=message):
+        list(blocks(DataFile(path)))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("rows.csv", "a,label\n" + "1,2\n" * 10**6, "unpack it first"),
+        ("rows.jsonl", "[" + '{"a": 1},\n' * 10**6, "unpack it first"),
+        ("rows.csv", "a,label\n1," + "x" * 9_000, "line 3: has 1 cells"),
+        ("rows.jsonl", '{"a": "' + "x" * 9_000, "line 1: is not a JSON object"),
+    ],
+)
+def test_a_small_file_does_not_fill_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: str, message: str
+) -> None:
+    monkeypatch.setattr(data_file, "MAX_TEXT_BYTES", 10_000)
+    monkeypatch.setattr(file_rows, "MAX_LINE_CHARACTERS", 2_000)
+    path = tmp_path / f"{name}.gz"
+    path.write_bytes(gzip.compress(content.encode()))
     with pytest.raises(FileError, match=message):
         list(blocks(DataFile(path)))

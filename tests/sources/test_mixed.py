@@ -12,14 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pacboost.errors import DataError, InputWarning, ParameterError
-from pacboost.sources.column_conditions import (
+from pacboost.sources.columns import Columns
+from pacboost.sources.mixed import (
     MAX_THRESHOLDS,
     LevelConditions,
+    MixedFeatures,
     NumberConditions,
     read_conditions,
+    read_features,
 )
-from pacboost.sources.columns import Columns
-from pacboost.sources.mixed import MixedFeatures, read_features
 from pacboost.sources.text import TextFeatures
 from tests.frames import LIBRARIES, as_rows
 

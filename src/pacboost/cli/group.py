@@ -45,10 +45,15 @@ OPTION_OF_PARAMETER = {
 """Parameters of Python whose options have other names."""
 
 
+def option_name(parameter: str) -> str:
+    """Return how an option is typed."""
+    return f"--{parameter.replace('_', '-')}"
+
+
 def option_of(command: click.Command | None, parameter: str) -> str:
     """Return the option of a command that sets a parameter; empty if there is none."""
     if isinstance(command, click.Group):  # a question of plan has an option for each parameter
-        return f"--{parameter.replace('_', '-')}"
+        return option_name(parameter)
     name = OPTION_OF_PARAMETER.get(parameter, parameter)
     options = (option for option in command.params if option.name == name) if command else ()
     return next((max(option.opts, key=len) for option in options if "-" in option.opts[0]), "")

@@ -24,7 +24,11 @@ name has no underscore."""
 @click.group(
     cls=Commands,
     homes={name: f"pacboost.cli.commands.{name}" for name in COMMANDS},
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+        "show_default": True,
+    },
     epilog=example(
         "pacboost fit parcels.csv --target late --output late.pacb",
         "pacboost report late.pacb",

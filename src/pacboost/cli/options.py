@@ -17,65 +17,69 @@ FILE = click.Path(path_type=Path)
 
 JSON = "Print one JSON document instead of text."
 
-as_json = click.option("--json", "as_json", is_flag=True, help=JSON)
-details = click.option(
-    "--details", is_flag=True, help="Also print the theorem, and what it assumes and requires."
-)
-target = click.option(
-    "--target", metavar="COLUMN", required=True, help="The column that holds the labels."
-)
-text = click.option(
-    "--text",
-    metavar="COLUMN",
-    multiple=True,
-    help="This column holds text, which is read word by word. The option may be repeated.",
-)
+
+def flag(*names: str, help: str) -> Decorator[Any]:  # noqa: A002 - the name that click uses
+    """Return an option without a value."""
+    return click.option(*names, is_flag=True, help=help)
+
+
+def real(name: str, **settings: Any) -> Decorator[Any]:
+    """Return an option whose value is a number."""
+    return click.option(name, type=float, **settings)
+
+
+def file(*names: str, **settings: Any) -> Decorator[Any]:
+    """Return an option that names a file."""
+    return click.option(*names, type=FILE, **settings)
+
+
+def column(*names: str, **settings: Any) -> Decorator[Any]:
+    """Return an option that names a column of a file."""
+    return click.option(*names, metavar="COLUMN", **settings)
+
+
+def columns(name: str, *, help: str) -> Decorator[Any]:  # noqa: A002
+    """Return an option that names a column, and may be repeated."""
+    return column(name, multiple=True, help=f"{help} The option may be repeated.")
+
+
+as_json = flag("--json", "as_json", help=JSON)
+details = flag("--details", help="Also print the theorem, and what it assumes and requires.")
+target = column("--target", required=True, help="The column that holds the labels.")
+text = columns("--text", help="This column holds text, which is read word by word.")
 abstain_below = click.option(
     "--abstain-below",
     type=click.FloatRange(0, 1),
     help="Give no answer where the model's confidence is below this.",
 )
-drop = click.option(
-    "--drop",
-    metavar="COLUMN",
-    multiple=True,
-    help="Ignore this column. The option may be repeated.",
-)
+drop = columns("--drop", help="Ignore this column.")
 categories = click.option(
     "--categories/--no-categories",
     default=True,
-    show_default=True,
     help="Treat columns of text as categories, or reject them.",
 )
-delta = click.option(
+delta = real(
     "--delta",
-    type=float,
     default=0.05,
-    show_default=True,
     help="The probability with which the certificate is allowed to be wrong.",
 )
 models = click.option(
     "--models",
     default=1,
-    show_default=True,
     help="The number of models that are tried on these rows to keep one of them: each pays its "
     "share of delta.",
 )
-epsilon = click.option(
+epsilon = real(
     "--epsilon",
-    type=float,
     help="The largest error that you accept. If the certified error is larger, the exit code is 1.",
 )
 seed = click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     default=0,
-    show_default=True,
     help="Seed of the random number generator.",
 )
-jobs = click.option(
-    "--jobs", default=-1, show_default=True, help="Number of threads; -1 means all cores."
-)
+jobs = click.option("--jobs", default=-1, help="Number of threads; -1 means all cores.")
 data_file = click.argument("data", type=FILE)
 
 
@@ -97,14 +101,12 @@ device = click.option(
     "--device",
     type=click.Choice(("cpu", "cuda", "gpu", "auto")),
     default="cpu",
-    show_default=True,
     help='Where trees are grown: "cuda" takes an NVIDIA GPU, "auto" takes one if there is one and '
     "the table is large enough. The model is the same, byte for byte.",
 )
 max_bins = click.option(
     "--max-bins",
     default=255,
-    show_default=True,
     help="The most bins of values per feature, up to 65,535. Fewer are faster, more are finer.",
 )
 leaves = click.option(
@@ -120,9 +122,8 @@ rounds = click.option(
     f"{max(settings.most for settings in AUTOMATIC):,}; {ROUNDS_BY_HAND} with --booster or "
     f"--learner; {FILTERING_ROUNDS} by filtering]",
 )
-learning_rate = click.option(
+learning_rate = real(
     "--learning-rate",
-    type=float,
     help=f"Factor on every vote.  [default: {RATE_OF_TREES}, else 1; {FILTERING_TREE_RATE:g} for "
     "trees by filtering]",
 )
@@ -130,7 +131,7 @@ learning_rate = click.option(
 
 def output(help: str) -> Decorator[Any]:  # noqa: A002 - the name that click uses
     """Return the option that names the file to write."""
-    return click.option("--output", "-o", type=FILE, help=help)
+    return file("--output", "-o", help=help)
 
 
 def together(*options: Decorator[Any]) -> Decorator[Any]:
@@ -184,18 +185,14 @@ format_options = together(
     ),
 )
 """How a file of rows is written: the options of every command that reads one."""
-score = click.option(
+score = column(
     "--score",
-    metavar="COLUMN",
     help="In a file of answers, the column with a number that is larger the more likely a row is "
     "of the class --positive.",
 )
-truth = click.option(
-    "--target", "--truth", metavar="COLUMN", required=True, help="The column with the labels."
-)
-answer_column = click.option(
+truth = column("--target", "--truth", required=True, help="The column with the labels.")
+answer_column = column(
     "--said",
-    metavar="COLUMN",
     help="There is no model: this column of the file holds answers that somebody has given.",
 )
 answers = together(
@@ -205,37 +202,31 @@ answers = together(
     answer_column,
 )
 """What to judge: a model and rows, or a file of answers alone."""
-report = click.option("--report", type=FILE, help="Write a page about it to this file.")
-skip_unlabelled = click.option(
-    "--skip-unlabelled", is_flag=True, help="Leave out rows without a label, and say how many."
+report = file("--report", help="Write a page about it to this file.")
+skip_unlabelled = flag(
+    "--skip-unlabelled", help="Leave out rows without a label, and say how many."
 )
 
-new_rows = click.option(
+new_rows = file(
     "--new-rows",
-    type=FILE,
     help="Rows of a world that has moved, without labels: a third of all rows is set apart to "
     "learn weights, and the claim is about the examples that these describe.",
 )
 coverage = click.option(
-    "--coverage",
-    default=0.9,
-    show_default=True,
-    help="The share of new examples that has to be covered.",
+    "--coverage", default=0.9, help="The share of new examples that has to be covered."
 )
 copies = click.option(
     "--copies",
     type=click.Choice(["draws", "distinct"]),
     default="draws",
-    show_default=True,
     help="What equal rows are: draws, each of which counts, or copies, of which one does "
     "(distinct).",
 )
 calibrating = together(
     delta,
     models,
-    click.option(
+    column(
         "--groups",
-        metavar="COLUMN",
         help="Rows with the same value in this column depend on each other; one row of each is "
         "taken.",
     ),
@@ -276,18 +267,15 @@ constraints = together(
 
 
 filtering = together(
-    click.option(
-        "--filter", "filtering", is_flag=True, help="Boost by filtering, also from a CSV file."
-    ),
+    flag("--filter", "filtering", help="Boost by filtering, also from a CSV file."),
     click.option("--memory", help='The maximum memory of the process, such as "2GB".'),
     click.option(
         "--time",
         "time_limit",
         help='Stop after this time, such as "60s", and keep what was learned.',
     ),
-    click.option(
+    real(
         "--edge",
-        type=float,
         help="The correlation 1 - 2·error that the learner promises under every weighting. If "
         "given, the theorems are followed: every round has its own sample, and the edge of each "
         'rule is tested on fresh examples ("logit" is then FilterBoost); rules that pass have at '
@@ -301,9 +289,8 @@ filtering = together(
         help="The maximum number of rows that are kept at a time. Default: 100,000, for stumps "
         "50,000, or what --memory leaves room for.",
     ),
-    click.option(
+    file(
         "--checkpoint",
-        type=FILE,
         help="A file that a fit writes now and then, and on Ctrl-C. A later fit with the same "
         "parameters and source goes on from it to the same model; when that is done the file is "
         "deleted.",

@@ -31,6 +31,7 @@ from pacboost.models.model import NO_CLASSES, Model
 from pacboost.models.schema import Schema
 from pacboost.numerics.checks import real_number
 from pacboost.samples.row_memory import RowMemory
+from pacboost.sources.explained_errors import named_among
 from pacboost.sources.table import Table
 from pacboost.training.run.loop import Run
 from pacboost.training.run.stop_reason import Stop, StopReason
@@ -79,7 +80,8 @@ def prepare(X: Any, y: Any, sample_weight: Any, ask: Ask) -> tuple[Trial, RowMem
     # The theorem on held-out rows needs a model that does not depend on them. They leave before
     # anything is learned, since even the levels of a category would be a look at them.
     division = held_out(X, y, sample_weight, ask.certifying, ask.seed)
-    schema, table = Schema.learn(division.X, ask.columns)
+    with named_among(X, lambda rows: Schema.learn(rows, ask.columns)):
+        schema, table = Schema.learn(division.X, ask.columns)
     rows = read(division, schema, table, sample_weight, ask)
     recipe = ask.chooser.recipe(rows, ask)  # what the user set, else the table of settings
     refuse(recipe.booster, rows)
@@ -171,7 +173,8 @@ def remember(X: Any, table: Table, division: Division, trial: Trial) -> RowMemor
         tables.append(trial.validation.table)
     if division.apart is not None:
         # they choose nothing in this fit, but a second certificate by them would repeat the first
-        tables.append(rows.schema.read(division.apart.X))
+        with named_among(X, rows.schema.read):
+            tables.append(rows.schema.read(division.apart.X))
     return RowMemory([*tables, *(further.table for _, further in rows.measured)])
 
 

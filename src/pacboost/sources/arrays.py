@@ -45,12 +45,7 @@ class ArrayTable(Table):
 
 
 class CategorisedArray(ColumnTable):
-    """A two-dimensional array of any type whose categorical columns hold unencoded levels.
-
-    >>> array = np.array([["red", 1], ["blue", None]], dtype=object)
-    >>> CategorisedArray(array, Levels({0: ("blue", "red")})).rows().tolist()
-    [[1.0, 1.0], [0.0, nan]]
-    """
+    """A two-dimensional array of any type whose categorical columns hold unencoded levels."""
 
     def __init__(
         self, array: NDArray[Any], levels: Levels, names: tuple[str, ...] | None = None
@@ -113,9 +108,6 @@ class GpuTable(Table):
             part = part[cupy.asarray(self._chosen)]
         values: Values = part.get()
         return values
-
-    def rows(self) -> Values:
-        return self.block(0, self.n_columns)
 
     def in_place(self) -> tuple[Any, NDArray[np.intp] | None] | None:
         return self._array, self._chosen

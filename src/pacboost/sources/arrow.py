@@ -7,43 +7,18 @@ half a second.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.sources.optional import need
 
+if TYPE_CHECKING:
+    import pyarrow
 
-class ArrowColumn(Protocol):
-    """An array or a chunked array of pyarrow, which is imported only where it is needed."""
-
-    @property
-    def type(self) -> Any: ...
-    @property
-    def null_count(self) -> int: ...
-    @property
-    def num_chunks(self) -> int: ...
-    def cast(self, target_type: str, safe: bool = True) -> Any: ...
-    def is_null(self) -> Any: ...
-    def dictionary_encode(self) -> Any: ...
-    def chunk(self, number: int) -> Any: ...
-    def combine_chunks(self) -> Any: ...
-
-
-class ArrowTable(Protocol):
-    """A table or a batch of rows of pyarrow."""
-
-    @property
-    def schema(self) -> Any: ...
-    @property
-    def column_names(self) -> list[str]: ...
-    @property
-    def columns(self) -> list[Any]: ...
-    @property
-    def num_rows(self) -> int: ...
-    def column(self, name: str) -> Any: ...
-    def drop_columns(self, columns: list[str]) -> Any: ...
+    ArrowColumn: TypeAlias = pyarrow.Array | pyarrow.ChunkedArray
+    ArrowTable: TypeAlias = pyarrow.Table | pyarrow.RecordBatch
 
 
 def text_column(texts: Sequence[str | None]) -> Any:
@@ -63,11 +38,7 @@ def text_column(texts: Sequence[str | None]) -> Any:
 
 
 def number_column(values: NDArray[np.float64] | NDArray[np.int64]) -> Any:
-    """Make an Arrow column of numbers.
-
-    >>> number_column(np.array([1.5, 2.0])).to_pylist()
-    [1.5, 2.0]
-    """
+    """Make an Arrow column of numbers."""
     arrow = need("pyarrow")
     kind = arrow.from_numpy_dtype(values.dtype)
     buffer = arrow.py_buffer(np.ascontiguousarray(values))

@@ -85,7 +85,11 @@ def all_levels(levels: Levels, names: Sequence[str] | None, *data: Any) -> Level
     """
     sources = levels.sources(names or ())
     level_sets = {column: set(known_levels) for column, known_levels in levels.columns.items()}
-    for source in (_open(_array(rows)) for rows in data if rows is not None):
+    for rows in data:
+        if rows is None:
+            continue
+        named = isinstance(rows, Table) or is_frame(rows)
+        source = _open(rows if named else np.asarray(rows, dtype=object))
         places = {name: j for j, name in enumerate(source.names or ())}
         framed = bool(sources) and places.keys() >= {*sources}
         for column, level_set in level_sets.items():
@@ -93,10 +97,6 @@ def all_levels(levels: Levels, names: Sequence[str] | None, *data: Any) -> Level
             level_set |= set(levels_of(source.cells(place), source.name(place)))
     in_order = {j: _in_order(list(level_set), str(j)) for j, level_set in level_sets.items()}
     return Levels(in_order, levels.written)
-
-
-def _array(rows: object) -> Any:
-    return rows if isinstance(rows, Table) or is_frame(rows) else np.asarray(rows, dtype=object)
 
 
 class _Source(NamedTuple):
@@ -148,20 +148,22 @@ def _chosen(source: _Source, choice: object) -> list[int]:
     return _picked(choice, source.names, source.n_columns)
 
 
+def _refused(problem: str) -> ParameterError:
+    return ParameterError(f"categorical_features {problem}", parameter="categorical_features")
+
+
 def _picked(choice: Any, names: tuple[str, ...] | None, columns: int) -> list[int]:
     if isinstance(choice, str) or not isinstance(choice, Iterable):
-        raise ParameterError(
-            f"categorical_features is {choice!r}; it may be 'from_dtype', None, or a list of "
-            "column names, of column numbers, or of a boolean for every column",
-            parameter="categorical_features",
+        raise _refused(
+            f"is {choice!r}; it may be 'from_dtype', None, or a list of column names, of column "
+            "numbers, or of a boolean for every column"
         )
     picks = list(choice)
     if picks and all(isinstance(pick, bool | np.bool_) for pick in picks):
         if len(picks) != columns:
-            raise ParameterError(
-                f"categorical_features holds {len(picks)} booleans, but X has {columns} columns; "
-                "give one for every column",
-                parameter="categorical_features",
+            raise _refused(
+                f"holds {len(picks)} booleans, but X has {columns} columns; give one for every "
+                "column"
             )
         return [j for j, pick in enumerate(picks) if pick]
     return sorted({_number(pick, names, columns) for pick in picks})
@@ -171,31 +173,26 @@ def _number(pick: Any, names: tuple[str, ...] | None, columns: int) -> int:
     """Return the number of a column given by its name or number."""
     if isinstance(pick, str):
         if names is None:
-            raise ParameterError(
-                f"categorical_features names {pick!r}, but the columns of X have no names; give "
-                f"column numbers, 0 to {columns - 1}, or a data frame",
-                parameter="categorical_features",
+            raise _refused(
+                f"names {pick!r}, but the columns of X have no names; give column numbers, 0 to "
+                f"{columns - 1}, or a data frame"
             )
         if pick not in names:
             close = close_names(pick, names)
             guess = f". Did you mean {close[0]!r}?" if close else ""
-            raise ParameterError(
-                f"categorical_features names {pick!r}, which is not a column of X; its columns are "
-                f"{', '.join(map(repr, names))}{guess}",
-                parameter="categorical_features",
+            raise _refused(
+                f"names {pick!r}, which is not a column of X; its columns are "
+                f"{', '.join(map(repr, names))}{guess}"
             )
         return names.index(pick)
     if isinstance(pick, bool) or not isinstance(pick, int | np.integer):
-        raise ParameterError(
-            f"categorical_features holds {pick!r}; it may hold column names, column numbers, or a "
-            "boolean for every column",
-            parameter="categorical_features",
+        raise _refused(
+            f"holds {pick!r}; it may hold column names, column numbers, or a boolean for every "
+            "column"
         )
     if not 0 <= pick < columns:
-        raise ParameterError(
-            f"categorical_features holds column number {pick}, but X has {columns} columns: give 0 "
-            f"to {columns - 1}",
-            parameter="categorical_features",
+        raise _refused(
+            f"holds column number {pick}, but X has {columns} columns: give 0 to {columns - 1}"
         )
     return int(pick)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,12 +21,7 @@ from pacboost.sources.written import Spelling
 
 
 def as_text(value: Any, file: DataFile, name: str, line: int) -> str:
-    """Return a value as it would stand in a CSV file; a missing value becomes an empty text.
-
-    >>> from pathlib import Path
-    >>> [as_text(value, DataFile(Path("rows.jsonl")), "a", 1) for value in (1.5, True, None, "x")]
-    ['1.5', 'true', '', 'x']
-    """
+    """Return a value as it would stand in a CSV file; a missing value becomes an empty text."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -63,14 +58,6 @@ class Cells:
 
     def of(self, name: str) -> list[str]:
         """Return the cells of a column as they would stand in a CSV file."""
-        column = self._column(name)
-        values: list[Any] = column.to_pylist()
-        if column.type == "large_string" and not column.null_count:
-            return values
-        lines = zip(values, self.lines, strict=True)
-        return [as_text(value, self.file, name, line) for value, line in lines]
-
-    def _column(self, name: str) -> Any:
         if name not in self.columns:
             close = close_names(name, self.columns)
             end = f"Did you mean {close[0]!r}?" if close else "Name one of them."
@@ -78,7 +65,12 @@ class Cells:
                 f"{self.file}: has no column {name!r}; its columns are "
                 f"{', '.join(map(repr, self.columns))}. {end}"
             )
-        return self.columns[name]
+        column = self.columns[name]
+        values: list[Any] = column.to_pylist()
+        if column.type == "large_string" and not column.null_count:
+            return values
+        lines = zip(values, self.lines, strict=True)
+        return [as_text(value, self.file, name, line) for value, line in lines]
 
     def texts(self, name: str, levels: Collection[Any] = ()) -> NDArray[Any]:
         """Return the cells of a column as texts, with None for missing cells.
@@ -86,19 +78,19 @@ class Cells:
         A word for missing values that is also one of ``levels`` is read as that level.
         """
         missing = self.file.missing
-        stripped = [cell.strip() for cell in self.of(name)]
-        return np.array(
-            [None if c.lower() in missing and c not in levels else c for c in stripped],
-            dtype=object,
-        )
+        cells = map(str.strip, self.of(name))
+        texts = [None if c.lower() in missing and c not in levels else c for c in cells]
+        return np.array(texts, dtype=object)
 
     def first_text(self, name: str) -> str:
         """Return the column name, with the line and text of its first cell that is not a number."""
-        for cell, line in zip(self.of(name), self.lines, strict=True):
+        for row, cell in enumerate(self.of(name)):
             if not self.spelling.is_number(cell):
-                where = self.file.where(line).removeprefix(f"{self.file}, ")
-                return f"{name} ({where}: {cell!r})"
+                return f"{name} ({self._place(row)}: {cell!r})"
         return name
+
+    def _place(self, row: int) -> str:
+        return self.file.where(self.lines[row]).removeprefix(f"{self.file}, ")
 
     def table(self, raw: Collection[str] = (), drop: Collection[str] = ()) -> FrameTable:
         """Learn the type of each column; columns in ``raw`` are always categories."""
@@ -110,21 +102,17 @@ class Cells:
 
     @property
     def origin(self) -> CellOrigin:
-        def row(number: int) -> str:
-            return self.file.where(self.lines[number]).removeprefix(f"{self.file}, ")
-
-        return CellOrigin(self.spelling, f"{self.file}: ", row, FileError)
+        return CellOrigin(self.spelling, f"{self.file}: ", self._place, FileError)
 
     @property
     def series(self) -> dict[str, Any]:
         """The columns as narwhals series."""
         chunked = need("pyarrow").chunked_array
-        return {
-            name: nw.from_native(
-                column if hasattr(column, "chunks") else chunked([column]), series_only=True
-            )
+        columns = {
+            name: column if hasattr(column, "chunks") else chunked([column])
             for name, column in self.columns.items()
         }
+        return {name: nw.from_native(column, series_only=True) for name, column in columns.items()}
 
     def labels(self, name: str) -> list[str]:
         """Return the labels as text; every row needs one."""
@@ -149,4 +137,4 @@ class Cells:
         """Return some of the rows."""
         rows = number_column(np.array(numbers, np.int64))
         columns = {name: column.take(rows) for name, column in self.columns.items()}
-        return Cells(self.file, columns, [self.lines[k] for k in numbers], self.decimal_comma)
+        return replace(self, columns=columns, lines=[self.lines[k] for k in numbers])

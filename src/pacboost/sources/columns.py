@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError, invalid
 from pacboost.sources.dataframe import MOMENTS, NUMBERS, columns_of, is_frame, kind_of, moment_parts
 from pacboost.sources.frame_table import IN_MEMORY, CellOrigin, FrameTable
 from pacboost.sources.levels import Levels, is_missing, pieces
@@ -49,11 +49,8 @@ def span_of(name: str, value: Any) -> tuple[int, int] | None:
     ends = tuple(value) if isinstance(value, tuple | list) else ()
     is_pair = len(ends) == 2 and all(type(end) is int for end in ends)
     if not is_pair or not 1 <= ends[0] <= ends[1] <= MAX_SPAN:
-        raise ParameterError(
-            f"{name} is {value!r}; it may be None or a pair such as (1, 2), a minimum and a "
-            f"maximum from 1 to {MAX_SPAN}",
-            parameter=name,
-        )
+        pair = f"a pair such as (1, 2), a minimum and a maximum from 1 to {MAX_SPAN}"
+        raise invalid(name, value, f"may be None or {pair}")
     return ends
 
 
@@ -64,30 +61,20 @@ def cuts_of(name: str, value: Any, low: int, high: int) -> tuple[int, ...]:
     ordered = are_integers and all(one < other for one, other in pairwise(cuts))
     if ordered and len(cuts) <= MAX_CUTS and all(low <= cut <= high for cut in cuts):
         return tuple(cuts)
-    raise ParameterError(
-        f"{name} is {value!r}; it may be None or up to {MAX_CUTS} whole numbers from {low} to "
-        f"{high:,}, in ascending order",
-        parameter=name,
-    )
+    numbers = f"{MAX_CUTS} whole numbers from {low} to {high:,}, in ascending order"
+    raise invalid(name, value, f"may be None or up to {numbers}")
 
 
 def check_whole(name: str, value: Any, low: int, high: int | None = None) -> None:
     """Check that a value is a whole number from ``low`` to ``high``."""
     if type(value) is not int or value < low or (high is not None and value > high):
         allowed = f"{low} or more" if high is None else f"{low} to {high}"
-        raise ParameterError(
-            f"{name} is {value!r}; it must be a whole number, {allowed}", parameter=name
-        )
+        raise invalid(name, value, f"must be a whole number, {allowed}")
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The cells of each column, a NumPy array or a narwhals series, all of the same length.
-
-    >>> rows = Columns.of([{"age": 30, "city": "Rome"}, {"age": None, "city": "Bern"}])
-    >>> rows.table(()).rows().tolist()
-    [[30.0, 1.0], [nan, 0.0]]
-    """
+    """The cells of each column, a NumPy array or a narwhals series, all of the same length."""
 
     cells: Mapping[str, Any]
     origin: CellOrigin = IN_MEMORY
@@ -138,12 +125,7 @@ class Columns:
         return read_texts(texts, f"column {name!r}, ")
 
     def sentences(self) -> list[str]:
-        """Return the names of the columns whose cells look like sentences.
-
-        >>> said = [f"please block card number {i}" for i in range(60)]
-        >>> Columns({"said": np.array(said), "plan": np.array(["basic", "gold"] * 30)}).sentences()
-        ['said']
-        """
+        """Return the names of the columns whose cells look like sentences."""
         columns = ((name, cells) for name, cells in self.cells.items() if kind_of(cells) != NUMBERS)
         kinds = ((name, {c for part in pieces(cells) for c in part}) for name, cells in columns)
         return [name for name, cells in kinds if are_sentences(cells)]
@@ -194,7 +176,7 @@ def _of_mappings(data: Any) -> dict[str, NDArray[Any]]:
 
 
 def _plain(cell: Any) -> str:
-    """Return a cell as text; equal values give the same text for any kind of data frame."""
+    """Return the same text for equal cells of any kind of data frame."""
     if is_missing(cell):
         return ""
     return repr(float(cell)) if isinstance(cell, int | float | np.number) else str(cell)

@@ -26,6 +26,8 @@ UNREADABLE = (
     OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, UnicodeDecodeError
 )  # fmt: skip
 HEAD_BYTES = 512
+PANDAS_INDEX = "__index_level_"
+"""Prefix of the columns in which pandas stores the index of a frame; they are not features."""
 
 PACKED = {
     ".gz": b"\x1f\x8b",
@@ -44,6 +46,8 @@ KINDS = {
 MAGIC = {b"PAR1": PARQUET, b"ARROW1": FEATHER, b"FEA1": FEATHER}
 MAX_TEXT_BYTES, MAX_COLUMN_BYTES = 400_000_000, 100_000_000
 """Larger text files, or Parquet and Feather files, are sampled from, not read into memory."""
+MAX_UNPACKED_RATIO = 50
+"""Text is compressed 3 to 20 times; a small file that fills the memory, a thousand times."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,13 @@ class DataFile:
     def _kind_by_name(self) -> str | None:
         return KINDS.get(Path(self.unpacked_name).suffix)
 
+    @property
+    def max_unpacked_bytes(self) -> int:
+        """The bytes up to which a compressed text is unpacked."""
+        content = self.content
+        size = self.path.stat().st_size if content is None else len(content)
+        return max(MAX_TEXT_BYTES, MAX_UNPACKED_RATIO * size)
+
     def _packing(self, head: bytes) -> str | None:
         by_name = self.path.suffix.lower()
         if by_name in PACKED:
@@ -138,11 +149,7 @@ class DataFile:
 
 
 def read_as_a_whole(path: Path) -> bool:
-    """Check whether a file has a known format and is small enough to read into memory.
-
-    >>> read_as_a_whole(Path("rows.csv")), read_as_a_whole(Path("rows.svm"))
-    (True, False)
-    """
+    """Check whether a file has a known format and is small enough to read into memory."""
     file = DataFile(path)
     kind = file._kind_by_name
     if kind in {TEXT, JSON} and file.unpacked_name != path.name.lower():

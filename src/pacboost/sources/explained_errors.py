@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
@@ -51,17 +52,13 @@ def odd_cell(data: object, *, text: bool = False) -> str | None:
         return f"X is of type {type(data).__name__} and cannot be read ({type(problem).__name__})"
     for name, cells in columns:
         cell = _first(cells, text=text)
-        if cell is not None:
+        if cell:
             return f"column {name} holds {cell}"
     return None
 
 
 def odd_value(values: object, name: str, *, text: bool = False) -> str | None:
-    """Return the row and the first odd value of labels, targets or weights, if any.
-
-    >>> odd_value([1.0, 10**400], "sample_weight")
-    'sample_weight holds a whole number too large for a float in row 1: 1000000000… (401 digits)'
-    """
+    """Return the row and the first odd value of labels, targets or weights, if any."""
     cell = _first(_cells(values) or (), text=text)
     return None if cell is None else f"{name} holds {cell}"
 
@@ -73,12 +70,7 @@ ROWS_OR_LABELS = {
 
 
 def refuse_text(value: object, name: str) -> None:
-    """Raise if rows or labels are a text, such as the name of a file or a column.
-
-    >>> refuse_text("rows.csv", "X")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    pacboost.errors.DataError: X is the text 'rows.csv', but a table of rows and...
-    """
+    """Raise if rows or labels are a text, such as the name of a file or a column."""
     if isinstance(value, str):
         raise DataError(
             f"{name} is the text {shown(value)}, but "
@@ -104,25 +96,15 @@ def refuse_masked(values: object, name: str) -> None:
 
 
 def refuse_shape(data: object) -> None:
-    """Raise unless the input has rows and columns; lists within cells are checked later.
-
-    >>> refuse_shape(np.zeros((3, 1, 1)))
-    Traceback (most recent call last):
-    pacboost.errors.DataError: X has shape (3, 1, 1), but rows and columns are needed
-    """
+    """Raise unless the input has rows and columns; lists within cells are checked later."""
     refuse_text(data, "X")
     refuse_masked(data, "X")
-    problem = odd_shape(data)
-    if problem is not None:
+    if problem := odd_shape(data):
         raise DataError(problem)
 
 
 def odd_shape(data: Any) -> str | None:
-    """Return why the input does not have rows and columns, or None if it has.
-
-    >>> odd_shape([[1, 2], [3]])
-    'X has rows of different lengths (2 in row 0, 1 in row 1); all need the same columns'
-    """
+    """Return why the input does not have rows and columns, or None if it has."""
     if isinstance(data, Table) or is_frame(data):
         return None
     if isinstance(data, list | tuple) and data and isinstance(data[0], list | tuple):
@@ -162,11 +144,7 @@ def _odd_rows(data: Any) -> str | None:
 
 
 def missing_value(values: object, name: str) -> str | None:
-    """Return the first row whose label is missing, if any.
-
-    >>> missing_value(["a", None], "y")
-    'y holds nothing in row 1 (None); every row needs a label: drop the others'
-    """
+    """Return the first row whose label is missing, if any."""
     for row, cell in enumerate(_cells(values) or ()):
         if is_missing(cell):
             return (
@@ -234,26 +212,19 @@ def _columns(data: object) -> Columns:
         frame = open_frame(data)
         for number, name in enumerate(frame.columns):
             kind = frame.schema[name]
-            wide = kind in WIDE  # NumPy has no such kind
-            yield repr(name), [kind] if wide else frame[:, number].to_list()
+            yield repr(name), [kind] if kind in WIDE else frame[:, number].to_list()
         return
     array = _array(data)
-    if array.dtype.kind in "fiub" or array.ndim != 2:
-        yield from () if array.dtype.kind in "fiub" else _ragged(data)
+    if array.dtype.kind in "fiub":
+        return
+    if array.ndim != 2:  # a list of rows that NumPy does not convert to a matrix
+        if isinstance(data, list | tuple) and all(isinstance(row, list | tuple) for row in data):
+            width = min(map(len, data), default=0)
+            yield from ((str(j), [row[j] for row in data]) for j in range(width))
         return
     for number in range(array.shape[1]):
-        yield (
-            str(number),
-            array[:, number].tolist() if array.dtype.kind == "O" else array[:, number],
-        )
-
-
-def _ragged(data: Any) -> Columns:
-    """Yield the columns of a list of rows that NumPy does not convert to a matrix."""
-    if isinstance(data, list | tuple) and all(isinstance(row, list | tuple) for row in data):
-        width = min(map(len, data), default=0)
-        for number in range(width):
-            yield str(number), [row[number] for row in data]
+        cells = array[:, number]
+        yield str(number), cells.tolist() if array.dtype.kind == "O" else cells
 
 
 def _cells(values: object) -> Iterable[Any] | None:
@@ -300,7 +271,8 @@ def explains_input(function: Function) -> Function:
             raise _wrong_arguments(function, signature, args, named) from None
         arguments = call.arguments
         for name, value in arguments.items():
-            arguments[name] = _opened(value, name)
+            arrays = collected(value)
+            arguments[name] = in_host_memory(arrays) if name in (*VALUES, "by") else arrays
             is_options = signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD
             if name not in ROWS + VALUES:
                 for option, part in value.items() if is_options else [(name, value)]:
@@ -330,6 +302,17 @@ def checked_by_scikit_learn() -> Iterator[None]:
         raise kind(_quoted(problem)) from problem
 
 
+@contextmanager
+def named_among(X: Any, read: Callable[[Any], object]) -> Iterator[None]:
+    """If some of the rows X cannot be read, read all: that error names the row by its number."""
+    try:
+        yield
+    except DataError:
+        with warnings.catch_warnings(action="ignore"):
+            read(X)
+        raise
+
+
 def _says_enough(problem: Exception) -> bool:
     """Return whether an error already says what is wrong, or is not about the input.
 
@@ -349,11 +332,6 @@ def _explaining_steps(
         if not _says_enough(problem):
             _blame_input(problem, function, arguments)
         raise
-
-
-def _opened(value: object, name: str) -> Any:
-    value = collected(value)
-    return in_host_memory(value) if name in (*VALUES, "by") else value
 
 
 def _refuse_huge(name: str, value: object) -> None:

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -19,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import FileError, InputWarning
-from pacboost.sources.arrow import ArrowTable, text_column
+from pacboost.sources.arrow import text_column
 from pacboost.sources.cells import Cells, as_text
-from pacboost.sources.data_file import JSON, PARQUET, TEXT, DataFile
+from pacboost.sources.data_file import JSON, PANDAS_INDEX, PARQUET, TEXT, DataFile
 from pacboost.sources.frame_table import FrameTable
 from pacboost.sources.optional import named_twice, need
 from pacboost.sources.table import refuse_text
@@ -35,8 +36,8 @@ DECIMAL = re.compile(r"[+-]?\d+[.,]\d+")
 """A number with decimals. Whole numbers, such as years, may be column names."""
 FALLBACK_ENCODING = "cp1252"
 """Windows-1252, the usual encoding of text files that are not UTF-8."""
-MAX_CELL_CHARACTERS = 2**27
-"""Longest cell of a text file; Python's default limit is 2^17."""
+MAX_CELL_CHARACTERS, MAX_LINE_CHARACTERS = 2**27, 2**28
+"""Longest cell and line of a text file; Python's default limit of cells is 2^17."""
 
 
 def csv_blocks(file: DataFile, max_columns: int | None = None) -> Iterator[Cells]:
@@ -49,8 +50,8 @@ def csv_blocks(file: DataFile, max_columns: int | None = None) -> Iterator[Cells
         encoding = "utf-8-sig"
     try:
         sep = file.sep or separator(file, encoding)
-        with file.opened() as stream, _text(stream, encoding) as text:
-            rows = _rows(file, text, sep)
+        with file.opened() as stream, _text(file, stream, encoding) as text:
+            rows = _rows(file, _lines(text), sep)
             header = _header(file, next(rows, (0, []))[1])
             if max_columns is not None and len(header) > max_columns:
                 raise FileError(
@@ -69,8 +70,35 @@ def csv_blocks(file: DataFile, max_columns: int | None = None) -> Iterator[Cells
         ) from problem
 
 
-def _text(stream: IO[bytes], encoding: str, errors: str = "strict") -> io.TextIOWrapper:
-    return io.TextIOWrapper(stream, encoding, errors, newline="")
+class Unpacked(io.RawIOBase):
+    """The bytes of a text file; raises once they are more than such a small file may hold."""
+
+    def __init__(self, file: DataFile, stream: Any) -> None:
+        self._file, self._stream, self._left = file, stream, file.max_unpacked_bytes
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count: int = self._stream.readinto(buffer)
+        self._left -= count
+        if self._left < 0:
+            raise FileError(
+                f"{self._file}: holds more than {self._file.max_unpacked_bytes / 1e6:,.0f} MB, too "
+                "much for a compressed file of its size; unpack it first"
+            )
+        return count
+
+
+def _text(
+    file: DataFile, stream: IO[bytes], encoding: str, errors: str = "strict"
+) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BufferedReader(Unpacked(file, stream)), encoding, errors, newline="")
+
+
+def _lines(text: IO[str]) -> Iterator[str]:
+    """Yield the lines of a text; one that would fill the memory is cut, and then refused."""
+    return iter(partial(text.readline, MAX_LINE_CHARACTERS), "")
 
 
 def _encoding(file: DataFile) -> str:
@@ -102,7 +130,7 @@ def separator(file: DataFile, encoding: str = "utf-8-sig") -> str:
     """Return the separator that gives the most columns, the same number in the first rows."""
     if file.unpacked_name.endswith(".tsv"):
         return "\t"
-    with file.opened() as stream, _text(stream, encoding, "replace") as text:
+    with file.opened() as stream, _text(file, stream, encoding, "replace") as text:
         sample = text.read(SAMPLE_CHARACTERS)
     is_complete = len(sample) < SAMPLE_CHARACTERS
     best_score, best_separator = (False, 1), SEPARATORS[0]
@@ -191,8 +219,12 @@ def _undecodable(file: DataFile, encoding: str, problem: UnicodeDecodeError) -> 
     shown = "UTF-8" if encoding == "utf-8-sig" else encoding
     complaint = f"is not {shown} text"
     escaped = "surrogateescape"  # not available in UTF-16
-    with suppress(UnicodeDecodeError), file.opened() as s, _text(s, encoding, escaped) as text:
-        for number, line in enumerate(text, start=1):
+    with (
+        suppress(UnicodeDecodeError),
+        file.opened() as s,
+        _text(file, s, encoding, escaped) as text,
+    ):
+        for number, line in enumerate(_lines(text), start=1):
             stray = re.search("[\udc80-\udcff]", line)
             if stray is not None:
                 byte = ord(stray[0]) - 0xDC00
@@ -210,7 +242,7 @@ def json_blocks(file: DataFile) -> Iterator[Cells]:
     """
     names: dict[str, None] = {}
     with file.opened() as stream:
-        text = io.TextIOWrapper(stream, file.encoding or "utf-8-sig")
+        text = _text(file, stream, file.encoding or "utf-8-sig")
         rows = _objects(file, text)
         while chunk := list(islice(rows, ROWS_PER_BLOCK)):
             names |= dict.fromkeys(name for _, row in chunk for name in row)
@@ -230,7 +262,7 @@ def json_blocks(file: DataFile) -> Iterator[Cells]:
 
 def _objects(file: DataFile, text: IO[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
-        for number, line in enumerate(text, start=1):
+        for number, line in enumerate(_lines(text), start=1):
             if number == 1 and line.lstrip().startswith("["):
                 yield from enumerate(map(_object, json.loads(line + text.read())), start=1)
                 return
@@ -273,14 +305,12 @@ def arrow_blocks(file: DataFile) -> Iterator[Cells]:
         raise FileError(f"{file}: has columns but no rows; at least one row is needed")
 
 
-def _columns(file: DataFile, batch: ArrowTable) -> dict[str, Any]:
+def _columns(file: DataFile, batch: Any) -> dict[str, Any]:
     names = [str(name).strip() for name in batch.schema.names]
     if twice := named_twice(names):
         raise FileError(f"{file}: {', '.join(twice)} is the name of two columns; rename one")
-    columns = dict(zip(names, batch.columns, strict=True))
-    return {
-        n: column for n, column in columns.items() if not n.startswith("__index_level_")
-    }  # pandas'
+    columns = zip(names, batch.columns, strict=True)
+    return {name: column for name, column in columns if not name.startswith(PANDAS_INDEX)}
 
 
 def blocks(file: DataFile) -> Iterator[Cells]:
@@ -323,9 +353,8 @@ def whole(file: DataFile, target: str | None = None) -> Cells:
     for name in dict.fromkeys(name for part in parts for name in part.columns):
         empty = (text_column([""] * part.n_rows) for part in parts if name not in part.columns)
         chunks = (part.columns[name] for part in parts if name in part.columns)
-        columns[name] = need("pyarrow").chunked_array(
-            [*empty, *chunks]
-        )  # columns may begin in a later block
+        # columns may begin in a later block
+        columns[name] = need("pyarrow").chunked_array([*empty, *chunks])
     lines = np.concatenate([np.array(part.lines) for part in parts])
     return Cells(file, columns, lines, parts[0].decimal_comma)
 

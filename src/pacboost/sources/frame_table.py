@@ -17,43 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, InputWarning, PacboostError, warn
+from pacboost.sources import dataframe, written
 from pacboost.sources.arrow import doubles, memory, one_chunk
 from pacboost.sources.categories import FROM_DTYPE, chosen_columns, is_by_type, levels_of
-from pacboost.sources.dataframe import (
-    CATEGORIES,
-    MOMENTS,
-    NUMBERS,
-    TEXT,
-    UNSUPPORTED,
-    are_truths,
-    columns_of,
-    kind_of,
-    moment_parts,
-    numbers_of,
-)
 from pacboost.sources.levels import NO_LEVELS, Levels, distinct, is_missing, pieces
 from pacboost.sources.table import FINITE, ColumnTable, Values, refuse_text
-from pacboost.sources.written import (
-    DATE,
-    HOUR,
-    TRUE_FALSE,
-    Spelling,
-    are_sentences,
-    orders,
-    part_name,
-    part_of,
-    read_text,
-    spoilt,
-    ways_of,
-    what_it_held,
-)
 
 
 @dataclass(frozen=True)
 class CellOrigin:
     """The origin of columns: how their cells are written, and how errors name a row."""
 
-    spelling: Spelling = field(default_factory=Spelling)
+    spelling: written.Spelling = field(default_factory=written.Spelling)
     prefix: str = ""
     row: Callable[[int], str] = field(default=lambda row: f"row {row}")
     error: type[PacboostError] = DataError
@@ -96,7 +71,7 @@ class Coded:
     def present(self) -> int:
         return int(np.count_nonzero(self.places < len(self.texts)))
 
-    def levels(self, spelling: Spelling) -> list[str]:
+    def levels(self, spelling: written.Spelling) -> list[str]:
         """Return the distinct texts in order, without those that stand for missing values."""
         return sorted({text.strip() for text in self.texts if not spelling.is_missing(text)})
 
@@ -138,12 +113,12 @@ class FrameTable(ColumnTable):
             name: _as_text(cells) if name in numbers else cells for name, cells in columns.items()
         }
         kinds = {
-            name: kind_of(self._columns[name], asked=name in numbers)
+            name: dataframe.kind_of(self._columns[name], asked=name in numbers)
             for name in dict.fromkeys(self._sources)
         }
         self._refuse_others(kinds)
         for j, source in enumerate(self._sources):
-            if kinds[source] in (TEXT, MOMENTS):
+            if kinds[source] in (dataframe.TEXT, dataframe.MOMENTS):
                 self._read[j] = self._from_text_or_dates(j, kinds[source])
             elif j in levels:
                 self._read[j] = levels.numbers(j, self._columns[source], repr(self.names[j]))
@@ -151,7 +126,11 @@ class FrameTable(ColumnTable):
             self._whole = super().block(0, self.n_columns)
         for first, values in self.blocks():
             for j in np.flatnonzero(np.isinf(values).any(axis=0)).tolist():
-                self._refuse_infinite(first + j, values[:, j])
+                row = int(np.isinf(values[:, j]).argmax())
+                raise origin.error(
+                    f"{origin.prefix}column {self.names[first + j]!r} holds {values[row, j]} in "
+                    f"{origin.row(row)}; {FINITE}"
+                )
         self._coded.clear()
 
     @classmethod
@@ -170,15 +149,15 @@ class FrameTable(ColumnTable):
         A column in ``raw`` stays one column: its texts are categories even if they are dates. With
         ``note``, warn about columns of text that are read as numbers, booleans or dates.
         """
-        columns = data if isinstance(data, Mapping) else columns_of(data)
+        columns = data if isinstance(data, Mapping) else dataframe.columns_of(data)
         chosen, by_type = chosen_columns(choice, list(columns)), is_by_type(choice)
         names: list[str] = []
         levels: dict[int, Any] = {}
-        written: dict[int, str] = {}
+        ways: dict[int, str] = {}
         coded: dict[str, Coded] = {}
         roles: dict[str, list[str]] = {}
         for name, cells in columns.items():
-            if name in chosen and kind_of(cells) == TEXT:
+            if name in chosen and dataframe.kind_of(cells) == dataframe.TEXT:
                 coded[name] = Coded(cells, repr(name))
                 kind = ColumnKind(_levels_of_text(coded[name], origin.spelling))
             elif name in chosen:
@@ -188,13 +167,17 @@ class FrameTable(ColumnTable):
             if kind.levels is not None:
                 levels[len(names)] = kind.levels
             for way in kind.ways:
-                part = part_of(way)
+                part = written.part_of(way)
                 if way:
-                    written[len(names)] = way
-                names.append(name if part is None else part_name(name, part[0]))
+                    ways[len(names)] = way
+                names.append(name if part is None else written.part_name(name, part[0]))
             roles.setdefault(kind.role, []).append(name)
         if columns and len(roles.get(UNIQUE, ())) == len(columns):  # no other column could be used
-            every = [n for n in columns if n in coded or kind_of(columns[n]) != NUMBERS]
+            every = [
+                n
+                for n in columns
+                if n in coded or dataframe.kind_of(columns[n]) != dataframe.NUMBERS
+            ]
             table = cls.learn(columns, every, origin, note=note, quiet=quiet, raw=raw)
             table.choice = choice
             return table
@@ -204,8 +187,8 @@ class FrameTable(ColumnTable):
             twice = next(name for name in names if names.count(name) > 1)
             raise DataError(f"two columns would have the name {twice!r}; rename one of them")
         if not quiet:
-            _warn_of(roles, coded, origin, note_readings=note)
-        table = cls(columns, names, Levels(levels, written), origin, coded)
+            _warn_of(roles, coded, origin, note=note)
+        table = cls(columns, names, Levels(levels, ways), origin, coded)
         table.choice, table._relearned = choice, raw
         return table
 
@@ -218,7 +201,7 @@ class FrameTable(ColumnTable):
         origin: CellOrigin = IN_MEMORY,
     ) -> FrameTable:
         """Read the columns of these names as in fit; without names, all columns in their order."""
-        columns = data if isinstance(data, Mapping) else columns_of(data)
+        columns = data if isinstance(data, Mapping) else dataframe.columns_of(data)
         return cls(columns, list(columns) if names is None else names, levels, origin)
 
     @property
@@ -261,21 +244,21 @@ class FrameTable(ColumnTable):
     def column(self, number: int) -> Values:
         if number in self._read:
             return self._read[number]
-        values = numbers_of(self._columns[self._sources[number]])
+        values = dataframe.numbers_of(self._columns[self._sources[number]])
         return np.where(np.isin(values, self._absent), np.nan, values) if self._absent else values
 
     def _from_text_or_dates(self, number: int, kind: int) -> Values:
         """Convert text to levels or numbers, and dates to one of their parts."""
         source, way = self._sources[number], self.levels.written.get(number, "")
-        cells, part = self._columns[source], part_of(way)
-        if kind == MOMENTS:
-            parts = moment_parts(cells)
+        cells, part = self._columns[source], written.part_of(way)
+        if kind == dataframe.MOMENTS:
+            parts = dataframe.moment_parts(cells)
             part_wanted = "" if part is None else part[0]
             if (part is None) != ("" in parts) or number in self.levels:
                 self._refuse(number, "dates")
-            return (
-                parts[part_wanted] if part_wanted in parts else parts[DATE] * 0
-            )  # midnight, or missing
+            if part_wanted not in parts:
+                return parts[written.DATE] * 0  # midnight, or missing
+            return parts[part_wanted]
         if not way and number not in self.levels:
             quick = _numbers_of_arrow(cells, self.origin.spelling)
             if quick is not None:
@@ -286,7 +269,7 @@ class FrameTable(ColumnTable):
         if number in self.levels:
             return coded.spread(self._level(number))
         try:
-            return coded.spread(lambda text: read_text(text, way, self.origin.spelling))
+            return coded.spread(lambda text: written.read_text(text, way, self.origin.spelling))
         except ValueError:
             raise self._unreadable(number, coded) from None
 
@@ -295,11 +278,11 @@ class FrameTable(ColumnTable):
         levels, spelling = self.levels.columns[number], self.origin.spelling
         if levels and not isinstance(levels[0], str):
             places = {float(level): float(k) for k, level in enumerate(levels)}
-            way = TRUE_FALSE if isinstance(levels[0], bool) else ""
+            way = written.TRUE_FALSE if isinstance(levels[0], bool) else ""
 
             def place(text: str) -> float:
                 with suppress(ValueError):
-                    return places.get(read_text(text, way, spelling), np.nan)
+                    return places.get(written.read_text(text, way, spelling), np.nan)
                 return np.nan
 
             return place
@@ -309,22 +292,15 @@ class FrameTable(ColumnTable):
     def block(self, first: int, last: int) -> Values:
         return super().block(first, last) if self._whole is None else self._whole[:, first:last]
 
-    def _refuse_infinite(self, number: int, values: Values) -> None:
-        row = int(np.isinf(values).argmax())
-        raise self.origin.error(
-            f"{self.origin.prefix}column {self.names[number]!r} holds {values[row]} in "
-            f"{self.origin.row(row)}; {FINITE}"
-        )
-
     def _unreadable(self, number: int, coded: Coded) -> PacboostError:
         way, spelling = self.levels.written.get(number, ""), self.origin.spelling
         for row, place in enumerate(coded.places.tolist()):
             if place < len(coded.texts):
                 text = coded.texts[place]
                 try:
-                    read_text(text, way, spelling)
+                    written.read_text(text, way, spelling)
                 except ValueError:
-                    content, advice = what_it_held(way)
+                    content, advice = written.what_it_held(way)
                     return self.origin.error(
                         f"{self.origin.prefix}{self._sources[number]!r} held {content} in fit; "
                         f"{self.origin.row(row)} holds {text!r:.60}. {advice}"
@@ -332,7 +308,7 @@ class FrameTable(ColumnTable):
         raise AssertionError("every cell can be read")
 
     def _refuse(self, number: int, what: str) -> None:
-        content = what_it_held(self.levels.written.get(number, ""))[0]
+        content = written.what_it_held(self.levels.written.get(number, ""))[0]
         content = "categories" if number in self.levels else content
         raise self.origin.error(
             f"{self.origin.prefix}{self._sources[number]!r} held {content} in fit, but holds "
@@ -341,29 +317,33 @@ class FrameTable(ColumnTable):
 
     def _refuse_others(self, kinds: Mapping[str, int]) -> None:
         """Raise if a column has a type that cannot be used, or another one than in fit."""
-        if not self.levels.written and {*kinds.values()} == {NUMBERS}:
+        if not self.levels.written and {*kinds.values()} == {dataframe.NUMBERS}:
             return
         for j, source in enumerate(self._sources):
             kind, cells = kinds[source], self._columns[source]
             if j in self.levels:
                 continue
-            if kind == UNSUPPORTED:
+            if kind == dataframe.UNSUPPORTED:
+                kind_shown = getattr(cells.to_native(), "dtype", cells.dtype)
                 raise DataError(
-                    f"column {source!r} holds {_type_of(cells)}, not numbers, text, "
-                    "categories or dates. Convert it (periods by .dt.to_timestamp()), or drop the "
-                    "column"
+                    f"column {source!r} holds {kind_shown}, not numbers, text, categories or "
+                    "dates. Convert it (periods by .dt.to_timestamp()), or drop the column"
                 )
-            if kind == CATEGORIES:
+            if kind == dataframe.CATEGORIES:
                 self._refuse(j, "categories")
             apart = source == self.names[j] and self._apart
-            dated = part_of(self.levels.written.get(j, "")) and not apart
-            if kind == NUMBERS and dated and distinct(cells):
+            dated = written.part_of(self.levels.written.get(j, "")) and not apart
+            if kind == dataframe.NUMBERS and dated and distinct(cells):
                 self._refuse(j, "numbers")
 
 
 def _as_text(cells: Any) -> Any:
     """Convert a column that mixes text and numbers to text."""
-    if not isinstance(cells, nw.Series) or cells.dtype != nw.Object or kind_of(cells) != CATEGORIES:
+    if (
+        not isinstance(cells, nw.Series)
+        or cells.dtype != nw.Object
+        or dataframe.kind_of(cells) != dataframe.CATEGORIES
+    ):
         return cells
     values = [cell for part in pieces(cells) for cell in part]
     if not all(is_missing(cell) or isinstance(cell, str | int | float) for cell in values):
@@ -371,12 +351,8 @@ def _as_text(cells: Any) -> Any:
     return np.array([None if is_missing(cell) else str(cell) for cell in values], dtype=object)
 
 
-def _type_of(cells: nw.Series[Any]) -> Any:
-    return getattr(cells.to_native(), "dtype", cells.dtype)
-
-
 def _numbers_of_arrow(
-    cells: nw.Series[Any] | NDArray[Any], spelling: Spelling
+    cells: nw.Series[Any] | NDArray[Any], spelling: written.Spelling
 ) -> NDArray[np.float64] | None:
     """Convert an Arrow column of text to numbers; None if it is not Arrow's or not all numbers."""
     native: Any = cells.to_native() if isinstance(cells, nw.Series) else None
@@ -399,19 +375,21 @@ class ColumnKind(NamedTuple):
 def _kind_of_column(
     name: str, cells: Any, origin: CellOrigin, coded: dict[str, Coded], *, by_type: bool, raw: bool
 ) -> ColumnKind:
-    kind = kind_of(cells)
-    if kind == CATEGORIES:
-        return (
-            ColumnKind(levels_of(cells, repr(name))) if by_type or raw else ColumnKind(role=REFUSED)
+    kind = dataframe.kind_of(cells)
+    if kind == dataframe.CATEGORIES and not (by_type or raw):
+        return ColumnKind(role=REFUSED)
+    if kind == dataframe.CATEGORIES:
+        return ColumnKind(levels_of(cells, repr(name)))
+    if kind == dataframe.MOMENTS:
+        parts = dataframe.moment_parts(cells)
+        if written.HOUR in parts and not (parts[written.DATE] % 1 >= MIN_TIME_OF_DAY).any():
+            del parts[written.HOUR]  # no time of day: as dates in text
+        return ColumnKind(ways=(written.DATE,) if raw else tuple(parts))
+    if kind != dataframe.TEXT:
+        numbers = (
+            kind == dataframe.NUMBERS and by_type and not raw and _is_id(name, len(cells), cells)
         )
-    if kind == MOMENTS:
-        parts = moment_parts(cells)
-        if HOUR in parts and not (parts[DATE] % 1 >= MIN_TIME_OF_DAY).any():
-            del parts[HOUR]  # no time of day: as dates in text
-        return ColumnKind(ways=(DATE,) if raw else tuple(parts))
-    if kind != TEXT:
-        numbers = kind == NUMBERS and by_type and not raw and _is_id(name, len(cells), cells)
-        ways = (TRUE_FALSE,) if are_truths(cells) else ("",)
+        ways = (written.TRUE_FALSE,) if dataframe.are_truths(cells) else ("",)
         return ColumnKind((), role=UNIQUE) if numbers else ColumnKind(ways=ways)
     texts = coded[name] = Coded(cells, repr(name))
     kind_of_text = _kind_of_text(texts, origin, by_type=by_type, raw=raw)
@@ -423,22 +401,24 @@ def _kind_of_column(
 
 def _kind_of_text(coded: Coded, origin: CellOrigin, *, by_type: bool, raw: bool) -> ColumnKind:
     texts = coded.levels(origin.spelling)
-    ways = ways_of(texts, origin.spelling)
-    if ways is not None and not (raw and part_of(ways[0])):
-        return ColumnKind(ways=ways, role=what_it_held(ways[0])[0] if texts else "")
+    ways = written.ways_of(texts, origin.spelling)
+    if ways is not None and not (raw and written.part_of(ways[0])):
+        return ColumnKind(ways=ways, role=written.what_it_held(ways[0])[0] if texts else "")
     if not by_type and not raw:
         return ColumnKind(role=REFUSED)
     once = MIN_ROWS_FOR_ID <= len(texts) == coded.present
-    if once and not raw and spoilt(texts, origin.spelling) is None:
+    if once and not raw and written.spoilt(texts, origin.spelling) is None:
         return ColumnKind((), role=UNIQUE)
-    return ColumnKind(tuple(texts), role=UNCLEAR if not raw and len(orders(texts)) > 1 else "")
+    return ColumnKind(
+        tuple(texts), role=UNCLEAR if not raw and len(written.orders(texts)) > 1 else ""
+    )
 
 
-def _levels_of_text(coded: Coded, spelling: Spelling) -> tuple[Any, ...]:
+def _levels_of_text(coded: Coded, spelling: written.Spelling) -> tuple[Any, ...]:
     """Return the levels of text; numbers and booleans become such, as in a data frame."""
     texts = coded.levels(spelling)
-    ways = ways_of(texts, spelling) if texts else None
-    if ways == (TRUE_FALSE,):
+    ways = written.ways_of(texts, spelling) if texts else None
+    if ways == (written.TRUE_FALSE,):
         return tuple(sorted({text.lower() == "true" for text in texts}))
     if ways == ("",) and not any(map(LEADING_ZERO.match, texts)):
         numbers = {spelling.number(text) for text in texts}
@@ -450,16 +430,12 @@ def _is_id(name: str, rows: int, cells: object) -> bool:
     """Check whether a column has the name of an id and a different whole number in each row."""
     if rows < MIN_ROWS_FOR_ID or not ID_NAME.search(name):
         return False
-    values = numbers_of(cells)
+    values = dataframe.numbers_of(cells)
     return bool((values == np.rint(values)).all()) and np.unique(values).size == rows
 
 
 def _warn_of(
-    roles: Mapping[str, list[str]],
-    coded: Mapping[str, Coded],
-    origin: CellOrigin,
-    *,
-    note_readings: bool,
+    roles: Mapping[str, list[str]], coded: Mapping[str, Coded], origin: CellOrigin, *, note: bool
 ) -> None:
     notes = []
     if roles.get(UNIQUE):
@@ -468,7 +444,9 @@ def _warn_of(
             f"{', '.join(map(repr, roles[UNIQUE]))} {is_or_are} unique in every row, so "
             f"{it_or_they} cannot help to predict, and {is_or_are} not used"
         )
-    texts = [n for n in roles.get(UNIQUE, ()) if n in coded and are_sentences(coded[n].texts)]
+    texts = [
+        n for n in roles.get(UNIQUE, ()) if n in coded and written.are_sentences(coded[n].texts)
+    ]
     if texts:
         notes.append(
             f"{', '.join(map(repr, texts))} looks like sentences; TextBoostClassifier and "
@@ -482,11 +460,11 @@ def _warn_of(
             "dates='day-first' or dates='month-first'), or write dates as in 2024-01-31"
         )
     others = [(what, names) for what, names in roles.items() if what not in ("", UNIQUE, UNCLEAR)]
-    if note_readings and others:
+    if note and others:
         readings = "; ".join(f"{', '.join(map(repr, names))} as {what}" for what, names in others)
         notes.append(
             f"columns of text are read by their content: {readings}. Name a column in "
             "categorical_features to read its texts as categories"
         )
-    for note in notes:
-        warn(f"{origin.prefix}{note}", InputWarning)
+    for message in notes:
+        warn(f"{origin.prefix}{message}", InputWarning)

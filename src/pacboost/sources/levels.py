@@ -75,11 +75,7 @@ class Levels:
         )
 
     def sources(self, names: Sequence[str]) -> list[str]:
-        """Return the name of the input column that each column is computed from.
-
-        >>> Levels({}, {1: "month"}).sources(["price", "bought: month"])
-        ['price', 'bought']
-        """
+        """Return the name of the input column that each column is computed from."""
         parts = [part_of(self.written.get(j, "")) for j in range(len(names))]
         return [
             name if part is None else name.removesuffix(part_name("", part[0]))
@@ -113,17 +109,14 @@ class Levels:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the levels of each column, or how it is written, as values for JSON."""
-        both: dict[int, Any] = {j: list(levels) for j, levels in self.columns.items()} | {
-            **self.written
-        }
+        both: dict[int, Any] = {**self.written}
+        both |= {j: list(levels) for j, levels in self.columns.items()}
         return {str(column): both[column] for column in sorted(both)}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Levels:
         written = {int(j): way for j, way in content.items() if isinstance(way, str)}
-        columns = {
-            int(j): tuple(levels) for j, levels in content.items() if not isinstance(levels, str)
-        }
+        columns = {int(j): tuple(v) for j, v in content.items() if not isinstance(v, str)}
         for column, levels in columns.items():
             if column < 0 or list(levels) != sorted(set(levels)):
                 raise ValueError(f"the levels of column {column} are not in order")
@@ -152,21 +145,12 @@ def is_missing(cell: Any) -> bool:
 
 
 def is_unicode(text: str) -> bool:
-    """Check whether text can be encoded in UTF-8, that is, has no lone surrogates.
-
-    >>> is_unicode("ä"), is_unicode(chr(0xD800))
-    (True, False)
-    """
+    """Check whether text can be encoded in UTF-8, that is, has no lone surrogates."""
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def refuse_unsaved_labels(labels: NDArray[Any]) -> None:
-    """Raise for labels that a model file cannot hold: numbers from 2**63 on, text ending in NUL.
-
-    >>> refuse_unsaved_labels(np.array([1, 2**63], dtype=np.uint64))
-    Traceback (most recent call last):
-    pacboost.errors.DataError: y holds 9223372036854775808; whole numbers as labels are below 2**63
-    """
+    """Raise for labels that a model file cannot hold: numbers from 2**63 on, text ending in NUL."""
     if labels.dtype.kind == "u" and labels.size and int(labels.max()) >= 2**63:
         raise DataError(f"y holds {labels.max()}; whole numbers as labels are below 2**63")
     if labels.dtype.kind == "O":
@@ -198,9 +182,7 @@ def is_text(kind: nw.dtypes.DType) -> bool:
 
 
 def _look_up(cells: Any, level_numbers: Mapping[Level, float], name: str) -> NDArray[np.float64]:
-    words = isinstance(
-        next(iter(level_numbers), ""), str
-    )  # older narwhals replace no other categories
+    words = isinstance(next(iter(level_numbers), ""), str)  # older narwhals replace no others
     many = words and isinstance(cells, nw.Series) and len(cells) > MAX_CELLS_FOR_PYTHON
     if many and is_text(cells.dtype) and cells.dtype != nw.Object:
         return _look_up_natively(cells, level_numbers)

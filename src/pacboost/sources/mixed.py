@@ -6,6 +6,8 @@ model, so that prediction reads a row exactly as training did.
 
 from __future__ import annotations
 
+import warnings
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -13,18 +15,237 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from pacboost.errors import DataError, ParameterError
-from pacboost.sources.column_conditions import (
-    Conditions,
-    LevelConditions,
-    NumberConditions,
-    TextConditions,
-    read_conditions,
-)
+import numpy as np
+from numpy.typing import NDArray
+
+from pacboost.errors import DataError, InputWarning, invalid
+from pacboost.sources.categories import levels_of
 from pacboost.sources.columns import Columns
-from pacboost.sources.levels import Levels
+from pacboost.sources.levels import Level, Levels, is_missing
 from pacboost.sources.sparse import WordTable, beside
-from pacboost.sources.text import TextFeatures
+from pacboost.sources.table import starts_of
+from pacboost.sources.text import TextFeatures, sentence
+from pacboost.sources.written import is_way
+
+MAX_THRESHOLDS = 30
+MAX_LEVELS = 254
+"""A column with more levels than this must repeat some of them."""
+
+
+class Conditions(ABC):
+    """The conditions on one column, numbered from 0.
+
+    Each condition is a word that a row contains or not: every row with an age above 37.5 contains
+    ``age > 37.5``. So rules about words also cover thresholds and levels, as in BoosTexter
+    (Schapire and Singer 2000).
+    """
+
+    name: str
+    kind: str
+
+    @property
+    @abstractmethod
+    def words(self) -> tuple[str, ...]:
+        """The name of each condition."""
+
+    @abstractmethod
+    def held(self, rows: Columns) -> WordTable:
+        """Return the table of the conditions that each row meets."""
+
+    def say(self, number: int) -> str:
+        return self.words[number]
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return values for JSON; the words of texts are saved separately."""
+
+
+@dataclass(frozen=True)
+class TextConditions(Conditions):
+    """The words in a column of texts."""
+
+    name: str
+    features: TextFeatures
+    kind = "text"
+
+    @classmethod
+    def learn(
+        cls, name: str, rows: Columns, options: TextFeatures
+    ) -> tuple[TextConditions, WordTable]:
+        """Learn the vocabulary of a column."""
+        texts = rows.texts(name)
+        try:
+            features, table = options.learn(texts)
+        except DataError as problem:
+            raise DataError(f"column {name!r}: {problem}") from problem
+        return cls(name, features), table
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        return tuple(f"{self.name}: {word}" for word in self.features.vocabulary)
+
+    def say(self, number: int) -> str:
+        return sentence(self.features.vocabulary[number], self.name)
+
+    def held(self, rows: Columns) -> WordTable:
+        return self.features.transform(rows.texts(self.name))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "name": self.name, "words": len(self.features.vocabulary)}
+
+
+@dataclass(frozen=True)
+class NumberConditions(Conditions):
+    """Conditions that a number is above, or not above, each threshold, and that it is missing.
+
+    Numbers are rounded to 32 bits before they are compared.
+
+    >>> found, _ = NumberConditions.learn("age", Columns({"age": np.array([20, 40, np.nan])}), "")
+    >>> found.words
+    ('age > 30', 'age ≤ 30', 'age is missing')
+    >>> found.held(Columns({"age": np.array([35.0, np.nan])})).words.tolist()
+    [0, 2]
+    """
+
+    name: str
+    thresholds: tuple[float, ...]
+    missing: bool
+    written: str = ""
+    """How the numbers are written; see sources/written.py."""
+    kind = "number"
+
+    @classmethod
+    def learn(cls, name: str, rows: Columns, way: str) -> tuple[NumberConditions, WordTable]:
+        """Learn thresholds between adjacent values, or at quantiles of many values."""
+        values = _rounded(rows.cells[name])
+        conditions = cls(name, _cuts(values[~np.isnan(values)]), bool(np.isnan(values).any()), way)
+        return conditions, conditions.held(rows)
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        ways = Levels({}, {0: self.written})
+        words = [
+            ways.condition(0, cut, [self.name], above=above)
+            for above in (True, False)
+            for cut in self.thresholds
+        ]
+        return (*words, f"{self.name} is missing") if self.missing else tuple(words)
+
+    def held(self, rows: Columns) -> WordTable:
+        values, cuts = _rounded(rows.cells[self.name]), np.array(self.thresholds, np.float32)
+        is_present = ~np.isnan(values)
+        above = np.searchsorted(cuts, values[is_present])
+        number = np.arange(cuts.size)
+        sides = number + cuts.size * (number >= above[:, None])
+        starts = starts_of(np.where(is_present, cuts.size, int(self.missing)))
+        words = np.full(starts[-1], 2 * cuts.size, dtype=np.int32)
+        words[np.repeat(is_present, np.diff(starts))] = sides.ravel()
+        return WordTable(starts, words, len(self.words))
+
+    def to_dict(self) -> dict[str, Any]:
+        fields = {"thresholds": list(self.thresholds), "missing": self.missing}
+        spelling = {"written": self.written} if self.written else {}
+        return {"kind": self.kind, "name": self.name, **fields, **spelling}
+
+
+@dataclass(frozen=True)
+class LevelConditions(Conditions):
+    """Conditions that a category is each level, or missing; unknown levels meet none."""
+
+    name: str
+    levels: tuple[Level, ...]
+    missing: bool
+    kind = "category"
+
+    @classmethod
+    def learn(cls, name: str, rows: Columns, min_count: int) -> tuple[LevelConditions, WordTable]:
+        """Learn the levels that occur in at least ``min_count`` rows."""
+        absent = np.array([is_missing(cell) for cell in rows.cells[name]], dtype=np.bool_)
+        levels = levels_of(rows.cells[name], repr(name))
+        if len(levels) > max(MAX_LEVELS, np.count_nonzero(~absent) / 2):
+            warnings.warn(
+                f"column {name!r} holds {len(levels):,} distinct values in {rows.n_rows:,} rows; "
+                "only values of several rows are used. Name the column in text_columns if it "
+                "holds texts, or drop it",
+                InputWarning,
+                stacklevel=2,
+            )
+            min_count = max(2, min_count)
+        conditions = cls(name, levels, bool(absent.any()))
+        counts = np.bincount(conditions.held(rows).words, minlength=len(levels))
+        frequent = tuple(level for k, level in enumerate(levels) if counts[k] >= min_count)
+        conditions = replace(conditions, levels=frequent)
+        return conditions, conditions.held(rows)
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        words = [f"{self.name} is {level}" for level in self.levels]
+        return (*words, f"{self.name} is missing") if self.missing else tuple(words)
+
+    def held(self, rows: Columns) -> WordTable:
+        cells = rows.cells[self.name]
+        numbers = Levels({0: self.levels}).numbers(0, cells, repr(self.name))
+        if self.missing:
+            numbers[[is_missing(cell) for cell in cells]] = len(self.levels)
+        is_level = ~np.isnan(numbers)
+        return WordTable(starts_of(is_level), numbers[is_level].astype(np.int32), len(self.words))
+
+    def to_dict(self) -> dict[str, Any]:
+        fields = {"levels": list(self.levels), "missing": self.missing}
+        return {"kind": self.kind, "name": self.name, **fields}
+
+
+def read_conditions(
+    content: Mapping[str, Any], options: TextFeatures, vocabulary: tuple[str, ...]
+) -> Conditions:
+    """Return the conditions of a ``to_dict``; ``vocabulary`` begins with their words."""
+    fields = dict(content)
+    kind, name = fields.pop("kind"), fields.pop("name")
+    if not isinstance(name, str):
+        raise ValueError(f"{name!r} is not the name of a column")
+    if kind == TextConditions.kind:
+        count = fields.pop("words")
+        if type(count) is not int or not 1 <= count <= len(vocabulary):
+            raise ValueError(f"{name!r} has {count!r} words, but {len(vocabulary)} remain")
+        words = tuple(word.removeprefix(f"{name}: ") for word in vocabulary[:count])
+        return TextConditions(name, TextFeatures.from_dict(options.to_dict(), words), **fields)
+    if not isinstance(fields["missing"], bool):
+        raise ValueError(f"missing is {fields['missing']!r}")
+    if kind == NumberConditions.kind:
+        cuts = fields.pop("thresholds")
+        with np.errstate(over="ignore"):
+            rounded = np.array(cuts, dtype=np.float32)
+        is_valid = rounded.ndim == 1 and rounded.size <= MAX_THRESHOLDS and rounded.tolist() == cuts
+        if not is_valid or not (np.isfinite(rounded).all() and (np.diff(rounded) > 0).all()):
+            raise ValueError(f"the thresholds of {name!r} are not in order, or not of 32 bits")
+        if "written" in fields and not is_way(fields["written"]):
+            raise ValueError(f"{name!r} is written in an unknown way, {fields['written']!r:.40}")
+        return NumberConditions(name, tuple(cuts), **fields)
+    if kind == LevelConditions.kind:
+        levels = fields.pop("levels")
+        if not all(isinstance(level, str | bool | int | float) for level in levels):
+            raise ValueError(f"the levels of {name!r} are not all text, numbers or booleans")
+        return LevelConditions(name, Levels.from_dict({"0": levels}).columns[0], **fields)
+    raise ValueError(f"{kind!r} is not a kind of column")
+
+
+def _rounded(values: NDArray[np.floating]) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):  # a value too large for 32 bits is above every threshold
+        return np.asarray(values, dtype=np.float32)
+
+
+def _cuts(values: NDArray[np.float32]) -> tuple[float, ...]:
+    """Return thresholds halfway between adjacent values, at quantiles if there are too many."""
+    distinct, counts = np.unique(np.nan_to_num(values), return_counts=True)
+    ends = np.arange(max(0, distinct.size - 1))
+    if ends.size > MAX_THRESHOLDS:
+        below = np.cumsum(counts)
+        parts = below[-1] * np.arange(1, MAX_THRESHOLDS + 1) // (MAX_THRESHOLDS + 1)
+        ends = np.unique(np.searchsorted(below, parts))
+        ends = ends[ends < distinct.size - 1]
+    low, high = distinct[ends].astype(np.float64), distinct[ends + 1]
+    half = ((low + high) / 2).astype(np.float32)
+    return tuple(np.where(half < high, half, distinct[ends]).tolist())
 
 
 @dataclass(frozen=True)
@@ -51,10 +272,11 @@ class MixedFeatures:
         """Return features for a list of the columns that hold texts, as users give it."""
         named = text if isinstance(text, list | tuple) else None
         if named is None or not all(isinstance(name, str) for name in named):
-            raise ParameterError(
-                f"text_columns is {text!r}; it may be a list of the columns that hold texts, such "
-                "as ['subject', 'body'], or None for rows that are texts themselves",
-                parameter="text_columns",
+            raise invalid(
+                "text_columns",
+                text,
+                "may be a list of the columns that hold texts, such as ['subject', 'body'], or "
+                "None for rows that are texts themselves",
             )
         return cls(options, tuple(named))
 
@@ -102,27 +324,21 @@ class MixedFeatures:
         cells: dict[str, Any] = {name: columns.cells[name] for name in self.text}
         for j, name in enumerate(names):
             assert table is not None
-            levels_of_column = levels.columns.get(j)
-            cells[name] = (
-                table.column(j)
-                if levels_of_column is None
-                else columns.levels(name, levels_of_column)
-            )
+            in_levels = j in levels
+            cells[name] = columns.levels(name, levels.columns[j]) if in_levels else table.column(j)
         return Columns(cells, columns.origin)
 
     def reading(self) -> tuple[Levels, list[str]]:
         """Return the levels and the names of the columns that do not hold texts."""
-        others = [column for column in self.columns if not isinstance(column, TextConditions)]
-        levels = {
-            j: column.levels
-            for j, column in enumerate(others)
-            if isinstance(column, LevelConditions)
-        }
-        numbers = (
-            (j, column) for j, column in enumerate(others) if isinstance(column, NumberConditions)
-        )
-        ways = {j: column.written for j, column in numbers if column.written}
-        return Levels(levels, ways), [column.name for column in others]
+        levels, ways, names = {}, {}, list[str]()
+        for column in self.columns:
+            if isinstance(column, LevelConditions):
+                levels[len(names)] = column.levels
+            elif isinstance(column, NumberConditions) and column.written:
+                ways[len(names)] = column.written
+            if not isinstance(column, TextConditions):
+                names.append(column.name)
+        return Levels(levels, ways), names
 
     def learn(self, rows: object) -> tuple[MixedFeatures, WordTable]:
         """Learn the conditions on each column; return them, and the table of the rows."""

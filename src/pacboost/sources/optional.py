@@ -19,11 +19,7 @@ from pacboost.errors import FileError, PacboostError
 
 
 def need(module: str, extra: str = "") -> Any:
-    """Import an optional library; ``extra`` is the extra of pacboost that installs it.
-
-    >>> need("math").pi
-    3.141592653589793
-    """
+    """Import an optional library; ``extra`` is the extra of pacboost that installs it."""
     try:
         return import_module(module)
     except ImportError as problem:
@@ -55,15 +51,6 @@ def collected(data: Any) -> Any:
     if kind.__name__ == "LazyFrame" and kind.__module__.startswith("polars."):
         return data.collect()
     return data
-
-
-def place_of(path: Path) -> Path:
-    """Return the path of a file with links resolved; refuse folders, devices and pipes."""
-    place = Path(os.path.realpath(path))
-    if place.exists() and not place.is_file():
-        what = "a folder" if place.is_dir() else "a device or a pipe"
-        raise FileError(f"{path}: is {what}; name a file")
-    return place
 
 
 def part_of(place: Path) -> Path:
@@ -112,7 +99,10 @@ def atomic_write(path: Path) -> Iterator[Path]:
     A link stays a link: its target is replaced. Devices and pipes are refused, because a file would
     replace them.
     """
-    place = place_of(path)
+    place = Path(os.path.realpath(path))
+    if place.exists() and not place.is_file():
+        what = "a folder" if place.is_dir() else "a device or a pipe"
+        raise FileError(f"{path}: is {what}; name a file")
     try:
         part = part_of(place)
         try:
@@ -126,11 +116,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def named_twice(names: Iterable[str]) -> list[str]:
-    """Return the names that occur more than once, sorted.
-
-    >>> named_twice(["b", "a", "c", "a", "b"])
-    ['a', 'b']
-    """
+    """Return the names that occur more than once, sorted."""
     return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
@@ -145,9 +131,5 @@ def close_names(name: str, names: Iterable[str]) -> list[str]:
 
 
 def is_collection(data: object) -> bool:
-    """Check whether this is a Dask data frame, series or array.
-
-    >>> is_collection([1, 2])
-    False
-    """
+    """Check whether this is a Dask data frame, series or array."""
     return type(data).__module__.startswith("dask.") and hasattr(data, "__dask_graph__")

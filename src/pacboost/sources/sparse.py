@@ -20,15 +20,7 @@ if TYPE_CHECKING:
 
 
 class SparseTable(Table):
-    """A SciPy sparse matrix by columns; cells that are not stored are 0.
-
-    >>> from scipy import sparse
-    >>> table = SparseTable(sparse.csr_array([[0.0, 2.0], [1.5, 0.0]]))
-    >>> table.entries.rows.tolist(), table.entries.values.tolist()
-    ([1, 0], [1.5, 2.0])
-    >>> table.rows().tolist()
-    [[0.0, 2.0], [1.5, 0.0]]
-    """
+    """A SciPy sparse matrix by columns; cells that are not stored are 0."""
 
     width = 1
     entries: Entries
@@ -88,13 +80,6 @@ def checked_matrix(matrix: Any) -> Any:
 
     SciPy does not check indices, and reads and writes outside arrays where they are wrong. The
     arrays are shared with the input, which is not changed.
-
-    >>> from scipy import sparse
-    >>> matrix = sparse.csr_array(np.eye(2))
-    >>> matrix.indices[1] = 7
-    >>> checked_matrix(matrix)
-    Traceback (most recent call last):
-    pacboost.errors.DataError: the sparse matrix is damaged: indices must be < 2
     """
     if matrix.shape[1] > MAX_COLUMNS:
         raise DataError(
@@ -117,13 +102,10 @@ def checked_matrix(matrix: Any) -> Any:
 
 
 def _in_order(matrix: Any) -> Any:
-    """Return a matrix by columns, with sorted rows and without duplicate cells.
-
-    The input is not changed.
-    """
+    """Return a matrix by columns, with sorted rows and without duplicate cells."""
     columns = matrix.tocsc()
     if not columns.has_canonical_format:
-        columns = columns.copy()
+        columns = columns.copy()  # or the input would be changed
         columns.sum_duplicates()
     return columns
 
@@ -160,11 +142,7 @@ class WordTable(Table):
 
     @cached_property
     def by_word(self) -> tuple[Places, Numbers]:
-        """The rows of each word: those of word j are ``rows[starts[j] : starts[j + 1]]``.
-
-        >>> WordTable(np.array([0, 2, 3]), np.array([0, 1, 1]), 2).by_word[1].tolist()
-        [0, 0, 1]
-        """
+        """The rows of each word: those of word j are ``rows[starts[j] : starts[j + 1]]``."""
         turned = _matrix(self.starts, self.words, (self.n_rows, self.n_columns)).tocsc()
         rows = turned.indices.astype(np.int32, copy=False)
         return turned.indptr.astype(np.int64, copy=False), rows
@@ -193,13 +171,7 @@ class WordTable(Table):
 def renumbered(
     starts: Places, words: Numbers, places: Numbers, names: tuple[str, ...]
 ) -> WordTable:
-    """Replace word j by ``places[j]``, drop it if that is -1, and sort each row.
-
-    >>> places = np.array([1, -1, 0], dtype=np.int32)
-    >>> table = renumbered(np.array([0, 3, 4]), np.array([0, 1, 2, 1]), places, ("a", "b"))
-    >>> table.starts.tolist(), table.words.tolist()
-    ([0, 2, 2], [0, 1])
-    """
+    """Replace word j by ``places[j]``, drop it if that is -1, and sort each row."""
     words, shape = places[words], (starts.size - 1, len(names))
     if words.size and words.min() < 0:
         is_used = words >= 0
@@ -212,12 +184,7 @@ def renumbered(
 
 
 def beside(tables: Sequence[WordTable], names: tuple[str, ...]) -> WordTable:
-    """Join tables side by side: the words of each are numbered after those of the one before.
-
-    >>> table = WordTable(np.array([0, 1, 1]), np.array([0]), 1)
-    >>> beside([table, table], ("a", "b")).rows().tolist()
-    [[1.0, 1.0], [0.0, 0.0]]
-    """
+    """Join tables side by side: the words of each are numbered after those of the one before."""
     starts = np.sum([table.starts for table in tables], axis=0)
     words = np.empty(int(starts[-1]), dtype=np.int32)
     free, before = starts[:-1].copy(), 0  # next free index of each row, and number of words so far
@@ -246,12 +213,7 @@ def _matrix(starts: NDArray[np.integer], words: Numbers, shape: tuple[int, int])
 
 
 def words_of(table: Table) -> WordTable:
-    """Convert any table to a table of words: a column occurs where it is neither 0 nor missing.
-
-    >>> from pacboost.sources.arrays import ArrayTable
-    >>> words_of(ArrayTable(np.array([[0.0, 2.0], [np.nan, 0.0]]))).words.tolist()
-    [1]
-    """
+    """Convert any table to a table of words: a column occurs where it is neither 0 nor missing."""
     from scipy import sparse
 
     if isinstance(table, WordTable):

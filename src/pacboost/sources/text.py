@@ -1,7 +1,12 @@
 """Words of texts: the words, n-grams and pieces of words that each text contains.
 
 The options and the vocabulary are one object that is saved in the model, so prediction reads a text
-exactly as training did.
+exactly as training did. Besides presence there are conditions on how often single words occur,
+where, and how they begin; each is an entry of the vocabulary with a mark that no word contains:
+
+    profit ×3      'profit' occurs at least 3 times
+    profit @10     'profit' occurs within the first 10 words
+    profi*         a word begins with 'profi'
 """
 
 from __future__ import annotations
@@ -9,7 +14,7 @@ from __future__ import annotations
 import re
 import warnings
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
@@ -20,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, ParameterError, PrunedWarning
-from pacboost.sources import word_conditions
 from pacboost.sources.columns import check_whole, cuts_of, read_texts, span_of
 from pacboost.sources.sparse import WordTable, renumbered
 
@@ -42,12 +46,7 @@ def numbered(
 def find_words(
     rows: list[str], reader: Reader, min_count: int, max_words: int
 ) -> tuple[tuple[str, ...], WordTable]:
-    """Return the sorted words of at least ``min_count`` texts, and the table of the texts.
-
-    >>> words, table = find_words(["a b", "b b"], lambda text: iter(text.split()), 1, 9)
-    >>> words, table.rows().tolist()
-    (('a', 'b'), [[1.0, 1.0], [0.0, 1.0]])
-    """
+    """Return the sorted words of at least ``min_count`` texts, and the table of the texts."""
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__  # a new word gets the next number
     starts, numbers_held = numbered(
@@ -94,6 +93,67 @@ MAX_CUT = 1_000
 """Smallest and largest numbers in ``times`` and ``beginning``."""
 
 
+TIMES, PLACE, PREFIX = " ×", " @", "*"
+MARKED = re.compile(r"(\w+)(?: ([×@])(\d+)|\*)")
+
+
+def repeated(tokens: list[str], times: tuple[int, ...]) -> Iterator[str]:
+    """Yield the conditions on how often words occur.
+
+    >>> list(repeated("to be or not to be to".split(), (2, 3)))
+    ['to ×2', 'to ×3', 'be ×2']
+    """
+    for word, count in Counter(tokens).items() if times else ():
+        for threshold in times:
+            if count < threshold:
+                break
+            yield f"{word}{TIMES}{threshold}"
+
+
+def placed(tokens: list[str], beginning: tuple[int, ...]) -> Iterator[str]:
+    """Yield the conditions on words near the beginning of a text."""
+    for size in beginning:
+        mark = f"{PLACE}{size}"
+        for word in tokens[:size]:
+            yield word + mark
+
+
+@lru_cache(maxsize=100_000)
+def prefixes_of(token: str, sizes: tuple[int, int]) -> tuple[str, ...]:
+    """Return the proper prefixes of a word, with lengths from ``sizes[0]`` to ``sizes[1]``."""
+    return tuple(token[:size] + PREFIX for size in range(sizes[0], min(sizes[1] + 1, len(token))))
+
+
+def sentence(entry: str, subject: str = "it") -> str:
+    """Return what an entry of a vocabulary asks of a text, as a sentence about a subject.
+
+    >>> sentence("profit ×3"), sentence("how @1", "the body")
+    ("it contains 'profit' at least 3 times", "the body begins with 'how'")
+    """
+    return f"{subject} {condition_words(entry)}"
+
+
+def condition_words(entry: str) -> str:
+    """Return what an entry of a vocabulary asks of a text.
+
+    >>> condition_words("profit ×3"), condition_words("profit @10")
+    ("contains 'profit' at least 3 times", "contains 'profit' within its first 10 words")
+    >>> condition_words("how @1"), condition_words("profi*"), condition_words("my card")
+    ("begins with 'how'", "contains a word that begins with 'profi'", "contains 'my card'")
+    """
+    marked = MARKED.fullmatch(entry)
+    if marked is None:
+        return f"contains {entry!r}"
+    word, mark, number = marked.groups()
+    if mark is None:
+        return f"contains a word that begins with {word!r}"
+    if mark == TIMES.strip():
+        return f"contains {word!r} at least {number} times"
+    if number == "1":
+        return f"begins with {word!r}"
+    return f"contains {word!r} within its first {number} words"
+
+
 @dataclass(frozen=True)
 class TextFeatures:
     """Options for finding the words of texts, and the vocabulary.
@@ -104,10 +164,9 @@ class TextFeatures:
     border. Words of fewer than ``min_count`` texts are dropped, and then the rarest words beyond
     ``max_features``.
 
-    If ``ngrams`` includes single words, these can have further conditions (see
-    sources/word_conditions.py): that they occur at least a number of ``times``, that they occur
-    within the first words (``beginning``), and that they start with some letters (``prefixes``, a
-    range of lengths).
+    If ``ngrams`` includes single words, these can have further conditions: that they occur at
+    least a number of ``times``, that they occur within the first words (``beginning``), and that
+    they start with some letters (``prefixes``, a range of lengths).
 
     >>> features, table = TextFeatures(skips=1).learn(["I lost my card", "My card!"])
     >>> features.vocabulary
@@ -171,19 +230,17 @@ class TextFeatures:
         if self.characters is not None:
             yield from chain.from_iterable(_pieces(token, self.characters) for token in tokens)
         if self.ngrams is not None and self.ngrams[0] == 1:
-            yield from word_conditions.repeated(tokens, self.times)
-            yield from word_conditions.placed(tokens, self.beginning)
+            yield from repeated(tokens, self.times)
+            yield from placed(tokens, self.beginning)
             if self.prefixes is not None:
                 sizes = self.prefixes
-                yield from chain.from_iterable(
-                    map(word_conditions.prefixes_of, tokens, repeat(sizes))
-                )
+                yield from chain.from_iterable(map(prefixes_of, tokens, repeat(sizes)))
 
     def learn(self, texts: object) -> tuple[TextFeatures, WordTable]:
         """Learn the vocabulary; return the options with it, and the table of the texts."""
         rows = read_texts(texts)
         words, table = find_words(rows, self.words, self.min_count, self.max_features)
-        word_conditions.prefixes_of.cache_clear()  # it has an entry for every word of the texts
+        prefixes_of.cache_clear()  # it has an entry for every word of the texts
         if not words:
             raise DataError(
                 f"no word occurs in {self.min_count} or more of the {len(rows)} texts, so "
@@ -202,12 +259,8 @@ class TextFeatures:
         return WordTable(starts, words_of_rows, len(self.vocabulary), self.vocabulary)
 
     def say(self, number: int) -> str:
-        """Return the sentence that a text contains a word of the vocabulary.
-
-        >>> TextFeatures(vocabulary=("card",)).say(0)
-        "it contains 'card'"
-        """
-        return word_conditions.sentence(self.vocabulary[number])
+        """Return the sentence that a text contains a word of the vocabulary."""
+        return sentence(self.vocabulary[number])
 
     def read(self, texts: object) -> list[str]:
         return read_texts(texts)
@@ -237,11 +290,7 @@ class TextFeatures:
         return {word: number for number, word in enumerate(self.vocabulary)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the options as values for JSON, without the vocabulary, which is saved separately.
-
-        >>> TextFeatures.from_dict(TextFeatures((1, 3)).to_dict(), ()) == TextFeatures((1, 3))
-        True
-        """
+        """Return the options as values for JSON; the vocabulary is saved separately."""
         return self.parameters()
 
     @classmethod

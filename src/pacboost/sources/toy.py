@@ -32,12 +32,7 @@ LECTURE_MINUS = ((2, 5), (5, 3), (3, 1), (9, 8), (8, 4))
 
 
 def ten_points() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the points (10, 2) and their labels in {-1, +1}.
-
-    >>> X, y = ten_points()
-    >>> X.shape, int(y.sum())
-    ((10, 2), 0)
-    """
+    """Return the points (10, 2) and their labels in {-1, +1}."""
     return _labelled(PLUS, MINUS)
 
 
@@ -45,10 +40,6 @@ def lecture_points() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return ten other points, whose stumps split on x, x and y, as in the lecture slides.
 
     Their errors are 3/10, 3/14 and 3/22 as well.
-
-    >>> X, y = lecture_points()
-    >>> X.shape, int(y.sum())
-    ((10, 2), 0)
     """
     return _labelled(LECTURE_PLUS, LECTURE_MINUS)
 

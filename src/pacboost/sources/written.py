@@ -47,11 +47,7 @@ class Spelling:
         return cell.strip().lower() in self.missing
 
     def number(self, cell: str) -> float:
-        """Return the number in a cell, NaN if it is missing; raise ValueError if it is text.
-
-        >>> Spelling().number(" 1.5"), Spelling().number("?")
-        (1.5, nan)
-        """
+        """Return the number in a cell, NaN if it is missing; raise ValueError if it is text."""
         cell = cell.strip()
         if cell.lower() in self.missing:
             return math.nan
@@ -96,11 +92,7 @@ def are_sentences(kinds: Collection[Any]) -> bool:
 
 
 def label_kind(texts: Iterable[str]) -> type:
-    """Return the type of labels: int or float if all are such numbers, else str.
-
-    >>> [label_kind(texts).__name__ for texts in (["1", "-1"], ["1", "0.5"], ["1", "x"])]
-    ['int', 'float', 'str']
-    """
+    """Return the type of labels: int or float if all are such numbers, else str."""
     different = list(set(texts))
     for kind in (int, float):
         with suppress(ValueError):
@@ -216,11 +208,7 @@ def orders(texts: Sequence[str]) -> list[str]:
 
 
 def part_name(column: str, part: str) -> str:
-    """Return the name of the column for a part of dates.
-
-    >>> part_name("bought", "month"), part_name("bought", "date")
-    ('bought: month', 'bought')
-    """
+    """Return the name of the column for a part of dates."""
     return column if part == DATE else f"{column}: {part}"
 
 
@@ -239,11 +227,8 @@ def is_way(way: object) -> bool:
     if way in (COMMA, *TRUTH_WAYS):
         return True
     part = part_of(way) if isinstance(way, str) else None
-    return (
-        part is not None
-        and way == "; ".join(filter(None, part))
-        and (part[1] in ("", DAY_MONTH, MONTH_DAY))
-    )
+    in_order = part is not None and part[1] in ("", DAY_MONTH, MONTH_DAY)
+    return part is not None and in_order and way == "; ".join(filter(None, part))
 
 
 def ways_of(texts: Sequence[str], spelling: Spelling) -> tuple[str, ...] | None:
@@ -258,9 +243,9 @@ def ways_of(texts: Sequence[str], spelling: Spelling) -> tuple[str, ...] | None:
     with_point = replace(spelling, decimal_comma=False).numbers(texts)
     with_comma = replace(spelling, decimal_comma=True).numbers(texts)
     if with_comma is not None:
-        same = with_point is not None and (
-            not spelling.decimal_comma or np.array_equal(with_point, with_comma)
-        )
+        if with_point is None:
+            return (COMMA,)
+        same = not spelling.decimal_comma or np.array_equal(with_point, with_comma)
         return ("",) if same else (COMMA,)
     words = {text.lower() for text in texts}
     if words <= TRUTHS.keys():
@@ -270,11 +255,10 @@ def ways_of(texts: Sequence[str], spelling: Spelling) -> tuple[str, ...] | None:
         date_orders = [DAY_MONTH if spelling.day_first else MONTH_DAY]
     if len(date_orders) != 1:
         return None
-    moments = read_dates(texts, date_orders[0]) or []
-    times = any(moment.hour or moment.minute for moment in moments)
-    return tuple(
-        "; ".join(filter(None, (part, date_orders[0]))) for part in PARTS if times or part != HOUR
-    )
+    (order,) = date_orders
+    times = any(moment.hour or moment.minute for moment in read_dates(texts, order) or ())
+    parts = (part for part in PARTS if times or part != HOUR)
+    return tuple("; ".join(filter(None, (part, order))) for part in parts)
 
 
 def read_text(text: str, way: str, spelling: Spelling) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,14 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 from pacboost.errors import DataError, ParameterError
 from pacboost.sources.oracles.arrays import ArrayOracle
-from pacboost.sources.oracles.oracle import REPLACED
+from pacboost.sources.oracles.oracle import REPLACED, AbstractOracle
+from pacboost.theory.sampling import WorldOracle
+from pacboost.theory.worlds import LabelNoise, hastie
 from tests.sources.oracles.passes import check_draws, of_size, sequence
 
 N = 101
@@ -46,11 +50,6 @@ def test_the_same_rows_whatever_holds_them(kind: str) -> None:
     assert labels == Y[rows].tolist()
 
 
-def test_any_row_may_come_first() -> None:
-    first = [int(ArrayOracle(X[:20], Y[:20], seed).draw(1).rows[0]) for seed in range(600)]
-    assert chisquare(np.bincount(first, minlength=20)).pvalue > 1e-4
-
-
 def test_float32_is_kept() -> None:
     assert ArrayOracle(X.astype(np.float32), Y).draw(5).table.rows().dtype == np.float32
     frame = pl.DataFrame({"a": [1.5, None], "b": [True, False]}, schema_overrides={"a": pl.Float32})
@@ -67,29 +66,49 @@ def test_a_batch_is_a_copy() -> None:
     assert not np.shares_memory(everything.labels, Y)
 
 
-class TestWithReplacement:
-    def test_rows_do_not_depend_on_the_size(self) -> None:
-        def rows(*sizes: int) -> list[int]:
-            oracle = ArrayOracle(X, Y, 1, replace=True)
-            return [int(row) for n in sizes for row in oracle.draw(n).rows]
+def test_draws_with_replacement_are_uniform_and_never_end() -> None:
+    oracle = ArrayOracle(X, Y, 1, replace=True)
+    batch = oracle.draw(50 * N)
+    assert oracle.order is REPLACED
+    assert batch.lap == 0
+    assert chisquare(np.bincount(batch.rows.astype(int), minlength=N)).pvalue > 1e-4
 
-        together = rows(10_000)
-        assert rows(4096, 1, 5000, 903) == together
-        assert rows(*[100] * 100) == together
 
-    def test_draws_are_uniform_and_never_end(self) -> None:
-        oracle = ArrayOracle(X, Y, 1, replace=True)
-        batch = oracle.draw(50 * N)
-        assert oracle.order is REPLACED
-        assert batch.lap == 0
-        assert chisquare(np.bincount(batch.rows.astype(int), minlength=N)).pvalue > 1e-4
+WORLD = LabelNoise(hastie(4), 0.1)
+WITHOUT_END: dict[str, Callable[[int], AbstractOracle]] = {
+    "with replacement": lambda seed: ArrayOracle(X, Y, seed, replace=True),
+    "a world": lambda seed: WorldOracle(WORLD, seed),
+}
 
-    def test_it_goes_on(self) -> None:
-        oracle = ArrayOracle(X, Y, 1, replace=True)
-        oracle.draw(6000)
-        other = ArrayOracle(X, Y, 1, replace=True)
-        other.seek(oracle.position())
-        assert other.draw(100).rows.tolist() == oracle.draw(100).rows.tolist()
+
+@pytest.mark.parametrize("make", WITHOUT_END.values(), ids=WITHOUT_END.keys())
+def test_sources_without_end_do_not_depend_on_the_size(
+    make: Callable[[int], AbstractOracle],
+) -> None:
+    def drawn(*sizes: int, seed: int = 0, skipped: int = 0) -> list[NDArray[Any]]:
+        oracle, before = make(seed), make(seed)
+        before.draw(max(1, skipped))
+        oracle.seek(before.position() if skipped else oracle.position())
+        parts = [oracle.draw(n) for n in sizes]
+        assert [(part.n_rows, part.lap) for part in parts] == [(n, 0) for n in sizes]
+        columns = ([part.table.rows(), part.labels, part.rows] for part in parts)
+        return list(map(np.concatenate, zip(*columns, strict=True)))
+
+    together = drawn(10_000)
+    for sizes in [(4096, 4096, 1808), (1, 9999), (5000, 3, 4997), (100,) * 100]:
+        for part, whole in zip(drawn(*sizes), together, strict=True):
+            np.testing.assert_array_equal(part, whole)
+    for part, whole in zip(drawn(5000, skipped=4500), together, strict=True):
+        np.testing.assert_array_equal(part, whole[4500:9500])
+    assert not np.array_equal(drawn(10)[0], drawn(10, seed=1)[0])
+
+
+def test_rows_of_a_world_are_new_and_have_its_labels() -> None:
+    batch = WorldOracle(WORLD, 0).draw(20_000)
+    rows = batch.table.rows().astype(np.float64)
+    assert batch.rows.tolist() == list(range(20_000))
+    assert len(np.unique(rows, axis=0)) == 20_000
+    assert abs((WORLD.truth(rows) != batch.labels).mean() - 0.1) < 0.01
 
 
 @pytest.mark.parametrize(
@@ -181,16 +200,12 @@ def test_what_cannot_be_drawn_from(data: Any, labels: Any, complaint: str) -> No
         ArrayOracle(data, labels).classes()
 
 
-@pytest.mark.parametrize("n", [0, -1, 1.5, True, "3"])
-def test_draws_are_of_whole_numbers(n: Any) -> None:
+@pytest.mark.parametrize("number", [-1, 1.5, "3"])
+def test_draws_and_seeds_are_whole_numbers(number: Any) -> None:
     with pytest.raises(ParameterError, match="n is "):
-        ArrayOracle(X, Y).draw(n)
-
-
-@pytest.mark.parametrize("seed", [-1, 0.5, None])
-def test_seeds_are_whole_numbers(seed: Any) -> None:
+        ArrayOracle(X, Y).draw(number)
     with pytest.raises(ParameterError, match="seed is"):
-        ArrayOracle(X, Y, seed)
+        ArrayOracle(X, Y, number)
 
 
 @pytest.mark.parametrize("position", [{}, {"row": 1}, {"lap": 0, "row": 1, "turn": 2}])

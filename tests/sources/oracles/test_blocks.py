@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError
 from pacboost.sources.oracles.blocks import BlockOracle
 from pacboost.sources.oracles.held import Held
 from pacboost.sources.oracles.oracle import SHUFFLED, STREAM
@@ -136,13 +136,6 @@ def test_blocks_read_ahead_are_few_and_forgotten() -> None:
     assert len(oracle.alive) == 0
 
 
-def test_blocks_that_come_in_order_are_read_by_one_thread() -> None:
-    oracle = Blocks([50] * 20, known=False)
-    oracle.largest_block = 1
-    oracle.read_ahead_on(16)
-    assert oracle.blocks_ahead == 1
-
-
 @pytest.mark.parametrize("ahead", [1, 3])
 def test_chosen_rows_of_all_blocks_come_in_order(ahead: int) -> None:
     oracle = Blocks([5, 0, 7, 6, 8])
@@ -196,17 +189,12 @@ def test_seek_and_close_forget_a_block_that_broke() -> None:
     assert oracle.draw(1).n_rows == 1
 
 
-def test_a_source_without_rows_is_refused() -> None:
+def test_a_source_without_rows_is_refused_and_a_stream_has_ended() -> None:
     with pytest.raises(DataError, match="holds no rows"):
         Blocks([0, 0, 0]).draw(1)
-
-
-def test_a_stream_without_rows_has_ended() -> None:
     oracle = Blocks([0, 0], known=False)
     for _ in range(2):
-        batch = oracle.draw(5)
-        assert batch.n_rows == 0
-        assert batch.table.rows().shape == (0, 2)
+        assert oracle.draw(5).table.rows().shape == (0, 2)
 
 
 def test_a_stream_that_cannot_be_read_again_ends_after_one_pass() -> None:
@@ -222,8 +210,3 @@ def test_blocks_too_large_for_the_limit_are_refused() -> None:
     oracle.check_memory(6_000_000)
     with pytest.raises(DataError, match="block 3: takes 3 MB"):
         oracle.check_memory(5_000_000)
-
-
-def test_a_position_of_another_oracle_is_refused() -> None:
-    with pytest.raises(ParameterError, match="fields lap, row, but"):
-        Blocks(SIZES).seek({"lap": 0, "row": 3})

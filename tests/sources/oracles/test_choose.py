@@ -38,11 +38,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_an_oracle_is_given_back() -> None:
-    oracle = ArrayOracle(X, Y)
-    assert as_oracle(oracle) is oracle
-
-
 @pytest.mark.parametrize(
     ("source", "options", "kind"),
     [
@@ -89,6 +84,7 @@ def test_a_folder_of_one_kind(tmp_path: Path) -> None:
 def test_sources_in_memory(source: Any, options: dict[str, Any], kind: type) -> None:
     oracle = as_oracle(source, seed=1, **options)
     assert isinstance(oracle, kind)
+    assert as_oracle(oracle) is oracle
     assert oracle.draw(2).n_rows >= 1
     if options.get("replace"):
         assert oracle.order is REPLACED
@@ -108,33 +104,31 @@ def test_compressed_files_are_refused_with_advice(tmp_path: Path, name: str) -> 
             as_oracle(source, "y")
 
 
-def test_files_of_different_kinds(folder: Path) -> None:
-    with pytest.raises(FileError, match=r"a\.parquet and .*b\.csv have"):
-        as_oracle(folder, "y")
+@pytest.mark.parametrize(
+    ("files", "options", "message"),
+    [
+        ("", {}, r"a\.parquet and .*b\.csv have"),
+        ("*.duckdb", {"table": "t"}, "draw from one database"),
+        ("other/a.xlsx", {}, r"end in '\.xlsx' are"),
+        ("other", {}, "holds no file that"),
+    ],
+)
+def test_files_of_no_known_kind_or_of_several(
+    folder: Path, files: str, options: dict[str, Any], message: str
+) -> None:
+    (folder / "other").mkdir()
+    for name in ("e.duckdb", "other/a.xlsx"):
+        (folder / name).write_bytes(b"")
+    with pytest.raises(FileError, match=message):
+        as_oracle(f"{folder}/{files}", "y", **options)
 
 
-def test_two_databases(folder: Path) -> None:
-    (folder / "e.duckdb").write_bytes(b"")
-    with pytest.raises(FileError, match="draw from one database"):
-        as_oracle(f"{folder}/*.duckdb", "y", table="t")
-
-
-def test_a_file_of_no_known_kind(tmp_path: Path) -> None:
-    (tmp_path / "a.xlsx").write_bytes(b"")
-    with pytest.raises(FileError, match=r"end in '\.xlsx' are"):
-        as_oracle(tmp_path / "a.xlsx", "y")
-    with pytest.raises(FileError, match="holds no file that"):
-        as_oracle(tmp_path, "y")
-
-
-@pytest.mark.parametrize("source", ["a.parquet", "b.csv", "d.duckdb"])
-def test_a_target_has_to_be_named(folder: Path, source: str) -> None:
+@pytest.mark.parametrize("source", ["a.parquet", "b.csv", "d.duckdb", FRAME], ids=str)
+def test_a_target_has_to_be_named(folder: Path, source: Any) -> None:
     with pytest.raises(ParameterError, match="target is None; name"):
-        as_oracle(folder / source)
+        as_oracle(folder / source if isinstance(source, str) else source)
 
 
 def test_what_is_no_source() -> None:
     with pytest.raises(ParameterError, match="the source is a int"):
         as_oracle(3)
-    with pytest.raises(ParameterError, match="target is None"):
-        as_oracle(FRAME)

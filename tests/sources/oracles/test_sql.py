@@ -86,11 +86,7 @@ class TestTable:
     ) -> None:
         monkeypatch.setattr(module, "ROW_GROUP_ROWS", 20)
         connection.execute("CREATE TABLE t AS SELECT range AS a, range % 2 AS y FROM range(90)")
-
-        def make() -> Any:
-            return sql(connection, "y", 1, table="t")
-
-        check_draws(make, 90)
+        check_draws(lambda: sql(connection, "y", 1, table="t"), 90)
 
     def test_deleted_rows_are_gone(
         self, sql: Sql, connection: Any, monkeypatch: pytest.MonkeyPatch
@@ -147,11 +143,7 @@ class TestQuery:
     ) -> None:
         monkeypatch.setattr(module, "ROW_GROUP_ROWS", 2048)
         query = "SELECT a, y FROM shop WHERE a < 5000 AND a % 10 = 0"
-
-        def make() -> AbstractOracle:
-            return sql(database, "y", query=query)
-
-        check_draws(make, 500)
+        check_draws(lambda: sql(database, "y", query=query), 500)
 
     def test_the_query_may_read_files(self, sql: Sql, tmp_path: Path, connection: Any) -> None:
         (tmp_path / "a.csv").write_text("a,y\n1,2\n")
@@ -218,13 +210,10 @@ def test_bad_rows_are_named(
         sequence(query, of_size(50))
 
 
-def test_an_empty_table(sql: Sql, connection: Any) -> None:
+def test_an_empty_table_and_no_database(sql: Sql, connection: Any, tmp_path: Path) -> None:
     connection.execute("CREATE TABLE t (a INT, y INT)")
     with pytest.raises(DataError, match="there are no rows"):
         sql(connection, "y", table="t")
-
-
-def test_no_database(sql: Sql, tmp_path: Path) -> None:
     with pytest.raises(FileError, match="there is no such"):
         sql(tmp_path / "no.duckdb", "y", table="t")
     (tmp_path / "bad.duckdb").write_bytes(b"x" * 10_000)

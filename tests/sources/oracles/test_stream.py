@@ -55,11 +55,8 @@ def test_passes_over_batches_of_any_kind(kind: str) -> None:
     batches = [MAKERS[kind](X, y) for X, y in pairs()]
     target = None if kind in {"arrays", "lists", "sparse", "frame and labels"} else "y"
 
-    def make() -> StreamOracle:
-        return StreamOracle(batches, target)
-
-    check_draws(make, N, shuffled=False)
-    rows, values, labels = sequence(make(), of_size(4))
+    check_draws(lambda: StreamOracle(batches, target), N, shuffled=False)
+    rows, values, labels = sequence(StreamOracle(batches, target), of_size(4))
     assert rows == sorted(rows)
     assert values[:, 0].tolist() == list(range(N))
     assert labels == [a % 3 for a in range(N)]

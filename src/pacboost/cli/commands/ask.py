@@ -31,7 +31,7 @@ Reason = tuple[float, str]
 )
 @options.model_file
 @click.argument("question", nargs=-1)
-@click.option("--top", default=5, show_default=True, help="How many reasons to show.")
+@click.option("--top", default=5, help="How many reasons to show.")
 @options.abstain_below
 @options.as_json
 def command(
@@ -92,9 +92,7 @@ def _reply(model: FittedModel, asked: str, top: int) -> tuple[Any, float, list[R
 
     name, names = lone_text(model), _names(model)
     values = {name: asked} if name is not None else _pairs(asked, names)
-    columns = {
-        name: text_column([values.get(name, "")]) for name in names
-    }  # an empty cell is missing
+    columns = {name: text_column([values.get(name, "")]) for name in names}  # "" is missing
     X = Reader(model).rows(Cells(DataFile(Path("question")), columns, [1]))
     answer = model.predict(X).tolist()[0]
     if isinstance(answer, list):
@@ -109,11 +107,8 @@ def _reply(model: FittedModel, asked: str, top: int) -> tuple[Any, float, list[R
         f"{name} is missing": f"{name} = {text}, which the model does not know"
         for name, text in values.items()
     }
-    return (
-        answer,
-        sure,
-        [(entry.contribution, unknown.get(entry.words, entry.words)) for entry in entries],
-    )
+    reasons = [(entry.contribution, unknown.get(entry.words, entry.words)) for entry in entries]
+    return answer, sure, reasons
 
 
 def _pairs(asked: str, names: Sequence[str]) -> dict[str, str]:

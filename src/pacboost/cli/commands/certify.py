@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pacboost.cli import options
-from pacboost.cli.group import THE_ANSWER_IS_NO
+from pacboost.cli.group import THE_ANSWER_IS_NO, option_name
 from pacboost.cli.output import answer, bold, certificate_facts, working
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import probability
@@ -55,46 +55,40 @@ OPTIONS = ("delta", "models", "ordered", "copies")
     "option may be repeated; what is not named costs 0.",
 )
 @click.option("--positive", metavar="CLASS", help="The class that recall and the like speak of.")
-@click.option("--by", metavar="COLUMN", help="Certify every group of rows with a value of this.")
+@options.column("--by", help="Certify every group of rows with a value of this.")
 @click.option(
     "--end",
     type=click.Choice(["lower", "upper", "both"]),
     help="Which end to certify.  [default: the one that matters]",
 )
-@click.option("--top-k", default=5, show_default=True, help="For top_k_error: how many classes.")
-@click.option(
-    "--p-min", default=0.001, show_default=True, help="For log_loss: clip probabilities here."
-)
-@click.option("--clip", type=float, help="For absolute_error: larger errors count as this.")
-@click.option("--larger-than", type=float, help="For large_errors: count errors above this.")
+@click.option("--top-k", default=5, help="For top_k_error: how many classes.")
+@click.option("--p-min", default=0.001, help="For log_loss: clip probabilities here.")
+@options.real("--clip", help="For absolute_error: larger errors count as this.")
+@options.real("--larger-than", help="For large_errors: count errors above this.")
 @options.epsilon
 @options.delta
 @options.models
-@click.option(
+@options.column(
     "--groups",
-    metavar="COLUMN",
     help="Rows with the same value in this column depend on each other (the same patient).",
 )
 @options.copies
-@click.option("--ordered", is_flag=True, help="The rows are in the order of time.")
-@click.option(
+@options.flag("--ordered", help="The rows are in the order of time.")
+@options.column(
     "--ratio-column",
-    metavar="COLUMN",
     help="The world has moved: this column says how much more likely each row is there than here, "
     "up to a factor. Coins keep a row with the chance ratio/bound; those that are kept certify.",
 )
-@click.option(
+@options.real(
     "--ratio-bound",
-    type=float,
     help="The largest ratio that is possible, fixed before the rows are seen; learned weights are "
     "clipped there, by default at 10.",
 )
 @options.new_rows
 @options.seed
 @options.abstain_below
-@click.option(
+@options.real(
     "--target-error",
-    type=float,
     help="Find the confidence above which at most this share of the answers is wrong.",
 )
 @click.option(
@@ -126,16 +120,12 @@ def command(model_path: Path, data: Path | None, target: str, **given: Any) -> N
     if epsilon is not None:
         probability("epsilon", epsilon)
     confident = given["target_error"] is not None or given["abstain_below"] is not None
-    if confident and (given["groups"] or given["ordered"]):
-        raise click.UsageError(
-            "--groups and --ordered cannot be combined with --abstain-below or --target-error; "
-            "leave them out"
-        )
-    if confident and (given["ratio_column"] or given["new_rows"]):
-        raise click.UsageError(
-            "--ratio-column and --new-rows cannot be combined with --abstain-below or "
-            "--target-error; leave them out"
-        )
+    for one, other in (("groups", "ordered"), ("ratio_column", "new_rows")):
+        if confident and (given[one] or given[other]):
+            raise click.UsageError(
+                f"{option_name(one)} and {option_name(other)} cannot be combined with "
+                "--abstain-below or --target-error; leave them out"
+            )
     measures = any(given[name] for name in ("of", "cost", "by", "end"))
     measures |= given["positive"] is not None and not (confident and given["score"])
     if given["shares"] and (confident or measures):
@@ -144,9 +134,8 @@ def command(model_path: Path, data: Path | None, target: str, **given: Any) -> N
     if measures:
         for name in ("epsilon", "target_error", "abstain_below"):
             if given[name] is not None:
-                option = f"--{name.replace('_', '-')}"
                 raise click.UsageError(
-                    f"{option} speaks of the error alone; leave out --of and --by"
+                    f"{option_name(name)} speaks of the error alone; leave out --of and --by"
                 )
     model, X, y, columns = answers_or_rows(
         model_path, data, target, given, given["report"], numbers="" if measures else hint
@@ -184,15 +173,11 @@ def _certify_measures(
             shift=_shift(columns, given), **{name: given[name] for name in OPTIONS},
         )  # fmt: skip
     alone = None
+    parts: list[Any] = [str(family)]
     if len(family) == 1 and columns["by"] is None and len(of) == 1:
         alone = family.certificates[0]
-        parts = [
-            bold(str(sentence(alone))),
-            "",
-            grid(certificate_facts(alone, details=given["details"])),
-        ]
-    else:
-        parts = [str(family)]
+        facts = grid(certificate_facts(alone, details=given["details"]))
+        parts = [bold(str(sentence(alone))), "", facts]
     if given["by"] is not None:
         with suppress(NotCertified, ParameterError):  # of several measures none is the worst
             parts += ["", f"Worst group: {family.worst_group}. {family.worst.claim}"]

@@ -23,9 +23,8 @@ from pacboost.cli.output import answer, print_parts
 )
 @options.data_file
 @options.truth
-@click.option(
+@options.column(
     "--said",
-    metavar="COLUMN",
     multiple=True,
     help="Compare no boosters but answers that are given in such columns, two or more of them.",
 )
@@ -33,39 +32,25 @@ from pacboost.cli.output import answer, print_parts
 @click.option(
     "--boosters",
     default="adaboost,logit,adaboost_v,lp,erlp",
-    show_default=True,
     help="Names of boosters, separated by commas, or 'all'.",
 )
 @click.option(
-    "--learner",
-    type=click.Choice(["stump", "tree"]),
-    default="stump",
-    show_default=True,
-    help="The weak learner.",
+    "--learner", type=click.Choice(["stump", "tree"]), default="stump", help="The weak learner."
 )
 @options.leaves
-@click.option(
-    "--rounds", default=100, show_default=True, help="Maximum number of rounds of each booster."
-)
-@click.option(
-    "--learning-rate",
-    type=float,
-    help=f"Factor on every vote.  [default: {options.RATE_OF_TREES}, else 1]",
+@click.option("--rounds", default=100, help="Maximum number of rounds of each booster.")
+@options.real(
+    "--learning-rate", help=f"Factor on every vote.  [default: {options.RATE_OF_TREES}, else 1]"
 )
 @options.max_bins
 @click.option(
     "--test",
     type=click.FloatRange(0, 1, max_open=True),
     default=0.25,
-    show_default=True,
     help="Share of rows held out to test on; 0 for none.",
 )
-@click.option(
-    "--share",
-    type=float,
-    default=0.05,
-    show_default=True,
-    help="The mean margin of this share of the worst rows is shown.",
+@options.real(
+    "--share", default=0.05, help="The mean margin of this share of the worst rows is shown."
 )
 @options.copies
 @options.categories
@@ -76,7 +61,7 @@ from pacboost.cli.output import answer, print_parts
 @options.delta
 @options.seed
 @options.jobs
-@click.option("--plot", type=options.FILE, help="Draw errors and margins into this file.")
+@options.file("--plot", help="Draw errors and margins into this file.")
 @options.as_json
 def command(data: Path, target: str, as_json: bool, plot: Path | None, **arguments: Any) -> None:
     """Train several boosters on the rows of a file, and compare them.
@@ -104,22 +89,13 @@ def command(data: Path, target: str, as_json: bool, plot: Path | None, **argumen
     examples = read_examples(
         data_file(data, arguments), target, arguments["drop"], categories=arguments["categories"]
     )
+    same = ("delta", "share", "copies", "learning_rate", "max_bins")
     contest = Contest(
-        examples.table,
-        examples.labels,
-        arguments["boosters"],
-        learner,
-        n_estimators=arguments["rounds"],
-        test=arguments["test"] or None,
-        delta=arguments["delta"],
-        share=arguments["share"],
-        copies=arguments["copies"],
-        random_state=arguments["seed"],
-        verbose=sys.stderr.isatty(),
-        learning_rate=arguments["learning_rate"],
-        max_bins=arguments["max_bins"],
-        n_jobs=arguments["jobs"],
-    )
+        examples.table, examples.labels, arguments["boosters"], learner,
+        n_estimators=arguments["rounds"], test=arguments["test"] or None,
+        random_state=arguments["seed"], n_jobs=arguments["jobs"], verbose=sys.stderr.isatty(),
+        **{name: arguments[name] for name in same},
+    )  # fmt: skip
     try:
         contest.run()
     finally:

@@ -37,7 +37,7 @@ STEPS = {
     type=click.Path(file_okay=False, path_type=Path),
     help="Where to write the parcels, the model and the report.  [default: a temporary folder]",
 )
-@click.option("--theory", is_flag=True, help="Show AdaBoost on ten points alone.")
+@options.flag("--theory", help="Show AdaBoost on ten points alone.")
 def command(folder: Path | None, theory: bool) -> None:
     """Train, certify, ask and report on parcels that arrived late or not."""
     from pacboost.sources.toy import write_parcels

@@ -44,19 +44,13 @@ def command(as_json: bool) -> None:
         checked = list(findings())
     well = all(mark is not False for _, mark, _ in checked)
     marks = {True: "ok", False: "FAILS", None: "–"}
-    answer(
-        as_json,
-        {
-            "well": well,
-            "findings": [
-                {"name": name, "well": mark is not False, "words": words, "mark": mark}
-                for name, mark, words in checked
-            ],
-        },
-        grid([(f"{marks[mark]:>5}  {name}", words) for name, mark, words in checked]),
-        "",
-        "Everything works." if well else "Something does not work: see the lines marked FAILS.",
-    )
+    entries = [
+        {"name": name, "well": mark is not False, "words": words, "mark": mark}
+        for name, mark, words in checked
+    ]
+    shown = grid([(f"{marks[mark]:>5}  {name}", words) for name, mark, words in checked])
+    last = "Everything works." if well else "Something does not work: see the lines marked FAILS."
+    answer(as_json, {"well": well, "findings": entries}, shown, "", last)
     if not well:
         sys.exit(THE_ANSWER_IS_NO)
 

@@ -23,13 +23,7 @@ KINDS = ("python", "c", "onnx")
     type=click.Choice(KINDS),
     help="The format.  [default: by the extension of --output]",
 )
-@click.option(
-    "--output",
-    "-o",
-    type=options.FILE,
-    required=True,
-    help="Write the exported model to this file.",
-)
+@options.file("--output", "-o", required=True, help="Write the exported model to this file.")
 @options.as_json
 def command(model_path: Path, to: str | None, output: Path, as_json: bool) -> None:
     """Write a model as Python or C code without dependencies, or as ONNX.

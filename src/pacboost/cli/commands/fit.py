@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from pacboost.boosters.registry import BOOSTERS, loss_names
 from pacboost.cli import options
+from pacboost.cli.group import option_name
 
 BY_HAND = "leaves learning_rate max_bins resample validation certify hardest monotone interact"
 """Options that require --booster or --learner."""
@@ -49,7 +50,7 @@ class BoosterName(Names):
     )
 )
 @click.argument("data", type=options.FILE, nargs=-1, required=True)
-@click.option("--target", metavar="COLUMN", help="The column that holds the labels.  [required]")
+@options.column("--target", help="The column that holds the labels.  [required]")
 @options.output("Write the model to this file.")
 @click.option(
     "--loss",
@@ -57,29 +58,25 @@ class BoosterName(Names):
     help="Predict numbers, not classes: boost trees that lower this loss. A fit certifies "
     "nothing about numbers.",
 )
-@click.option(
+@options.real(
     "--quantile",
-    type=float,
     help='For "quantile": which one, between 0 and 1. 0.9 predicts numbers that nine of ten '
     "targets lie below.",
 )
-@click.option(
+@options.real(
     "--alpha",
-    type=float,
     help="With --loss huber: the share of rows that are not outliers; with --loss quantile the "
     "same as --quantile.  [default: 0.9 with --loss huber]",
 )
 @options.text
 @options.epsilon
-@click.option(
+@options.real(
     "--recall",
-    type=float,
     help="Find at least this share of the positive class: the certifying rows, a fifth of all, "
     "then choose the threshold (as `pacboost threshold` does), and the sentence speaks of it.",
 )
-@click.option(
+@options.real(
     "--precision",
-    type=float,
     help="At least this share of what is said to be positive has to be. Only one of --epsilon, "
     "--recall and --precision may be given.",
 )
@@ -89,19 +86,15 @@ class BoosterName(Names):
     help="The class that --recall and --precision speak of; default: the second of two.",
 )
 @options.delta
-@click.option(
+@options.column(
     "--groups",
-    metavar="COLUMN",
     help="Rows with the same value in this column depend on each other (the same patient, the same "
     "customer): whole groups are held out.",
 )
-@click.option(
-    "--time-column", metavar="COLUMN", help="The time of each row: the latest rows are held out."
-)
+@options.column("--time-column", help="The time of each row: the latest rows are held out.")
 @options.copies
-@click.option(
+@options.column(
     "--weight",
-    metavar="COLUMN",
     help="The weight of each row in training. Held-out rows certify without weights: the error on "
     "new examples counts every example once.",
 )
@@ -135,9 +128,8 @@ class BoosterName(Names):
 @options.constraints
 @options.learning_rate
 @options.max_bins
-@click.option(
+@options.flag(
     "--resample",
-    is_flag=True,
     help="Train each rule on rows drawn with probability proportional to their weights.",
 )
 @click.option(
@@ -159,9 +151,8 @@ class BoosterName(Names):
     default=0,
     help="Also show this many of the hardest rows: their labels may be wrong.",
 )
-@click.option(
+@options.flag(
     "--forget-rows",
-    is_flag=True,
     help="Leave the sketch of the training rows out of the model file. `pacboost certify` can then "
     "no longer refuse rows that the model was trained on.",
 )
@@ -202,7 +193,7 @@ def command(
     def refuse(names: str, why: str) -> None:
         for name in names.split():
             if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-                raise click.UsageError(f"--{name.replace('_', '-')} {why}")
+                raise click.UsageError(f"{option_name(name)} {why}")
 
     if by_filtering(data, arguments):
         refuse(IN_MEMORY_ALONE, "cannot be combined with boosting by filtering; leave it out")

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 from numpy.typing import NDArray
-from rich.console import Console
 
 from pacboost.cli.group import THE_ANSWER_IS_NO
 from pacboost.cli.inputs.examples import about, read_examples, take_weights
@@ -32,7 +31,6 @@ from pacboost.errors import FileError
 from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.regressor import BoostRegressor
-from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.strong.classifier import StrongClassifier
 from pacboost.fit.role_sizes import NO_CERTIFYING_BELOW
 from pacboost.numerics.checks import probability
@@ -60,14 +58,10 @@ def run_in_memory(
                 probability(name, arguments[name])
         columns = {"groups": arguments["groups"], "time": arguments["time_column"]}
     examples = read_examples(
-        file,
-        target,
-        arguments["drop"],
-        categories=arguments["categories"],
+        file, target, arguments["drop"], categories=arguments["categories"], classes=not numbers,
         text=arguments["text"] if way == "chosen" else None,
         others=[name for name in (*columns.values(), weight) if name is not None],
-        classes=not numbers,
-    )
+    )  # fmt: skip
     if numbers and examples.labels.dtype.kind not in "iufb":
         raise FileError(
             f"{file}: column {target!r} holds text, such as {str(examples.labels[0])!r}, and "
@@ -84,9 +78,8 @@ def run_in_memory(
             save_model(model, output, forget_rows=arguments["forget_rows"])
             features = text_features(model)
             texts = features.text if isinstance(features, MixedFeatures) else ()
-            show_result(
-                model, about(file, table, texts, tuple(columns.values())), output, arguments
-            )
+            description = about(file, table, texts, tuple(columns.values()))
+            show_result(model, description, output, arguments)
 
 
 def _common(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,11 +146,7 @@ def constraints(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def slopes(asked: Sequence[str]) -> dict[str, int]:
-    """Read the columns in which predictions may only rise or only fall.
-
-    >>> slopes(["age=+1", "price=-1"])
-    {'age': 1, 'price': -1}
-    """
+    """Read the columns in which predictions may only rise or only fall."""
     signs: dict[str, int] = {}
     for each in asked:
         name, _, slope = each.rpartition("=")
@@ -172,11 +161,7 @@ def slopes(asked: Sequence[str]) -> dict[str, int]:
 
 
 def interactions(asked: Sequence[str]) -> str | list[list[str]]:
-    """Read which columns may be used together on the way to a leaf.
-
-    >>> interactions(["age,income", "place"]), interactions(["pairwise"])
-    ([['age', 'income'], ['place']], 'pairwise')
-    """
+    """Read which columns may be used together on the way to a leaf."""
     if len(asked) == 1 and asked[0] in RULES:
         return RULES[asked[0]]
     rule = next((each for each in asked if each in RULES), None)
@@ -222,15 +207,6 @@ def named_model(
     return BoostClassifier(booster, learner, learning_rate=rate, max_leaves=leaves, **common)
 
 
-def show(model: Classifier, title: str, console: Console, *, details: bool = True) -> None:
-    """Print the rounds, why they ended, and with details the certificate."""
-    ledger = model.ledger_
-    console.print(rounds_table(ledger, title))
-    console.print(f"Stopped: {ledger.stopped}.")
-    if details:
-        console.print(certificate_panel(model.certificate_, ledger))
-
-
 def _show_votes(
     model: AdaBoostClassifier | BoostClassifier,
     description: str,
@@ -240,7 +216,10 @@ def _show_votes(
     if not arguments["as_json"]:
         print_parts(*([bold(sentence), ""] if (sentence := sentence_of(model)) else []))
         ledger, console = model.ledger_, make_console()
-        show(model, description, console, details=arguments["details"])
+        console.print(rounds_table(ledger, description))
+        console.print(f"Stopped: {ledger.stopped}.")
+        if arguments["details"]:
+            console.print(certificate_panel(model.certificate_, ledger))
         if number := arguments["hardest"]:
             rows = ledger.hardest(min(number, len(ledger.hard) or 1))
             console.print(hardest_table(rows, "hardest rows, numbered from 0"))
@@ -251,17 +230,11 @@ def number_model(arguments: Mapping[str, Any], labels: NDArray[Any]) -> BoostReg
     """Return the estimator for --loss, which predicts numbers."""
     validation, shares = arguments["validation"], _shares(arguments)
     return BoostRegressor(
-        arguments["loss"],
-        arguments["rounds"],
-        arguments["learning_rate"],
-        **shares,
-        **constraints(arguments),
-        max_leaves=arguments["leaves"],
-        max_bins=arguments["max_bins"],
+        arguments["loss"], arguments["rounds"], arguments["learning_rate"], **shares,
+        **constraints(arguments), max_leaves=arguments["leaves"], max_bins=arguments["max_bins"],
         early_stopping=True if validation > 0 else "auto",
-        validation_fraction=validation or 0.1,
-        **_common(arguments),
-    )
+        validation_fraction=validation or 0.1, **_common(arguments),
+    )  # fmt: skip
 
 
 def _shares(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -283,24 +256,13 @@ def _show_numbers(
     ledger = model.ledger_
     last = ledger.rounds[-1] if len(ledger) else None
     loss = None if last is None else last.training_error
-    best = min(
-        (min(curve) for curve in model.__dict__.get("validation_curves_", {}).values()),
-        default=None,
-    )
+    curves = model.__dict__.get("validation_curves_", {}).values()
+    best = min(map(min, curves), default=None)
     if arguments["as_json"]:
-        print_json(
-            {
-                "data": description,
-                "estimator": type(model).__name__,
-                "loss": model.loss,
-                "quantile": model.quantile,
-                "rounds": len(ledger),
-                "stopped": ledger.stopped,
-                "training_loss": loss,
-                "validation_loss": best,
-                "model": output,
-            }
-        )
+        content = {"data": description, "estimator": type(model).__name__, "loss": model.loss}
+        content |= {"quantile": model.quantile, "rounds": len(ledger), "stopped": ledger.stopped}
+        content |= {"training_loss": loss, "validation_loss": best, "model": output}
+        print_json(content)
         return
     facts = [("data", description), ("rounds", f"{len(ledger):,}; {ledger.stopped}")]
     if loss is not None:

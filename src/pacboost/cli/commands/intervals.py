@@ -26,7 +26,6 @@ from pacboost.cli.inputs.files import open_model
     "--method",
     type=click.Choice(["residual", "scaled"]),
     default="residual",
-    show_default=True,
     help="residual: all intervals have the same width; scaled: by the spread of the trees of a "
     "forest. Choose it before the rows are looked at.",
 )

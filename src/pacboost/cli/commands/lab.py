@@ -15,15 +15,13 @@ from pacboost.cli import options
     epilog=options.example("pacboost lab", "pacboost lab iris.csv --target species --no-browser")
 )
 @click.argument("data", type=options.FILE, required=False)
-@click.option("--target", metavar="COLUMN", help="The column of the file that holds the labels.")
+@options.column("--target", help="The column of the file that holds the labels.")
 @click.option(
     "--port",
     type=click.IntRange(1, 65535),
     help="The port to listen on.  [default: 8642, or any free one]",
 )
-@click.option(
-    "--browser/--no-browser", default=True, help="Whether to open the page.", show_default=True
-)
+@click.option("--browser/--no-browser", default=True, help="Whether to open the page.")
 @options.as_json
 def command(
     data: Path | None, target: str | None, port: int | None, browser: bool, as_json: bool

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pacboost.cli import options
-from pacboost.cli.group import WholeSentences
+from pacboost.cli.group import WholeSentences, option_name
 
 if TYPE_CHECKING:
     from pacboost.theory.plan_learning import Plan
@@ -116,8 +116,7 @@ def _option(parameter: inspect.Parameter) -> click.Option:
     kind = int if "int" in str(parameter.annotation) else float
     required = parameter.default is inspect.Parameter.empty
     default = {} if required else {"default": parameter.default, "show_default": True}
-    name = f"--{parameter.name.replace('_', '-')}"
-    meaning = MEANINGS.get(parameter.name)
+    name, meaning = option_name(parameter.name), MEANINGS.get(parameter.name)
     return click.Option([name], type=kind, required=required, help=meaning, **default)
 
 

@@ -39,35 +39,24 @@ COUNTED = ("rows", "counts", "wrong")
 )
 @options.model_file
 @options.data_file
-@click.option("--proba", is_flag=True, help="Also give the probability of each class.")
-@click.option(
+@options.flag("--proba", help="Also give the probability of each class.")
+@options.flag(
     "--sets",
-    is_flag=True,
     help="Also give the prediction set of each row, its classes separated by |. `pacboost sets` "
     "has to come first.",
 )
-@click.option(
-    "--by",
-    metavar="COLUMN",
-    help="With --sets: the column of groups, if sets were calibrated for each group.",
+@options.column(
+    "--by", help="With --sets: the column of groups, if sets were calibrated for each group."
 )
-@click.option(
+@options.flag(
     "--intervals",
-    is_flag=True,
     help="Also give the two ends of the interval of each row. `pacboost intervals` has to come "
     "first.",
 )
-@click.option(
-    "--keep", metavar="COLUMN", multiple=True, help="Copy this column. The option may be repeated."
-)
-@click.option(
-    "--target",
-    metavar="COLUMN",
-    help="The column of labels, if there is one: errors are then counted.",
-)
-@click.option(
+@options.columns("--keep", help="Copy this column.")
+@options.column("--target", help="The column of labels, if there is one: errors are then counted.")
+@options.flag(
     "--raw",
-    is_flag=True,
     help="Write texts that begin with =, +, - or @ as they are. Otherwise an apostrophe is put "
     "before them, so that no spreadsheet runs them as formulas.",
 )
@@ -159,16 +148,10 @@ class Predictions:
 
     def of(self, X: object, cells: Cells) -> list[list[Any]]:
         """Predict a block of rows, and return the rows to write; None stands for no answer."""
-        import numpy as np
-
         from pacboost.models.answers import confidence
 
         model, arguments = self._model, self._arguments
-        predicted, below, by = (
-            np.asarray(model.predict(X)),
-            arguments["abstain_below"],
-            arguments["by"],
-        )
+        predicted, below, by = model.predict(X), arguments["abstain_below"], arguments["by"]
         labels = predicted.tolist()
         columns: list[Sequence[Any]] = []
         if self._sets is not None:
@@ -183,7 +166,7 @@ class Predictions:
                 sure = confidence(predicted, chances, model.classes_) >= below
                 unknown = [None] * predicted.shape[1] if predicted.ndim > 1 else None
                 labels = [
-                    one if is_sure else unknown for one, is_sure in zip(labels, sure, strict=True)
+                    a if is_sure else unknown for a, is_sure in zip(labels, sure, strict=True)
                 ]
         self._count(labels, cells)
         answers = zip(*labels, strict=True) if predicted.ndim > 1 else [labels]
@@ -234,12 +217,11 @@ def _saved(find: Callable[[Any], Any], model: object, path: Path, what: str) -> 
 @contextmanager
 def _writing(output: Path | None, *, nothing: bool) -> Iterator[IO[str]]:
     """Open the output; a file is written completely or not at all."""
-    if output is None:
-        if nothing:
-            with Path(os.devnull).open("w", encoding="utf-8") as file:
-                yield file
-        else:
-            yield sys.stdout
-        return
-    with atomic_write(output) as part, part.open("w", encoding="utf-8", newline="") as file:
-        yield file
+    if output is not None:
+        with atomic_write(output) as part, part.open("w", encoding="utf-8", newline="") as file:
+            yield file
+    elif nothing:
+        with Path(os.devnull).open("w", encoding="utf-8") as file:
+            yield file
+    else:
+        yield sys.stdout

@@ -18,13 +18,12 @@ from pacboost.cli import options
 )
 @options.model_file
 @options.output("Write the page to this file.  [default: the model's name with .html]")
-@click.option(
+@options.file(
     "--data",
-    type=options.FILE,
     help="A file of labelled rows, for margins, mistakes and curves. Best are rows that the model "
     "was not trained on; others are marked.",
 )
-@click.option("--target", metavar="COLUMN", help="The column of --data that holds the labels.")
+@options.column("--target", help="The column of --data that holds the labels.")
 @options.text
 @options.format_options
 @options.skip_unlabelled

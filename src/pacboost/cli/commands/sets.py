@@ -28,12 +28,11 @@ from pacboost.cli.output import answer, bold, working
     "--method",
     type=click.Choice(["lac", "aps", "raps"]),
     default="lac",
-    show_default=True,
     help="lac: labels of at least some probability; aps: larger sets where the model is unsure; "
     "raps: the same with a penalty on many labels. Choose it before the rows are looked at.",
 )
-@click.option("--by-class", is_flag=True, help="Cover the examples of every class to this extent.")
-@click.option("--by", metavar="COLUMN", help="Cover every group of rows with a value of this.")
+@options.flag("--by-class", help="Cover the examples of every class to this extent.")
+@options.column("--by", help="Cover every group of rows with a value of this.")
 @options.calibrating
 @options.output("Write the model with its sets to this file.")
 @options.as_json
@@ -62,10 +61,9 @@ def calibrate(
 
     X, y, columns = fresh_rows(model, data, target, arguments)
     chosen = {name: arguments[name] for name in ("coverage", "method", "delta", "models", "copies")}
+    asked = {name: column for name, column in columns.items() if column is not None}
     with working("calibrating"):
-        covering = make(
-            model, X, y, **{k: v for k, v in columns.items() if v is not None}, **chosen
-        )
+        covering = make(model, X, y, **asked, **chosen)
     if output is not None:
         covering.save(output)
     certified, mean = covering.certificate_, getattr(covering, f"{measure}_")

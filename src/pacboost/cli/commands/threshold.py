@@ -24,19 +24,16 @@ WISHES = ("recall", "precision", "false_positive_rate", "target_error")
 @options.answers
 @options.score
 @click.option("--positive", metavar="CLASS", help="The class to be found.  [default: the second]")
-@click.option("--recall", type=float, help="Find at least this share of the class.")
-@click.option("--precision", type=float, help="At least this share of what is found is right.")
-@click.option(
-    "--false-positive-rate", type=float, help="At most this share of other classes is found."
-)
+@options.real("--recall", help="Find at least this share of the class.")
+@options.real("--precision", help="At least this share of what is found is right.")
+@options.real("--false-positive-rate", help="At most this share of other classes is found.")
 @click.option(
     "--cost",
     metavar="MISS,ALARM",
     help="The costs of a missed example and of a false alarm; the certified mean is made small.",
 )
-@click.option(
+@options.real(
     "--target-error",
-    type=float,
     help="Answer only where confident, so that at most this share of the answers is wrong.",
 )
 @options.delta
@@ -67,27 +64,21 @@ def command(
     if isinstance(model, ThresholdClassifier):
         model = model.estimator_
     asked = {name: arguments[name] for name in WISHES if arguments[name] is not None}
+    cost = arguments["cost"]
     try:
-        cost = (
-            None if arguments["cost"] is None else tuple(map(float, arguments["cost"].split(",")))
-        )
+        cost = None if cost is None else tuple(map(float, cost.split(",")))
     except ValueError:
         raise click.UsageError(
             f"--cost is {arguments['cost']!r}; it holds two numbers, MISS,ALARM, as in 100,1",
         ) from None
+    asked |= {name: arguments[name] for name in ("delta", "models", "copies")}
+    positive = class_named(model.classes_, arguments["positive"])
     with working("choosing"):
-        chosen: Any = choose_threshold(
-            model, X, y, positive=class_named(model.classes_, arguments["positive"]),
-            cost=cost,
-            **{name: arguments[name] for name in ("delta", "models", "copies")}, **asked,
-        )  # fmt: skip
+        chosen: Any = choose_threshold(model, X, y, positive=positive, cost=cost, **asked)
     if output is not None:
         chosen.save(output)
-    content = {
-        "threshold": chosen.threshold_,
-        "sentence": chosen.sentence_,
-        "certificate": chosen.certificate_.to_dict(),
-    }
+    content = {"threshold": chosen.threshold_, "sentence": chosen.sentence_}
+    content["certificate"] = chosen.certificate_.to_dict()
     if arguments["target_error"] is not None:
         content["answering"], sides = chosen.curve_.to_dict(), chosen.curve_.table()
     else:

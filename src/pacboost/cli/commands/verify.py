@@ -21,9 +21,8 @@ from pacboost.cli.group import THE_ANSWER_IS_NO
 )
 @click.argument("model", type=options.FILE, required=False)
 @options.model_memory
-@click.option(
+@options.file(
     "--checker",
-    type=options.FILE,
     help="Write a program to this file that checks model files without pacboost: 400 lines that "
     "need nothing but Python.",
 )
@@ -53,9 +52,8 @@ def command(model: Path | None, checker: Path | None, as_json: bool) -> None:
     stands = all(check.holds for check in checks)
     claim = sentence(model, memory=model_memory()) if stands else ""
     if as_json:
-        looked = [asdict(check) for check in checks]
-        answer = {"model": model, "stands": stands, "sentence": claim, "checks": looked}
-        print_json({**answer, "note": CONSISTENT})
+        content = {"stands": stands, "sentence": claim, "checks": list(map(asdict, checks))}
+        print_json({"model": model, **content, "note": CONSISTENT})
     else:
         for check in checks:
             echo(f"{'holds' if check.holds else 'FAILS'}  {check.name}: {check.words}")

@@ -30,28 +30,23 @@ SETTINGS = ("error", "delta", "run_length")
 )
 @options.model_file
 @click.argument("data", type=options.FILE, required=False)
-@click.option(
+@options.column(
     "--target",
     "--truth",
-    metavar="COLUMN",
     help="The column that holds the labels. Without it, only the rows are compared.",
 )
 @options.answer_column
-@click.option(
+@options.file(
     "--state",
-    type=options.FILE,
     help="Continue from this file if it exists, and save to it. Without it, the watch begins anew.",
 )
-@click.option(
+@options.file(
     "--reference",
-    type=options.FILE,
     help="Compare the rows with those of this file, from the time when all was well. Give the same "
     "file every time.",
 )
-@click.option("--error", type=float, help="The error to hold the model to.  [default: certified]")
-@click.option(
-    "--delta", type=float, help="The probability of ever giving a false alarm.  [default: 0.05]"
-)
+@options.real("--error", help="The error to hold the model to.  [default: certified]")
+@options.real("--delta", help="The probability of ever giving a false alarm.  [default: 0.05]")
 @click.option(
     "--run-length",
     type=int,
@@ -62,8 +57,8 @@ SETTINGS = ("error", "delta", "run_length")
 @options.drop
 @options.format_options
 @options.skip_unlabelled
-@click.option("--plot", type=options.FILE, help="Draw the curves into this file.")
-@click.option("--report", type=options.FILE, help="Write a page with the curves to this file.")
+@options.file("--plot", help="Draw the curves into this file.")
+@options.file("--report", help="Write a page with the curves to this file.")
 @options.as_json
 def command(model_path: Path, data: Path | None, target: str | None, **arguments: Any) -> None:
     """Watch a model in use: its mistakes as labels come back, and its rows.
@@ -142,6 +137,5 @@ def _rows(model: FittedModel, path: Path, target: str | None, arguments: Mapping
         others = [*arguments["drop"], *([target] if target is not None else [])]
         if arguments["said"]:
             return as_frame(whole(data_file(path, arguments)), [*others, arguments["said"]])
-        return Reader(model, arguments["text"], others).as_written(
-            whole(data_file(path, arguments))
-        )
+        cells = whole(data_file(path, arguments))
+        return Reader(model, arguments["text"], others).as_written(cells)

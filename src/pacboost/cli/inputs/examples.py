@@ -239,7 +239,6 @@ def about(
         if columns
     ]
     columns = counted(sum(map(len, kinds.values())), "column")
-    summary = " and ".join(
-        filter(None, (", ".join(parts[:-1]), parts[-1] if parts else "none used"))
-    )
+    *before, last = parts or ["none used"]
+    summary = f"{', '.join(before)} and {last}" if before else last
     return f"{data.name}: {counted(table.n_rows, 'row')} of {columns}, {summary}"

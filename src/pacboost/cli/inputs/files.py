@@ -37,11 +37,7 @@ class FittedModel(Protocol):
 
 
 def data_file(path: Path, arguments: Mapping[str, Any]) -> DataFile:
-    """Return a file of rows, read as --sep, --encoding and --missing say.
-
-    >>> data_file(Path("rows.csv"), {"sep": "tab", "missing": ("none", "-99")}).sep
-    '\\t'
-    """
+    """Return a file of rows, read as --sep, --encoding and --missing say."""
     content = sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else None
     return DataFile(
         path,

@@ -24,7 +24,7 @@ from pacboost.sources.columns import Columns
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.file_rows import whole
 from pacboost.sources.frame_table import FrameTable
-from pacboost.sources.levels import NO_LEVELS
+from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.optional import need
 from pacboost.sources.text import TextFeatures
@@ -44,8 +44,7 @@ class Reader:
         """Return rows as the model's ``predict`` takes them."""
         features = text_features(self._model)
         if isinstance(features, MixedFeatures):
-            levels, names = features.reading()
-            _refuse_lacking(cells, [*features.text, *levels.sources(names)])
+            self._mixed(cells, features)
             return Columns(cells.series, cells.origin)
         if features is not None:
             return list(cells.of(self._text_column(cells)))
@@ -58,17 +57,21 @@ class Reader:
         features = text_features(self._model)
         if features is not None and not isinstance(features, MixedFeatures):
             return Columns({(name := self._text_column(cells)): cells.texts(name)})
+        columns: dict[str, Any] = {}
         if isinstance(features, MixedFeatures):
-            levels, names = features.reading()
-            _refuse_lacking(cells, [*features.text, *levels.sources(names)])
-            rows, texts = cells.like(names, levels), features.text
+            columns = {name: cells.texts(name) for name in features.text}
+            rows = cells.like(*self._mixed(cells, features))
         else:
-            rows, texts = self._table(cells), ()
-        columns = {
-            name: cells.texts(name) if j in rows.levels else rows.column(j)
-            for j, name in enumerate(rows.names)
-        }
-        return Columns({**{name: cells.texts(name) for name in texts}, **columns})
+            rows = self._table(cells)
+        for j, name in enumerate(rows.names):
+            columns[name] = cells.texts(name) if j in rows.levels else rows.column(j)
+        return Columns(columns)
+
+    def _mixed(self, cells: Cells, features: MixedFeatures) -> tuple[list[str], Levels]:
+        """Return the names and levels of the columns that do not hold texts."""
+        levels, names = features.reading()
+        _refuse_lacking(cells, [*features.text, *levels.sources(names)])
+        return names, levels
 
     def _table(self, cells: Cells) -> FrameTable:
         """Read the columns of a model that was fitted on a table."""
@@ -165,11 +168,7 @@ def _refuse_lacking(cells: Cells, names: Sequence[str]) -> None:
 
 
 def labels(texts: Sequence[str], classes: NDArray[Any], target: str) -> NDArray[Any]:
-    """Convert labels to the type of the classes; a label that is not a class counts as a mistake.
-
-    >>> labels(["1", "0.0", "7"], np.array([0, 1]), "y").tolist()
-    [1, 0, 7]
-    """
+    """Convert labels to the type of the classes; a label that is not a class is a mistake."""
     values = np.array(texts)
     if classes.dtype.kind in "iuf":
         with suppress(ValueError):
@@ -188,11 +187,7 @@ def labels(texts: Sequence[str], classes: NDArray[Any], target: str) -> NDArray[
 
 
 def numbers(texts: Sequence[str], target: str, spelling: Spelling) -> NDArray[np.float64]:
-    """Read the targets of a model that predicts numbers, in the number format of the file.
-
-    >>> numbers(["1", "1,200.5"], "y", Spelling()).tolist()
-    [1.0, 1200.5]
-    """
+    """Read the targets of a model that predicts numbers, in the number format of the file."""
     values = spelling.numbers(texts)
     if values is not None:
         return values

@@ -34,6 +34,7 @@ from pacboost.fit.taking import number_of_rows
 from pacboost.fit.targets import warn_of_one_class
 from pacboost.kernels.runtime.threads import using
 from pacboost.ledgers.out_of_bag import OutOfBag
+from pacboost.models.schema import Schema
 from pacboost.numerics.checks import positive_whole
 from pacboost.parallel.cluster import joblib_cluster
 from pacboost.parallel.cores import thread_count
@@ -41,6 +42,7 @@ from pacboost.samples.bins import Bins, fit_bins
 from pacboost.samples.row_hashes import row_hashes
 from pacboost.samples.same_example import check_copies
 from pacboost.samples.sample import Sample
+from pacboost.sources.explained_errors import named_among
 from pacboost.sources.table import SomeRows, Table
 from pacboost.training.bags.bagging import TORN, Bagging, Made
 from pacboost.training.bags.bags import Bags, Settling
@@ -136,11 +138,12 @@ def prepare_bags(members: MemberKind, X: Any, y: Any, sample_weight: Any) -> Bag
         getattr(estimator, "delta", 0.05), estimator._equal_rows,
     )  # fmt: skip
     division = held_out(X, y, sample_weight, certifying, record.seed, WAYS, once=outside_certifies)
-    rows = answers.read(division, division.weights(sample_weight), record.seed)
-    if division.apart is not None:
-        apart = replace(division.apart, weighted=rows.weights is not None)
-        division = replace(division, apart=apart)
-    apart_tables = [] if division.apart is None else [estimator._schema.read(division.apart.X)]
+    apart = division.apart
+    with named_among(X, lambda every: Schema.learn(every, estimator._column_options())):
+        rows = answers.read(division, division.weights(sample_weight), record.seed)
+        apart_tables = [] if apart is None else [estimator._schema.read(apart.X)]
+    if apart is not None:
+        division = replace(division, apart=replace(apart, weighted=rows.weights is not None))
     estimator._remember(rows.table, *apart_tables)
     rows = replace(rows, numbers=division.rows).counting()
     targets, classes = answers.targets(rows)

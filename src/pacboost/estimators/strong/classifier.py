@@ -43,7 +43,7 @@ from pacboost.questions.verdict import FitMeasurements
 from pacboost.samples.same_example import check_copies
 from pacboost.samples.sketch import Overlap, Sketch
 from pacboost.sources.columns import Columns, read_texts
-from pacboost.sources.explained_errors import explains_input
+from pacboost.sources.explained_errors import explains_input, named_among
 from pacboost.sources.oracles.choose import as_oracle
 from pacboost.sources.table import Table
 
@@ -414,7 +414,8 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
             self._schema, table = Schema.learn(X, options)
             return table, []
         # kinds and levels of columns come from rows that may be learned from
-        self._schema, _ = Schema.learn(taking.alone(X, roles.known), options)
+        with named_among(X, lambda rows: Schema.learn(rows, options)):
+            self._schema, _ = Schema.learn(taking.alone(X, roles.known), options)
         return self._schema.read(X), []
 
     def _keep(

@@ -25,8 +25,7 @@ from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.levels import Levels
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
-from pacboost.sources.text import TextFeatures
-from pacboost.sources.word_conditions import condition_words
+from pacboost.sources.text import TextFeatures, condition_words
 from pacboost.sources.written import TRUE_FALSE, WEEKDAYS, YES_NO
 
 Doubles = NDArray[np.float64]

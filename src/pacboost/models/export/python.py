@@ -21,8 +21,7 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.word_list import GRID, WordIndex
 from pacboost.models.export.program import Output, Program
 from pacboost.numerics.exact import VOTE_UNIT
-from pacboost.sources import column_conditions
-from pacboost.sources.mixed import MixedFeatures
+from pacboost.sources import mixed
 from pacboost.sources.text import TextFeatures
 
 WIDTH = 100
@@ -65,8 +64,8 @@ def _copied(part: str) -> tuple[str, str]:
 
 
 def _usage(program: Program) -> str:
-    mixed = isinstance(program.text, MixedFeatures)
-    rows = "a list of rows" if program.text is None or mixed else "a list of texts"
+    in_columns = isinstance(program.text, mixed.MixedFeatures)
+    rows = "a list of rows" if program.text is None or in_columns else "a list of texts"
     text = f"predict(rows) takes {rows}; it needs Python 3.7 or later, and nothing else."
     if program.lists is None:
         text += (
@@ -74,7 +73,7 @@ def _usage(program: Program) -> str:
             "names; None or NaN stands for a missing cell, and categories are given as they were "
             "in training. Numbers are compared as 32-bit floats, as pacboost does."
         )
-    if mixed:
+    if in_columns:
         text += " A row is a dictionary by the names of columns, None where a cell is missing."
     return fill(text, WIDTH - 4)
 
@@ -155,12 +154,12 @@ def _texts(text: TextFeatures, numbers: list[int]) -> str:
     )
 
 
-def _condition(column: column_conditions.Conditions, numbers: list[int]) -> str:
+def _condition(column: mixed.Conditions, numbers: list[int]) -> str:
     """Write the code that finds the conditions on one column that a row meets."""
-    if isinstance(column, column_conditions.TextConditions):
+    if isinstance(column, mixed.TextConditions):
         return _texts(column.features, numbers)
     missing = numbers[-1] if column.missing else -1
-    if isinstance(column, column_conditions.LevelConditions):
+    if isinstance(column, mixed.LevelConditions):
         levels = dict(zip(column.levels, numbers, strict=False))
         return f"_Levels({levels!r}, missing={missing})"
     cuts, size = _text(f"{cut:.9g}" for cut in column.thresholds), len(column.thresholds)

@@ -62,11 +62,7 @@ class ArrayOracle(AbstractOracle):
         """Numbers of the rows to draw from; None for all."""
 
     def only(self, rows: NDArray[np.intp]) -> ArrayOracle:
-        """Return an oracle of some rows, renumbered from 0, without copying them.
-
-        >>> ArrayOracle(np.eye(3), [0, 1, 2]).only(np.array([2, 0])).take(np.array([0])).labels
-        array([2])
-        """
+        """Return an oracle of some rows, renumbered from 0, without copying them."""
         other = copy(self)
         other._only, other.n_rows = rows, rows.size
         return other

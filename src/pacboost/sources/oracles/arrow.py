@@ -16,26 +16,7 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError, FileError
 from pacboost.parallel.cluster import Cluster, in_batches
 from pacboost.sources.optional import need
-from pacboost.sources.oracles.files import (
-    File,
-    Source,
-    check_unchanged,
-    features,
-    find_files,
-    fingerprint,
-    opened,
-    refuse_other,
-    stamp,
-)
-from pacboost.sources.oracles.held import (
-    NO_LABEL,
-    Held,
-    distinct,
-    first_missing,
-    hold_arrow,
-    is_number,
-    plain_labels,
-)
+from pacboost.sources.oracles import files, held
 from pacboost.sources.oracles.remote import SpreadOracle
 from pacboost.sources.oracles.remote_files import CHANGED
 from pacboost.sources.table import refuse_text
@@ -43,9 +24,9 @@ from pacboost.sources.table import refuse_text
 
 def number_columns(schema: Any, target: str, drop: Collection[str], where: str) -> tuple[str, ...]:
     """Return the feature names of a schema; refuse columns that are not numeric."""
-    names = features(schema.names, target, drop, where)
+    names = files.features(schema.names, target, drop, where)
     kinds = [(name, schema.field(name).type) for name in names]
-    text = [f"{name} ({kind})" for name, kind in kinds if not is_number(kind)]
+    text = [f"{name} ({kind})" for name, kind in kinds if not held.is_number(kind)]
     if text:
         raise DataError(f"{where}: {refuse_text(text)}")
     return names
@@ -58,7 +39,9 @@ def row_bits(kinds: Sequence[Any]) -> int:
     >>> row_bits([pa.float32(), pa.bool_(), pa.null()])
     36
     """
-    widths = (kind.bit_width if is_number(kind) else 32 for kind in kinds if str(kind) != "null")
+    widths = (
+        kind.bit_width if held.is_number(kind) else 32 for kind in kinds if str(kind) != "null"
+    )
     return sum(widths) + len(kinds)  # text is stored as dictionary indices
 
 
@@ -75,7 +58,7 @@ BUFFER_BYTES = 2**18
 class RowGroup:
     """A row group and the columns to read; it can be sent to another process."""
 
-    file: File
+    file: files.File
     """The absolute path, because a worker may have another working folder."""
     number: int
     rows: int
@@ -87,18 +70,18 @@ class RowGroup:
     def place(self) -> str:
         return f"{self.file_shown}, row group {self.number}"
 
-    def read(self) -> Held:
+    def read(self) -> held.Held:
         release_memory()
         table = self._columns([*self.names, self.target])
-        return hold_arrow(table, self.target)
+        return held.hold_arrow(table, self.target)
 
     def labels(self) -> NDArray[Any]:
         """Return the distinct labels of the row group; refuse missing ones."""
-        labels = plain_labels(self._columns([self.target]).column(0))
-        missing = first_missing(labels)
+        labels = held.plain_labels(self._columns([self.target]).column(0))
+        missing = held.first_missing(labels)
         if missing is not None:
-            raise DataError(f"{self.place}, row {missing}: {NO_LABEL}")
-        return distinct([labels])
+            raise DataError(f"{self.place}, row {missing}: {held.NO_LABEL}")
+        return held.distinct([labels])
 
     def _columns(self, names: list[str]) -> Any:
         pa = need("pyarrow")
@@ -118,12 +101,12 @@ class RowGroup:
 
 
 @contextmanager
-def parquet_file(file: File, shown: str, encoded: Sequence[str] = ()) -> Iterator[Any]:
+def parquet_file(file: files.File, shown: str, encoded: Sequence[str] = ()) -> Iterator[Any]:
     """Open a Parquet file; error messages call it ``shown``."""
     pq, pa = need("pyarrow.parquet"), need("pyarrow")
     try:
         with (
-            opened(file) as source,
+            files.opened(file) as source,
             pq.ParquetFile(
                 source, buffer_size=BUFFER_BYTES, pre_buffer=False, read_dictionary=list(encoded)
             ) as parquet,
@@ -147,11 +130,11 @@ class ParquetOracle(SpreadOracle):
     names: tuple[str, ...]
 
     def __init__(
-        self, source: Source, target: str, seed: int = 0, *, drop: Collection[str] = ()
+        self, source: files.Source, target: str, seed: int = 0, *, drop: Collection[str] = ()
     ) -> None:
         self._target, self._left_out = target, drop
-        self._files = find_files(source, SUFFIXES)
-        self._stamps = {path.absolute(): stamp(path) for path in self._files}
+        self._files = files.find_files(source, SUFFIXES)
+        self._stamps = {path.absolute(): files.stamp(path) for path in self._files}
         self._groups: list[RowGroup] = []
         for file, path in enumerate(self._files):
             with parquet_file(path, str(path)) as parquet:
@@ -169,8 +152,8 @@ class ParquetOracle(SpreadOracle):
         kind = schema.field(self._target).type
         if file == 0:
             self.names, self._kind = names, kind
-        refuse_other(names, where, self.names, str(self._files[0]))
-        if is_number(kind) != is_number(self._kind):
+        files.refuse_other(names, where, self.names, str(self._files[0]))
+        if held.is_number(kind) != held.is_number(self._kind):
             raise DataError(
                 f"{where}: the target {self._target!r} is {kind}, but in {self._files[0]} it is "
                 f"{self._kind}; make the types the same"
@@ -185,14 +168,14 @@ class ParquetOracle(SpreadOracle):
                 self.largest_block = rows * per_row // 8
                 self.largest_block_place = f"{where}, row group {number}"
 
-    def read(self, block: int) -> Held:
+    def read(self, block: int) -> held.Held:
         rows = self._groups[block].read()
         self.check_block(block)
         return rows
 
     def check_block(self, block: int) -> None:
         group = self._groups[block]
-        check_unchanged(self._stamps, group.file, group.file_shown)
+        files.check_unchanged(self._stamps, group.file, group.file_shown)
 
     def reading(self, block: int, cluster: Cluster) -> tuple[Any, ...]:
         return RowGroup.read, self._groups[block]
@@ -205,10 +188,12 @@ class ParquetOracle(SpreadOracle):
 
     def classes(self, cluster: Cluster | None = None) -> NDArray[Any]:
         if cluster is None:
-            return distinct(self._in_order(RowGroup.labels, self._groups))
+            return held.distinct(self._in_order(RowGroup.labels, self._groups))
         groups = ((group,) for group in self._groups)
-        return distinct(in_batches(cluster, RowGroup.labels, None, groups, calls=cluster.blocks))
+        return held.distinct(
+            in_batches(cluster, RowGroup.labels, None, groups, calls=cluster.blocks)
+        )
 
     def fingerprint(self) -> str:
         groups = [(group.file.name, group.number, group.rows) for group in self._groups]
-        return fingerprint(self._files, groups, self.names, self._target)
+        return files.fingerprint(self._files, groups, self.names, self._target)

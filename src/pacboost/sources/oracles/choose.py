@@ -43,10 +43,6 @@ def as_oracle(
     A source is a path, a folder, a pattern or a list of those; a pair (X, y); a data frame whose
     column ``target`` holds the labels; a world; or an iterator of batches, a list of them, or a
     function that returns a new iterator. ``options`` are passed to the class of the oracle.
-
-    >>> import numpy as np
-    >>> as_oracle((np.zeros((4, 2)), [0, 1, 0, 1])).draw(10).n_rows
-    4
     """
     if isinstance(source, AbstractOracle):
         return source
@@ -130,11 +126,7 @@ def _named(target: str | None, what: str) -> str:
 
 
 def current_client() -> Any | None:
-    """Return the Dask client of this process, or None; always None in a task of a worker.
-
-    >>> current_client() is None
-    True
-    """
+    """Return the Dask client of this process, or None; always None in a task of a worker."""
     distributed = sys.modules.get("distributed")
     if distributed is None or worker_name() != THIS_PROCESS:
         return None

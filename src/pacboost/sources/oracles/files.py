@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pacboost.errors import DataError, FileError
+from pacboost.sources.data_file import PANDAS_INDEX
 from pacboost.sources.optional import named_twice
 from pacboost.sources.oracles.remote_files import (
     CHANGED,
@@ -123,10 +124,6 @@ def stamp(path: File) -> tuple[int, int]:
     return status.st_size, getattr(status, "st_mtime_ns", 0)  # remote files may lack it
 
 
-INDEX = "__index_level_"
-"""Prefix of the columns in which pandas stores the index of a frame; they are not features."""
-
-
 def features(
     names: Sequence[str], target: str, drop: Collection[str] = (), where: str = "the source"
 ) -> tuple[str, ...]:
@@ -143,7 +140,7 @@ def features(
                 f"{where}: has no column {name!r}; its columns are {', '.join(map(repr, names))}"
             )
     excluded = {target, *drop}
-    columns = tuple(name for name in names if name not in excluded and not name.startswith(INDEX))
+    columns = tuple(n for n in names if n not in excluded and not n.startswith(PANDAS_INDEX))
     if not columns:
         raise DataError(f"{where}: has no features, only {', '.join(map(repr, names))}")
     return columns

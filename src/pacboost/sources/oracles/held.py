@@ -7,7 +7,7 @@ its block in memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -15,13 +15,16 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.arrow import ArrowColumn, ArrowTable, doubles, memory, one_chunk
+from pacboost.sources.arrow import doubles, memory, one_chunk
 from pacboost.sources.dataframe import WIDE, is_frame, numbers_of, open_frame
 from pacboost.sources.levels import is_missing
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.files import features
 from pacboost.sources.sparse import SparseTable, checked_matrix
 from pacboost.sources.table import FINITE, Table, Values, refuse_text
+
+if TYPE_CHECKING:
+    from pacboost.sources.arrow import ArrowColumn, ArrowTable
 
 NO_LABEL = "has no label. Drop rows without a label."
 
@@ -31,9 +34,6 @@ def distinct(pieces: Iterable[NDArray[Any]]) -> NDArray[Any]:
 
     Labels that are already in the result are skipped before sorting, which is faster for few
     classes.
-
-    >>> distinct([np.array([2, 1, 2]), np.array([0, 1])]).tolist()
-    [0, 1, 2]
     """
     labels = np.empty(0)
     for piece in pieces:
@@ -49,11 +49,7 @@ def distinct(pieces: Iterable[NDArray[Any]]) -> NDArray[Any]:
 
 
 def first_missing(labels: NDArray[Any]) -> int | None:
-    """Return the index of the first missing label, or None.
-
-    >>> first_missing(np.array([1.0, np.nan]))
-    1
-    """
+    """Return the index of the first missing label, or None."""
     if labels.dtype.kind == "f":
         missing = np.isnan(labels)
     elif labels.dtype.kind == "O":

@@ -59,11 +59,7 @@ def cut(path: Path, file: int, start: int = 0, line: int = 1, *, quotes: bool) -
 
 
 def last_end(chunk: bytes, inside: bool = False, *, quotes: bool = True) -> int:
-    r"""Return the index of the last line feed that ends a row; -1 if there is none.
-
-    >>> last_end(b'1,"a\nb"\n2,"c\n')
-    7
-    """
+    r"""Return the index of the last line feed that ends a row; -1 if there is none."""
     end = chunk.rfind(b"\n")
     inside ^= quotes and chunk.count(b'"', 0, max(end, 0)) % 2 == 1
     while inside and end >= 0:

@@ -60,13 +60,7 @@ def file_system(url: str) -> tuple[Any, str]:
 
 @contextmanager
 def storage_errors(url: str) -> Iterator[None]:
-    """Raise the errors of a storage library as ``FileError``.
-
-    >>> with storage_errors("s3://bucket/data"):
-    ...     raise PermissionError("Forbidden")
-    Traceback (most recent call last):
-    pacboost.errors.FileError: s3://bucket/data: access is refused (Forbidden). Set ...
-    """
+    """Raise the errors of a storage library as ``FileError``."""
     try:
         yield
     except Exception as problem:  # each library has its own classes of errors
@@ -112,11 +106,7 @@ VERSIONS = ("ETag", "generation", "mtime")
 
 
 def is_remote(source: object) -> bool:
-    """Check whether a source is an address for fsspec rather than a path.
-
-    >>> is_remote("s3://bucket/data"), is_remote("data/a.parquet"), is_remote("C:/data")
-    (True, False, False)
-    """
+    """Check whether a source is an address for fsspec rather than a path."""
     if isinstance(source, RemoteFile):
         return True
     return isinstance(source, str) and ADDRESS.match(source) is not None

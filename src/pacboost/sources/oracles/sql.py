@@ -11,7 +11,6 @@ from typing import Any
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError, FileError, ParameterError
-from pacboost.sources.arrow import ArrowTable
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.arrow import number_columns, row_bits
 from pacboost.sources.oracles.blocks import BlockOracle
@@ -37,11 +36,6 @@ def sql(
     """Return an oracle for a table or a query of a DuckDB file or open connection.
 
     Close the oracle before the connection, because another thread may still be reading.
-
-    >>> connection = need("duckdb", "sql").connect()
-    >>> _ = connection.execute("CREATE TABLE t AS SELECT range AS a, range % 2 AS y FROM range(9)")
-    >>> sql(connection, "y", table="t").draw(100).table.rows().sum()
-    np.float64(36.0)
     """
     if (table is None) == (query is None):
         raise ParameterError(
@@ -154,7 +148,7 @@ class QueryOracle(StreamOracle):
         with self._connection.cursor() as cursor:
             yield from _arrow_reader(cursor, self._query)
 
-    def hold(self, batch: ArrowTable) -> Held:
+    def hold(self, batch: Any) -> Held:
         names = number_columns(batch.schema, str(self._target), self._left_out, self.called)
         table = need("pyarrow").Table.from_batches([batch])
         return hold_arrow(table.select([*names, self._target]), str(self._target))

@@ -27,12 +27,7 @@ Batches = Iterable[Any] | Callable[[], Iterable[Any]]
 
 
 class StreamOracle(BlockOracle):
-    """The rows of a stream in their order.
-
-    >>> stream = StreamOracle([([[1.0], [2.0]], [0, 1]), ([[3.0]], [0])])
-    >>> [stream.draw(10).table.rows().ravel().tolist() for _ in range(3)]
-    [[1.0, 2.0], [3.0], [1.0, 2.0]]
-    """
+    """The rows of a stream in their order."""
 
     shuffles_rows = False
     reads_ahead = False
@@ -156,14 +151,7 @@ def _beginning(batches: Batches) -> tuple[Callable[[], Iterator[Any]], bool]:
 
 
 class PushedOracle(AbstractOracle):
-    """Rows that the caller pushes batch by batch; each is drawn once, in order.
-
-    >>> from pacboost.sources.arrays import ArrayTable
-    >>> oracle = PushedOracle(n_columns=1)
-    >>> oracle.push(ArrayTable(np.array([[1.0], [2.0]])), np.array(["a", "b"]))
-    >>> oracle.draw(5).labels.tolist(), oracle.draw(5).n_rows
-    (['a', 'b'], 0)
-    """
+    """Rows that the caller pushes batch by batch; each is drawn once, in order."""
 
     order = STREAM
 
