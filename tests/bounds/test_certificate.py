@@ -9,14 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pacboost.bounds import (
-    filtering,
-    holdout,
-    occam,
-    out_of_bag,
-    selective,
-    wording,
-)
+from pacboost.bounds import filtering, holdout, occam, out_of_bag, selective, wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.rounding import confidence
 from pacboost.errors import ParameterError

@@ -25,9 +25,7 @@ from pacboost.bounds.out_of_bag import (
 )
 from pacboost.errors import NotCertified
 from pacboost.ledgers.out_of_bag import OutOfBag
-from pacboost.theory.nvote import (
-    divergence,
-)
+from pacboost.theory.nvote import divergence
 from pacboost.training.bags.bags import Bags, OutOfBagVotes
 from tests.bounds.coverage import check_coverage, check_rejected, out_of_bag_sizes
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -244,3 +245,9 @@ def test_changed_files(tmp_path: Path) -> None:
         Monitor.load(path)
     with pytest.raises(FileError, match="cannot be read"):
         Monitor.load(tmp_path / "absent.json")
+
+
+def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileError, match="it is not a file"):
+        Monitor.load(tmp_path / "pipe")

@@ -11,11 +11,7 @@ from pacboost.bounds import holdout
 from pacboost.bounds.search import expected_mistakes
 from pacboost.bounds.shift import stays
 from pacboost.numerics.percent import percent_above
-from pacboost.questions.verdict import (
-    FitMeasurements,
-    judge,
-    nothing_certified,
-)
+from pacboost.questions.verdict import FitMeasurements, judge, nothing_certified
 
 PLAIN = FitMeasurements(rounds=100, training_error=0.01)
 WATCHED = FitMeasurements(100, 0.05, watching=400, edge=0.001, expected_error=0.1)

@@ -75,12 +75,7 @@ def test_an_intact_file_holds(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "parameters",
-    [
-        {"learning_rate": 0.3},
-        {"max_vote": 0.2},
-        {"resample": True},
-        {"early_stopping": True},
-    ],
+    [{"learning_rate": 0.3}, {"max_vote": 0.2}, {"resample": True}, {"early_stopping": True}],
 )
 def test_other_runs_hold_too(tmp_path: Path, parameters: dict[str, Any]) -> None:
     assert failing(verify(saved(tmp_path, **parameters))) == set()

@@ -122,7 +122,7 @@ class Family:
         details: dict[str, Any] = {
             name: v
             for name, v in upper[0].details.items()
-            if name in ("class", wording.UNMOVED_PAIRS, *wording.UNANSWERED)
+            if name in ("class", wording.HAVE_TIMES, wording.UNMOVED_PAIRS, *wording.UNANSWERED)
         }
         names = [str(certificate.details["group"]) for certificate in upper]
         groups = json.dumps(names, ensure_ascii=False)
@@ -190,10 +190,12 @@ class Family:
         what = dict.fromkeys(
             words for certificate in self for words in wording.unanswered(certificate.details)
         )
+        times = any(wording.HAVE_TIMES in certificate.details for certificate in self)
+        later = f" {wording.NOT_LATER}." if times else ""
         return (
             f"All {len(self)} claims hold together with {confidence(self.delta)} confidence{new}: "
             f"delta is {self.delta:g}, and each has its share of it."
-            f"{''.join(f' {words.capitalize()}.' for words in what)}"
+            f"{''.join(f' {words.capitalize()}.' for words in what)}{later}"
         )
 
     def to_dict(self) -> dict[str, Any]:

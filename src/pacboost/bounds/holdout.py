@@ -154,11 +154,7 @@ def certificate(
         sample=(sample or "held-out rows, ties counted as errors") + paid,
         size=n,
         independent_of=f"every choice made in training the classifier{several}",
-        assumptions=(
-            DRAWN,
-            FIXED_BEFOREHAND,
-            *([PLANNED] if look > 1 else []),
-        ),
+        assumptions=(DRAWN, FIXED_BEFOREHAND, *([PLANNED] if look > 1 else [])),
     )
 
 

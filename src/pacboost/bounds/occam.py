@@ -164,10 +164,7 @@ def _bits(bits: int) -> None:
     subject="the compressed vote",
     size="rest",
     independent_of="nothing but the way from kept rows and message to the vote",
-    assumptions=(
-        DRAWN,
-        "they are all the rows that were looked at, none left out after a look",
-    ),
+    assumptions=(DRAWN, "they are all the rows that were looked at, none left out after a look"),
     valid_after_looking=True,
     rounded=True,
     again=lambda stored, _: vote_certificate(**stored.inputs),  # type: ignore[has-type]

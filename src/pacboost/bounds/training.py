@@ -30,11 +30,7 @@ from pacboost.numerics.same_bits import expm1, total
 THETAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 
-@bound(
-    "training.product_bound",
-    subject="the vote",
-    again=lambda _, ledger: training_error(ledger),
-)
+@bound("training.product_bound", subject="the vote", again=lambda _, ledger: training_error(ledger))
 def product_bound(ledger: Ledger) -> float:
     """∏ Z_t rounded outward: no less than the training error, whatever the run did.
 

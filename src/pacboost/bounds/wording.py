@@ -241,6 +241,9 @@ DISTINCT_ROWS = "distinct_rows"
 """Detail: equal rows were counted once, so the claim is about distinct rows."""
 SHARE_LEARNED = "share_learned"
 """Detail: the share of rows that equal training rows, and may be copies of them."""
+HAVE_TIMES = "have_times"
+"""Detail: a column says when rows were drawn, and the claim takes all for draws of one world."""
+NOT_LATER = "These rows have times: this is about rows drawn like them, not about later ones"
 UNMOVED_PAIRS = "unmoved_pairs"
 """Detail: this many pairs of a new and an old row were compared, and no shift was found."""
 IF_NEW = "if these rows are new: "
@@ -293,7 +296,7 @@ class Statement(NamedTuple):
 
 def claim(certificate: Certificate) -> Statement:
     """State what a certificate claims, without its confidence."""
-    return clause(certificate).finished()
+    return _notice(certificate, clause(certificate)).finished()
 
 
 def clause(certificate: Certificate) -> Statement:
@@ -323,7 +326,8 @@ def sentence(certificate: Certificate, delta: float | None = None, opening: str 
     statement = _about_model(certificate, percent_above(certificate.value))
     grounds = f" ({confidence(chance)} confidence{_counted(certificate)})" if chance else ""
     statement = statement.ending(_unanswered(certificate))
-    return _on_condition(certificate, statement, grounds).opening(opening).finished()
+    conditional = _on_condition(certificate, statement, grounds).opening(opening)
+    return _notice(certificate, conditional).finished()
 
 
 def equal_to_learned(share: float) -> str:
@@ -351,10 +355,15 @@ def _on_condition(certificate: Certificate, statement: Statement, grounds: str) 
         statement = statement.opening(f"if the world has not moved ({pairs}): ")
     if not certificate.rows_checked:
         statement = statement.opening(IF_NEW)
-    share = details.get(SHARE_LEARNED)
+    return statement
+
+
+def _notice(certificate: Certificate, statement: Statement) -> Statement:
+    """Add what the rows that certify show beside the claim."""
+    share = certificate.details.get(SHARE_LEARNED)
     if isinstance(share, int | float):
         statement = statement.ending(f". {equal_to_learned(float(share))}")
-    return statement
+    return statement.ending(f". {NOT_LATER}" if HAVE_TIMES in certificate.details else "")
 
 
 def _move(certificate: Certificate) -> str:

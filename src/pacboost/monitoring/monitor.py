@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ def write_state(path: Path, state: dict[str, Any]) -> None:
 def read_state(path: Path) -> dict[str, Any]:
     """Read the state of a monitor, and refuse a file that was changed or truncated."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # reading a pipe or device may never end
+            raise OSError("it is not a file")
         document = json.loads(path.read_text("utf-8"))
     except OSError as problem:
         raise FileError(f"{path}: cannot be read ({problem.strerror or problem})") from problem

@@ -29,7 +29,6 @@ from pacboost.numerics.soft_margin import soft_margin
 from pacboost.questions.answers import Answers, joined
 from pacboost.questions.mistakes import mistakes
 from pacboost.questions.new_rows import NewRows
-from pacboost.questions.served_alone import refuse_batches
 from pacboost.reports.text import html_table, picture, table
 from pacboost.sources.explained_errors import explains_input
 
@@ -324,8 +323,6 @@ def compare_models(
         (one, other), X, y = joined([one, other], X, y)
     wrong = [mistakes(model, X, y) for model in (one, other)]
     rows = NewRows.select([one, other], X, y, copies)
-    for model in (one, other):
-        refuse_batches(model, X)
     first, second = (mask[rows.kept] for mask in wrong)
     b, c = int((first & ~second).sum()), int((second & ~first).sum())
     pairs = models * (models - 1) // 2

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacboost.bounds.exact_tests import sign_test_p
-from pacboost.bounds.wording import UNMOVED_PAIRS
+from pacboost.bounds.wording import HAVE_TIMES, UNMOVED_PAIRS
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.kernels.monitoring import boost_rules, pay
 from pacboost.numerics.percent import percent
@@ -60,6 +60,8 @@ def filtered(
             "theorem here covers a selection of dependent rows",
             parameter="shift",
         )
+    details = {name: value for name, value in rows.details.items() if name != HAVE_TIMES}
+    rows = replace(rows, details=details)  # the claim is about the new world, which may be later
     if isinstance(shift, Ratio):
         weights = _known(shift.weights, X, rows.rows, shift.bound)
         return _tossed(rows, X, y, weights, shift.bound, shift.seed)
@@ -214,14 +216,7 @@ class LearnedRatio:
         )
         if p > TEST_LEVEL:
             return cls(
-                names,
-                binning,
-                rules,
-                values,
-                1.0,
-                False,
-                f"; no shift was found: {evidence}",
-                test,
+                names, binning, rules, values, 1.0, False, f"; no shift was found: {evidence}", test
             )
         bound = largest_weight(learned, rules, values, clip)
         moved = columns_that_moved(names, won)

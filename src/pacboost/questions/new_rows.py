@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.wording import equal_to_learned, unanswered
+from pacboost.bounds.wording import HAVE_TIMES, equal_to_learned, unanswered
 from pacboost.errors import InputWarning, NotCertified, ParameterError, warn
 from pacboost.questions.inner_models import Inner, answers_alone, inner_models
+from pacboost.questions.served_alone import refuse_batches
+from pacboost.samples.time_order import have_times
 
 if TYPE_CHECKING:
     from pacboost.samples.sketch import Overlap, Sketch
@@ -52,7 +54,7 @@ class NewRows:
     checked: bool = True
     """Whether all models remember all rows that they were trained on."""
     details: Mapping[str, float] = field(default_factory=dict)
-    """What claims say of rows without an answer, where answers were given (answers.py)."""
+    """What claims say of the rows: how many have no answer, or that they have times."""
     coins: Mapping[str, float | int] = field(default_factory=dict)
     """By which coins rows were chosen (questions/moved.py), if they were."""
     chosen: str = ""
@@ -87,8 +89,12 @@ class NewRows:
         new = cls(rows, np.arange(rows))
         if each:  # groups and time say themselves which rows belong together
             new = cls._among(_sketches(models, X), X, rows, copies)
+        for model in models:
+            refuse_batches(model, X)
         details = {k: v for fitted in models for k, v in getattr(fitted, "details", {}).items()}
         assumptions = (*new.assumptions, *unanswered(details))
+        if each and have_times(X):
+            details[HAVE_TIMES] = 1
         return replace(new, checked=all(checked), details=details, assumptions=assumptions)
 
     @classmethod

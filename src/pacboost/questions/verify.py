@@ -26,6 +26,7 @@ from pacboost.bounds.measures import read_parts
 from pacboost.bounds.registry import bound_of, makers
 from pacboost.bounds.wording import (
     DISTINCT_ROWS,
+    HAVE_TIMES,
     KINDS,
     SHARE_LEARNED,
     UNANSWERED,
@@ -224,7 +225,7 @@ def _difference(certificate: Certificate, ledger: Ledger, *kinds: str) -> str:
     recomputed = makers_by_bound[certificate.bound](certificate, ledger)
     if WITHOUT_WEIGHTS in certificate.details:
         recomputed = recomputed.counted_without_weights()
-    named = (DISTINCT_ROWS, SHARE_LEARNED, UNMOVED_PAIRS, *UNANSWERED)
+    named = (DISTINCT_ROWS, HAVE_TIMES, SHARE_LEARNED, UNMOVED_PAIRS, *UNANSWERED)
     recomputed = recomputed.detailed(
         {n: certificate.details[n] for n in named if n in certificate.details}
     )
