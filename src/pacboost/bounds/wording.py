@@ -31,7 +31,6 @@ class MeasureKind:
     """
 
     before: str
-    """The claim up to its number."""
     after: str
     """The claim from its number to its end, without the full stop."""
     higher_is_better: bool = False
@@ -106,7 +105,6 @@ SETS: dict[str, MeasureKind] = {
         "the prediction interval holds the true number for {at} ", " of {new}", True, numbers=True
     ),
 }
-"""The measures that ``pacboost.sets`` and ``pacboost.intervals`` certify."""
 KINDS = {**MEASURES, **SETS}
 GAP = "gap"
 OF_MEASURES = (*KINDS, GAP)
@@ -126,7 +124,6 @@ def says_nothing(certificate: Certificate) -> bool:
 
 
 def _scale(certificate: Certificate) -> float:
-    """Return the largest value that the measure can have."""
     largest = certificate.inputs.get("scale", certificate.details.get("largest", 1.0))
     return float(largest) if isinstance(largest, int | float) else 1.0
 
@@ -164,7 +161,6 @@ def measure_claim(certificate: Certificate) -> Statement:
 
 
 MAX_NAMES_LISTED = 6
-"""A claim lists at most this many classes or groups."""
 
 
 def listed(names: object, what: str) -> str:
@@ -228,10 +224,8 @@ OF_WHAT = (
     NEW_EXAMPLES, NEW_GROUPS, PERIOD, ANSWERED, TRAINING_ROWS, TRAINING_LABELS, *SOURCES,
     *OF_MEASURES,
 )  # fmt: skip
-"""All values of ``Certificate.of_what``."""
 
 WITHOUT_WEIGHTS = "without_weights"
-"""Detail: training rows had weights, but mistakes were counted without weights."""
 UNANSWERED = {
     "missing_abstain": "counting answers only",
     "missing_wrong": "with no answer counted as wrong",
@@ -246,8 +240,9 @@ HAVE_TIMES = "have_times"
 NOT_LATER = "These rows have times: this is about rows drawn like them, not about later ones"
 UNMOVED_PAIRS = "unmoved_pairs"
 """Detail: this many pairs of a new and an old row were compared, and no shift was found."""
+ABOUT_ROWS = (DISTINCT_ROWS, HAVE_TIMES, SHARE_LEARNED, UNMOVED_PAIRS, *UNANSWERED)
+"""Details on the rows that certify, which no bound computes."""
 IF_NEW = "if these rows are new: "
-"""Opening of a claim if the rows could not be compared with those of the fit."""
 UNCHECKED = (
     "the model has not seen these rows, which could not be checked: it does not remember the rows "
     "that it was trained on, or too few of them"
@@ -285,11 +280,7 @@ class Statement(NamedTuple):
         return self._replace(after=self.after + words)
 
     def finished(self) -> Statement:
-        """Return the clause as a sentence, with a capital letter and a full stop.
-
-        >>> str(Statement("it is wrong on at most ", "5 %", "").opening("if so: ").finished())
-        'If so: it is wrong on at most 5 %.'
-        """
+        """Return the clause as a sentence, with a capital letter and a full stop."""
         before = self.before[:1].upper() + self.before[1:]
         return self._replace(before=before, after=f"{self.after}.")
 
@@ -331,12 +322,7 @@ def sentence(certificate: Certificate, delta: float | None = None, opening: str 
 
 
 def equal_to_learned(share: float) -> str:
-    """State the share of rows that equal training rows, and what to do if they are copies.
-
-    >>> print(equal_to_learned(0.085))
-    8.5 % of these rows equal rows it learned from; if they are copies, count \
-distinct rows or name their groups
-    """
+    """State the share of rows that equal training rows, and what to do if they are copies."""
     return (
         f"{percent(share)} of these rows equal rows it learned from; if they are copies, count "
         "distinct rows or name their groups"
@@ -436,7 +422,6 @@ def _claim(certificate: Certificate, number: str) -> Statement:
 
 
 def _about_model(certificate: Certificate, number: str) -> Statement:
-    """State a claim about the model at hand, which is called "it"."""
     of_what, before = certificate.of_what, "it is wrong on at most "
     like_these = "" if _move(certificate) else " like these"
     if of_what in OF_MEASURES:
@@ -465,11 +450,7 @@ def _about_model(certificate: Certificate, number: str) -> Statement:
 
 
 def unanswered(details: Mapping[str, float | int | str]) -> list[str]:
-    """Return how rows without an answer were counted; empty if all rows have one.
-
-    >>> unanswered({"missing_abstain": 0.25})
-    ['counting answers only: 25.0 % of these rows have none']
-    """
+    """Return how rows without an answer were counted; empty if all rows have one."""
     return [
         f"{words}: {percent(float(details[name]))} of these rows have none"
         for name, words in UNANSWERED.items()

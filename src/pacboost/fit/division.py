@@ -72,7 +72,8 @@ class Apart:
         """Certify by the mistakes on these rows."""
         found = holdout.certificate(int(np.count_nonzero(wrong)), wrong.size, delta, look=look)
         if self.left_out:
-            found = found.adding(f"; {self.left_out} more are validation rows, and were left out")
+            omission = f"; {self.left_out} more are validation rows, and were left out"
+            found = replace(found, sample=found.sample + omission)
         found = found.counted_without_weights() if self.weighted else found
         return counted(found, self.examples).repeating_learned(self.share_learned)
 

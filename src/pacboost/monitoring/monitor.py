@@ -159,10 +159,7 @@ class Monitor:
         return self.update_mistakes(wrong)
 
     def update_answers(self, said: ArrayLike, y: ArrayLike, missing: str = "abstain") -> Monitor:
-        """Count the mistakes of answers from any source, given the true labels.
-
-        A missing answer is skipped, or counts as a mistake with ``missing="wrong"``.
-        """
+        """Count the mistakes of answers; missing ones are skipped, or with "wrong" count."""
         (model,), X, labels = joined([answers(said, missing=missing)], None, y)
         return self.update_mistakes(mistakes_of(model, X, labels))
 
@@ -215,13 +212,10 @@ class Monitor:
             certified=self.error,
             delta=self.delta,
             log_capital=stream.log_capital,
-            refuted_at=stream.refuted_at,
             run_length=self.run_length,
             detector=stream.detector,
-            sounded_at=stream.sounded_at,
-            sounded_last=stream.sounded_last,
-            sounded=stream.sounded,
             drift=self._drift(),
+            **stream.alarms(),
         )
 
     def __str__(self) -> str:
@@ -245,10 +239,7 @@ class Monitor:
         )
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the curves: the error with its interval, the capital, the detector, and drift.
-
-        ``ax`` may be three axes, or four if rows are watched. Returns the axes.
-        """
+        """Draw error, capital, detector and drift on 3 or 4 axes, which are returned."""
         from pacboost.reports.plots import monitor_curves
 
         drift = None if self._rows is None else self._rows.history.points

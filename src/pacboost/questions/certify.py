@@ -210,7 +210,6 @@ def certify_all(
 def _for_shares(
     model: object, X: Any, y: Any, shift: Shares, *, delta: float, models: int, copies: str
 ) -> Certificate:
-    """Certify the error for other shares of the classes, from a bound for each class."""
     model, X, y, _, _ = _in_memory(model, X, y, read_measures("error"), None, None, False)
     labels = fresh_labels(y)
     family = certify_all(model, X, y, by=labels, delta=delta, models=models, copies=copies)
@@ -292,7 +291,6 @@ def _counted_rows(
 def _shares(
     wrong: NDArray[np.bool_], numbers: NDArray[np.intp], counted_rows: NDArray[np.intp]
 ) -> list[float]:
-    """Return the share of mistakes among the rows that count, for every group that has some."""
     _, place = np.unique(numbers[counted_rows], return_inverse=True)
     shares = np.bincount(place, weights=wrong[counted_rows]) / np.bincount(place)
     return [float(share) for share in shares]

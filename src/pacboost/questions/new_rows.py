@@ -41,13 +41,9 @@ class NewRows:
     """The rows that count, and what a certificate says of them."""
 
     rows: int
-    """How many rows came."""
     kept: Rows
-    """Those that count."""
     left_out: int = 0
-    """How many were left out because a model was trained on them."""
     distinct: bool = False
-    """Whether equal rows count once."""
     share_learned: float = 0.0
     """The share of rows that equal training rows, where these may be copies."""
     assumptions: tuple[str, ...] = ()
@@ -58,7 +54,6 @@ class NewRows:
     coins: Mapping[str, float | int] = field(default_factory=dict)
     """By which coins rows were chosen (questions/moved.py), if they were."""
     chosen: str = ""
-    """The same in words."""
 
     @classmethod
     def select(
@@ -141,11 +136,7 @@ class NewRows:
         return cls(rows, counted_rows, left_out, True, assumptions=examples.assumptions)
 
     def sample(self, words: str = "held-out rows") -> str:
-        """Return which rows were counted.
-
-        >>> NewRows(9, np.arange(4), 3, distinct=True).sample()
-        'distinct held-out rows; 3 of 9 are training rows and are left out'
-        """
+        """Return which rows were counted."""
         omission = f"; {self.left_out:,} of {self.rows:,} are training rows and are left out"
         kind = "distinct " if self.distinct else ""
         return f"{kind}{words}{omission if self.left_out else ''}{self.chosen}"

@@ -56,4 +56,4 @@ def _never_falls(values: NDArray[Any]) -> bool:
     if not (head[1:] >= head[:-1]).all() or not (values[1:] >= values[:-1]).all():
         return False
     distinct = 1 + np.count_nonzero(values[1:] > values[:-1])
-    return distinct >= max(MIN_DISTINCT_VALUES, math.sqrt(values.size))
+    return bool(distinct >= max(MIN_DISTINCT_VALUES, math.sqrt(values.size)))
