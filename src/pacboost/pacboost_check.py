@@ -27,7 +27,7 @@ TYPES = {"b1": "B", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
 RULES = {"stumps": "StumpRule feature threshold cut above missing",
          "trees": "TreeRule feature cut missing_left left right member members gain cover values",
          "word_lists": "WordList asked values abstains every"}
-SHARES = {"without_weights", "distinct_rows", "share_learned", "missing_abstain", "missing_wrong"}
+SHARES = "without_weights distinct_rows have_times share_learned missing_abstain missing_wrong"
 WISHES = ("recall order_lower false_positive_rate rate_upper precision precision_lower",
           "false_positive_rate order_upper recall rate_lower precision precision_lower",
           "precision passed_lower recall curve_lower false_positive_rate curve_upper",
@@ -250,10 +250,10 @@ def number(own: Part) -> str:
     rows = inputs.get("n", inputs.get("positives", 0) + inputs.get("negatives", 0))
     need(own["size"] == rows, f"{own['size']} rows are not those counted")
     details, words = own.get("details", {}), " ".join(own["assumptions"])
-    need(not held or details.keys() <= SHARES, "its details are not known")
+    need(not held or details.keys() <= {*SHARES.split()}, "its details are not known")
     fits = (own.get("of_what", "new examples") == "new examples") == held
     need(fits and own["valid_after_looking"] is False, "it speaks of something else")
-    need(all(0 <= details.get(name, 0) <= 1 for name in SHARES), "a detail is no share of rows")
+    need(all(0 <= details.get(n, 0) <= 1 for n in SHARES.split()), "a detail is no share of rows")
     fits = own.get("rows_checked", True) == ("could not be checked" not in words)
     need(fits and "independently" in words and "beforehand" in words, "an assumption is left out")
     found, sign = OF_ROWS[bound](**inputs), -1 if bound.endswith("_lower") else 1

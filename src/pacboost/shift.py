@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from pacboost.errors import ParameterError
+from pacboost.errors import invalid
 
 __all__ = ["new_rows", "ratio", "shares"]
 
@@ -95,11 +95,11 @@ def new_rows(X: object, *, bound: float = DEFAULT_BOUND, seed: int = 0) -> Unlab
 
 def _bound(bound: float) -> float:
     if isinstance(bound, bool) or not isinstance(bound, int | float) or not 0 < bound < math.inf:
-        raise ParameterError(f"bound is {bound!r}; it is a finite number above 0")
+        raise invalid("bound", bound, "is a finite number above 0")
     return float(bound)
 
 
 def _seed(seed: int) -> int:
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
-        raise ParameterError(f"seed is {seed!r}; it is a whole number from 0 to 2^32 - 1")
+        raise invalid("seed", seed, "is a whole number from 0 to 2^32 - 1")
     return seed

@@ -25,7 +25,7 @@ from pacboost.bounds.filtering import error_by_weight, recursive_error
 from pacboost.bounds.holdout import chernoff_kl, clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.occam import vote_bound
 from pacboost.bounds.registry import BOUNDS
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.errors import ParameterError
 from pacboost.numerics import binomial, growth, hypergeometric
 from pacboost.theory import compression, finite, margins, nvote, sample_sizes, sequence, vc
 from pacboost.theory.plan import QUESTIONS
@@ -244,8 +244,3 @@ def test_a_certificate_holds_plain_numbers(module: Any, extra: dict[str, float])
     made = module.certificate(k=np.int8(3), n=np.int8(100), delta=np.float64(0.05), **extra)
     assert made == module.certificate(k=3, n=100, delta=0.05, **extra)
     assert made.to_json()
-
-
-def test_not_certified_is_still_not_certified() -> None:
-    with pytest.raises(NotCertified):
-        holdout.examples_for(holdout.clopper_pearson, 0.1, 0.05, rate=0.1)

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler, TargetEncoder, scale
 
-from pacboost import BoostClassifier, answers, certify, certify_all, measures, shift, verify
-from pacboost.bounds.wording import UNMOVED_PAIRS, affected
-from pacboost.errors import NotCertified
+from pacboost import (
+    AdaBoostClassifier,
+    BoostClassifier,
+    Monitor,
+    StrongClassifier,
+    answers,
+    certify,
+    certify_all,
+    choose_threshold,
+    intervals,
+    measures,
+    sets,
+    shift,
+    verify,
+)
+from pacboost.bounds.wording import NOT_LATER, UNMOVED_PAIRS, affected
+from pacboost.errors import InputWarning, NotCertified, ParameterError
 from tests.attacks.worlds import coins
 from tests.bounds.coverage import check_coverage, check_rejected
 
@@ -98,6 +114,24 @@ def test_a_gap_and_a_mean_name_what_they_compare() -> None:
     assert all(check.holds for check in [*verify(gap), *verify(balanced)])
 
 
+QUESTIONS: list[Any] = [
+    partial(certify, of="recall"),
+    partial(choose_threshold, recall=0.8),
+    partial(sets, coverage=0.8),
+    certify,
+    partial(choose_threshold, target_error=0.3),
+]
+
+
+class Sign:
+    """The sign of the first column."""
+
+    classes_ = np.array([0, 1])
+
+    def predict(self, X: Any) -> Labels:
+        return (np.asarray(X)[:, 0] > 0).astype(np.int64)
+
+
 class Threshold(BaseEstimator, ClassifierMixin):  # type: ignore[misc]
     """A rule that was fixed beforehand."""
 
@@ -118,6 +152,12 @@ def test_a_shift_that_was_not_found_is_a_condition() -> None:
     assert verify(found)[0].holds
 
 
+def test_no_drift_among_no_rows_is_a_condition() -> None:
+    (X, y), reference = coins(7, 300), coins(8, 300)[0]
+    found = Monitor(Threshold(), error=0.5, reference=reference).now(X, y)
+    assert "if the world has not moved (0 pairs show nothing)" in found.claim
+
+
 def test_predictions_that_depend_on_the_batch_are_refused() -> None:
     generator = np.random.default_rng(5)
     X = generator.normal(size=(600, 2)) + 3
@@ -127,10 +167,72 @@ def test_predictions_that_depend_on_the_batch_are_refused() -> None:
         alone = np.concatenate([model.predict(row[None]) for row in X[300:]])
         assert bool((alone != y[300:]).mean() > 0.3) is depends
         if depends:
-            with pytest.raises(NotCertified, match="alone"):
-                certify(model, X[300:], y[300:])
+            for question in QUESTIONS:
+                with pytest.raises(NotCertified, match="alone"):
+                    question(model, X[300:], y[300:])
         else:
             assert certify(model, X[300:], y[300:]).value < 0.1
+            assert QUESTIONS[1](model, X[300:], y[300:]).certificate_.value >= 0.8
+
+
+class Spread(Threshold):
+    """Its predictions are those of each row alone, its probabilities are scaled by the batch."""
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        shares = np.clip(0.5 + 0.1 * scale(np.asarray(X)[:, 0]), 0, 1)
+        return np.column_stack([1 - shares, shares])
+
+
+def test_probabilities_that_depend_on_the_batch_are_refused() -> None:
+    X, y = coins(9, 400)
+    for question in QUESTIONS[:3]:
+        with pytest.raises(NotCertified, match="predict_proba"):
+            question(Spread(), X, y)
+
+
+def test_numbers_that_depend_on_the_batch_have_no_interval() -> None:
+    X = np.random.default_rng(5).normal(size=(600, 2))
+    model = make_pipeline(FunctionTransformer(scale), LinearRegression()).fit(X[:300], X[:300, 0])
+    with pytest.raises(NotCertified, match="alone"):
+        intervals(model, X[300:], X[300:, 0])
+
+
+def drifting(rows: int = 4000) -> tuple[NDArray[np.float64], Labels]:
+    """The label is the sign of a column for the first 70 % of all rows, and then its opposite."""
+    generator = np.random.default_rng(8)
+    X = np.column_stack([generator.normal(size=(rows, 2)), np.arange(rows) // 4])
+    early = np.arange(rows) < 0.7 * rows
+    return X, ((X[:, 0] > 0) == early).astype(np.int64)
+
+
+def test_rows_with_times_say_nothing_of_later_ones() -> None:
+    X, y = drifting()
+    early, late = slice(0, 2800), slice(2800, 4000)
+    options: dict[str, Any] = {"n_estimators": 20, "random_state": 0, "n_jobs": 1}
+    boost = BoostClassifier(certify="holdout", **options).fit(X[early], y[early])
+    strong = StrongClassifier(**options).fit(X[early], y[early])
+    for model in (boost, strong):
+        assert model.certificate_.value < 0.05
+        assert (model.predict(X[late]) != y[late]).mean() > 0.9
+        assert NOT_LATER in model.certificate_.claim
+        assert verify(model.certificate_)[0].holds
+    assert NOT_LATER in str(strong.sentence_)
+    stamped = pd.DataFrame(X[early, :2]).assign(day=pd.to_datetime("2024-02-29"))
+    for rows, told in ((X[early], True), (stamped, True), (X[early, :2], False)):
+        found = certify(Sign(), rows, y[early])
+        assert (NOT_LATER in found.claim) is told
+        assert (NOT_LATER in certify_all(Sign(), rows, y[early]).note) is told
+    assert NOT_LATER not in certify(Sign(), X[early], y[early], ordered=True).claim
+
+
+def test_a_training_error_far_above_the_bound_is_warned_of() -> None:
+    """Labels are coins, and rows that certify are only those that come out right."""
+    X, y = coins(10, 600)
+    model = AdaBoostClassifier(n_estimators=3).fit(X, y)
+    new, _ = coins(11, 300)
+    with pytest.warns(InputWarning, match="unlike the training rows"):
+        assert certify(model, new, model.predict(new)).value < 0.02
+    certify(model, *coins(12, 300))
 
 
 class Rounding(BaseEstimator, ClassifierMixin):  # type: ignore[misc]
@@ -163,6 +265,13 @@ def test_training_rows_that_arrive_changed_are_not_taken_for_new(wrapped: str) -
     found = certify(model, X, y)
     assert not found.rows_checked
     assert found.claim.startswith("If these rows are new")
+
+
+def test_matrices_of_costs_are_no_list_of_measures() -> None:
+    costs: Any = [[[0, 1], [5, 0]], [[0, 9], [9, 0]]]
+    for several in (costs, list(map(np.array, costs))):
+        with pytest.raises(ParameterError):
+            certify(Threshold(), *coins(9, 200), of=several)
 
 
 def test_no_answer_counts_against_negatives() -> None:

@@ -115,9 +115,7 @@ FORMULAS: dict[Bound, Callable[[Numbers], Any]] = {
 
 INVERSES: dict[Bound, Callable[[Numbers], Callable[[Any], bool]]] = {
     holdout.clopper_pearson: lambda a: tail_end(
-        a["k"],
-        a["n"],
-        log(a["models"]) - log(a["delta"]) + log(a["look"] * (a["look"] + 1)),
+        a["k"], a["n"], log(a["models"]) - log(a["delta"]) + log(a["look"] * (a["look"] + 1))
     ),
     finite.agnostic: lambda a: tail_end(a["k"], a["n"], a["log_size"] - log(a["delta"])),
     finite.occam: lambda a: tail_end(a["k"], a["n"], a["log_inverse_prior"] - log(a["delta"])),

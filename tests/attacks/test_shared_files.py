@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pacboost import FilterBoostClassifier, StrongClassifier
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.bounds.wording import DISTINCT_ROWS, NEW_EXAMPLES
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.errors import NotCertified, ParameterError
 from pacboost.samples.same_example import DISTINCT
 from tests.bounds.coverage import check_coverage, check_rejected
 
@@ -211,17 +211,7 @@ def test_what_copies_may_be() -> None:
     wrong: list[Any] = ["once", "auto", None]
     for copies in wrong:
         with pytest.raises(ParameterError, match=f"copies is {copies!r}"):
-            by_heart(0).fit(X, y, copies=copies)
-        with pytest.raises(ParameterError, match=f"copies is {copies!r}"):
             StrongClassifier().fit_source((X, y), copies=copies)
     one, other = (by_heart(0).fit(X, y, copies=copies) for copies in ("distinct", "draws"))
     assert one.model_.ledger.vote_digest == other.model_.ledger.vote_digest  # all are distinct
     assert [DISTINCT_ROWS in own.certificate_.details for own in (one, other)] == [True, False]
-
-
-def test_a_file_with_a_cell_that_cannot_be_used_is_named(tmp_path: Path) -> None:
-    X, y = coins(0)
-    X[17, 1] = np.inf
-    to_csv(tmp_path / "p", X, y)
-    with pytest.raises(DataError, match="b"):
-        by_heart(0).fit_source(tmp_path, "y", copies="distinct")

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pacboost.bounds import (
-    filtering,
-    holdout,
-    occam,
-    out_of_bag,
-    selective,
-    wording,
-)
+from pacboost.bounds import filtering, holdout, occam, out_of_bag, selective, wording
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.rounding import confidence
 from pacboost.errors import ParameterError
 from pacboost.theory import sample_sizes, sequence
 
@@ -145,10 +136,3 @@ def test_what_a_claim_speaks_of_is_one_of_a_few() -> None:
 def test_a_stored_claim_is_not_read() -> None:
     content = {**ONE_OF_WORDING.to_dict(), "claim": "It never errs."}
     assert Certificate.from_dict(content) == ONE_OF_WORDING
-
-
-@given(st.floats(1e-300, 1.0, exclude_max=True))
-def test_a_confidence_is_never_rounded_up(delta: float) -> None:
-    said = Decimal(confidence(delta).removesuffix(" %"))
-    assert said <= 100 * (1 - Decimal(repr(delta)))
-    assert said < 100

@@ -64,19 +64,14 @@ def test_of_many_rare_classes_the_rarest_are_named() -> None:
     names = [str(k) for k in range(8)]
     said = beside(holdout.certificate(1, 869, 0.05), counted, names)[-1]
     assert re.findall(r"[\d.]+ % of '\d' \(\d of \d", said) == [
-        "100 % of '7' (1 of 1",
-        "74.5 % of '6' (0 of 3",
-        "56 % of '5' (0 of 5",
-    ]
+        "100 % of '7' (1 of 1", "74.5 % of '6' (0 of 3", "56 % of '5' (0 of 5",
+    ]  # fmt: skip
     assert "at most" in said
     assert "3 more" in said
     groups = holdout.groups_certificate([0.0, 0.9, 0.2] * 5, 0.05)
     estimated = beside(groups, counted, names)[-1]
-    assert re.findall(r"(\d+) % of '(\d)' \((\d)", estimated) == [
-        ("0", "7", "1"),
-        ("100", "6", "3"),
-        ("100", "5", "5"),
-    ]
+    shares = re.findall(r"(\d+) % of '(\d)' \((\d)", estimated)
+    assert shares == [("0", "7", "1"), ("100", "6", "3"), ("100", "5", "5")]
     assert "estimated" in estimated
     assert "3 more" in estimated
 
@@ -140,21 +135,16 @@ def failures(runs: int, *, shared: bool) -> float:
         certificate, counted = drawn(generator)
         found = missed_classes(certificate, counted, 4)
         assert found
-        bounds = {
-            each.number: each.bound
-            if shared
-            else holdout.clopper_pearson(each.missed, each.rows, DELTA)
-            for each in found
-        }
-        failed += any(MISSES[number] > bound for number, bound in bounds.items())
+        failed += any(
+            MISSES[one.number]
+            > (one.bound if shared else holdout.clopper_pearson(one.missed, one.rows, DELTA))
+            for one in found
+        )
     return failed / runs
 
 
-def test_all_bounds_hold_together_as_often_as_said() -> None:
+def test_all_bounds_hold_together_and_would_not_without_sharing_delta() -> None:
     assert failures(800, shared=True) <= DELTA + 2 * np.sqrt(DELTA / 800)
-
-
-def test_without_sharing_delta_they_would_not() -> None:
     assert failures(800, shared=False) > DELTA + 3 * np.sqrt(DELTA / 800)
 
 
@@ -174,14 +164,9 @@ def test_mistakes_that_the_table_does_not_show_count_as_missed() -> None:
 
 
 def test_looks_at_the_same_rows_are_paid_for() -> None:
-    values = [
-        missed_classes(made, rare(30, 5), 2)[0].bound
-        for made in (
-            holdout.certificate(5, 200, DELTA),
-            holdout.certificate(5, 200, DELTA, 2),
-            holdout.certificate(5, 200, DELTA, look=2),
-        )
-    ]
+    paid: list[dict[str, Any]] = [{}, {"models": 2}, {"look": 2}]
+    made = [holdout.certificate(5, 200, DELTA, **own) for own in paid]
+    values = [missed_classes(own, rare(30, 5), 2)[0].bound for own in made]
     expected = [holdout.clopper_pearson(5, 30, share) for share in (DELTA, DELTA / 2, DELTA / 6)]
     assert values == pytest.approx(expected)
 

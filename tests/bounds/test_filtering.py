@@ -59,13 +59,8 @@ def test_what_it_says() -> None:
     assert "factor 2" in told.theorem
     assert "never looked at" in told.sample
     assert told.value == error_by_draws(0.05, 40, 1000, 0.002, 2.0)
-
-
-def test_it_may_fail_if_any_test_of_the_run_does() -> None:
-    """Which test ends a run depends on what all of them found, so they share one delta."""
-    told = certificate(REFILL, 0.025, 2.0, ASSUMES)
-    assert told.delta == 0.025
-    assert told.inputs["delta"] == REFILL.delta
+    # Which test ends a run depends on what all of them found, so they share one delta.
+    assert (told.delta, told.inputs["delta"]) == (0.025, REFILL.delta)
 
 
 @pytest.mark.parametrize("of", ["this file", "this array"])
@@ -83,9 +78,6 @@ def test_nothing_is_certified_without_draws() -> None:
         certificate(replace(REFILL, fresh=0), 0.025, 1.0, ASSUMES)
     with pytest.raises(NotCertified, match="nothing was tested"):
         certificate(replace(REFILL, draws=0, again=0), 0.025, 1.0, ASSUMES, of="this file")
-
-
-def test_rows_of_two_kinds_are_not_mixed() -> None:
     with pytest.raises(NotCertified, match="one kind"):
         certificate(REFILL, 0.025, 1.0, ASSUMES, of="this file")
 
@@ -104,11 +96,8 @@ def stops(delta: float, *, shared: bool, runs: int) -> int:
     return wrong
 
 
-def test_tests_that_share_delta_hold_together() -> None:
+def test_tests_that_share_delta_hold_together_and_others_do_not() -> None:
     check_coverage("first of many tests that stops", stops(0.3, shared=True, runs=300), 300, 0.3)
-
-
-def test_a_delta_for_each_test_is_caught() -> None:
     wrong = stops(0.3, shared=False, runs=300)
     check_rejected("first of many tests, each with all of delta", wrong, 300, 0.3)
 
@@ -119,7 +108,6 @@ def test_a_delta_for_each_test_is_caught() -> None:
 def test_mistakes_count_besides_the_mean_weight() -> None:
     told = certificate(REFILL, 0.025, 2.0, ASSUMES)
     assert told.bound == "filtering.error_by_draws"
-    assert told.value == error_by_draws(0.05, 40, 1000, 0.002, 2.0)
     assert told.value == pytest.approx(kt_upper(40.0, 1000, 0.001), rel=1e-9)
     assert recompute(told, None) == told.value  # type: ignore[arg-type]
     light = certificate(replace(REFILL, mistakes=300), 0.025, 2.0, ASSUMES)
@@ -147,9 +135,6 @@ def smaller_bound_fails(delta: float, *, split: bool, runs: int) -> int:
 def test_half_of_delta_for_each_holds() -> None:
     wrong = smaller_bound_fails(0.3, split=True, runs=400)
     check_coverage("the smaller of two bounds, delta split", wrong, 400, 0.3)
-
-
-def test_all_of_delta_for_each_is_caught() -> None:
     wrong = smaller_bound_fails(0.3, split=False, runs=400)
     check_rejected("the smaller of two bounds, delta not split", wrong, 400, 0.3)
 

@@ -23,12 +23,6 @@ RARE = (0.006, 0.004, 0.004, 0.986)
 """Chances of true positives, false positives, false negatives and true negatives."""
 
 
-def test_vectors() -> None:
-    assert measures.rate_lower(97, 100, 0.05) == pytest.approx(0.924289, abs=1e-6)
-    assert measures.rate_lower(80, 110, 0.05) == pytest.approx(0.648749, abs=1e-6)
-    assert measures.f1_lower(80, 110, 0.05) == pytest.approx(0.786959, abs=1e-6)
-
-
 def test_ends_enclose_what_was_seen() -> None:
     for k, n in ((0, 9), (4, 9), (9, 9)):
         assert measures.rate_lower(k, n, 0.05) <= k / n <= measures.rate_upper(k, n, 0.05)

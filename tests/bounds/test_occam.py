@@ -9,12 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from pacboost.bounds.occam import (
-    log_inverse_prior,
-    occam_bound,
-    quantise,
-    search,
-)
+from pacboost.bounds.occam import log_inverse_prior, occam_bound, quantise, search
 from pacboost.errors import ParameterError
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.kl import kl_upper

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -196,12 +197,7 @@ def test_bad_mistakes(given: Any, words: str) -> None:
 
 
 def test_bad_settings(tmp_path: Path) -> None:
-    refused: list[dict[str, Any]] = [
-        {"error": 0.0},
-        {"error": 1.0},
-        {"error": 0.05, "delta": 0},
-        {},
-    ]
+    refused: list[dict[str, Any]] = [{"error": 0.0}, {"error": 1.0}, {"error": 0.5, "delta": 0}, {}]
     for bad in refused:
         with pytest.raises(ParameterError):
             Monitor(**bad)
@@ -224,16 +220,12 @@ def test_bad_settings(tmp_path: Path) -> None:
         Monitor.load(tmp_path / "m.json", reference=world(500, 3)[0])
 
 
-@pytest.mark.parametrize("change", [b"[]", b"{", b"", b'{"format": "other"}'])
-def test_files_that_are_no_monitors(change: bytes, tmp_path: Path) -> None:
+def test_files_that_are_no_monitors(tmp_path: Path) -> None:
     path = tmp_path / "m.json"
-    path.write_bytes(change)
-    with pytest.raises(FileError, match="monitor"):
-        Monitor.load(path)
-
-
-def test_changed_files(tmp_path: Path) -> None:
-    path = tmp_path / "m.json"
+    for content in (b"[]", b"{", b"", b'{"format": "other"}'):
+        path.write_bytes(content)
+        with pytest.raises(FileError, match="monitor"):
+            Monitor.load(path)
     Monitor(error=0.05).update_mistakes([1, 1]).save(path)
     text = path.read_text()
     path.write_text(text.replace('"counts": [2, 2]', '"counts": [2, 0]'))
@@ -244,3 +236,6 @@ def test_changed_files(tmp_path: Path) -> None:
         Monitor.load(path)
     with pytest.raises(FileError, match="cannot be read"):
         Monitor.load(tmp_path / "absent.json")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileError, match="it is not a file"):
+        Monitor.load(tmp_path / "pipe")

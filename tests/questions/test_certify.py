@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +32,6 @@ from pacboost.bounds.holdout import (
 )
 from pacboost.bounds.wording import UNCHECKED
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
-from pacboost.theory.confidence import ConfidenceBoost
-from pacboost.theory.single_rules import RectangleClassifier, VersionSpaceClassifier
 from pacboost.theory.worlds import Boxes, LabelNoise
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.worlds import noisy
@@ -219,29 +216,6 @@ def test_validation_rows_that_stopped_the_run_are_refused() -> None:
         certify(model, FRESH, LABELS)
 
 
-@pytest.mark.parametrize(
-    "learner", [RectangleClassifier(), VersionSpaceClassifier(), ConfidenceBoost(gap=0.4)]
-)
-def test_every_model_of_ours_refuses_its_training_rows(learner: Any) -> None:
-    world = Boxes((0.2, 0.3), (0.7, 0.9))
-    rows, labels = world.draw(3000, 1)
-    learner.fit(rows, labels)
-    certify(learner, *world.draw(500, 2))
-    with pytest.raises(NotCertified):
-        certify(learner, rows, labels)
-
-
-def test_fresh_draws_that_repeat_training_rows_are_welcome() -> None:
-    for seed in range(40):
-        generator = np.random.default_rng(seed)
-        rows = generator.integers(3, size=(700, 4)).astype(np.float64)
-        labels = np.where(rows[:, 0] + generator.normal(size=700) > 1, 1, 0)
-        model = AdaBoostClassifier(n_estimators=3).fit(rows[:400], labels[:400])
-        assert model.overlap(rows[400:]) is not None
-        certificate = certify(model, rows[400:], labels[400:])
-        assert certificate.inputs["n"] == 300  # none is dropped in silence
-
-
 @pytest.mark.parametrize("missing", [None, np.nan])
 def test_rows_without_a_group_are_one_group(model: AdaBoostClassifier, missing: object) -> None:
     groups = np.array([missing, missing, *range(len(LABELS) - 2)], dtype=object)
@@ -249,15 +223,6 @@ def test_rows_without_a_group_are_one_group(model: AdaBoostClassifier, missing: 
     with pytest.warns(InputWarning, match=r"groups.* 2 of"):
         found = certify(model, FRESH, LABELS, groups=groups)
     assert found.value == certify(model, FRESH, LABELS, groups=named).value
-
-
-def test_files_and_pickles_keep_the_sketch(model: AdaBoostClassifier, tmp_path: Path) -> None:
-    model.save(path := tmp_path / "model.pacb")
-    for again in (pickle.loads(pickle.dumps(model)), pacboost.load(path)):
-        with pytest.raises(NotCertified, match="600 of 600"):
-            certify(again, X, Y)
-        assert certify(again, FRESH, LABELS) == certify(model, FRESH, LABELS)
-        assert certify(again, FRESH, LABELS).rows_checked
 
 
 def test_the_sketch_may_be_left_out(model: AdaBoostClassifier, tmp_path: Path) -> None:
@@ -309,10 +274,8 @@ Y_OF_MISTAKES = (X_OF_MISTAKES[:, 0] > 0).astype(int)
 
 
 @pytest.mark.parametrize("kind", [AdaBoostClassifier, LogisticRegression])
-def test_labels_of_another_type_are_refused(kind: type) -> None:
+def test_numbers_and_truth_values_are_labels_of_one_type(kind: type) -> None:
     model = kind().fit(X_OF_MISTAKES[:100], Y_OF_MISTAKES[:100])
-    with pytest.raises(DataError, match=r"'[01]'.* 0, 1"):
-        certify(model, X_OF_MISTAKES[100:], Y_OF_MISTAKES[100:].astype(str))
     assert certify(model, X_OF_MISTAKES[100:], Y_OF_MISTAKES[100:].astype(float)).value < 0.2
     assert certify(model, X_OF_MISTAKES[100:], Y_OF_MISTAKES[100:] > 0).value < 0.2
 

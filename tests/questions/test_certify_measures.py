@@ -244,14 +244,6 @@ def test_guards_hold_for_every_measure() -> None:
     assert without.inputs == certify_all(ours, FRESH, LABELS, by=np.repeat("all", 800)).worst.inputs
 
 
-def test_copies_do_not_help() -> None:
-    doubled = np.repeat(FRESH[:200], 3, axis=0), np.repeat(LABELS[:200], 3)
-    with pytest.warns(InputWarning, match="400 of 600 rows"):
-        found = certify(MODEL, *doubled, of="recall", copies="distinct")
-    assert found.value == certify(MODEL, FRESH[:200], LABELS[:200], of="recall").value
-    assert found.sample == "distinct held-out rows"
-
-
 def test_ties_of_a_vote_count_against_it() -> None:
     rows = np.repeat([[0.0], [1.0]], 50, axis=0)
     labels = np.repeat([0, 1], 50)

@@ -11,13 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from pacboost import AdaBoostClassifier
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.numerics.soft_margin import soft_margin
-from pacboost.questions.compare import (
-    Rows,
-    Wrong,
-    measure,
-    sign_test,
-    surely_worse,
-)
+from pacboost.questions.compare import Rows, Wrong, measure, sign_test, surely_worse
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.worlds import noisy
 

@@ -137,18 +137,6 @@ def test_the_record_says_what_was_kept_and_verify_computes_it_again() -> None:
     assert "ratio describes" in family.gap.claim
 
 
-@pytest.mark.filterwarnings("ignore::pacboost.errors.InputWarning")
-def test_copies_have_one_coin() -> None:
-    """Wrong rows come once and right ones five times: each is one example, kept by one coin."""
-    X, y = draw(4)
-    times = np.where(y == 1, 1, 5)
-    moved = [shift.ratio(2 * X[:, 0].repeat(n), bound=2) for n in (times, 1)]
-    found = certify(Zeros(), X.repeat(times, 0), y.repeat(times), shift=moved[0], copies="distinct")
-    assert found.inputs == certify(Zeros(), X, y, shift=moved[1], copies="distinct").inputs
-    assert found.details["offered"] == ROWS
-    assert found.sample.startswith("distinct ")
-
-
 @pytest.mark.parametrize(
     ("moved", "error", "words"),
     [

@@ -16,17 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pacboost.bounds import selective
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import Borders, whole_count
-from pacboost.bounds.selective import (
-    TESTS,
-    Point,
-    answered_error,
-    answered_share,
-    certificate,
-    passed,
-    passed_certificate,
-)
+from pacboost.bounds.selective import Point
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.markup import bold, paragraph, table
@@ -60,17 +53,13 @@ class Answering:
     points: tuple[Point, ...]
     chosen: int | None = None
     target_error: float | None = None
-    """The error that was asked for."""
     tested: float | None = None
     """A target error that was fixed before the rows were seen (bounds/selective.py)."""
     model_digest: str = field(default="", compare=False)
-    """A digest of the model and of this table, set when both are written to a file."""
     rows_checked: bool = True
-    """False where the rows could not be compared with those of the fit."""
     models: int = 1
     """Number of models that are tried on these rows and share delta."""
     assumptions: tuple[str, ...] = ()
-    """Assumptions about equal rows, if there are any."""
 
     def within(self, target_error: float) -> Answering:
         """Choose the smallest threshold whose certified error is at most ``target_error``."""
@@ -86,29 +75,23 @@ class Answering:
     def errors(self) -> tuple[float, ...]:
         """The bound on the error among the answered, for every threshold."""
         bounds = [
-            answered_error(p.mistakes, p.answered, self._delta, self.thresholds)
+            selective.answered_error(p.mistakes, p.answered, self._delta, self.thresholds)
             for p in self.points
         ]
-        for place in self._passed:
-            bounds[place] = min(bounds[place], self.tested or 1.0)
-        return tuple(bounds)
+        if self.tested is None:
+            return tuple(bounds)
+        level = selective.TESTS * self._share_of_delta
+        passed = selective.passed(self.points, self.rows, self.thresholds, level, self.tested)
+        return tuple(min(b, self.tested) if j in passed else b for j, b in enumerate(bounds))
 
     @property
     def _delta(self) -> float:
         """The part of delta for the bounds at all thresholds; tests of a target have the rest."""
-        return self._share_of_delta if self.tested is None else (1 - TESTS) * self._share_of_delta
+        return self._share_of_delta * (1 if self.tested is None else 1 - selective.TESTS)
 
     @property
     def _share_of_delta(self) -> float:
         return self.delta / self.models
-
-    @property
-    def _passed(self) -> frozenset[int]:
-        """Places of the thresholds whose error passed the test of the target."""
-        if self.tested is None:
-            return frozenset()
-        level = TESTS * self._share_of_delta
-        return passed(self.points, self.rows, self.thresholds, level, self.tested)
 
     @property
     def shares(self) -> tuple[tuple[float, float], ...]:
@@ -135,16 +118,12 @@ class Answering:
         """The bound for the threshold that was chosen, with its grounds."""
         point, error = self.point, self.error
         if self.tested is not None and error == self.tested:
-            chosen = passed_certificate(
-                point.mistakes,
-                point.answered,
-                TESTS * self._share_of_delta,
-                self.tested,
-                point.threshold,
-                of=self.delta,
+            level = selective.TESTS * self._share_of_delta
+            chosen = selective.passed_certificate(
+                point.mistakes, point.answered, level, self.tested, point.threshold, of=self.delta
             )
         else:
-            chosen = certificate(
+            chosen = selective.certificate(
                 point.mistakes, point.answered, self._delta, self.thresholds, point.threshold
             )
             chosen = replace(chosen, delta=self.delta)
@@ -160,7 +139,7 @@ class Answering:
     def _share(self, point: Point) -> tuple[float, float]:
         if point.threshold <= 0:  # no confidence is less
             return 1.0, 1.0
-        return answered_share(
+        return selective.answered_share(
             point.fewest, point.most, self.rows, self._share_of_delta, self.thresholds
         )
 
@@ -199,7 +178,6 @@ class Answering:
         return [self.certificate.claim, self.answers()]
 
     def _lines(self) -> Iterator[tuple[bool, list[str]]]:
-        """Return for every threshold whether it is the chosen one, and its numbers."""
         columns = zip(self.points, self.errors, self.shares, strict=True)
         for j, (p, error, (low, high)) in enumerate(columns):
             of_new = "all" if low >= 1 else " to ".join(_percentages(low, high))
@@ -208,10 +186,8 @@ class Answering:
 
     def _note(self) -> str:
         tried = f"; delta is shared by {self.models} models" if self.models > 1 else ""
-        return (
-            f"All errors hold together except with probability {self.delta:g}, and so do all "
-            f"shares{tried}."
-        )
+        holds = f"All errors hold together except with probability {self.delta:g}"
+        return f"{holds}, and so do all shares{tried}."
 
     def _repr_html_(self) -> str:
         heads = ["confidence", "answered", "mistakes", "error at most", "answers of new examples"]
@@ -291,12 +267,6 @@ def by_ranks(
     A ``target`` error that was fixed before the rows were seen is tested at these thresholds
     (bounds/selective.py), which lets more rows be answered than the bounds for all of them do.
     The dtype of the confidences decides how many of their bits count.
-
-    >>> confidence = np.linspace(0, 1, 1000)
-    >>> answering = by_ranks(confidence, confidence < 0.1, delta=0.05)
-    >>> chosen = answering.within(0.01)
-    >>> chosen.point.answered, chosen.point.mistakes, round(chosen.error, 4)
-    (900, 0, 0.0066)
     """
     confidences, mistaken = _read(confidence, wrong)
     borders = Borders.of(np.asarray(confidence))
@@ -322,13 +292,7 @@ def by_ranks(
 def at_thresholds(
     confidence: ArrayLike, wrong: ArrayLike, delta: float, thresholds: Iterable[float]
 ) -> Answering:
-    """Use thresholds that were fixed before the rows were seen.
-
-    >>> confidence = np.linspace(0, 1, 1000)
-    >>> answering = at_thresholds(confidence, confidence < 0.1, 0.05, [0.8])
-    >>> answering.points[0].answered, round(answering.errors[0], 4)
-    (200, 0.0149)
-    """
+    """Use thresholds that were fixed before the rows were seen."""
     confidences, mistaken = _read(confidence, wrong)
     fixed = [check_threshold("a threshold", value) for value in thresholds]
     if not fixed:

@@ -22,7 +22,6 @@ GROUNDS = (
     "theorem", "reference", "sample", "independent_of", "assumptions", "valid_after_looking",
     "of_what",
 )  # fmt: skip
-"""Fields that a certificate takes from its bound by default."""
 P = ParamSpec("P")
 
 
@@ -46,7 +45,6 @@ class Certificate:
     inputs: Mapping[str, Any] = field(default_factory=dict)
     ledger_digest: str = ""
     bound: str = ""
-    """The name under which the bound is registered."""
     of_what: str = wording.NEW_EXAMPLES
     """The subject of the number, one of ``bounds.wording.OF_WHAT``."""
     details: Mapping[str, float | int | str] = field(default_factory=dict)
@@ -68,10 +66,7 @@ class Certificate:
     def by(
         cls, name: str, inputs: Mapping[str, Any], *, delta: float | None = None, **grounds: Any
     ) -> Certificate:
-        """Certify the value of a registered bound; ``grounds`` override those of the bound.
-
-        ``delta`` is that of the inputs, unless several certificates share a larger one.
-        """
+        """Certify by a registered bound; ``grounds`` override its own, delta that of inputs."""
         if name not in BOUNDS:
             family, _, function = name.partition(".")
             parts = (other.partition(".") for other in BOUNDS)
@@ -92,50 +87,20 @@ class Certificate:
         return replace(self, ledger_digest=ledger_digest)
 
     def assuming(self, *assumptions: str) -> Certificate:
-        """Return the same certificate with further assumptions; those it has are not repeated.
-
-        >>> from pacboost.bounds import holdout
-        >>> certificate = holdout.certificate(3, 100, 0.05).assuming("all classes are known")
-        >>> certificate.assumptions[-1]
-        'all classes are known'
-        >>> certificate.assuming("all classes are known") == certificate
-        True
-        """
+        """Return the same certificate with further assumptions; those it has are not repeated."""
         new = tuple(text for text in assumptions if text not in self.assumptions)
         return replace(self, assumptions=(*self.assumptions, *new))
 
-    def adding(self, words: str) -> Certificate:
-        """Return the same certificate with more words about its sample."""
-        return replace(self, sample=f"{self.sample}{words}")
-
     def of_distinct_rows(self) -> Certificate:
-        """Return the same certificate for rows that are all distinct.
-
-        >>> from pacboost.bounds import holdout
-        >>> print(holdout.certificate(3, 100, 0.05).of_distinct_rows().claim)
-        The classifier is wrong on at most 7.58 % of distinct new rows.
-        """
+        """Return the same certificate for rows that are all distinct."""
         return self.detailed({wording.DISTINCT_ROWS: 1})
 
     def repeating_learned(self, share: float) -> Certificate:
-        """Return the same certificate that also states the share of rows equal to training rows.
-
-        >>> from pacboost.bounds import holdout
-        >>> print(holdout.certificate(3, 100, 0.05).repeating_learned(0.085).claim)
-        The classifier is wrong on at most 7.58 % of new examples. 8.5 % of these rows equal rows \
-it learned from; if they are copies, count distinct rows or name their groups.
-        """
+        """Return the same certificate that also states the share of rows equal to training rows."""
         return self.detailed({wording.SHARE_LEARNED: share}) if share else self
 
     def counted_without_weights(self) -> Certificate:
-        """Return the same certificate for a classifier that has learned from rows with weights.
-
-        Weights only steer what is learned: every certifying row counts once, and the claim says so.
-
-        >>> from pacboost.bounds import holdout
-        >>> print(holdout.certificate(3, 100, 0.05).counted_without_weights().claim)
-        The classifier is wrong on at most 7.58 % of new examples, counted without weights.
-        """
+        """Return the same certificate for a classifier that has learned from rows with weights."""
         return self.detailed({wording.WITHOUT_WEIGHTS: 1})
 
     def detailed(self, details: Mapping[str, float | int | str]) -> Certificate:
@@ -143,12 +108,7 @@ it learned from; if they are copies, count distinct rows or name their groups.
         return replace(self, details={**self.details, **details})
 
     def unchecked(self) -> Certificate:
-        """Return the same certificate for rows that could not be compared with those of the fit.
-
-        >>> from pacboost.bounds import holdout
-        >>> print(holdout.certificate(3, 100, 0.05).unchecked().claim)
-        If these rows are new: the classifier is wrong on at most 7.58 % of new examples.
-        """
+        """Return the same certificate for rows that could not be compared with those of the fit."""
         return replace(self.assuming(wording.UNCHECKED), rows_checked=False)
 
     def under(self, **move: float) -> Certificate:
@@ -181,23 +141,13 @@ come from elsewhere.
         return shift.holds_until(self, goal)
 
     def filtered(self, details: Mapping[str, Any]) -> Certificate:
-        """Return the same certificate for rows accepted at random, by a ratio of densities.
-
-        Only the details named in ``wording.BY_RATIO`` are used; without them nothing changes.
-
-        >>> from pacboost.bounds import holdout
-        >>> coins = {"ratio_bound": 5.0, "offered": 431, "seed": 0}
-        >>> print(holdout.certificate(3, 100, 0.05).filtered(coins).claim)
-        Among the examples that the ratio describes, the classifier is wrong on at most 7.58 % of \
-new examples.
-        """
+        """Return the same certificate for rows that coins accepted, if details name the coins."""
         coins = {name: value for name, value in details.items() if name in wording.BY_RATIO}
         if not coins:
             return self
-        assumptions = tuple(
-            wording.FILTERED if text == wording.DRAWN else text for text in self.assumptions
-        )
-        return replace(self, details={**self.details, **coins}, assumptions=assumptions)
+        moved = {wording.DRAWN: wording.FILTERED}
+        assumptions = tuple(moved.get(text, text) for text in self.assumptions)
+        return replace(self.detailed(coins), assumptions=assumptions)
 
     @property
     def claim(self) -> str:

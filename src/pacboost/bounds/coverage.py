@@ -22,20 +22,14 @@ from pacboost.bounds.holdout import clopper_pearson_lower
 from pacboost.bounds.measures import measure_bound
 from pacboost.bounds.passing import rows_from_tooth_on
 from pacboost.bounds.wording import SETS, sentence
-from pacboost.errors import ParameterError
+from pacboost.errors import invalid
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl
 
 
 @plain_numbers
 def covering_rank(n: int, coverage: float, delta: float) -> int:
-    """Return the smallest rank of n scores that covers with confidence; n + 1 if none does.
-
-    P[Bin(n, coverage) ≥ k] ≤ delta.
-
-    >>> [covering_rank(n, 0.9, 0.05) for n in (28, 29, 100, 500, 1000)]
-    [29, 29, 96, 462, 916]
-    """
+    """Return the smallest k with P[Bin(n, coverage) ≥ k] ≤ delta; n + 1 if there is none."""
     return n + 1 - rank_for(n, 1 - probability("coverage", coverage), delta)
 
 
@@ -43,11 +37,7 @@ def covering_rank(n: int, coverage: float, delta: float) -> int:
 def rows_to_cover(coverage: float, delta: float, excess: float) -> int:
     """Count the rows from which on sets cover at most ``excess`` more than asked, on average.
 
-    k/(n + 1) ≤ coverage + excess for k = covering_rank(n) and every n from the answer on
-    (docs/proofs/sets.md).
-
-    >>> rows_to_cover(0.9, 0.05, 0.02)
-    638
+    k/(n + 1) ≤ coverage + excess for k = covering_rank(n) and every n from the answer on.
     """
     upper, missed = probability("excess", excess) + coverage, 1 - probability("coverage", coverage)
     below = kl(max(0.0, missed - 0.9 * excess), missed)
@@ -59,11 +49,7 @@ def rows_to_cover(coverage: float, delta: float, excess: float) -> int:
 
 @plain_numbers
 def average_rank(n: int, coverage: float) -> int:
-    """Return the rank of n scores that covers on average only; n + 1 if none does.
-
-    >>> [average_rank(n, 0.9) for n in (100, 500, 1000)]
-    [91, 451, 901]
-    """
+    """Return the rank of n scores that covers on average only; n + 1 if none does."""
     positive_whole("n", n)
     return math.ceil((n + 1) * probability("coverage", coverage) * (1 - 1e-12))
 
@@ -75,11 +61,7 @@ def average_rank(n: int, coverage: float) -> int:
     *SETS,
 )
 def covered_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound from below the share of new scores that are no larger than the one at a rank of n.
-
-    >>> round(covered_lower(96, 100, 0.05), 6), round(covered_lower(462, 500, 0.05), 6)
-    (0.910804, 0.901572)
-    """
+    """Bound from below the share of new scores that are no larger than the one at a rank of n."""
     return clopper_pearson_lower(positive_whole("rank", rank), n, delta, claims)
 
 
@@ -102,20 +84,11 @@ class LabelScore:
 
     def __post_init__(self) -> None:
         if self.method not in SET_METHODS:
-            allowed = ", ".join(map(repr, SET_METHODS))
-            raise ParameterError(
-                f"method is {self.method!r}; it may be {allowed}", parameter="method"
-            )
+            raise invalid("method", self.method, f"may be {', '.join(map(repr, SET_METHODS))}")
         if not isinstance(self.penalty, int | float) or not 0 <= self.penalty < np.inf:
-            raise ParameterError(
-                f"penalty is {self.penalty!r}; it is a finite number, 0 or more",
-                parameter="penalty",
-            )
+            raise invalid("penalty", self.penalty, "is a finite number, 0 or more")
         if isinstance(self.free_labels, bool) or not isinstance(self.free_labels, int | np.integer):
-            raise ParameterError(
-                f"free_labels is {self.free_labels!r}; it is a whole number",
-                parameter="free_labels",
-            )
+            raise invalid("free_labels", self.free_labels, "is a whole number")
 
     @property
     def by_row(self) -> bool:
@@ -123,12 +96,7 @@ class LabelScore:
         return self.method != "lac"
 
     def __call__(self, chances: Doubles, u: Doubles | None) -> Doubles:
-        """Score all labels of all rows: (rows, classes), the lower the better.
-
-        >>> scores = LabelScore("aps")(np.array([[0.7, 0.2, 0.1]]), np.array([0.5]))
-        >>> scores.round(3).tolist()
-        [[0.0, 0.8, 0.95]]
-        """
+        """Score all labels of all rows: (rows, classes), the lower the better."""
         scores = 1 - chances if u is None else self._cumulated(chances, u)
         if len(scores):
             scores[np.arange(len(scores)), chances.argmax(axis=1)] = 0.0
@@ -160,9 +128,7 @@ class SetRule:
     groups: tuple[str, ...] = ()
     """Names of the groups in the order of the cutoffs, if each group has a cutoff."""
     by: str = ""
-    """The column that holds the groups, if one was named."""
     model_digest: str = field(default="", compare=False)
-    """A digest of the model and of this rule, set when both are written to a file."""
 
     @property
     def certificates(self) -> tuple[Certificate, ...]:
@@ -181,20 +147,10 @@ class SetRule:
     def holds(
         self, chances: Any, u: Doubles | None, place: NDArray[np.intp] | None = None
     ) -> NDArray[np.bool_]:
-        """Return a mask of the labels in the set of each row; the most probable is always in.
-
-        With groups, ``place`` holds the number of the group of every row.
-
-        >>> from pacboost.bounds.family import Family
-        >>> rule = SetRule(LabelScore(), 0.9, (0.75,), Family((), 0.05))
-        >>> rule.holds([[0.6, 0.3, 0.1], [0.2, 0.2, 0.6]], None).tolist()
-        [[True, True, False], [False, False, True]]
-        """
-        probabilities = np.asarray(chances, dtype=np.float64)
+        """Return a mask of the labels in each set; ``place`` numbers the groups of rows."""
         cutoffs = np.asarray(self.cutoffs)
-        return np.asarray(
-            self.score(probabilities, u) <= (cutoffs if place is None else cutoffs[place, None])
-        )
+        cutoffs = cutoffs if place is None else cutoffs[place, None]
+        return np.asarray(self.score(np.asarray(chances, dtype=np.float64), u) <= cutoffs)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for a file."""
@@ -220,22 +176,16 @@ class SetRule:
         delta, groups = content["delta"], tuple(content["groups"])
         cutoffs = tuple(float(value) for value in content["cutoffs"])
         words = [*groups, content["by"], content.get("model_digest", "")]
-        if (
-            not all(type(value) is str for value in words)
-            or len(certificates) != len(cutoffs)
-            or not certificates
-        ):
+        if {*map(type, words)} != {str} or not 0 < len(certificates) == len(cutoffs):
             raise ValueError("the sets do not have one claim for each cutoff")
         if groups and len(groups) != len(cutoffs):
             raise ValueError(f"the sets have {len(groups)} groups and {len(cutoffs)} cutoffs")
         if (delta is None) != (len(certificates) == 1 and not groups):
             raise ValueError("the claims of the sets do not share a delta")
-        certificate = (
-            certificates[0] if delta is None else Family(certificates, probability("delta", delta))
-        )
+        several = None if delta is None else Family(certificates, probability("delta", delta))
         return cls(
             LabelScore(method, penalty, free), probability("coverage", content["coverage"]),
-            cutoffs, certificate, float(content["mean_size"]), groups, content["by"],
+            cutoffs, several or certificates[0], float(content["mean_size"]), groups, content["by"],
             content.get("model_digest", ""),
         )  # fmt: skip
 
@@ -267,22 +217,11 @@ class Forecast:
         return cls(np.minimum(low, high), np.maximum(low, high), unit)
 
     def score(self, y: Doubles) -> Doubles:
-        """Return how far numbers lie outside, in units of the scale; negative if inside.
-
-        >>> forecast = Forecast.of(np.array([1.0]), np.array([3.0]))
-        >>> forecast.score(np.array([2.0])).tolist(), forecast.score(np.array([5.0])).tolist()
-        ([-1.0], [2.0])
-        """
+        """Return how far numbers lie outside, in units of the scale; negative if inside."""
         return np.maximum(self.low - y, y - self.high) / self.scale
 
     def interval(self, cutoff: float) -> Doubles:
-        """Return all numbers whose score is at most the cutoff: (rows, 2).
-
-        Ends are rounded outward. Where the ends cross, the interval is the point in their middle.
-
-        >>> Forecast.of(np.array([1.0]), np.array([3.0])).interval(0.5).round(6).tolist()
-        [[0.5, 3.5]]
-        """
+        """Return all numbers whose score is at most the cutoff, (rows, 2), rounded outward."""
         reach = cutoff * self.scale
         low = np.nextafter(self.low - reach, -np.inf)
         high = np.nextafter(self.high + reach, np.inf)
@@ -303,7 +242,6 @@ class IntervalRule:
     mean_width: float
     """Mean width of the intervals of the calibration rows: an estimate."""
     model_digest: str = field(default="", compare=False)
-    """A digest of the model and of this rule, set when both are written to a file."""
 
     @property
     def certificates(self) -> tuple[Certificate, ...]:

@@ -34,11 +34,7 @@ CHAIN_SLACK = 1e-9
 
 @lru_cache(64)
 def ranks(n: int) -> tuple[int, ...]:
-    """List the ranks of n order statistics that the chain checks, with growing steps up to n.
-
-    >>> ranks(70)[61:], len(ranks(1000))
-    ((62, 63, 64, 66, 68, 70), 279)
-    """
+    """List the ranks of n order statistics that the chain checks, with growing steps up to n."""
     chosen = [1]
     while chosen[-1] < n:
         chosen.append(min(n, chosen[-1] + max(1, math.isqrt(chosen[-1]) // SPACING)))
@@ -46,11 +42,7 @@ def ranks(n: int) -> tuple[int, ...]:
 
 
 def next_rank(rank: int, n: int) -> int:
-    """Return the first rank of the list that is not below this one.
-
-    >>> next_rank(3, 1000), next_rank(500, 1000), next_rank(997, 1000)
-    (3, 502, 997)
-    """
+    """Return the first rank of the list that is not below this one."""
     if n > MAX_ROWS_FOR_CHAIN:
         return rank
     places = ranks(n)
@@ -68,9 +60,6 @@ def claims_at_once(n: int, delta: float) -> int:
     rank k of a list, is a chain of convolutions (Moscovich and Nadler 2017), whose terms are 0 or
     more; omitted terms only make it smaller. A rank between two of the list has the bound of the
     next one (docs/proofs/thresholds.md).
-
-    >>> claims_at_once(1, 0.05), claims_at_once(10, 0.05), claims_at_once(1000, 0.025)
-    (1, 7, 35)
     """
     if n > MAX_ROWS_FOR_CHAIN:
         return n
@@ -128,7 +117,6 @@ def _log_poisson(numbers: NDArray[np.int64], mean: float) -> Floats:
 TONG = "Tong, Feng and Li 2018; docs/proofs/thresholds.md"
 EQUAL = "Berk and Jones 1979; Moscovich and Nadler 2017; docs/proofs/thresholds.md"
 RANK_FACTOR = 1.1
-"""Ranks at which precision is tested grow by this factor."""
 SEQUENCE_FACTOR = 3
 """Sequences of tests start at ranks that differ by this factor, so that neither chance in a few
 rows nor equal scores of many rows end all of them."""
@@ -136,23 +124,13 @@ rows nor equal scores of many rows end all of them."""
 
 @plain_numbers
 def rank_for(n: int, rate: float, delta: float) -> int:
-    """Return the largest rank k of n scores below which at most ``rate`` of new scores lie, or 0.
-
-    P[Bin(n, rate) ≤ k - 1] ≤ delta.
-
-    >>> [rank_for(n, 0.05, 0.05) for n in (58, 59, 100, 200, 1000)]
-    [0, 1, 2, 5, 39]
-    """
+    """Return the largest k with P[Bin(n, rate) ≤ k - 1] ≤ delta, a rank of n scores; 0 if none."""
     return allowed_mistakes(positive_whole("n", n), rate, delta) + 1
 
 
 @plain_numbers
 def fewest_rows(rate: float, delta: float) -> int:
-    """Return the smallest number of rows of a class for which some threshold keeps a rate.
-
-    >>> fewest_rows(0.1, 0.05), fewest_rows(0.05, 0.05), fewest_rows(0.01, 0.05)
-    (29, 59, 299)
-    """
+    """Return the smallest number of rows of a class for which some threshold keeps a rate."""
     return rows_to_pass(rate, delta)
 
 
@@ -160,11 +138,7 @@ def fewest_rows(rate: float, delta: float) -> int:
     "deciding.order_lower", "P[score ≥ s₍ₖ₎] ≥ 1 - BinInv(k - 1, n, delta/claims)", TONG, "recall"
 )
 def order_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound from below the share of scores that are no less than the one at a rank of n.
-
-    >>> round(order_lower(2, 100, 0.05), 6)
-    0.95344
-    """
+    """Bound from below the share of scores that are no less than the one at a rank of n."""
     positive_whole("rank", rank)
     return clopper_pearson_lower(n - (rank - 1), n, delta, claims)
 
@@ -176,11 +150,7 @@ def order_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
     "false_positive_rate",
 )
 def order_upper(rank: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound from above the share of scores beyond the one at a rank of n, from the far end.
-
-    >>> round(order_upper(2, 100, 0.05), 6)
-    0.04656
-    """
+    """Bound from above the share of scores beyond the one at a rank of n, from the far end."""
     return clopper_pearson(positive_whole("rank", rank) - 1, n, delta, claims)
 
 
@@ -191,11 +161,7 @@ def order_upper(rank: int, n: int, delta: float, claims: int = 1) -> float:
     "false_positive_rate",
 )
 def curve_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound the share of scores beyond a threshold that k of n are beyond, for all thresholds.
-
-    >>> round(curve_upper(2, 1000, 0.05, 3), 4), round(clopper_pearson(2, 1000, 0.05, 3000), 4)
-    (0.0121, 0.0159)
-    """
+    """Bound the share of scores beyond a threshold that k of n are beyond, for all thresholds."""
     counts(k, n)
     if k == n:
         return 1.0
@@ -210,11 +176,7 @@ def curve_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
     "recall",
 )
 def curve_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound the share of scores from a threshold on, k of n, for all thresholds at once.
-
-    >>> round(curve_lower(97, 100, 0.05), 4)
-    0.8875
-    """
+    """Bound the share of scores from a threshold on, k of n, for all thresholds at once."""
     counts(k, n)
     return downward(1 - curve_upper(n - k, n, delta, claims))
 
@@ -226,11 +188,7 @@ def curve_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     "precision",
 )
 def passed_lower(k: int, n: int, delta: float, target: float, claims: int = 1) -> float:
-    """Return the target precision if k of n rows predicted positive pass its test, else 0.
-
-    >>> passed_lower(990, 1000, 0.05, 0.98), passed_lower(980, 1000, 0.05, 0.98)
-    (0.98, 0.0)
-    """
+    """Return the target precision if k of n rows predicted positive pass its test, else 0."""
     counts(k, n)
     level = probability("delta", delta) / claims
     return target if passes(n - k, n, 1 - probability("target", target), level) else 0.0
@@ -245,13 +203,7 @@ def passes(mistakes: int, n: int, rate: float, delta: float) -> bool:
 def planned_ranks(rows: int, rate: float, delta: float) -> tuple[tuple[int, ...], ...]:
     """Return the ranks at which a rate of mistakes is tested, in sequences that share delta.
 
-    They are a function of these numbers alone. The first sequence begins where one mistake would
-    still pass, the others at 2/3 of the rows, 2/9, 2/27 and so on.
-
-    >>> planned_ranks(120, 0.1, 0.05)
-    ((46, 51, 57, 63, 70, 77, 85, 94, 104, 115, 120),)
-    >>> [ranks[:3] for ranks in planned_ranks(2000, 0.1, 0.05)]
-    [(62, 69, 76), (1334, 1468, 1615), (445, 490, 539), (149, 164, 181)]
+    The first begins where one mistake would still pass, the others at 2/3, 2/9, … of the rows.
     """
     later, start = [], 2 * rows / SEQUENCE_FACTOR
     while start >= SEQUENCE_FACTOR * rows_to_pass(rate, delta):
@@ -284,11 +236,7 @@ def precision_lower(
 ) -> float:
     """Bound precision by recall, false alarms and the share of positives, each at a third of delta.
 
-    π·r/(π·r + (1 - π)·f) rises with π and r and falls with f. It serves where the threshold was
-    taken from the positives, or from the negatives, so that precision itself is no binomial.
-
-    >>> round(precision_lower(95, 100, 18, 900, 0.05), 4)
-    0.7043
+    For a threshold taken from the rows of one side, so that precision itself is no binomial.
     """
     counts(found, positives)
     counts(alarms, negatives)
@@ -316,13 +264,7 @@ def cost_upper(
     delta: float,
     claims: int = 1,
 ) -> float:
-    """Bound the mean cost at any threshold: π·a·P[missed] + (1 - π)·b·P[false alarm].
-
-    A third of delta goes to each rate, for all thresholds at once, and to the share π.
-
-    >>> round(cost_upper(2, 100, 30, 900, 10.0, 1.0, 0.05), 4)
-    0.1884
-    """
+    """Bound the mean cost at any threshold; a third of delta for each rate and for the share π."""
     counts(missed, positives)
     counts(alarms, negatives)
     claims = 3 * positive_whole("claims", claims)

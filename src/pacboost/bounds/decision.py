@@ -51,12 +51,7 @@ HEADS = (
 
 @dataclass(frozen=True)
 class ThresholdCurve:
-    """Counts at several thresholds; bounds are made from them and hold for all thresholds at once.
-
-    >>> curve = ThresholdCurve(100, 900, 0.05, ((0.2, 3, 90), (0.7, 10, 9)))
-    >>> [round(value, 3) for value in curve.columns["recall_at_least"]]
-    [0.878, 0.778]
-    """
+    """Counts at several thresholds, from which bounds for all of them at once are made."""
 
     positives: int
     negatives: int
@@ -94,13 +89,11 @@ class ThresholdDecision:
     positive: Any
     """The class that is predicted where the score is at least the threshold."""
     wish: str
-    """The rate that was asked for, one of ``WISHES``."""
     certificate: Certificate
     others: Family
     """Certificates of the other rates, which hold together, but apart from the guarantee."""
     curve: ThresholdCurve
     model_digest: str = field(default="", compare=False)
-    """A digest of the model and of this decision, set when both are written to a file."""
 
     @property
     def sentence(self) -> str:
@@ -228,13 +221,7 @@ def whole_count(value: object) -> int:
 
 @dataclass(frozen=True)
 class Borders:
-    """Numbers between which scores are taken to be equal: every 2^bits-th float, and 0.
-
-    >>> borders = Borders()
-    >>> below = borders.below([0.3, 0.3 + 1e-15, 0.3 + 1e-9, 0.0, np.inf])
-    >>> bool(below[0] == below[1] < 0.3 < borders.above(0.3) <= below[2]), below[3:].tolist()
-    (True, [0.0, inf])
-    """
+    """Numbers between which scores are taken to be equal: every 2^bits-th float, and 0."""
 
     bits: int = 20
 

@@ -39,18 +39,7 @@ class MissedClass:
 def missed_classes(
     certificate: Certificate, held_out: HeldOut, classes: int
 ) -> tuple[MissedClass, ...]:
-    """Bound the share that is missed of each of the rarest classes, for all of them at once.
-
-    Nothing is bounded if the certificate does not count mistakes on these same rows.
-
-    >>> import numpy as np
-    >>> from pacboost.bounds import holdout
-    >>> labels = np.repeat([0, 1], [20, 180])
-    >>> held_out = HeldOut.of(labels, np.where(np.arange(200) < 5, 1, labels), np.arange(2))
-    >>> [rare] = missed_classes(holdout.certificate(5, 200, 0.05), held_out, 2)
-    >>> rare.rows, rare.missed, round(rare.bound, 3)
-    (20, 5, 0.456)
-    """
+    """Bound the share missed of each of the rarest classes, for all at once, by these same rows."""
     # Only the certificate's number of mistakes is sure to count ties. Mistakes that the confusion
     # matrix does not show could be rows of any class, so they count as missed in each.
     inputs = certificate.inputs
@@ -73,16 +62,7 @@ def missed_classes(
 
 
 def missed_in_words(certificate: Certificate, held_out: HeldOut, names: Sequence[str]) -> str:
-    """State the useful bounds on rare classes in a sentence; "" if there are none.
-
-    >>> import numpy as np
-    >>> from pacboost.bounds import holdout
-    >>> labels = np.repeat([0, 1], [20, 180])
-    >>> held_out = HeldOut.of(labels, np.where(np.arange(200) < 5, 1, labels), np.arange(2))
-    >>> print(missed_in_words(holdout.certificate(5, 200, 0.05), held_out, ["ill", "well"]))
-    It misses at most 45.6 % of the rare class 'ill' (95 % confidence for this by itself; 5 of 20 \
-rows missed).
-    """
+    """State the useful bounds on rare classes in a sentence; "" if there are none."""
     missed = missed_classes(certificate, held_out, len(names))
     if all(each.bound >= MAX_USEFUL_BOUND for each in missed):
         return ""
@@ -135,21 +115,7 @@ def in_full(
     names: Sequence[str] = (),
     delta: float | None = None,
 ) -> tuple[Statement, str]:
-    """Return a claim, and a note with estimates and a next step.
-
-    >>> import numpy as np
-    >>> labels, classes = np.repeat(["0", "1"], [20, 180]), np.array(["0", "1"])
-    >>> held_out = HeldOut.of(labels, np.where(np.arange(200) < 5, "1", labels), classes)
-    >>> claim, note = in_full(holdout.certificate(5, 200, 0.05), held_out, ["0", "1"])
-    >>> print(claim)
-    At most 5.2 % wrong on future examples like these (95 % confidence; 200 held-out rows, 5 wrong).
-    >>> for sentence in note.split(". "):
-    ...     print(sentence)
-    Always saying '1' would be 10.0 % wrong on these rows (an estimate)
-    It misses at most 45.6 % of the rare class '0' (95 % confidence for this by itself; 5 of 20 \
-rows missed)
-    Next: certify it on about 600 new rows; if mistakes stay as rare, this lowers it to 3.9 %.
-    """
+    """Return a claim, and a note with estimates and a next step."""
     sentences = [*beside(certificate, held_out, names), next_step(certificate, held_out)]
     return wording.sentence(certificate, delta), " ".join(part for part in sentences if part)
 
@@ -157,12 +123,7 @@ rows missed)
 def in_words(
     certificate: Certificate, held_out: HeldOut | None = None, names: Sequence[object] = ()
 ) -> str:
-    """Return a claim with its estimates and next step, as one text for readers.
-
-    >>> print(in_words(holdout.certificate(0, 20, 0.05)))
-    At most 14 % wrong on future examples like these (95 % confidence; 20 held-out rows, 0 wrong). \
-Next: certify it on about 60 new rows; if mistakes stay as rare, this lowers it to 4.9 %.
-    """
+    """Return a claim with its estimates and next step, as one text for readers."""
     claim, note = in_full(certificate, held_out, [str(name) for name in names])
     return f"{claim} {note}" if note else str(claim)
 
@@ -218,7 +179,6 @@ def next_step(certificate: Certificate, held_out: HeldOut | None = None) -> str:
 
 
 def _rare(held_out: HeldOut, names: Sequence[str]) -> str:
-    """State the estimated share of rows found of each rare class; "" if no class is rare."""
     rare = held_out.rare(len(names))
     if not rare:
         return ""

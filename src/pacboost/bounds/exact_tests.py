@@ -23,11 +23,7 @@ MAX_ROWS_FOR_BUEHLER = 20_000
 
 @plain_numbers
 def sign_test_p(b: int, c: int) -> float:
-    """Return the probability that b + c fair coins split at least as unevenly as b and c.
-
-    >>> round(sign_test_p(1, 9), 6)
-    0.021484
-    """
+    """Return the probability that b + c fair coins split at least as unevenly as b and c."""
     from scipy.special import bdtr
 
     fewer, larger = sorted((b, c))
@@ -38,12 +34,7 @@ def sign_test_p(b: int, c: int) -> float:
 def difference_interval(
     b: int, c: int, n: int, delta: float, pairs: int = 1
 ) -> tuple[float, float]:
-    """Enclose the risk of the first less that of the second; ``pairs`` intervals share delta.
-
-    >>> low, high = difference_interval(40, 10, 1000, delta=0.05)
-    >>> round(low, 4), round(high, 4)
-    (0.0133, 0.0462)
-    """
+    """Enclose the risk of the first less that of the second; ``pairs`` intervals share delta."""
     counts(b + c, n)
     level = probability("delta", delta) / (2 * positive_whole("pairs", pairs))
     return -_upper(c, b, n, level) - SLACK, _upper(b, c, n, level) + SLACK
@@ -69,9 +60,7 @@ class Difference:
     rows: int
     delta: float
     pairs: int = 1
-    """Number of differences that share delta."""
     assumptions: tuple[str, ...] = ()
-    """Assumptions about equal rows, if there are any."""
 
     @property
     def p_value(self) -> float:
@@ -92,11 +81,7 @@ class Difference:
 
     @property
     def sentence(self) -> str:
-        """The better classifier and the size of the difference, in a sentence.
-
-        >>> print(Difference("a", "b", 40, 10, 1000, 0.05).sentence[:74])
-        The error of 'a' is larger than that of 'b' by 1.32 to 4.62 percentage poi
-        """
+        """The better classifier and the size of the difference, in a sentence."""
         low, high = self.interval
         if low > 0 or high < 0:
             first, second = (self.one, self.other) if low > 0 else (self.other, self.one)

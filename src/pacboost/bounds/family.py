@@ -59,13 +59,12 @@ class Family:
     ) -> list[Certificate]:
         """Return certificates of a measure, a class, a group, or one end, "lower" or "upper"."""
         names = {"class": positive, "group": group}
+        chosen = {name: str(v) for name, v in names.items() if v is not None}
         return [
             certificate
             for certificate in self
             if measure in (None, certificate.of_what)
-            and all(
-                v is None or certificate.details.get(name) == str(v) for name, v in names.items()
-            )
+            and chosen.items() <= certificate.details.items()
             and end in (None, _end(certificate))
         ]
 
@@ -92,26 +91,18 @@ class Family:
     def gap(self) -> Certificate:
         """A bound on the largest difference between two groups, from both ends of all of them."""
         one = self._one_measure("a gap")
-        upper = [
-            certificate
-            for certificate in self.of(one, end="upper")
-            if "group" in certificate.details
-        ]
+        upper = [each for each in self.of(one, end="upper") if "group" in each.details]
         lower = self.of(one, end="lower")
         if len(upper) < 2 or len(lower) != len(upper):
             raise NotCertified("a gap needs both ends of at least two groups: set end='both'")
         classes = {certificate.details.get("class") for certificate in upper}
         if upper[0].bound != "rates.rate_upper" or len(classes) > 1:
             raise NotCertified(f"no gap is certified for {one!r} of {len(classes)} classes")
-        return self._gap(one, upper, lower)
-
-    def _gap(self, one: str, upper: list[Certificate], lower: list[Certificate]) -> Certificate:
-        pairs = [
-            (int(certificate.inputs["k"]), int(certificate.inputs["n"])) for certificate in upper
-        ]
-        if [
-            (int(certificate.inputs["k"]), int(certificate.inputs["n"])) for certificate in lower
-        ] != pairs:
+        pairs, pairs_below = (
+            [(int(one.inputs["k"]), int(one.inputs["n"])) for one in ends]
+            for ends in (upper, lower)
+        )
+        if pairs_below != pairs:
             raise NotCertified(
                 "the two ends count rows in different ways, because votes of some rows are tied; "
                 "drop those rows"
@@ -122,19 +113,14 @@ class Family:
         details: dict[str, Any] = {
             name: v
             for name, v in upper[0].details.items()
-            if name in ("class", wording.UNMOVED_PAIRS, *wording.UNANSWERED)
+            if name in ("class", wording.HAVE_TIMES, wording.UNMOVED_PAIRS, *wording.UNANSWERED)
         }
         names = [str(certificate.details["group"]) for certificate in upper]
         groups = json.dumps(names, ensure_ascii=False)
         gap = measures.certificate(
-            GAP,
-            "rates.gap_upper",
-            inputs,
-            size=sum(n for _, n in pairs),
-            of=one,
-            groups=groups,
+            GAP, "rates.gap_upper", inputs, size=sum(n for _, n in pairs), of=one, groups=groups,
             **details,
-        )
+        )  # fmt: skip
         gap = gap.filtered(upper[0].details).assuming(*upper[0].assumptions)
         return gap if upper[0].rows_checked else gap.unchecked()
 
@@ -182,26 +168,20 @@ class Family:
     @property
     def note(self) -> str:
         """A sentence on the shared delta, with which all claims hold together."""
-        new = (
-            ""
-            if all(certificate.rows_checked for certificate in self)
-            else ", if these rows are new"
-        )
-        what = dict.fromkeys(
-            words for certificate in self for words in wording.unanswered(certificate.details)
-        )
+        checked = all(certificate.rows_checked for certificate in self)
+        new = "" if checked else ", if these rows are new"
+        what = dict.fromkeys(words for each in self for words in wording.unanswered(each.details))
+        times = any(wording.HAVE_TIMES in certificate.details for certificate in self)
+        later = f" {wording.NOT_LATER}." if times else ""
         return (
             f"All {len(self)} claims hold together with {confidence(self.delta)} confidence{new}: "
             f"delta is {self.delta:g}, and each has its share of it."
-            f"{''.join(f' {words.capitalize()}.' for words in what)}"
+            f"{''.join(f' {words.capitalize()}.' for words in what)}{later}"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain objects that JSON knows."""
-        return {
-            "delta": self.delta,
-            "certificates": [certificate.to_dict() for certificate in self],
-        }
+        return {"delta": self.delta, "certificates": [each.to_dict() for each in self]}
 
     def to_json(self) -> str:
         """Everything as JSON text."""
@@ -214,7 +194,6 @@ class Family:
 
 
 def _seen(certificate: Certificate) -> str:
-    """Return the observed value, in the unit of the certified one."""
     if "seen" not in certificate.details:
         return ""
     value = float(certificate.details["seen"])

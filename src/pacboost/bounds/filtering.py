@@ -27,13 +27,9 @@ ROUNDING = 1 + 1e-12
 
 @plain_numbers
 def error_by_weight(mean: float, draws: int, delta: float, factor: float) -> float:
-    """Bound the error by the mean weight of fresh draws.
+    """Bound the error by the mean weight of fresh draws, times the ``factor`` of the booster.
 
-    ``factor`` is that of the booster: rows on which its vote errs weigh at least 1/factor, and no
-    row weighs more than 1, so it is 1 or more.
-
-    >>> round(error_by_weight(0.01, 10_000, delta=0.01, factor=1.0), 5)
-    0.01496
+    Rows on which its vote errs weigh at least 1/factor, and no row weighs more than 1.
     """
     if not (math.isfinite(factor) and factor >= 1):
         raise ParameterError(
@@ -71,13 +67,7 @@ def _again(stored: Certificate, ledger: Ledger) -> Certificate:
     again=_again,
 )
 def error_by_draws(mean: float, mistakes: int, draws: int, delta: float, factor: float) -> float:
-    """Bound the error by mean weight and mistakes of fresh draws, half of delta for each.
-
-    ``factor`` is 0 if the weights do not bound the error; then only mistakes count.
-
-    >>> round(error_by_draws(0.12, 550, 10_000, delta=0.01, factor=2.0), 4)
-    0.0659
-    """
+    """Bound the error by mean weight and mistakes of fresh draws; by these alone for factor 0."""
     if not 0 <= mistakes <= draws:
         raise ParameterError(f"mistakes is {mistakes}; it must lie between 0 and draws ({draws})")
     _check(mean, draws, delta)
@@ -99,11 +89,9 @@ def _check(mean: float, draws: int, delta: float) -> None:
 def certificate(
     refill: Refill, delta: float, factor: float, assumes: str, *, of: str = ""
 ) -> Certificate:
-    """Certify the vote that filtered a refill.
+    """Certify the vote that filtered a refill; all tests of the run share ``delta``.
 
-    All tests of the run share ``delta``. ``factor`` is that of the booster; 0 if weights do not
-    bound the error, so that only mistakes count. ``of`` names the source of draws that have been
-    seen before; without it the draws have to be fresh.
+    ``of`` names the source of draws that have been seen before; else the draws have to be fresh.
     """
     draws = refill.draws if of else refill.fresh
     if draws == 0:
@@ -146,14 +134,7 @@ MAX_LEVELS = 2000
     ),
 )
 def recursive_error(part: float, levels: int) -> float:
-    """Apply g(x) = 3x² - 2x³ ``levels`` times to the error of weak rules (Schapire's recursion).
-
-    The rules were tested to have an error of at most ``part``, each under the distribution of its
-    test (docs/proofs/three_way.md).
-
-    >>> [round(recursive_error(0.4, levels), 4) for levels in (1, 2, 3, 4, 5, 6, 7)]
-    [0.352, 0.2845, 0.1967, 0.1009, 0.0285, 0.0024, 0.0]
-    """
+    """Apply g(x) = 3x² - 2x³ ``levels`` times to the error of tested weak rules (Schapire 1990)."""
     if not 0 <= part < 0.5:
         raise NotCertified(
             f"the error of weak rules is at most {part:g}; a majority of three is better than its "
@@ -168,11 +149,7 @@ def recursive_error(part: float, levels: int) -> float:
 def recursive_certificate(
     part: float, levels: int, delta: float, draws: int, assumes: str
 ) -> Certificate:
-    """Certify what the recursion returned.
-
-    >>> recursive_certificate(0.4, 2, 0.05, 10_000, "draws are independent").claim
-    'The majority is wrong on at most 28.45 % of new examples.'
-    """
+    """Certify what the recursion returned."""
     return Certificate.by(
         "three_way.recursive_error",
         {"part": part, "levels": levels},

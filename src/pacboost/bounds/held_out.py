@@ -28,17 +28,11 @@ MAX_ROWS_COUNTED = 200_000
 
 @dataclass(frozen=True, eq=False)
 class RankCounts:
-    """Rows of one class and of the others, counted by falling scores of the class.
-
-    >>> counts = RankCounts.of([True, False, True, False], [0.9, 0.8, 0.8, 0.1])
-    >>> counts.positive.tolist(), counts.negative.tolist(), counts.auc
-    ([1, 1, 0], [0, 1, 1], 0.875)
-    """
+    """Rows of one class and of the others, counted by falling scores of the class."""
 
     positive: Counts
     """Rows of the class between two places."""
     negative: Counts
-    """Rows of other classes there."""
     auc: float
     """The area under the ROC curve: how often a row of the class has the larger score."""
     average_precision: float
@@ -92,17 +86,21 @@ class RankCounts:
     def from_dict(cls, content: dict[str, Any]) -> RankCounts:
         """Read what ``to_dict`` gave, and refuse counts that no rows could have given."""
         counted = cls(**content)
-        counts = (counted.positive, counted.negative)
-        if not all(isinstance(part, np.ndarray) and part.dtype == np.int64 for part in counts):
-            raise ValueError("positive and negative have to be arrays of int64")
-        if counted.positive.ndim != 1 or counted.positive.shape != counted.negative.shape:
-            raise ValueError("positive and negative have to be of one length")
-        if any((part < 0).any() or not part.any() for part in counts):
-            raise ValueError("positive and negative have to be 0 or more, and not all of them 0")
+        _check_counts(counted.positive, counted.negative)
+        if not counted.positive.any() or not counted.negative.any():
+            raise ValueError("positive and negative have to be counts, some of them above 0")
         for area in (counted.auc, counted.average_precision):
             if not isinstance(area, float) or not 0 <= area <= 1:
                 raise ValueError("areas have to be between 0 and 1")
         return counted
+
+
+def _check_counts(*parts: Counts) -> None:
+    """Refuse what is no list of counts in a file, all of one length."""
+    if not all(isinstance(part, np.ndarray) and part.dtype == np.int64 for part in parts):
+        raise ValueError("counts have to be arrays of int64")
+    if any(part.ndim != 1 or part.shape != parts[0].shape or (part < 0).any() for part in parts):
+        raise ValueError("counts have to be of one length, and 0 or more")
 
 
 def _places(hits: Counts, misses: Counts) -> NDArray[np.intp]:
@@ -117,11 +115,7 @@ def rank_counts(
 ) -> dict[int, RankCounts]:
     """Count for each class, by its number; of two classes for the second one.
 
-    ``labels`` holds the number of the class of each row, or with several labels (rows, labels) of 0
-    and 1; ``probabilities`` has a column for each class or label.
-
-    >>> sorted(rank_counts(np.array([0, 1, 2]), np.eye(3), 3))
-    [0, 1, 2]
+    ``labels`` are class numbers, or 0 and 1 in (rows, labels); each has a column of probabilities.
     """
     if probabilities is None or probabilities.ndim != 2 or probabilities.shape[1] != classes:
         return {}
@@ -157,7 +151,6 @@ class HeldOut:
     commonest: tuple[int, ...]
     """The most frequent class of the rows; with several labels, the most frequent set of them."""
     baseline_wrong: int
-    """Number of rows on which the commonest answer is wrong."""
     own: Counts
     said: Counts
     count: Counts
@@ -175,10 +168,6 @@ class HeldOut:
         """Count labels and predictions; None if there are no rows, or no class is among the labels.
 
         ``probabilities`` has a column for each class; only its order matters.
-
-        >>> counts = HeldOut.of(["b", "a", "b", "b"], ["b", "b", "b", "a"], np.array(["a", "b"]))
-        >>> counts.commonest, counts.baseline_wrong, counts.matrix(2).tolist()
-        ((1,), 1, [[0, 1], [1, 2]])
         """
         labels, said = np.asarray(labels), np.asarray(said)
         if labels.ndim == 2:
@@ -209,10 +198,7 @@ class HeldOut:
         return matrix
 
     def rare(self, classes: int) -> list[tuple[int, int, int]]:
-        """Return number, rows and rightly predicted rows of each rare class, the rarest first.
-
-        Which classes are rare follows from the labels alone.
-        """
+        """Return number, rows and rightly predicted rows of each rare class, the rarest first."""
         sizes = np.zeros(classes + 1, dtype=np.int64)
         np.add.at(sizes, np.minimum(self.own, classes), self.count)
         rows, right = sizes[:classes], np.diag(self.matrix(classes))
@@ -223,14 +209,10 @@ class HeldOut:
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, for a file."""
         names = ("rows", "labels", "commonest", "baseline_wrong", "own", "said", "count")
-        content = {name: getattr(self, name) for name in names} | {
-            "commonest": list(self.commonest)
-        }
-        if self.ranks:
-            content["ranks"] = [
-                {"class": k, **counts.to_dict()} for k, counts in self.ranks.items()
-            ]
-        return content
+        content = {name: getattr(self, name) for name in names}
+        content["commonest"] = list(self.commonest)
+        ranks = [{"class": k, **counts.to_dict()} for k, counts in self.ranks.items()]
+        return {**content, "ranks": ranks} if ranks else content
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> HeldOut:
@@ -240,11 +222,7 @@ class HeldOut:
         numbers = (held_out.rows, held_out.labels, held_out.baseline_wrong, *held_out.commonest)
         if not all(type(number) is int and number >= 0 for number in numbers):
             raise ValueError("counts have to be whole numbers, 0 or more")
-        cells = (held_out.own, held_out.said, held_out.count)
-        if not all(isinstance(part, np.ndarray) and part.dtype == np.int64 for part in cells):
-            raise ValueError("own, said and count have to be arrays of int64")
-        if len({part.shape for part in cells}) > 1 or any((part < 0).any() for part in cells):
-            raise ValueError("own, said and count have to be of one length, and 0 or more")
+        _check_counts(held_out.own, held_out.said, held_out.count)
         if not 0 <= held_out.baseline_wrong <= held_out.rows or held_out.rows == 0:
             raise ValueError("more rows are wrong than there are")
         if not held_out.labels and (
@@ -289,11 +267,6 @@ def _numbers(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def named(held_out: HeldOut, names: Sequence[str]) -> str:
-    """Name the commonest answer.
-
-    >>> counts = HeldOut.of([[1, 0, 1], [1, 0, 1], [0, 0, 0]], None, np.arange(3))
-    >>> named(counts, ["red", "round", "ripe"])
-    "'red' and 'ripe'"
-    """
+    """Name the commonest answer."""
     quoted = [f"'{names[k]}'" for k in held_out.commonest if k < len(names)]
     return " and ".join(quoted) if quoted else "no label"

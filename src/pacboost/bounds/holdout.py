@@ -71,50 +71,28 @@ def clopper_pearson(k: int, n: int, delta: float, models: int = 1, look: int = 0
 
 @plain_numbers
 def share_of_delta(delta: float, look: int) -> float:
-    """Return the part of delta for one look; number 0 is a single look, which gets all of it.
-
-    >>> share_of_delta(0.06, 0), share_of_delta(0.06, 1), round(share_of_delta(0.06, 2), 9)
-    (0.06, 0.03, 0.01)
-    """
+    """Return the part of delta for one look; number 0 is a single look, which gets all of it."""
     probability("delta", delta)
     return delta if look == 0 else delta / (positive_whole("look", look) * (look + 1))
 
 
 @plain_numbers
 def clopper_pearson_lower(k: int, n: int, delta: float, models: int = 1) -> float:
-    """Bound the risk from below, exactly; both sides together cost delta twice.
-
-    R ≥ inf{p : P[Bin(n, p) ≥ k] ≥ delta/models} (Clopper and Pearson 1934).
-
-    >>> round(clopper_pearson_lower(10, 200, delta=0.05), 6)
-    0.027374
-    """
+    """Bound the risk from below, exactly: R ≥ inf{p : P[Bin(n, p) ≥ k] ≥ delta/models}."""
     counts(k, n)
     return binomial_lower(k, n, _log_inverse(delta, models))
 
 
 @plain_numbers
 def chernoff_kl(k: int, n: int, delta: float, models: int = 1) -> float:
-    """Bound the risk by Chernoff's inequality; never below the exact bound.
-
-    R ≤ kl⁺(k/n, ln(models/delta)/n) (Chernoff 1952; Langford 2005).
-
-    >>> round(chernoff_kl(100, 1000, delta=0.05), 6)
-    0.124808
-    """
+    """Bound the risk by R ≤ kl⁺(k/n, ln(models/delta)/n) (Chernoff 1952; Langford 2005)."""
     counts(k, n)
     return outward(kl_upper(k / n, _log_inverse(delta, models) / n))
 
 
 @plain_numbers
 def hoeffding(k: int, n: int, delta: float, models: int = 1) -> float:
-    """Bound the risk by Hoeffding's inequality, the form of the textbooks.
-
-    R ≤ k/n + √(ln(models/delta)/(2n)) (Hoeffding 1963).
-
-    >>> round(hoeffding(100, 1000, delta=0.05), 6)
-    0.138702
-    """
+    """Bound the risk by R ≤ k/n + √(ln(models/delta)/(2n)) (Hoeffding 1963)."""
     counts(k, n)
     return outward(k / n + math.sqrt(_log_inverse(delta, models) / (2 * n)))
 
@@ -123,13 +101,7 @@ def hoeffding(k: int, n: int, delta: float, models: int = 1) -> float:
 def examples_for(
     bound: Callable[..., float], epsilon: float, delta: float, rate: float = 0.0, models: int = 1
 ) -> int:
-    """Return the number of rows to hold out to certify a classifier wrong on ``rate`` of them.
-
-    The n at which ⌈rate·n⌉ mistakes give a bound of at most epsilon, while n - 1 rows do not.
-
-    >>> examples_for(clopper_pearson, 0.1, 0.05), examples_for(hoeffding, 0.1, 0.05)
-    (29, 150)
-    """
+    """Return the n at which ⌈rate·n⌉ mistakes give a bound of at most epsilon; n - 1 do not."""
     return examples_at_rate(lambda k, n: bound(k, n, delta, models), epsilon, rate)
 
 
@@ -137,11 +109,7 @@ def examples_for(
 def certificate(
     k: int, n: int, delta: float, models: int = 1, sample: str = "", look: int = 0
 ) -> Certificate:
-    """Certify a fixed classifier by its mistakes on held-out rows.
-
-    >>> certificate(100, 1000, delta=0.05).claim
-    'The classifier is wrong on at most 11.70 % of new examples.'
-    """
+    """Certify a fixed classifier by its mistakes on held-out rows."""
     several = f" and of the other {models - 1} scored on them" if models > 1 else ""
     spent = "delta/(look·(look+1))" if look else "delta/models"
     numbered = {"look": look} if look else {}
@@ -154,11 +122,7 @@ def certificate(
         sample=(sample or "held-out rows, ties counted as errors") + paid,
         size=n,
         independent_of=f"every choice made in training the classifier{several}",
-        assumptions=(
-            DRAWN,
-            FIXED_BEFOREHAND,
-            *([PLANNED] if look > 1 else []),
-        ),
+        assumptions=(DRAWN, FIXED_BEFOREHAND, *([PLANNED] if look > 1 else [])),
     )
 
 
@@ -172,11 +136,7 @@ PARTS = 4096
 
 @plain_numbers
 def groups_bound(mean: float, groups: int, delta: float) -> float:
-    """Bound the risk by the mean over groups of their share of mistakes.
-
-    >>> round(groups_bound(0.1, 1000, 0.05), 6)
-    0.124808
-    """
+    """Bound the risk by the mean over groups of their share of mistakes."""
     positive_whole("groups", groups)
     return kl_upper(mean, _nats(delta) / groups)
 
@@ -191,11 +151,7 @@ def groups_bound(mean: float, groups: int, delta: float) -> float:
     again=lambda stored, _: certificate_of_shares(**stored.inputs),  # type: ignore[has-type]
 )
 def group_bets(shares: str, delta: float) -> float:
-    """Bound the risk by the shares of mistakes of all groups, as written by ``counted``.
-
-    >>> round(group_bets("40x0 20x2048", 0.05), 4), round(groups_bound(10 / 60, 60, 0.05), 4)
-    (0.262, 0.304)
-    """
+    """Bound the risk by the shares of mistakes of all groups, as written by ``counted``."""
     return mean_share_upper([read_shares(shares)], delta)
 
 
@@ -212,22 +168,12 @@ def group_bets(shares: str, delta: float) -> float:
     again=lambda stored, _: replace(ordered_certificate(**stored.inputs), sample=stored.sample),  # type: ignore[has-type]
 )
 def ordered_mixture(k: int, n: int, delta: float) -> float:
-    """Bound the mean risk over a period by its mistakes; each row may depend on those before.
-
-    >>> round(ordered_mixture(5, 1000, 0.05), 4)
-    0.015
-    """
+    """Bound the mean risk over a period by its mistakes; each row may depend on those before."""
     return mean_risk_upper(k, n, delta)
 
 
 def counted(shares: Sequence[float]) -> str:
-    """Write counts of equal shares of mistakes, rounded up to multiples of 1/4096, as text.
-
-    "40x0 20x2048" are 40 groups without a mistake and 20 with a half of their rows wrong.
-
-    >>> counted([0.5, 0.0, 1 / 3, 0.0])
-    '2x0 1x1366 1x2048'
-    """
+    """Count equal shares, rounded up to 4096ths: "40x0 20x2048" are 40 zeros and 20 halves."""
     positive_whole("groups", len(shares))
     values = np.asarray(shares, dtype=np.float64)
     if not ((values >= 0) & (values <= 1)).all():
@@ -237,11 +183,7 @@ def counted(shares: Sequence[float]) -> str:
 
 
 def mean_share(shares: str) -> float:
-    """Return the mean of shares that ``counted`` gave.
-
-    >>> mean_share("40x0 20x2048") == 1 / 6
-    True
-    """
+    """Return the mean of shares that ``counted`` gave."""
     times, values = read_shares(shares)
     return float(times @ values / times.sum())
 
@@ -254,11 +196,7 @@ def groups_certificate(shares: Sequence[float], delta: float) -> Certificate:
 
 @plain_numbers
 def certificate_of_shares(shares: str, delta: float) -> Certificate:
-    """Certify by groups whose shares of mistakes were counted.
-
-    >>> certificate_of_shares("40x0 20x2048", 0.05).size
-    60
-    """
+    """Certify by groups whose shares of mistakes were counted."""
     groups = int(read_shares(shares)[0].sum())
     return Certificate.by(
         "dependent.group_bets",
@@ -269,11 +207,9 @@ def certificate_of_shares(shares: str, delta: float) -> Certificate:
 
 
 ordered_certificate = certified(ordered_mixture)
-"""Certify by rows in the order of time."""
 
 
 def _nats(delta: float) -> float:
-    """Return ln(1/δ)."""
     probability("delta", delta)
     # Near 1 the quotient loses digits; below, stored certificates hold its exact bits.
     return math.log(1 / delta) if delta < 0.9 else -math.log(delta)

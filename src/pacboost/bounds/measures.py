@@ -21,18 +21,12 @@ from typing import Any, ParamSpec
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.holdout import (
-    FIXED_BEFOREHAND,
-    clopper_pearson,
-    clopper_pearson_lower,
-    counted,
-    read_shares,
-)
 from pacboost.bounds.registry import BOUNDS, bound, makers
 from pacboost.bounds.rounding import SLACK, downward, outward
 from pacboost.bounds.wording import DRAWN, GAP, KINDS
-from pacboost.errors import ParameterError
+from pacboost.errors import ParameterError, invalid
 from pacboost.numerics.checks import counts, positive_whole, probability
 from pacboost.numerics.kl import kl_lower, kl_upper
 from pacboost.numerics.mean_bounds import block_ends, mean_risk_upper, mean_share_upper
@@ -72,18 +66,9 @@ def certificate(
     sample: str = "held-out rows",
     **details: float | int | str,
 ) -> Certificate:
-    """Certify a measure by counts; ``inputs`` go to the bound, ``details`` into the claim.
-
-    >>> inputs = {"k": 97, "n": 100, "delta": 0.05, "claims": 1}
-    >>> recall = certificate("recall", "rates.rate_lower", inputs, size=100, **{"class": "1"})
-    >>> print(recall.claim)
-    Of the new examples of class '1', the classifier finds at least 92.42 %.
-    """
-    if measure not in KINDS and measure != GAP:
-        allowed = ", ".join(map(repr, KINDS))
-        raise ParameterError(f"measure is {measure!r}; it may be {allowed}")
+    """Certify a measure by counts; ``inputs`` go to the bound, ``details`` into the claim."""
     if bound not in (bounds := makers("measure")):
-        raise ParameterError(f"bound is {bound!r}; it may be {', '.join(map(repr, bounds))}")
+        raise invalid("bound", bound, f"may be {', '.join(map(repr, bounds))}")
     if measure not in (allowed_measures := BOUNDS[bound].measures):
         allowed = ", ".join(map(repr, allowed_measures))
         raise ParameterError(f"measure is {measure!r}; {bound} bounds {allowed}")
@@ -93,36 +78,20 @@ def certificate(
         sample=sample + _sharing(int(inputs["claims"])),
         size=size,
         independent_of="every choice made in training the model",
-        assumptions=(ASSUMED.get(str(details.get("unit", "")), DRAWN), FIXED_BEFOREHAND),
+        assumptions=(ASSUMED.get(str(details.get("unit", "")), DRAWN), holdout.FIXED_BEFOREHAND),
         of_what=measure,
         details=details,
     )
 
 
 def made_again(stored: Certificate) -> Certificate:
-    """Recompute a certificate from its inputs; only the words about its rows are copied.
-
-    >>> inputs = {"k": 80, "n": 110, "delta": 0.05, "claims": 1}
-    >>> first = certificate("f1", "rates.f1_lower", inputs, size=110, **{"class": "1"})
-    >>> made_again(first) == first
-    True
-    """
-    return certificate(
-        stored.of_what,
-        stored.bound,
-        stored.inputs,
-        size=stored.size,
-        sample=sample_of(stored),
-        **stored.details,
-    )
+    """Recompute a certificate from its inputs; only the words about its rows are copied."""
+    rows = {"size": stored.size, "sample": sample_of(stored)}
+    return certificate(stored.of_what, stored.bound, stored.inputs, **rows, **stored.details)
 
 
 def sample_of(certificate: Certificate) -> str:
-    """Return the sample of a certificate without the words about shared delta.
-
-    Files hold both in one text. The words are written anew from the number of claims, so that a
-    file that omits them does not verify.
-    """
+    """Return the sample without the words about shared delta, which are made from ``claims``."""
     return certificate.sample.removesuffix(_sharing(int(certificate.inputs["claims"])))
 
 
@@ -140,12 +109,8 @@ MAX_ROWS_FOR_BUEHLER = 5_000
     "rates.rate_upper", "P[B | A] ≤ BinInv(k, n, delta/claims), n rows in A", CLOPPER, *RATES
 )
 def rate_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound a rate from above, after k of n rows in the event.
-
-    >>> round(rate_upper(3, 100, delta=0.05), 6)
-    0.075711
-    """
-    return clopper_pearson(k, n, delta, claims)
+    """Bound a rate from above, after k of n rows in the event."""
+    return holdout.clopper_pearson(k, n, delta, claims)
 
 
 @measure_bound(
@@ -155,31 +120,19 @@ def rate_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
     *RATES,
 )
 def rate_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound a rate from below, after k of n rows in the event.
-
-    >>> round(rate_lower(97, 100, delta=0.05), 6)
-    0.924289
-    """
-    return clopper_pearson_lower(k, n, delta, claims)
+    """Bound a rate from below, after k of n rows in the event."""
+    return holdout.clopper_pearson_lower(k, n, delta, claims)
 
 
 @measure_bound("rates.f1_lower", "F1 = 2J/(1 + J), J binomial in the union", CLOPPER, "f1")
 def f1_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound F1 from below; of n rows in the class or predicted to be, k are both.
-
-    >>> round(rate_lower(80, 110, delta=0.05), 6), round(f1_lower(80, 110, delta=0.05), 6)
-    (0.648749, 0.786959)
-    """
+    """Bound F1 from below; of n rows in the class or predicted to be, k are both."""
     return downward(_f1(rate_lower(k, n, delta, claims)))
 
 
 @measure_bound("rates.f1_upper", "F1 = 2J/(1 + J), J binomial in the union", CLOPPER, "f1")
 def f1_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound F1 from above.
-
-    >>> round(f1_upper(80, 110, delta=0.05), 6)
-    0.886634
-    """
+    """Bound F1 from above."""
     return outward(_f1(rate_upper(k, n, delta, claims)))
 
 
@@ -192,11 +145,7 @@ def f1_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
 def balanced_upper(parts: str, delta: float, claims: int = 1) -> float:
     """Bound the mean over classes of their error rates; ``parts`` counts mistakes and rows of each.
 
-    Two classes have Buehler's limit, ordered by the observed mean, unless both have very many
-    rows; otherwise each class has a bound, with the same share of delta.
-
-    >>> round(balanced_upper("3/100 5/50", delta=0.05), 4)
-    0.1128
+    Two classes have Buehler's limit unless both have very many rows; else each class has a bound.
     """
     pairs = read_parts(parts)
     smaller, larger = min(pairs, key=itemgetter(1)), max(reversed(pairs), key=itemgetter(1))
@@ -213,11 +162,7 @@ def balanced_upper(parts: str, delta: float, claims: int = 1) -> float:
     "balanced_error",
 )
 def balanced_lower(parts: str, delta: float, claims: int = 1) -> float:
-    """Bound the mean over classes of their error rates from below.
-
-    >>> round(balanced_lower("3/100 5/50", delta=0.05), 4)
-    0.0325
-    """
+    """Bound the mean over classes of their error rates from below."""
     right = write_parts([(n - k, n) for k, n in read_parts(parts)])
     return downward(max(0.0, 1 - balanced_upper(right, delta, claims)))
 
@@ -226,13 +171,7 @@ def balanced_lower(parts: str, delta: float, claims: int = 1) -> float:
     "rates.gap_upper", "largest upper end less smallest lower end of two groups", CLOPPER, GAP
 )
 def gap_upper(parts: str, delta: float, claims: int = 1) -> float:
-    """Bound the largest difference of a rate between groups; ``parts`` counts the rows of each.
-
-    Both ends of every group have the same share of delta: claims is 2 for each group and measure.
-
-    >>> round(gap_upper("3/100 5/50", delta=0.05, claims=4), 6)
-    0.231257
-    """
+    """Bound the largest difference of a rate between groups; claims counts both ends of each."""
     pairs = read_parts(parts)
     if len(pairs) < 2:
         raise ParameterError(f"parts is {parts!r}; a difference needs at least two groups")
@@ -249,30 +188,18 @@ def gap_upper(parts: str, delta: float, claims: int = 1) -> float:
     *(name for name in AVERAGES if KINDS[name].rate),
 )
 def ordered_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound the mean chance of an event over a period whose rows may depend on the past.
-
-    >>> round(ordered_upper(5, 1000, 0.05), 4)
-    0.015
-    """
+    """Bound the mean chance of an event over a period whose rows may depend on the past."""
     counts(k, n)
     return mean_risk_upper(k, n, _level(delta, claims))
 
 
 def write_parts(parts: list[tuple[int, int]]) -> str:
-    """Write counts in a text that a certificate can hold.
-
-    >>> write_parts([(3, 100), (5, 50)])
-    '3/100 5/50'
-    """
+    """Write counts in a text that a certificate can hold."""
     return " ".join(f"{k}/{n}" for k, n in parts)
 
 
 def read_parts(parts: str) -> list[tuple[int, int]]:
-    """Read counts that ``write_parts`` wrote, and refuse what no rows give.
-
-    >>> read_parts("3/100 5/50")
-    [(3, 100), (5, 50)]
-    """
+    """Read counts that ``write_parts`` wrote, and refuse what no rows give."""
     pairs = [word.partition("/")[::2] for word in str(parts).split()]
     if not 0 < len(pairs) <= MAX_PARTS or not all(
         a.isdecimal() and b.isdecimal() for a, b in pairs
@@ -296,21 +223,13 @@ MIN_RATIO_FOR_RANKS = 40
 
 @measure_bound("losses.mean_upper", "bet on independent numbers in [0, 1]", HOEFFDING, *AVERAGES)
 def mean_upper(losses: str, scale: float, delta: float, claims: int = 1) -> float:
-    """Bound a mean loss from above; ``losses`` counts 4096ths of ``scale``, the largest loss.
-
-    >>> round(mean_upper("40x0 20x2048", 2.0, 0.05), 4)
-    0.5241
-    """
+    """Bound a mean loss from above; ``losses`` counts 4096ths of ``scale``, the largest loss."""
     return _scale(scale) * _share(losses, delta, claims) * (1 + SLACK)
 
 
 @measure_bound("losses.mean_lower", "bet on independent numbers in [0, 1]", HOEFFDING, *AVERAGES)
 def mean_lower(savings: str, scale: float, delta: float, claims: int = 1) -> float:
-    """Bound a mean loss from below; ``savings`` counts the largest loss minus each loss.
-
-    >>> round(mean_lower("40x4096 20x2048", 2.0, 0.05), 4)
-    0.1927
-    """
+    """Bound a mean loss from below; ``savings`` counts the largest loss minus each loss."""
     return max(0.0, _scale(scale) * (1 - _share(savings, delta, claims)) * (1 - SLACK))
 
 
@@ -321,11 +240,7 @@ def mean_lower(savings: str, scale: float, delta: float, claims: int = 1) -> flo
     "auc",
 )
 def auc_lower(halves: int, positives: int, negatives: int, delta: float, claims: int = 1) -> float:
-    """Bound the AUC from below; a pair in the right order gives 2 ``halves``, a tie 1.
-
-    >>> round(auc_lower(73_600, 200, 200, delta=0.05), 6)
-    0.864733
-    """
+    """Bound the AUC from below; a pair in the right order gives 2 ``halves``, a tie 1."""
     return kl_lower(*_auc(halves, positives, negatives, delta, claims))
 
 
@@ -336,11 +251,7 @@ def auc_lower(halves: int, positives: int, negatives: int, delta: float, claims:
     "auc",
 )
 def auc_upper(halves: int, positives: int, negatives: int, delta: float, claims: int = 1) -> float:
-    """Bound the AUC from above.
-
-    >>> round(auc_upper(73_600, 200, 200, delta=0.05), 6)
-    0.958694
-    """
+    """Bound the AUC from above."""
     return kl_upper(*_auc(halves, positives, negatives, delta, claims))
 
 
@@ -348,67 +259,43 @@ def auc_upper(halves: int, positives: int, negatives: int, delta: float, claims:
 def ranks_lower(losses: str, others: int, delta: float, claims: int = 1) -> float:
     """Bound the AUC from below by the rows of the smaller side and ``others``, those of the larger.
 
-    ``losses`` counts, for each row of the smaller side, the share of others that are on the wrong
-    side of it.
-
-    >>> round(ranks_lower("100x0 100x512", 10_000, 0.05), 4)
-    0.8913
+    ``losses`` counts, for each row of the smaller side, the share of others on the wrong side.
     """
     return max(0.0, 1 - _ranked(losses, others, delta, claims))
 
 
 @measure_bound("losses.ranks_upper", "bet on ranks among many rows", MASSART, "auc")
 def ranks_upper(savings: str, others: int, delta: float, claims: int = 1) -> float:
-    """Bound the AUC from above; ``savings`` counts the shares of others on the right side.
-
-    >>> round(ranks_upper("100x3584 100x4096", 10_000, 0.05), 4)
-    0.9705
-    """
+    """Bound the AUC from above; ``savings`` counts the shares of others on the right side."""
     return min(1.0, _ranked(savings, others, delta, claims))
 
 
 def written(losses: NDArray[np.float64], rare: bool = True) -> str:
-    """Count losses that were divided by the largest, rounded up to 4096ths, in a text.
-
-    Unless they are ``rare`` and large, there is a text for each block, with a bar between two.
-
-    >>> written(np.array([0.0, 0.5, 0.0]))
-    '2x0 1x2048'
-    >>> written(np.repeat(0.25, 70), rare=False)
-    '8x1024 | 9x1024 | 18x1024 | 35x1024'
-    """
+    """Count losses, shares of the largest, in 4096ths, in a text; by blocks unless ``rare``."""
     clipped = np.clip(losses, 0.0, 1.0)
     if rare:
-        return counted(clipped.tolist())
+        return holdout.counted(clipped.tolist())
     order = np.random.default_rng(clipped.size).permutation(clipped.size)
     blocks = np.split(clipped[order], block_ends(clipped.size)[:-1])
-    return " | ".join(counted(block.tolist()) for block in blocks)
+    return " | ".join(holdout.counted(block.tolist()) for block in blocks)
 
 
 def wrong_shares(smaller: NDArray[np.float64], larger: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return for every score the share of the larger side's scores above it, ties as a half.
-
-    >>> wrong_shares(np.array([0.9, 0.5]), np.array([0.1, 0.5])).tolist()
-    [0.0, 0.25]
-    """
+    """Return for every score the share of the larger side's scores above it, ties as a half."""
     order = np.sort(larger)
     below = np.searchsorted(order, smaller, side="left").astype(np.float64)
     return 1 - (below + np.searchsorted(order, smaller, side="right")) / (2 * larger.size)
 
 
 def halves_of_pairs(positives: NDArray[np.float64], negatives: NDArray[np.float64]) -> int:
-    """Count pairs of a positive's and a negative's score: 2 if the first is larger, 1 for a tie.
-
-    >>> halves_of_pairs(np.array([0.9, 0.5]), np.array([0.1, 0.5]))
-    7
-    """
+    """Count pairs of a positive's and a negative's score: 2 if the first is larger, 1 for a tie."""
     order = np.sort(negatives)
     below = np.searchsorted(order, positives, side="left")
     return int(below.sum()) + int(np.searchsorted(order, positives, side="right").sum())
 
 
 def _share(losses: str, delta: float, claims: int) -> float:
-    blocks = [read_shares(block) for block in str(losses).split("|")]
+    blocks = [holdout.read_shares(block) for block in str(losses).split("|")]
     sizes = [int(times.sum()) for times, _ in blocks]
     if len(blocks) > 1 and np.cumsum(sizes).tolist() != block_ends(sum(sizes)):
         raise ParameterError(

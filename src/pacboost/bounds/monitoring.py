@@ -32,11 +32,7 @@ WEIGHTS = np.ldexp(0.5, -np.arange(14))
 
 
 def alternatives(error: float) -> NDArray[np.float64]:
-    """Return the error rates that are bet on, all larger than the certified one.
-
-    >>> alternatives(0.05)[[0, -1]].round(4).tolist()
-    [0.0547, 0.3448]
-    """
+    """Return the error rates that are bet on, all larger than the certified one."""
     odds = probability("error", error) / (1 - error) * ODDS
     rates: NDArray[np.float64] = odds / (1 + odds)
     return rates
@@ -50,11 +46,7 @@ def log_factors(error: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
 @plain_numbers
 def log_capital(k: int, n: int, error: float) -> float:
-    """Return the log of the capital against "the error is at most ``error``", k mistakes on n rows.
-
-    >>> round(log_capital(80, 1000, 0.05), 6)
-    5.99339
-    """
+    """Return the log of the capital after k mistakes on n rows, if at most ``error`` is claimed."""
     return _log_capital(*counts(k, n), error, EQUAL_WEIGHTS)
 
 
@@ -71,11 +63,7 @@ def rows_to_see(
 ) -> int:
     """Return the number of rows after which the capital passes e^log_goal with this ``power``.
 
-    The certified error is ``before``, the true one ``after``, from the first of these rows on. The
-    capital is divided among the alternatives equally, or by the weights of the detector.
-
-    >>> rows_to_see(0.05, 0.08, 3.0)
-    1313
+    The error grows from ``before`` to ``after`` at the first of them.
     """
     from scipy.stats import binom
 
@@ -100,10 +88,6 @@ def mean_interval(total: float, squares: float, rows: int, delta: float) -> tupl
 
     ``squares`` is the sum of (X_i - m_i)², where m_i is the mean of the past of X_i. The errors
     may change in time: it is their mean that lies in the interval.
-
-    >>> low, high = mean_interval(100, 90.0, 1000, 0.05)
-    >>> round(low, 6), round(high, 6)
-    (0.061123, 0.138877)
     """
     mean = total / positive_whole("rows", rows)
     slack = 1e-12 + 4e-16 * rows

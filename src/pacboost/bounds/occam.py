@@ -42,11 +42,7 @@ class Pair(NamedTuple):
 
 @plain_numbers
 def log_inverse_prior(base_rules: int, rules: int, bits: int) -> float:
-    """Return ln(1/P) of a vote of ``rules`` rules with ``bits`` bits each, out of ``base_rules``.
-
-    >>> round(log_inverse_prior(1260, 20, 3), 3)
-    150.404
-    """
+    """Return ln(1/P) of a vote of ``rules`` of the ``base_rules`` with ``bits`` bits each."""
     positive_whole("base_rules", base_rules)
     if positive_whole("rules", rules) > base_rules:
         raise ParameterError(f"rules is {rules}; there are only {base_rules} base rules")
@@ -74,24 +70,14 @@ def log_inverse_prior(base_rules: int, rules: int, bits: int) -> float:
 def occam_bound(
     mistakes: int, n: int, base_rules: int, rules: int, bits: int, delta: float
 ) -> float:
-    """Bound the error of a quantised vote from its mistakes on its training rows.
-
-    >>> round(occam_bound(1000, 10_000, 1260, 20, 3, 0.05), 6)
-    0.159781
-    """
+    """Bound the error of a quantised vote from its mistakes on its training rows."""
     counts(mistakes, n)
     return binomial_upper(mistakes, n, _price(base_rules, rules, bits, delta))
 
 
 @plain_numbers
 def quantise(votes: ArrayLike, bits: int, scale: float) -> NDArray[np.int64]:
-    """Round votes to whole numbers, the largest to scale·2^(bits-1), and cut off beyond 2^(bits-1).
-
-    The bound holds for any whole numbers in this range, so nothing depends on the rounding.
-
-    >>> quantise([0.92, -0.65, 0.42, 0.05], bits=3, scale=1.0).tolist()
-    [4, -3, 2, 0]
-    """
+    """Round votes to whole numbers, the largest to scale·2^(bits-1), clipped at 2^(bits-1)."""
     _bits(bits)
     values = np.asarray(votes, dtype=np.float64)
     if values.ndim != 1 or not np.isfinite(values).all() or not values.any():
@@ -113,17 +99,9 @@ def search(
     bits: Sequence[int] = BITS,
     scales: Sequence[float] = SCALES,
 ) -> list[Pair]:
-    """Quantise in many ways; return every pair of a vote and its bound, smallest bound first.
+    """Quantise votes, one per unsigned rule, in many ways; return all bounds, the smallest first.
 
-    ``votes`` has one number for each distinct unsigned rule. ``count`` is given whole-number votes
-    and returns their mistakes on all n rows, ties included. All pairs are valid at once: choose
-    any. The smallest bound is not always the best vote.
-
-    >>> answers = np.array([[1, 1, 1], [1, 1, -1], [1, -1, 1], [-1, 1, 1]] * 25)
-    >>> mistakes = lambda q: int((answers @ q <= 0).sum())
-    >>> best = search([1.0, 0.9, 1.1], mistakes, 100, 10, 0.05)[0]
-    >>> best.bits, best.rules, best.mistakes, round(best.bound, 4)
-    (1, 3, 0, 0.1223)
+    ``count`` returns the mistakes of whole-number votes on all n rows. All pairs are valid at once.
     """
     pairs, tried = [], set()
     for b in sorted(bits):
@@ -143,7 +121,6 @@ def search(
 
 
 certificate = certified(occam_bound)
-"""Certify a quantised vote on its own training rows."""
 
 
 def _price(base_rules: int, rules: int, bits: int, delta: float) -> float:
@@ -164,10 +141,7 @@ def _bits(bits: int) -> None:
     subject="the compressed vote",
     size="rest",
     independent_of="nothing but the way from kept rows and message to the vote",
-    assumptions=(
-        DRAWN,
-        "they are all the rows that were looked at, none left out after a look",
-    ),
+    assumptions=(DRAWN, "they are all the rows that were looked at, none left out after a look"),
     valid_after_looking=True,
     rounded=True,
     again=lambda stored, _: vote_certificate(**stored.inputs),  # type: ignore[has-type]
@@ -177,12 +151,7 @@ def vote_bound(
 ) -> float:
     """Bound the risk of a vote of stumps whose thresholds are values of some of its n examples.
 
-    R ≤ BinInv(k, rest, delta·P) with k mistakes on the ``rest`` examples that gave no threshold,
-    where P is the prior of a vote of ``rules`` out of features·(2n + 1) + 1 stumps with
-    whole-number votes of ``bits`` bits: bounds/occam.py.
-
-    >>> round(vote_bound(0, 990, 1000, features=4, rules=10, bits=3, delta=0.05), 4)
-    0.1013
+    Mistakes count on the ``rest`` that gave none; there are features·(2n + 1) + 1 stumps.
     """
     positive_whole("features", features)
     if not n - positive_whole("rules", rules) <= positive_whole("rest", rest) <= n:
@@ -196,11 +165,7 @@ def vote_bound(
 def vote_certificate(
     mistakes: int, rest: int, n: int, features: int, rules: int, bits: int, delta: float
 ) -> Certificate:
-    """Certify a vote of stumps by the examples that gave none of its thresholds.
-
-    >>> print(vote_certificate(0, 990, 1000, 4, 10, 3, 0.05).claim)
-    The compressed vote is wrong on at most 10.14 % of new examples.
-    """
+    """Certify a vote of stumps by the examples that gave none of its thresholds."""
     inputs = {"mistakes": mistakes, "rest": rest, "n": n, "features": features, "rules": rules}
     return Certificate.by(
         "compression.vote_bound",

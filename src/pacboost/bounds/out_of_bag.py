@@ -40,28 +40,19 @@ OF_MEMBERS: Any = {
     "loose": True,
     "of": ("forest",),
 }
-"""Grounds that all bounds on bagged votes share."""
 
 
 def _again(stored: Certificate, ledger: Ledger) -> Certificate:
     """Recompute the certificate of a bagged vote; the digest binds the words about its bags."""
     recomputed = from_inputs(stored, ledger)
-    return replace(
-        recomputed,
-        sample=stored.sample,
-        independent_of=stored.independent_of,
-        assumptions=recomputed.assumptions[:1],
-        details=stored.details,
-    )
+    words = {"sample": stored.sample, "independent_of": stored.independent_of}
+    assumed = recomputed.assumptions[:1]
+    return replace(recomputed, assumptions=assumed, details=stored.details, **words)
 
 
 @plain_numbers
 def pac_bayes_kl_bound(gibbs: float, n: int, divergence: float, delta: float) -> float:
-    """Bound L, the mean error of a voter drawn from ρ: kl(L̂‖L) ≤ (KL + ln(2√n/δ))/n.
-
-    >>> round(pac_bayes_kl_bound(0.2, 1000, 2.0, 0.05), 6)
-    0.25754
-    """
+    """Bound L, the mean error of a voter drawn from ρ: kl(L̂‖L) ≤ (KL + ln(2√n/δ))/n."""
     return kl_upper(share("gibbs", gibbs), _budget(n, divergence, delta))
 
 
@@ -73,11 +64,7 @@ def pac_bayes_kl_bound(gibbs: float, n: int, divergence: float, delta: float) ->
     **OF_MEMBERS,
 )
 def first_order_bound(gibbs: float, n: int, divergence: float, delta: float) -> float:
-    """Bound the error of the vote by R ≤ 2L (Markov), with L from PAC-Bayes-kl.
-
-    >>> round(first_order_bound(0.2, 1000, 2.0, 0.05), 6)
-    0.515081
-    """
+    """Bound the error of the vote by R ≤ 2L (Markov), with L from PAC-Bayes-kl."""
     return min(1.0, 2 * pac_bayes_kl_bound(gibbs, n, divergence, delta))
 
 
@@ -89,13 +76,7 @@ def first_order_bound(gibbs: float, n: int, divergence: float, delta: float) -> 
     **OF_MEMBERS,
 )
 def tandem_bound(tandem: float, n: int, divergence: float, delta: float) -> float:
-    """Bound the error of the vote by R ≤ 4L₂, kl(L̂₂‖L₂) ≤ (2KL + ln(2√n/δ))/n.
-
-    Masegosa, Lorenzen, Igel and Seldin 2020; n counts the rows of a pair.
-
-    >>> round(tandem_bound(0.08, 1000, 1.0, 0.05), 6)
-    0.487115
-    """
+    """Bound the error of the vote by R ≤ 4L₂, kl(L̂₂‖L₂) ≤ (2KL + ln(2√n/δ))/n, n of a pair."""
     return min(1.0, 4 * kl_upper(share("tandem", tandem), _budget(n, 2 * divergence, delta)))
 
 
@@ -108,14 +89,9 @@ def tandem_bound(tandem: float, n: int, divergence: float, delta: float) -> floa
 def c_bound(
     gibbs: float, disagreement: float, n: int, pairs: int, divergence: float, delta: float
 ) -> float:
-    """Bound the error of the vote by R ≤ 1 - (1-2L)²/(1-2Dis), L from above, Dis from below.
+    """Bound the error of the vote by R ≤ 1 - (1-2L)²/(1-2Dis), δ/2 for each end.
 
-    Germain et al. 2015, PAC-Bound 1, δ/2 for each; n rows for a voter, ``pairs`` for two. It is
-    1 unless L is shown to be below ½. Where ξ(n) stands in the paper, 2√n ≥ ξ(n) stands here,
-    which also covers rows out of bag.
-
-    >>> round(c_bound(0.2, 0.24, 36_000, 13_000, 0.0, 0.05), 4)
-    0.3873
+    It is 1 unless L is shown to be below ½. 2√n ≥ ξ(n), the paper's, also covers rows out of bag.
     """
     half = probability("delta", delta) / 2
     upper = pac_bayes_kl_bound(gibbs, n, divergence, half)
@@ -137,11 +113,7 @@ def cantelli_bound(
 ) -> float:
     """Bound the error of the vote by R ≤ (L₂ - 2μL + μ²)/(½-μ)², with the best μ in [0, ½).
 
-    Chebyshev-Cantelli (Wu, Masegosa, Lorenzen, Igel and Seldin 2021): L₂ from above and L from
-    below at δ/2 each hold for all μ at once, so μ may be chosen freely.
-
-    >>> round(cantelli_bound(0.2, 0.08, 1000, 1000, 0.0, 0.05), 6)
-    0.473326
+    L₂ from above and L from below at δ/2 each hold for all μ at once.
     """
     half = probability("delta", delta) / 2
     both = kl_upper(share("tandem", tandem), _budget(pairs, 2 * divergence, half))
@@ -152,11 +124,7 @@ def cantelli_bound(
 
 @plain_numbers
 def cantelli_mu(gibbs: float, tandem: float) -> float:
-    """Find μ ≥ 0 that minimises (L₂ - 2μL + μ²)/(½-μ)²; at μ the C-bound comes out.
-
-    >>> round(cantelli_mu(0.2, 0.08), 6)
-    0.066667
-    """
+    """Find μ ≥ 0 that minimises (L₂ - 2μL + μ²)/(½-μ)²; at μ the C-bound comes out."""
     # L₂ ≥ L² for any vote. Numbers that break this come from different rows, and μ = 0 is safe.
     if tandem <= gibbs * gibbs or gibbs >= 0.5:
         return 0.0
@@ -165,11 +133,7 @@ def cantelli_mu(gibbs: float, tandem: float) -> float:
 
 @plain_numbers
 def vote_certificate(bound: str, **inputs: float) -> Certificate:
-    """Certify a vote by one of the four bounds, named as its function.
-
-    >>> vote_certificate("tandem_bound", tandem=0.08, n=13_000, divergence=0.0, delta=0.05).claim
-    'The weighted vote is wrong on at most 36.06 % of new examples.'
-    """
+    """Certify a vote by one of the four bounds, named as its function."""
     return Certificate.by(f"pac_bayes.{bound}", inputs)
 
 
@@ -188,11 +152,7 @@ ROWS_FOR_CANTELLI = 1_000_000
 
 @plain_numbers
 def way_for(rows: int) -> str:
-    """Choose a bound by the number of rows alone, which is known before the rows are seen.
-
-    >>> way_for(5_000), way_for(50_000)
-    ('first_order', 'tandem')
-    """
+    """Choose a bound by the number of rows alone, which is known before the rows are seen."""
     if rows < ROWS_FOR_TANDEM:
         return "first_order"
     return "tandem" if rows < ROWS_FOR_CANTELLI else "cantelli"
@@ -202,16 +162,9 @@ def way_for(rows: int) -> str:
 def certificate(
     counts: OutOfBag, delta: float, way: str | None = None, *, changed: str = ""
 ) -> Certificate:
-    """Certify the plurality vote; by default the number of rows chooses the bound.
+    """Certify the plurality vote; the number of rows chooses the bound unless ``way`` does.
 
     A text in ``changed`` names a broken assumption; then ``NotCertified`` is raised with it.
-
-    >>> import numpy as np
-    >>> counts = OutOfBag(
-    ...     100_000, 100, 0.368, np.full(100, 36_500), np.full(100, 3_650), 13_200, 0.03, 0.05, 0
-    ... )
-    >>> certificate(counts, 0.05).claim
-    'The plurality vote of 100 members is wrong on at most 14.61 % of new examples.'
     """
     probability("delta", delta)
     chosen = way_for(counts.rows) if way is None else way
@@ -337,7 +290,6 @@ def _pair(counts: OutOfBag) -> tuple[float, int]:
 
 
 def _refuse_few(n: int, factor: int, delta: float, divergence: float) -> None:
-    """Refuse if the bound would be 1 even without a single mistake."""
 
     def useful(rows: int) -> bool:
         return factor * pac_bayes_kl_bound(0.0, rows, divergence, delta) < 1

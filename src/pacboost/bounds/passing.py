@@ -28,16 +28,11 @@ Doubles = NDArray[np.float64]
 MAX_TEETH = 20_000
 """With more teeth than this, the number by Chernoff's bound is returned."""
 TAIL_PROBABILITY = 1e-12
-"""Numbers of rows of a class that are less likely than this count as not passing."""
 
 
 @plain_numbers
 def rows_to_pass(epsilon: float, delta: float, error: float = 0.0, power: float = 0.9) -> int:
-    """Return the number of rows from which on a classifier of this error passes with ``power``.
-
-    >>> rows_to_pass(0.01, 0.05), rows_to_pass(0.1, 0.05, error=0.05)
-    (299, 263)
-    """
+    """Return the number of rows from which on a classifier of this error passes with ``power``."""
     from scipy.special import betainc
 
     enough = rows_to_pass_by_chernoff(epsilon, delta, error, power)
@@ -54,7 +49,7 @@ def rows_from_tooth_on(
     epsilon: float,
     delta: float,
 ) -> int:
-    """Return the number of rows from which on every number passes, if ``enough`` and all above do.
+    """Return the rows from which on all numbers pass, if ``enough`` and all above do.
 
     ``passes(c, n)`` is called for the last n at which c mistakes, and no more, are allowed.
     """
@@ -72,11 +67,7 @@ def rows_of_all_to_pass(
 ) -> int:
     """Return the number of rows of all classes from which on the rows of one pass with ``power``.
 
-    A row is of the class with probability ``share``. One row more lowers the probability by at most
-    ``share`` times its largest fall from one number of rows of the class to the next.
-
-    >>> rows_of_all_to_pass(0.01, 0.05, 0.05), rows_of_all_to_pass(0.2, 0.1, 0.05, error=0.05)
-    (6898, 1267)
+    One row more lowers the probability by ``share`` times its largest fall, at most.
     """
     from scipy.stats import binom
 
@@ -99,11 +90,7 @@ def rows_of_all_to_pass(
 
 @plain_numbers
 def rows_of_all(rows: int, share: float, power: float) -> int:
-    """Return the number of rows of all classes with at least ``rows`` of one, with this ``power``.
-
-    >>> rows_of_all(59, 0.01, 0.9)
-    6898
-    """
+    """Return the number of rows of all classes that hold ``rows`` of one with this ``power``."""
     from scipy.stats import binom
 
     probability("share", share)
@@ -114,11 +101,7 @@ def rows_of_all(rows: int, share: float, power: float) -> int:
 def chance_of_all_to_pass(
     n: int, share: float, epsilon: float, delta: float, error: float = 0.0
 ) -> float:
-    """Return the probability to pass by the rows of a class of this share, among n rows.
-
-    >>> round(chance_of_all_to_pass(5900, 0.01, 0.05, 0.05), 3)
-    0.518
-    """
+    """Return the probability to pass by the rows of a class of this share, among n rows."""
     from scipy.stats import binom
 
     rows = _likely(n, share)
@@ -147,11 +130,7 @@ def _likely(n: int, share: float) -> Doubles:
 def rows_to_pass_by_chernoff(
     epsilon: float, delta: float, error: float = 0.0, power: float = 0.9
 ) -> int:
-    """Return a number of rows that passes by Chernoff's bound, as do all larger numbers.
-
-    >>> rows_to_pass_by_chernoff(0.1, 0.05, error=0.05)
-    572
-    """
+    """Return a number of rows that passes by Chernoff's bound, as do all larger numbers."""
     check_rate(error, epsilon)
     log_delta = -math.log(probability("delta", delta))
     log_miss = -math.log1p(-probability("power", power))
@@ -163,11 +142,7 @@ def rows_to_pass_by_chernoff(
 
 @plain_numbers
 def chance_to_pass(n: int, epsilon: float, delta: float, error: float = 0.0) -> float:
-    """Return the probability that a classifier of this error is certified at epsilon by n rows.
-
-    >>> round(chance_to_pass(129, 0.1, 0.05, error=0.05), 3)
-    0.682
-    """
+    """Return the probability that a classifier of this error is certified at epsilon by n rows."""
     from scipy.special import betainc
 
     allowed = allowed_mistakes(n, epsilon, delta)
@@ -176,11 +151,7 @@ def chance_to_pass(n: int, epsilon: float, delta: float, error: float = 0.0) -> 
 
 @plain_numbers
 def allowed_mistakes(n: int, epsilon: float, delta: float) -> int:
-    """Return the largest number of mistakes on n rows with a bound of at most epsilon, or -1.
-
-    >>> allowed_mistakes(29, 0.1, 0.05), allowed_mistakes(28, 0.1, 0.05)
-    (0, -1)
-    """
+    """Return the largest number of mistakes on n rows with a bound of at most epsilon, or -1."""
     return bisect(range(n), epsilon, key=lambda k: clopper_pearson(k, n, delta)) - 1
 
 

@@ -34,17 +34,13 @@ class Bound:
     sample: str = ""
     """The certifying rows, in words; names in braces stand for inputs."""
     size: str = "n"
-    """The input that counts these rows."""
     independent_of: str = ""
     assumptions: tuple[str, ...] = ()
     valid_after_looking: bool = False
     of_what: str = "new examples"
     measures: tuple[str, ...] = ()
-    """The measures that the number may bound, if it bounds measures."""
     subject: str = "the classifier"
-    """The subject of the claim: the classifier whose error is bounded."""
     end: str = ""
-    """The last words of a claim about new examples."""
     condition: Callable[[Mapping[str, Any], str], str] | None = None
     """A function of the inputs, and of who moves, that states a condition on new examples."""
     held_out: bool = False
@@ -74,11 +70,7 @@ def bound(name: str, **grounds: Any) -> Callable[[Callable[P, float]], Callable[
 
 
 def bound_of(name: str) -> Bound | None:
-    """Return the bound of this name, whichever file defines it; None if there is none.
-
-    >>> bound_of("occam.occam_bound").subject, bound_of("guess")
-    ('the quantised vote', None)
-    """
+    """Return the bound of this name, whichever file defines it; None if there is none."""
     if name and name not in BOUNDS:
         _load()
     return BOUNDS.get(name)

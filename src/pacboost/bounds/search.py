@@ -12,11 +12,7 @@ MAX_ROWS = 2**50
 
 
 def smallest(holds: Callable[[int], bool], start: int, what: str) -> int:
-    """Find an n that passes while n - 1 does not (or n = start), by doubling and halving.
-
-    >>> smallest(lambda n: 1 / n <= 0.03, 1, "a bound of 0.03")
-    34
-    """
+    """Find an n that passes while n - 1 does not (or n = start), by doubling and halving."""
     if holds(start):
         return start
     low, high = start, 2 * start
@@ -31,13 +27,9 @@ def smallest(holds: Callable[[int], bool], start: int, what: str) -> int:
 
 
 def from_here_on(between: Callable[[int, int], bool], start: int, sure: int, what: str) -> int:
-    """Find the n from which on every number passes: the one after the last that fails.
+    """Find the n from which on every number passes; all numbers from ``sure`` on do.
 
-    ``between(a, b)`` may be True only if all numbers from a to b pass, and must be exact for b = a.
-    All numbers from ``sure`` on pass.
-
-    >>> from_here_on(lambda a, b: a > 7 and not a <= 12 <= b, 1, 100, "being above 7, but not 12")
-    13
+    ``between(a, b)`` may be True only if all from a to b pass, and must be exact for b = a.
     """
     first = reached = smallest(lambda n: between(n, n), start, what)
     step = 1
@@ -52,13 +44,7 @@ def from_here_on(between: Callable[[int, int], bool], start: int, sure: int, wha
 
 
 def examples_at_rate(bound: Callable[[int, int], float], epsilon: float, rate: float) -> int:
-    """Find an n at which ⌈rate·n⌉ mistakes give a bound of at most epsilon; n - 1 rows do not.
-
-    A few rows more may do worse again, where one more of them is a mistake.
-
-    >>> examples_at_rate(lambda k, n: (k + 1) / n, epsilon=0.2, rate=0.1)
-    15
-    """
+    """Find an n at which ⌈rate·n⌉ mistakes give a bound of at most epsilon; n - 1 rows do not."""
     check_rate(rate, epsilon)
     return smallest(
         lambda n: bound(expected_mistakes(rate, n), n) <= epsilon, 1, f"a bound of {epsilon:g}"
@@ -66,11 +52,7 @@ def examples_at_rate(bound: Callable[[int, int], float], epsilon: float, rate: f
 
 
 def expected_mistakes(rate: float, n: int) -> int:
-    """Round the mistakes of a classifier wrong on ``rate`` of n rows up to a whole number.
-
-    >>> expected_mistakes(0.05, 130)
-    7
-    """
+    """Round the mistakes of a classifier wrong on ``rate`` of n rows up to a whole number."""
     return min(n, math.ceil(rate * n * (1 - 1e-12)))
 
 
@@ -86,11 +68,7 @@ def check_rate(rate: float, epsilon: float) -> None:
 
 
 def crossing(difference: Callable[[float], float], low: float, high: float) -> float:
-    """Return the t between ``low`` and ``high`` at which a rising difference is 0.
-
-    >>> round(crossing(lambda t: t * t - 2, 0.0, 2.0), 9)
-    1.414213562
-    """
+    """Return the t between ``low`` and ``high`` at which a rising difference is 0."""
     from scipy.optimize import brentq
 
     return float(brentq(difference, low, high, xtol=1e-15, rtol=1e-14))

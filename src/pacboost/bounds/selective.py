@@ -26,7 +26,6 @@ ANSWERS: Any = {
     "of_what": ANSWERED,
     "held_out": True,
 }
-"""Grounds that all bounds on answers share."""
 
 
 @bound(
@@ -36,13 +35,7 @@ ANSWERS: Any = {
     **ANSWERS,
 )
 def answered_error(k: int, n: int, delta: float, thresholds: int = 1) -> float:
-    """Bound the error among the answered, after k mistakes on n answered rows; 1 if there are none.
-
-    P[wrong | answered] ≤ BinInv(k, n, delta/thresholds).
-
-    >>> round(answered_error(3, 600, delta=0.05, thresholds=20), 6)
-    0.019666
-    """
+    """Bound the error among the answered, k of n wrong, for all thresholds; 1 if there are none."""
     return clopper_pearson(k, n, delta, thresholds) if n else 1.0
 
 
@@ -56,13 +49,7 @@ def answered_error(k: int, n: int, delta: float, thresholds: int = 1) -> float:
     **ANSWERS,
 )
 def passed_error(k: int, n: int, delta: float, target: float) -> float:
-    """Return the target error where k mistakes on n answered rows pass its test, else 1.
-
-    The test of "P[wrong | answered] > target" passes if BinInv(k, n, delta) ≤ target.
-
-    >>> passed_error(10, 1000, delta=0.05, target=0.02), passed_error(20, 1000, 0.05, 0.02)
-    (0.02, 1.0)
-    """
+    """Return the target error where k mistakes on n answered rows pass its test, else 1."""
     passes = n > 0 and clopper_pearson(k, n, delta) <= probability("target", target)
     return target if passes else 1.0
 
@@ -73,13 +60,8 @@ def answered_share(
 ) -> tuple[float, float]:
     """Enclose the share of new examples that are answered.
 
-    For a threshold fixed beforehand, ``fewest`` and ``most`` are both the number of answered
-    held-out rows. For one at a rank, ``most`` is the rank, and ``fewest`` the largest planned rank
-    that is at most the number of answered rows; they differ if confidences are equal.
-
-    >>> low, high = answered_share(600, 600, 1000, delta=0.05)
-    >>> round(low, 4), round(high, 4)
-    (0.5689, 0.6305)
+    ``fewest`` and ``most`` are both the number of answered rows if the threshold was fixed before;
+    for one at a rank, the largest planned rank that is no larger, and the rank itself.
     """
     ends = 2 * thresholds
     low = clopper_pearson_lower(fewest, rows, delta, ends)
@@ -88,11 +70,7 @@ def answered_share(
 
 @plain_numbers
 def certificate(k: int, n: int, delta: float, thresholds: int, threshold: float) -> Certificate:
-    """Certify the answers of a fixed classifier that answers where it is confident.
-
-    >>> certificate(3, 600, 0.05, 20, 0.9).claim[-38:]
-    'classifier is wrong on at most 1.97 %.'
-    """
+    """Certify the answers of a fixed classifier that answers where it is confident."""
     several = f"; the threshold is one of {thresholds}, all of them paid for"
     return Certificate.by(
         "selective.answered_error",
@@ -107,13 +85,7 @@ def certificate(k: int, n: int, delta: float, thresholds: int, threshold: float)
 def passed_certificate(
     k: int, n: int, delta: float, target: float, threshold: float, of: float
 ) -> Certificate:
-    """Certify the answers by a target error that was fixed beforehand, and passed its test.
-
-    The tests have failure probability ``delta``; with all bounds at other thresholds it is ``of``.
-
-    >>> passed_certificate(3, 600, 0.0375, 0.02, 0.9, 0.05).claim[-38:]
-    'classifier is wrong on at most 2.00 %.'
-    """
+    """Certify a target error that passed its tests; all bounds together have the delta ``of``."""
     return Certificate.by(
         "selective.passed_error",
         {"k": k, "n": n, "delta": delta, "target": target},
@@ -149,9 +121,7 @@ def passed(
 ) -> frozenset[int]:
     """Return the places of the points that pass; the ranks of ``points`` fall from first to last.
 
-    A target error that was fixed beforehand is tested at ever larger ranks, each time at the same
-    level, until the first test fails: there is no union over thresholds to pay for. ``thresholds``
-    ranks were planned among ``rows`` rows; the tests have failure probability ``delta``.
+    The target is tested at ever larger ranks at one level until the first test fails.
     """
     start = _first_rank(rows, thresholds, delta, target)
     if start is None or points[-1].most > start:  # nothing is answered at the first rank

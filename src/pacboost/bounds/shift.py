@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 PROOF = "docs/proofs/shift.md"
 KINDS = ("model", "forest", "measure")
 MIN_MOVE, MAX_MOVE = 1e-18, 1e300
-"""Smallest and largest move that the search considers."""
 
 
 class Move(NamedTuple):
@@ -43,9 +42,7 @@ class Move(NamedTuple):
     words: str
     """A format of two names: ``{by}``, the size of the move, and ``{who}``, the examples."""
     none: float = 0.0
-    """The size of no move at all."""
     upper_end: float = math.inf
-    """The largest size that a move can have."""
 
 
 def _within_kl(e: float, nats: float) -> float:
@@ -79,12 +76,7 @@ MOVES = {
 
 @plain_numbers
 def largest_error(error: float, move: str, by: float) -> float:
-    """Bound a probability of at most ``error`` after a move of this size, rounded up.
-
-    >>> sizes = {"contamination": 0.05, "total_variation": 0.05, "ratio": 3, "kl": 0.1, "chi2": 0.1}
-    >>> [round(largest_error(0.05, move, by), 6) for move, by in sizes.items()]
-    [0.0975, 0.1, 0.15, 0.172949, 0.11892]
-    """
+    """Bound a probability of at most ``error`` after a move of this size, rounded up."""
     way = MOVES[move]
     low, high = way.none, way.upper_end
     if isinstance(by, bool) or not isinstance(by, int | float) or not low <= by <= high:
@@ -95,11 +87,7 @@ def largest_error(error: float, move: str, by: float) -> float:
 
 @plain_numbers
 def farthest(error: float, goal: float, move: str) -> float:
-    """Return the largest move after which ``largest_error`` is at most the goal, a number below 1.
-
-    >>> [round(farthest(0.05, 0.1, move), 6) for move in MOVES]
-    [0.052632, 0.05, 2.0, 0.020654, 0.052632]
-    """
+    """Return the largest move after which ``largest_error`` is at most the goal, below 1."""
     way = MOVES[move]
 
     def beyond(distance: float) -> bool:
@@ -115,14 +103,12 @@ def _condition(inputs: Mapping[str, Any], who: str) -> str:
 
 
 def _move_words(name: str, by: float, who: str) -> str:
-    """State that the distribution moves by at most this size."""
     move = MOVES[name]
     size = percent_digits(by, 12) if move.upper_end == 1 else f"{by:.12g}"
     return move.words.format(by=size, who=who)
 
 
 def _again(stored: Certificate, ledger: Ledger) -> Certificate:
-    """Recompute the certificate before the move, and move it."""
     inputs = dict(stored.inputs)
     name, move, by = (inputs.pop(key) for key in ("bound", "move", "by"))
     before = makers(*KINDS)[name](replace(stored, bound=name, inputs=inputs), ledger)
@@ -133,21 +119,13 @@ def _again(stored: Certificate, ledger: Ledger) -> Certificate:
 
 @bound("shift.moved_upper", reference=PROOF, condition=_condition, again=_again, of=KINDS)
 def moved_upper(bound: str, move: str, by: float, **inputs: Any) -> float:
-    """Bound an error or rate after a move; ``inputs`` go to the bound before the move.
-
-    >>> round(moved_upper("rates.rate_upper", "ratio", 2, k=3, n=100, delta=0.05), 6)
-    0.151422
-    """
+    """Bound an error or rate after a move; ``inputs`` go to the bound before the move."""
     return largest_error(_before(bound, inputs), move, by)
 
 
 @bound("shift.moved_lower", reference=PROOF, condition=_condition, again=_again, of=KINDS)
 def moved_lower(bound: str, move: str, by: float, **inputs: Any) -> float:
-    """Bound a rate from below after a move: 1 minus the rate is an error.
-
-    >>> round(moved_lower("rates.rate_lower", "ratio", 2, k=97, n=100, delta=0.05), 6)
-    0.848578
-    """
+    """Bound a rate from below after a move: 1 minus the rate is an error."""
     return max(0.0, 1 - largest_error(1 - _before(bound, inputs), move, by) - SLACK)
 
 
@@ -182,7 +160,6 @@ def under(certificate: Certificate, **moves: float) -> Certificate:
 
 
 def _refuse(certificate: Certificate) -> None:
-    """Refuse certificates that are no bounds on a share of new examples."""
     what, bound = certificate.of_what, bound_of(certificate.bound)
     if bound is not None and bound.condition is not None:
         raise NotCertified(
@@ -245,12 +222,7 @@ def holds_until(certificate: Certificate, goal: float) -> HoldsUntil:
 
 
 def stays(certificate: Certificate, goal: float | None) -> str:
-    """State the share of new examples that may come from elsewhere; "" unless a goal is met.
-
-    >>> from pacboost.bounds import holdout
-    >>> print(stays(holdout.certificate(30, 1000, 0.05), 0.1))
-    It stays below 10 % as long as at most 6.2 % of new examples come from elsewhere.
-    """
+    """State the share of new examples that may come from elsewhere; "" unless a goal is met."""
     with suppress(NotCertified, ParameterError):
         limits = holds_until(certificate, goal or 0.0)
         if limits.contamination >= 1e-4:
@@ -259,7 +231,6 @@ def stays(certificate: Certificate, goal: float | None) -> str:
 
 
 SUM_SLACK = 1e-9
-"""Largest allowed distance of the sum of all shares from 1."""
 
 
 def _shares_in_words(inputs: Mapping[str, Any], who: str) -> str:
@@ -292,9 +263,6 @@ def shares_upper(parts: str, shares: str, delta: float, claims: int = 1) -> floa
     ``parts`` counts mistakes and rows of each class; ``shares`` is JSON with the smallest and the
     largest share of each class. The largest mean of the bounds takes the smallest shares first and
     gives the rest to the classes with the largest bounds.
-
-    >>> round(shares_upper("3/100 5/50", '{"a": [0.4, 0.4], "b": [0.6, 0.6]}', 0.05), 6)
-    0.164952
     """
     counted, boxes = measures.read_parts(parts), list(_read_boxes(shares).values())
     if len(counted) != len(boxes):
@@ -375,16 +343,12 @@ def shares_certificate(
     certificate = measures.certificate(
         "error",
         "shift.shares_upper",
-        {
-            "parts": measures.write_parts(parts),
-            "shares": text,
-            "delta": family.delta,
-            "claims": models,
-        },
+        {"parts": measures.write_parts(parts), "shares": text, "delta": family.delta,
+         "claims": models},
         size=sum(n for _, n in parts),
         sample=measures.sample_of(first),
         unit="classes",
-    )
+    )  # fmt: skip
     # The first assumption, that rows are like new examples, is the one that shares replace.
     certificate = certificate.assuming(*first.assumptions[1:])
     unanswered = {name: first.details[name] for name in wording.UNANSWERED if name in first.details}

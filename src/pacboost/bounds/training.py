@@ -30,21 +30,9 @@ from pacboost.numerics.same_bits import expm1, total
 THETAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 
-@bound(
-    "training.product_bound",
-    subject="the vote",
-    again=lambda _, ledger: training_error(ledger),
-)
+@bound("training.product_bound", subject="the vote", again=lambda _, ledger: training_error(ledger))
 def product_bound(ledger: Ledger) -> float:
-    """∏ Z_t rounded outward: no less than the training error, whatever the run did.
-
-    >>> from pacboost.ledgers.ledger import Round
-    >>> numbers = (0.3, 0.4, 0.4236489, 0.9165151, 0.3, 10.0, 2**52, [])
-    >>> entries = [Round(t, *numbers, rule="", seconds=0.0) for t in (1, 2)]
-    >>> ledger = Ledger("adaboost", "exponential", "stump", 10, 1, False, True, rounds=entries)
-    >>> round(product_bound(ledger), 4)
-    0.84
-    """
+    """∏ Z_t rounded outward: no less than the training error, whatever the run did."""
     _refuse(ledger)
     log_product = math.fsum(math.log(entry.normaliser) for entry in ledger.rounds)
     product = math.exp(min(log_product, 700.0))
@@ -200,12 +188,7 @@ def median_misses(
 ) -> float:
     """Bound the share of training rows that AdaBoost.R2's median misses by more than a tolerance.
 
-    A round gives its ``vote``, the logarithm of Σ D(i) exp(-vote·(1 - loss of row i)), and its
-    ``largest`` error. The proof is in docs/proofs/training.md, "AdaBoost.R2".
-
-    >>> rounds = np.full(9, 3.0), np.full(9, -2.9), np.ones(9)
-    >>> [round(median_misses(tolerance, *rounds, loss="linear"), 5) for tolerance in (0.5, 0.9, 1)]
-    [0.00288, 1e-05, 0.0]
+    Rounds give vote, ln Σ D(i) exp(-vote·(1 - loss)) and largest error (docs/proofs/training.md).
     """
     able = largest > tolerance  # no other rule misses by more than the tolerance
     half = total(votes) / 2

@@ -31,7 +31,6 @@ class MeasureKind:
     """
 
     before: str
-    """The claim up to its number."""
     after: str
     """The claim from its number to its end, without the full stop."""
     higher_is_better: bool = False
@@ -106,7 +105,6 @@ SETS: dict[str, MeasureKind] = {
         "the prediction interval holds the true number for {at} ", " of {new}", True, numbers=True
     ),
 }
-"""The measures that ``pacboost.sets`` and ``pacboost.intervals`` certify."""
 KINDS = {**MEASURES, **SETS}
 GAP = "gap"
 OF_MEASURES = (*KINDS, GAP)
@@ -126,7 +124,6 @@ def says_nothing(certificate: Certificate) -> bool:
 
 
 def _scale(certificate: Certificate) -> float:
-    """Return the largest value that the measure can have."""
     largest = certificate.inputs.get("scale", certificate.details.get("largest", 1.0))
     return float(largest) if isinstance(largest, int | float) else 1.0
 
@@ -164,7 +161,6 @@ def measure_claim(certificate: Certificate) -> Statement:
 
 
 MAX_NAMES_LISTED = 6
-"""A claim lists at most this many classes or groups."""
 
 
 def listed(names: object, what: str) -> str:
@@ -228,10 +224,8 @@ OF_WHAT = (
     NEW_EXAMPLES, NEW_GROUPS, PERIOD, ANSWERED, TRAINING_ROWS, TRAINING_LABELS, *SOURCES,
     *OF_MEASURES,
 )  # fmt: skip
-"""All values of ``Certificate.of_what``."""
 
 WITHOUT_WEIGHTS = "without_weights"
-"""Detail: training rows had weights, but mistakes were counted without weights."""
 UNANSWERED = {
     "missing_abstain": "counting answers only",
     "missing_wrong": "with no answer counted as wrong",
@@ -241,10 +235,14 @@ DISTINCT_ROWS = "distinct_rows"
 """Detail: equal rows were counted once, so the claim is about distinct rows."""
 SHARE_LEARNED = "share_learned"
 """Detail: the share of rows that equal training rows, and may be copies of them."""
+HAVE_TIMES = "have_times"
+"""Detail: a column says when rows were drawn, and the claim takes all for draws of one world."""
+NOT_LATER = "These rows have times: this is about rows drawn like them, not about later ones"
 UNMOVED_PAIRS = "unmoved_pairs"
 """Detail: this many pairs of a new and an old row were compared, and no shift was found."""
+ABOUT_ROWS = (DISTINCT_ROWS, HAVE_TIMES, SHARE_LEARNED, UNMOVED_PAIRS, *UNANSWERED)
+"""Details on the rows that certify, which no bound computes."""
 IF_NEW = "if these rows are new: "
-"""Opening of a claim if the rows could not be compared with those of the fit."""
 UNCHECKED = (
     "the model has not seen these rows, which could not be checked: it does not remember the rows "
     "that it was trained on, or too few of them"
@@ -282,18 +280,14 @@ class Statement(NamedTuple):
         return self._replace(after=self.after + words)
 
     def finished(self) -> Statement:
-        """Return the clause as a sentence, with a capital letter and a full stop.
-
-        >>> str(Statement("it is wrong on at most ", "5 %", "").opening("if so: ").finished())
-        'If so: it is wrong on at most 5 %.'
-        """
+        """Return the clause as a sentence, with a capital letter and a full stop."""
         before = self.before[:1].upper() + self.before[1:]
         return self._replace(before=before, after=f"{self.after}.")
 
 
 def claim(certificate: Certificate) -> Statement:
     """State what a certificate claims, without its confidence."""
-    return clause(certificate).finished()
+    return _notice(certificate, clause(certificate)).finished()
 
 
 def clause(certificate: Certificate) -> Statement:
@@ -323,16 +317,12 @@ def sentence(certificate: Certificate, delta: float | None = None, opening: str 
     statement = _about_model(certificate, percent_above(certificate.value))
     grounds = f" ({confidence(chance)} confidence{_counted(certificate)})" if chance else ""
     statement = statement.ending(_unanswered(certificate))
-    return _on_condition(certificate, statement, grounds).opening(opening).finished()
+    conditional = _on_condition(certificate, statement, grounds).opening(opening)
+    return _notice(certificate, conditional).finished()
 
 
 def equal_to_learned(share: float) -> str:
-    """State the share of rows that equal training rows, and what to do if they are copies.
-
-    >>> print(equal_to_learned(0.085))
-    8.5 % of these rows equal rows it learned from; if they are copies, count \
-distinct rows or name their groups
-    """
+    """State the share of rows that equal training rows, and what to do if they are copies."""
     return (
         f"{percent(share)} of these rows equal rows it learned from; if they are copies, count "
         "distinct rows or name their groups"
@@ -351,10 +341,15 @@ def _on_condition(certificate: Certificate, statement: Statement, grounds: str) 
         statement = statement.opening(f"if the world has not moved ({pairs}): ")
     if not certificate.rows_checked:
         statement = statement.opening(IF_NEW)
-    share = details.get(SHARE_LEARNED)
+    return statement
+
+
+def _notice(certificate: Certificate, statement: Statement) -> Statement:
+    """Add what the rows that certify show beside the claim."""
+    share = certificate.details.get(SHARE_LEARNED)
     if isinstance(share, int | float):
         statement = statement.ending(f". {equal_to_learned(float(share))}")
-    return statement
+    return statement.ending(f". {NOT_LATER}" if HAVE_TIMES in certificate.details else "")
 
 
 def _move(certificate: Certificate) -> str:
@@ -427,7 +422,6 @@ def _claim(certificate: Certificate, number: str) -> Statement:
 
 
 def _about_model(certificate: Certificate, number: str) -> Statement:
-    """State a claim about the model at hand, which is called "it"."""
     of_what, before = certificate.of_what, "it is wrong on at most "
     like_these = "" if _move(certificate) else " like these"
     if of_what in OF_MEASURES:
@@ -456,11 +450,7 @@ def _about_model(certificate: Certificate, number: str) -> Statement:
 
 
 def unanswered(details: Mapping[str, float | int | str]) -> list[str]:
-    """Return how rows without an answer were counted; empty if all rows have one.
-
-    >>> unanswered({"missing_abstain": 0.25})
-    ['counting answers only: 25.0 % of these rows have none']
-    """
+    """Return how rows without an answer were counted; empty if all rows have one."""
     return [
         f"{words}: {percent(float(details[name]))} of these rows have none"
         for name, words in UNANSWERED.items()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.wording import equal_to_learned
+from pacboost.bounds.wording import HAVE_TIMES, equal_to_learned
 from pacboost.errors import InputWarning, invalid, warn
 from pacboost.fit import roles
 from pacboost.fit.roles import CERTIFY, RolesAsk
@@ -73,8 +73,9 @@ class Apart:
         mistakes = int(np.count_nonzero(wrong))
         certificate = holdout.certificate(mistakes, wrong.size, delta, look=look)
         if self.left_out:
-            note = f"; {self.left_out} more are validation rows, and were left out"
-            certificate = certificate.adding(note)
+        if self.left_out:
+            omission = f"; {self.left_out} more are validation rows, and were left out"
+            certificate = replace(certificate, sample=certificate.sample + omission)
         if self.weighted:  # the theorem is about rows that count alike
             certificate = certificate.counted_without_weights()
         return counted(certificate, self.examples).repeating_learned(self.share_learned)
@@ -180,7 +181,9 @@ def undivided(X: Any, y: Any, copies: str, *, once: bool = False) -> Division:
 
 
 def counted(certificate: Certificate, examples: Examples | None) -> Certificate:
-    """Add to a certificate that it speaks of distinct rows, if equal rows count once."""
+    """Add to a certificate that equal rows count once, and that it is not about later rows."""
+    if examples is not None and examples.have_times:
+        certificate = certificate.detailed({HAVE_TIMES: 1})
     if examples is None or not examples.distinct:
         return certificate
     return certificate.of_distinct_rows().assuming(*examples.assumptions)

@@ -43,7 +43,6 @@ NO_REFERENCE = (
 MIN_PAIRS_TO_REFIT = 64
 MAX_PAIRS_TO_REFIT = 1024
 MAX_WINDOW_PAIRS = 2048
-"""Rules are fitted on at most this many of the last pairs."""
 ROUNDS, SHRINK = 10, 0.7
 BETS = np.array([0.05, 0.1, 0.2, 0.4, 0.8])
 """Shares of the capital that are staked."""
@@ -150,7 +149,6 @@ class RowStream:
             self.drifted_at = self.pairs + last + 1
 
     def _refit(self) -> None:
-        """Fit rules on the last pairs, and let the next share of the capital bet."""
         size = len(self._window)
         old = self._old[self.pairs - size : self.pairs]
         self.rules, self.values = np.zeros((ROUNDS, 6), dtype=np.int64), np.zeros((ROUNDS, 4))
@@ -252,7 +250,6 @@ class RowStream:
 
 
 def _window(written: str, rows: int, columns: int) -> Codes:
-    """Unpack the codes of the last rows, and check their number."""
     try:
         unpacked = zlib.decompressobj().decompress(base64.b64decode(written), rows * columns + 1)
     except zlib.error as problem:

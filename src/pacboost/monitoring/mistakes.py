@@ -20,15 +20,7 @@ INITIAL_STEP = 64
 
 
 class History:
-    """A curve at evenly spaced rows, with fewer than MAX_POINTS points for a stream of any length.
-
-    >>> curve = History()
-    >>> for row in range(1, 8001):
-    ...     if curve.due(row):
-    ...         curve.note(row, row / 2)
-    >>> len(curve.points), curve.step, curve.points[-1]
-    (125, 64, [8000, 4000.0])
-    """
+    """A curve at evenly spaced rows, with fewer than MAX_POINTS points."""
 
     def __init__(self, step: int = INITIAL_STEP, points: list[list[float]] | None = None) -> None:
         self.step = step
@@ -67,11 +59,7 @@ def numbers(
     low: float = 0,
     high: float = MAX_EXACT_INTEGER,
 ) -> NDArray[Any]:
-    """Read an array of integers, or finite floats, of a given shape and range.
-
-    >>> numbers({"rows": [3, 4]}, "rows", int, 2, high=9).tolist()
-    [3, 4]
-    """
+    """Read an array of integers, or finite floats, of a given shape and range."""
     values = np.array(content[name], dtype=object)
     if values.shape != shape and (values.size or 0 not in shape):
         raise ValueError(f"{name} has the shape {values.shape}, and not {shape}")
@@ -161,25 +149,12 @@ class MistakeStream:
         """The level of the detector, which sounds at ``run_length``."""
         return total(monitoring.DETECTOR_WEIGHTS * self._levels)
 
-    @property
-    def refuted_at(self) -> int | None:
-        """The row at which the certificate was refuted."""
-        return int(self._marks[0]) or None
-
-    @property
-    def sounded_at(self) -> int | None:
-        """The row at which the detector sounded first."""
-        return int(self._marks[1]) or None
-
-    @property
-    def sounded_last(self) -> int | None:
-        """The row at which the detector sounded last."""
-        return int(self._marks[2]) or None
-
-    @property
-    def sounded(self) -> int:
-        """Number of times that the detector has sounded."""
-        return int(self._marks[3])
+    def alarms(self) -> dict[str, Any]:
+        """Return the rows of refutation and of first and last sound, and the number of sounds."""
+        names = ("refuted_at", "sounded_at", "sounded_last")
+        *rows, sounded = self._marks.tolist()
+        alarms = {name: row or None for name, row in zip(names, rows, strict=True)}
+        return {**alarms, "sounded": sounded}
 
     def interval(self) -> tuple[float, float]:
         """Interval of the mean error so far."""
@@ -228,11 +203,7 @@ class MistakeStream:
 
 
 def read_mistakes(mistakes: Any) -> NDArray[np.bool_]:
-    """Read mistakes as booleans, or as numbers that are 0 or 1.
-
-    >>> read_mistakes([0, 1, 0]).tolist()
-    [False, True, False]
-    """
+    """Read mistakes as booleans, or as numbers that are 0 or 1."""
     values = np.asarray(mistakes)
     if values.ndim != 1:
         raise DataError(

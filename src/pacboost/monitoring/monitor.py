@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ def write_state(path: Path, state: dict[str, Any]) -> None:
 def read_state(path: Path) -> dict[str, Any]:
     """Read the state of a monitor, and refuse a file that was changed or truncated."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # reading a pipe or device may never end
+            raise OSError("it is not a file")
         document = json.loads(path.read_text("utf-8"))
     except OSError as problem:
         raise FileError(f"{path}: cannot be read ({problem.strerror or problem})") from problem
@@ -156,10 +159,7 @@ class Monitor:
         return self.update_mistakes(wrong)
 
     def update_answers(self, said: ArrayLike, y: ArrayLike, missing: str = "abstain") -> Monitor:
-        """Count the mistakes of answers from any source, given the true labels.
-
-        A missing answer is skipped, or counts as a mistake with ``missing="wrong"``.
-        """
+        """Count the mistakes of answers; missing ones are skipped, or with "wrong" count."""
         (model,), X, labels = joined([answers(said, missing=missing)], None, y)
         return self.update_mistakes(mistakes_of(model, X, labels))
 
@@ -212,13 +212,10 @@ class Monitor:
             certified=self.error,
             delta=self.delta,
             log_capital=stream.log_capital,
-            refuted_at=stream.refuted_at,
             run_length=self.run_length,
             detector=stream.detector,
-            sounded_at=stream.sounded_at,
-            sounded_last=stream.sounded_last,
-            sounded=stream.sounded,
             drift=self._drift(),
+            **stream.alarms(),
         )
 
     def __str__(self) -> str:
@@ -242,10 +239,7 @@ class Monitor:
         )
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the curves: the error with its interval, the capital, the detector, and drift.
-
-        ``ax`` may be three axes, or four if rows are watched. Returns the axes.
-        """
+        """Draw error, capital, detector and drift on 3 or 4 axes, which are returned."""
         from pacboost.reports.plots import monitor_curves
 
         drift = None if self._rows is None else self._rows.history.points

@@ -18,13 +18,11 @@ class DriftStatus:
 
     rows: int
     compared: int
-    """Number of new rows compared; each needs another reference row."""
     left: int | None
     """Number of unused reference rows; None if they were not passed after loading a file."""
     capital: float
     drifted_at: int | None
     columns: Mapping[str, float]
-    """The columns that distinguish new rows from old ones, with their shares of recent wins."""
     rules: tuple[str, ...]
 
 

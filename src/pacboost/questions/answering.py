@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pacboost.bounds.answering import Answering, at_thresholds, by_ranks
+from pacboost.bounds.wording import HAVE_TIMES, NOT_LATER
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.models.answers import asked, confidence
 from pacboost.numerics.checks import positive_whole
 from pacboost.questions.mistakes import mistakes
 from pacboost.questions.new_rows import NewRows
-from pacboost.questions.served_alone import refuse_batches
 from pacboost.sources.explained_errors import explains_input
 
 
@@ -73,13 +73,13 @@ def certify_answers(
         )
     wrong = mistakes(model, X, y)
     rows = NewRows.select([model], X, y, copies)
-    refuse_batches(model, X)
     decided, chances = asked(model, X), asked(model, X, "predict_proba")
     sure = confidence(decided, chances, np.asarray(model.classes_))
     counted_rows = rows.kept
     sure, wrong = np.asarray(sure)[counted_rows], wrong[counted_rows]
     table = answering(sure, wrong, delta, target_error, abstain_below, models)
-    return replace(table, rows_checked=rows.checked, assumptions=rows.assumptions)
+    later = (NOT_LATER,) if HAVE_TIMES in rows.details else ()
+    return replace(table, rows_checked=rows.checked, assumptions=rows.assumptions + later)
 
 
 def answering(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacboost.errors import DataError, InputWarning, ParameterError, warn
+from pacboost.errors import DataError, InputWarning, ParameterError, invalid, warn
 from pacboost.questions.labelled_rows import by_column, rows_and_labels
 from pacboost.questions.mistakes import fresh_labels, refuse_other_labels
 from pacboost.questions.scored_rows import class_place
@@ -61,10 +61,7 @@ def answers(
 answers only: 25.0 % of these rows have none.
     """
     if missing not in MISSING:
-        raise ParameterError(
-            f"missing is {missing!r}; it may be {', '.join(map(repr, MISSING))}",
-            parameter="missing",
-        )
+        raise invalid("missing", missing, f"may be {', '.join(map(repr, MISSING))}")
     return Answers(said, scores, positive=positive, classes=classes, missing=missing)
 
 
@@ -148,10 +145,9 @@ class Answers:
         self, path: str | Path | None = None, X: object = None, y: Any = None, *, certified: Any,
         title: str | None = None,
     ) -> Any:  # fmt: skip
-        """Write a page about answers: claims, confusion and groups; return its path.
+        """Write a page about answers: claims of ``certify`` and ``certify_all``, and confusion.
 
-        ``certified`` holds what ``certify`` and ``certify_all`` gave, one or a list of these, and
-        y the true labels. Without a path the page itself is returned, which a notebook shows.
+        Return its path, or without a path the page itself, which a notebook shows.
         """
         from pacboost.bounds.certificate import Certificate
         from pacboost.bounds.family import Family
@@ -180,8 +176,7 @@ def joined(
 ) -> tuple[Any, ...]:
     """Return answers as models, then rows, labels and others, of the rows that count.
 
-    With ``missing="abstain"`` these are the rows that all of them answer. Answers and scores may be
-    columns of X. ``others`` have a value for each row, too, or are None or the name of a column.
+    With ``missing="abstain"`` those that all answer. Others are arrays, None or names of columns.
     """
     if is_collection(X):
         raise ParameterError(

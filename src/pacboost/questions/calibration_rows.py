@@ -38,7 +38,6 @@ class CalibrationRows:
     sample: str
     unit: str = "rows"
     models: int = 1
-    """How many models are tried on these rows and share delta."""
 
     @classmethod
     def of(
@@ -65,10 +64,7 @@ class CalibrationRows:
         claims: int = 1,
         **details: float | str,
     ) -> tuple[float, Certificate]:
-        """Return the score up to which labels or numbers are covered, with the certificate.
-
-        ``scores`` are those of rows that count, infinite where nothing could cover them.
-        """
+        """Return the score up to which labels or numbers are covered, with the certificate."""
         claims *= self.models
         n, share = scores.size, probability("delta", delta) / claims
         what = f"{self.unit} of class {details['class']!r}" if "class" in details else self.unit
@@ -95,12 +91,7 @@ class CalibrationRows:
 
 
 def too_few(n: int, coverage: float, delta: float, what: str) -> str:
-    """Return how many rows are needed.
-
-    >>> print(too_few(20, 0.9, 0.05, "rows"))
-    coverage=0.9 with delta=0.05 needs at least 29 rows to calibrate by; there are 20. Collect 9 \
-more, or ask for less; pacboost.theory.plan.coverage says how many keep sets small
-    """
+    """Return how many rows are needed."""
     needed = fewest_rows(1 - coverage, delta)
     return (
         f"coverage={coverage:g} with delta={delta:g} needs at least {needed:,} {what} to calibrate "
@@ -110,11 +101,7 @@ more, or ask for less; pacboost.theory.plan.coverage says how many keep sets sma
 
 
 def one_of_each(place: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Draw one row of every group; rows of different groups are independent.
-
-    >>> one_of_each(np.array([0, 0, 1, 2, 2])).size
-    3
-    """
+    """Draw one row of every group; rows of different groups are independent."""
     order = np.random.default_rng(0).permutation(place.size)
     return np.sort(order[np.unique(place[order], return_index=True)[1]])
 
@@ -123,12 +110,6 @@ ROW_SALT = 20200604
 
 
 def share_of_row(table: Table) -> NDArray[np.float64]:
-    """Return a number in [0, 1) for each row, made from its values, that prediction sets draw by.
-
-    >>> from pacboost.sources.arrays import ArrayTable
-    >>> some = share_of_row(ArrayTable(np.array([[1.0], [2.0], [1.0]])))
-    >>> bool(some[0] == some[2] != some[1])
-    True
-    """
+    """Return a number in [0, 1) for each row, made from its values, for prediction sets."""
     hashes = row_hashes(table, salt=ROW_SALT)
     return np.asarray((hashes >> np.uint64(11)) * 2.0**-53)

@@ -12,23 +12,24 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
 from pacboost.bounds.shift import shares_certificate
 from pacboost.bounds.wording import MEASURES
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError, warn
 from pacboost.measures import MeasureSpec
 from pacboost.models.answers import asked
 from pacboost.numerics.checks import positive_whole, probability
+from pacboost.numerics.percent import percent, percent_above
 from pacboost.questions.answers import Answers, joined
 from pacboost.questions.labelled_rows import by_column, groups_of_rows, rows_and_labels
 from pacboost.questions.measuring import Measuring, Of, claims_of, read_measures
 from pacboost.questions.mistakes import fresh_labels, mistakes, refuse_other_labels
 from pacboost.questions.new_rows import NewRows
 from pacboost.questions.scored_rows import ScoredRows
-from pacboost.questions.served_alone import refuse_batches
 from pacboost.samples.groups import numbered
 from pacboost.shift import Shares, Shift
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.optional import is_collection
 
 if TYPE_CHECKING:
+    from pacboost.ledgers.ledger import Ledger
     from pacboost.questions.moved import LearnedRatio
 
 
@@ -136,6 +137,8 @@ def certify(
         else:
             sample = rows.sample("held-out rows, ties counted as errors")
             certificate = holdout.certificate(k, n, delta, models, sample)
+            if shift is None:
+                _warn_if_unlike_training(model, certificate.value)
     return rows.marked(certificate)
 
 
@@ -207,7 +210,6 @@ def certify_all(
 def _for_shares(
     model: object, X: Any, y: Any, shift: Shares, *, delta: float, models: int, copies: str
 ) -> Certificate:
-    """Certify the error for other shares of the classes, from a bound for each class."""
     model, X, y, _, _ = _in_memory(model, X, y, read_measures("error"), None, None, False)
     labels = fresh_labels(y)
     family = certify_all(model, X, y, by=labels, delta=delta, models=models, copies=copies)
@@ -242,6 +244,28 @@ def _in_memory(
     return model, *rows_and_labels(X, y), groups, by
 
 
+TRAINING_LEVEL = 0.001
+"""Chance at most of a training error that warns although certifying rows are like training rows."""
+
+
+def _warn_if_unlike_training(model: object, bound: float) -> None:
+    """Warn if the model errs far more often on its training rows than it may on new ones."""
+    ledger: Ledger | None = getattr(model, "ledger_", None)
+    if not ledger or ledger.weighted or ledger.several_labels or ledger.refills:
+        return
+    if ledger.potential == "none":  # members that were not boosted together
+        return
+    learned = ledger.rounds[-1].training_error
+    k = min(ledger.rows, round(learned * ledger.rows))
+    if holdout.clopper_pearson_lower(k, ledger.rows, TRAINING_LEVEL) > bound:
+        warn(
+            f"the model is wrong on {percent(learned)} of the rows it learned from, and on at most "
+            f"{percent_above(bound)} of examples like these: these rows are unlike the training "
+            "rows, so check how they were chosen",
+            InputWarning,
+        )
+
+
 def _counted_rows(
     model: object,
     X: Any,
@@ -253,7 +277,6 @@ def _counted_rows(
 ) -> NewRows:
     """Return the rows that certify: new ones, and in a moved world those that coins keep."""
     rows = NewRows.select([model], X, y, copies, each=each)
-    refuse_batches(model, X)
     if shift is None:
         return rows
     if isinstance(shift, Shares):
@@ -268,7 +291,6 @@ def _counted_rows(
 def _shares(
     wrong: NDArray[np.bool_], numbers: NDArray[np.intp], counted_rows: NDArray[np.intp]
 ) -> list[float]:
-    """Return the share of mistakes among the rows that count, for every group that has some."""
     _, place = np.unique(numbers[counted_rows], return_inverse=True)
     shares = np.bincount(place, weights=wrong[counted_rows]) / np.bincount(place)
     return [float(share) for share in shares]

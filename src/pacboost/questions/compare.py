@@ -29,7 +29,6 @@ from pacboost.numerics.soft_margin import soft_margin
 from pacboost.questions.answers import Answers, joined
 from pacboost.questions.mistakes import mistakes
 from pacboost.questions.new_rows import NewRows
-from pacboost.questions.served_alone import refuse_batches
 from pacboost.reports.text import html_table, picture, table
 from pacboost.sources.explained_errors import explains_input
 
@@ -44,7 +43,6 @@ class Compared:
     rounds: int | None = None
     seconds: float | None = None
     training_error: float | None = None
-    """Ties count as errors, here and in the test."""
     bound: float | None = None
     """What the training-error theorem says it is at most; None where none applies."""
     least_margin: float | None = None
@@ -58,12 +56,10 @@ class Compared:
     worse: bool | None = None
     """Whether it is surely worse than the one with the smallest test error."""
     stopped: str = ""
-    """Why it ended, or what went wrong."""
     failed: bool = False
     notes: tuple[str, ...] = ()
     """What it warned of, and why no bound applies."""
     model: Any = field(default=None, repr=False, compare=False)
-    """The fitted estimator."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +83,6 @@ class Comparison:
     differences: tuple[Difference, ...] = ()
     """Every pair on the rows on which the two differ; all intervals hold together."""
     assumptions: tuple[str, ...] = ()
-    """What is assumed of rows that are equal, if some are."""
 
     def difference(self, one: str, other: str) -> Difference:
         """Return the difference of the risks of two boosters, the first less the second."""
@@ -95,16 +90,11 @@ class Comparison:
             if (difference.one, difference.other) == (one, other):
                 return difference
             if (difference.one, difference.other) == (other, one):
+                b, c = difference.only_one_wrong, difference.only_other_wrong
                 return replace(
-                    difference,
-                    one=one,
-                    other=other,
-                    only_one_wrong=difference.only_other_wrong,
-                    only_other_wrong=difference.only_one_wrong,
+                    difference, one=one, other=other, only_one_wrong=c, only_other_wrong=b
                 )
-        tested = sorted(
-            {name for difference in self.differences for name in (difference.one, difference.other)}
-        )
+        tested = sorted({name for each in self.differences for name in (each.one, each.other)})
         raise KeyError(f"{one!r} and {other!r} were not tested on the same rows; {tested} were")
 
     def __iter__(self) -> Iterator[Compared]:
@@ -174,7 +164,6 @@ class Comparison:
         return title + (f", {self.test_rows:,} to test on" if self.test_rows else "")
 
     def _lines(self) -> list[str]:
-        """Return why boosters stopped and what they warned of, each once."""
         names_by_words: dict[str, list[str]] = {}
         for entry in self.entries:
             for words in (entry.stopped, *entry.notes):
@@ -203,8 +192,7 @@ def measure(
 ) -> tuple[Compared, Wrong | None]:
     """Return what a classifier does on both kinds of rows; also which test rows it gets wrong.
 
-    Any classifier will do; only pacboost models have margins, rounds and the bound. ``boosters``
-    is the number of classifiers that share ``delta``.
+    Only pacboost models have margins, rounds and the bound; ``boosters`` share ``delta``.
     """
     ledger = getattr(model, "ledger_", None)
     rounds = getattr(model, "estimators_", None) if ledger is None else ledger
@@ -238,12 +226,7 @@ def measure(
 
 
 def surely_worse(wrong: Mapping[str, Wrong], delta: float) -> dict[str, bool]:
-    """Return which are worse than the one with the fewest mistakes, by sign tests for all pairs.
-
-    >>> best, like_it, other = np.zeros(40, bool), np.arange(40) < 3, np.arange(40) < 20
-    >>> surely_worse({"a": best, "b": like_it, "c": other}, delta=0.05)
-    {'a': False, 'b': False, 'c': True}
-    """
+    """Return which are worse than the one with the fewest mistakes, by sign tests for all pairs."""
     if not wrong:
         return {}
     best = min(wrong.values(), key=lambda mask: int(mask.sum()))
@@ -252,36 +235,25 @@ def surely_worse(wrong: Mapping[str, Wrong], delta: float) -> dict[str, bool]:
 
 
 def sign_test(one: Wrong, other: Wrong) -> float:
-    """Return the p-value of the sign test on the rows where two classifiers differ.
+    """Return the p-value of the sign test on the rows where two classifiers differ."""
+    return sign_test_p(only_first(one, other), only_first(other, one))
 
-    >>> sign_test(np.array([True, False, False]), np.array([False, False, False]))
-    1.0
-    """
-    return sign_test_p(int((one & ~other).sum()), int((other & ~one).sum()))
+
+def only_first(one: Wrong, other: Wrong) -> int:
+    """Count the rows on which only the first of two classifiers is wrong."""
+    return int((one & ~other).sum())
 
 
 def differences(
     wrong: Mapping[str, Wrong], delta: float, assumptions: tuple[str, ...] = ()
 ) -> tuple[Difference, ...]:
-    """Compare all pairs on the rows on which they differ; all intervals hold together.
-
-    >>> found = differences({"a": np.arange(40) < 20, "b": np.arange(40) < 3}, delta=0.05)
-    >>> found[0].only_one_wrong, found[0].significant
-    (17, True)
-    """
-    pairs = list(combinations(wrong, 2))
+    """Compare all pairs on the rows on which they differ; all intervals hold together."""
+    pairs = list(combinations(wrong.items(), 2))
     return tuple(
         Difference(
-            one,
-            other,
-            int((wrong[one] & ~wrong[other]).sum()),
-            int((wrong[other] & ~wrong[one]).sum()),
-            wrong[one].size,
-            delta,
-            len(pairs),
-            assumptions,
+            one, other, only_first(a, b), only_first(b, a), a.size, delta, len(pairs), assumptions
         )
-        for one, other in pairs
+        for (one, a), (other, b) in pairs
     )
 
 
@@ -324,9 +296,7 @@ def compare_models(
         (one, other), X, y = joined([one, other], X, y)
     wrong = [mistakes(model, X, y) for model in (one, other)]
     rows = NewRows.select([one, other], X, y, copies)
-    for model in (one, other):
-        refuse_batches(model, X)
     first, second = (mask[rows.kept] for mask in wrong)
-    b, c = int((first & ~second).sum()), int((second & ~first).sum())
+    b, c = only_first(first, second), only_first(second, first)
     pairs = models * (models - 1) // 2
     return Difference(*names, b, c, first.size, delta, pairs, assumptions=rows.assumptions)

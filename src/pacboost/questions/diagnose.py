@@ -34,7 +34,6 @@ from pacboost.sources.table import SomeRows, Table
 from pacboost.training.run.loop import Run
 
 STAGES = (0, 1, 5, 20)
-"""After how many rounds of boosting the learner is tested."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,6 @@ class Stage:
 
     rounds: int
     rows: int
-    """Held-out rows that the filter kept."""
     kept: float
     """The share it kept: the mean weight."""
     edge: float
@@ -98,15 +96,7 @@ class Diagnosis:
 def diagnose(
     X: Any, y: Any, learner: Any = None, *, delta: float = 0.05, seed: int = 0
 ) -> Diagnosis:
-    """Measure the edge of a weak learner on the distributions that boosting makes.
-
-    >>> generator = np.random.default_rng(0)
-    >>> X = generator.normal(size=(4000, 3))
-    >>> y = np.where(X[:, 0] + 0.5 * generator.normal(size=4000) > 0, 1, -1)
-    >>> found = diagnose(X, y)
-    >>> found.stages[0].lower > 0.6
-    True
-    """
+    """Measure the edge of a weak learner on the distributions that boosting makes."""
     probability("delta", delta)
     seed = whole("seed", seed)
     weak = as_learner(learner)

@@ -22,11 +22,7 @@ COIN_KEY = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True, eq=False)
 class ByCoin:
-    """Chooses every row of a Dask collection with the same chance.
-
-    The coin of a row is keyed to its partition and its number there, so the chosen rows are a
-    simple random sample: if all rows are new and independent draws, so are these.
-    """
+    """Chooses every row of a Dask collection with the same chance, by its partition and number."""
 
     share: float
 

@@ -89,16 +89,7 @@ def remembers(model: object) -> bool:
 def snapshot(model: Any) -> Any:
     """Return a copy of a fitted model, or of each in a list, that nothing changes any more.
 
-    A certificate is about the model at that time. ``fit`` of pacboost models replaces their
-    attributes, so a shallow copy is enough; other models may learn in place.
-
-    >>> class Guess:
-    ...     def __init__(self):
-    ...         self.labels = []
-    >>> model = Guess()
-    >>> kept, _ = snapshot(model), model.labels.append("a")
-    >>> kept.labels, model.labels
-    ([], ['a'])
+    ``fit`` of pacboost models replaces attributes, so theirs is shallow; others may learn in place.
     """
     if isinstance(model, list | tuple):
         return type(model)(map(snapshot, model))
@@ -166,7 +157,6 @@ def _fitted_names(model: object) -> list[str]:
 
 
 def _parts(value: object) -> list[Any]:
-    """Return the classifiers that an attribute holds: itself, or those in a list."""
     if isinstance(value, Mapping):
         values = list(value.values())
     elif isinstance(value, list | tuple):
@@ -183,7 +173,6 @@ def _parts(value: object) -> list[Any]:
 
 
 def _columns_of(model: object, X: Any, number: int) -> Any:
-    """Return the columns that a member of a bag looks at."""
     chosen = getattr(model, "estimators_features_", None)
     if chosen is None or number >= len(chosen) or not hasattr(X, "shape"):
         return X

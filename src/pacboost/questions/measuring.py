@@ -24,7 +24,7 @@ from pacboost.bounds.measures import (
     wrong_shares,
 )
 from pacboost.bounds.wording import MEASURES, MeasureKind
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.errors import NotCertified, ParameterError, invalid
 from pacboost.measures import MeasureSpec
 from pacboost.numerics.checks import meant
 from pacboost.numerics.same_bits import mean
@@ -34,7 +34,6 @@ Of = str | MeasureSpec | Sequence[str | MeasureSpec]
 NEED_OPTIONS = {"cost": "costs", "absolute_error": "clip=", "large_errors": "larger_than="}
 """Measures that cannot be named by a text alone."""
 OPTIONS_TO_SHOW = ("top_k", "p_min", "larger_than")
-"""Options that a claim states."""
 ENDS = ("lower", "upper", "both")
 Counted = tuple[str, dict[str, Any], int, float]
 """The name of a bound, what goes to it, the number of rows, and what was seen."""
@@ -66,18 +65,13 @@ class Claim:
 
 
 def read_measures(of: Of) -> list[MeasureSpec]:
-    """Return the measures that ``of`` names; those that need options have to be made.
-
-    >>> [measure.name for measure in read_measures(["recall", measures.cost([[0, 1], [5, 0]])])]
-    ['recall', 'cost']
-    """
+    """Return the measures that ``of`` names; those that need options have to be made."""
     parts = of if isinstance(of, list | tuple) else [of]
     return list(dict.fromkeys(map(_measure, parts)))
 
 
 @cache
 def _by_name(name: str) -> MeasureSpec:
-    """Make a measure by the function of this name; equal names give one object."""
     measure: MeasureSpec = getattr(measures, name)()
     return measure
 
@@ -106,9 +100,7 @@ def claims_of(
 ) -> list[Claim]:
     """List all claims, in the order of measures, classes, groups and ends."""
     if end is not None and end not in ENDS:
-        raise ParameterError(
-            f"end is {end!r}; it may be {', '.join(map(repr, ENDS))}, or None", parameter="end"
-        )
+        raise invalid("end", end, f"may be {', '.join(map(repr, ENDS))}, or None")
     claims = []
     for measure in of:
         about = MEASURES[measure.name]
@@ -137,7 +129,6 @@ class Measuring:
 
     rows: ScoredRows
     kept: NDArray[np.intp]
-    """Which rows count."""
     delta: float
     models: int
     sample: str
@@ -248,15 +239,12 @@ class Measuring:
         n_smaller, n_larger = sorted((positives.size, negatives.size))
         if n_larger >= MIN_RATIO_FOR_RANKS * n_smaller:
             # Turned round, a negative is as far above the positives as it was below.
-            sides = (
-                (positives, negatives) if n_smaller == positives.size else (-negatives, -positives)
-            )
-            wrong = wrong_shares(*sides)
-            text = (
-                {"losses": written(wrong, rare=False)}
-                if claim.end == "lower"
-                else {"savings": written(1 - wrong, rare=False)}
-            )
+            turned = n_smaller != positives.size
+            wrong = wrong_shares(*((-negatives, -positives) if turned else (positives, negatives)))
+            if claim.end == "lower":
+                text = {"losses": written(wrong, rare=False)}
+            else:
+                text = {"savings": written(1 - wrong, rare=False)}
             return f"losses.ranks_{claim.end}", {**text, "others": n_larger}, size, estimate
         inputs = {"halves": halves, "positives": positives.size, "negatives": negatives.size}
         return f"losses.auc_{claim.end}", inputs, size, estimate
@@ -301,11 +289,7 @@ class Measuring:
 
 
 def rows_for_a_half(delta: float, shared: int) -> int:
-    """Count the rows, all of them right, that certify one half.
-
-    >>> rows_for_a_half(0.05, 1), rows_for_a_half(0.05, 10)
-    (5, 8)
-    """
+    """Count the rows, all of them right, that certify one half."""
     return math.ceil(math.log(shared / delta) / math.log(2) * (1 - 1e-12))
 
 

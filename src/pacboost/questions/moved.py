@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacboost.bounds.exact_tests import sign_test_p
-from pacboost.bounds.wording import UNMOVED_PAIRS
+from pacboost.bounds.wording import HAVE_TIMES, UNMOVED_PAIRS
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.kernels.monitoring import boost_rules, pay
 from pacboost.numerics.percent import percent
@@ -37,7 +37,6 @@ SHARE_SET_APART = 1 / 3
 TEST_LEVEL = 0.05
 """Rules that tell nothing apart pass the test with this chance at most."""
 MIN_PAIRS = 60
-"""Minimum number of pairs of a new and an old row that are set apart."""
 ROUNDS, SHRINKAGE = 20, 0.5
 
 
@@ -49,17 +48,15 @@ def filtered(
     *,
     each: bool,
 ) -> NewRows:
-    """Return the rows that coins keep by a ratio, known or learned.
-
-    The coin of a row is made of its values, its turn among rows of equal values, all rows together,
-    and the seed: its place in the table has no part in it.
-    """
+    """Return the rows that coins keep by a ratio, known or learned, whatever their order."""
     if not each:
         raise ParameterError(
             "shift cannot be combined with groups or ordered: rows are filtered one by one, and no "
             "theorem here covers a selection of dependent rows",
             parameter="shift",
         )
+    details = {name: value for name, value in rows.details.items() if name != HAVE_TIMES}
+    rows = replace(rows, details=details)  # the claim is about the new world, which may be later
     if isinstance(shift, Ratio):
         weights = _known(shift.weights, X, rows.rows, shift.bound)
         return _tossed(rows, X, y, weights, shift.bound, shift.seed)
@@ -100,7 +97,6 @@ def _learned(
 def _tossed(
     rows: NewRows, X: object, y: ArrayLike, weights: Doubles, bound: float, seed: int
 ) -> NewRows:
-    """Return the rows whose coins fall below their weights divided by the bound."""
     keys = row_hashes(X if isinstance(X, Table) else plain_rows(X))[rows.kept]
     kept_weights, place = weights[rows.kept], _turns(keys, np.asarray(y)[rows.kept])
     kept_rows = rows.kept[
@@ -149,12 +145,7 @@ def _known(ratio: Any, X: object, rows: int, bound: float) -> Doubles:
 
 
 def coins(keys: Hashes, salt: Hashes, *ties: NDArray[Any]) -> Doubles:
-    """Return a number in [0, 1) for every row; rows of equal keys take turns in the order of ties.
-
-    >>> some = coins(np.array([5, 7, 5], dtype=np.uint64), np.array([1], dtype=np.uint64))
-    >>> len(set(some.tolist())), bool((some >= 0).all() and (some < 1).all())
-    (3, True)
-    """
+    """Return a number in [0, 1) for every row; equal keys take turns in the order of ties."""
     order = np.lexsort((*ties, keys))
     _, first, number = np.unique(keys[order], return_index=True, return_inverse=True)
     turn = np.empty(keys.size, dtype=np.uint64)
@@ -180,12 +171,10 @@ class LearnedRatio:
     rules: NDArray[np.int64]
     values: Doubles
     bound: float
-    """Weights are clipped here."""
     found: bool
     """Whether the rules tell more rows apart than chance explains."""
     words: str
     pairs: int = 0
-    """Number of pairs of a new and an old row that were compared."""
 
     @classmethod
     def of(cls, old: Doubles, new: Doubles, names: list[str], clip: float) -> LearnedRatio:
@@ -214,14 +203,7 @@ class LearnedRatio:
         )
         if p > TEST_LEVEL:
             return cls(
-                names,
-                binning,
-                rules,
-                values,
-                1.0,
-                False,
-                f"; no shift was found: {evidence}",
-                test,
+                names, binning, rules, values, 1.0, False, f"; no shift was found: {evidence}", test
             )
         bound = largest_weight(learned, rules, values, clip)
         moved = columns_that_moved(names, won)

@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.bounds.wording import equal_to_learned, unanswered
+from pacboost.bounds.wording import HAVE_TIMES, equal_to_learned, unanswered
 from pacboost.errors import InputWarning, NotCertified, ParameterError, warn
 from pacboost.questions.inner_models import Inner, answers_alone, inner_models
+from pacboost.questions.served_alone import refuse_batches
+from pacboost.samples.time_order import have_times
 
 if TYPE_CHECKING:
     from pacboost.samples.sketch import Overlap, Sketch
@@ -39,24 +41,19 @@ class NewRows:
     """The rows that count, and what a certificate says of them."""
 
     rows: int
-    """How many rows came."""
     kept: Rows
-    """Those that count."""
     left_out: int = 0
-    """How many were left out because a model was trained on them."""
     distinct: bool = False
-    """Whether equal rows count once."""
     share_learned: float = 0.0
     """The share of rows that equal training rows, where these may be copies."""
     assumptions: tuple[str, ...] = ()
     checked: bool = True
     """Whether all models remember all rows that they were trained on."""
     details: Mapping[str, float] = field(default_factory=dict)
-    """What claims say of rows without an answer, where answers were given (answers.py)."""
+    """What claims say of the rows: how many have no answer, or that they have times."""
     coins: Mapping[str, float | int] = field(default_factory=dict)
     """By which coins rows were chosen (questions/moved.py), if they were."""
     chosen: str = ""
-    """The same in words."""
 
     @classmethod
     def select(
@@ -87,8 +84,12 @@ class NewRows:
         new = cls(rows, np.arange(rows))
         if each:  # groups and time say themselves which rows belong together
             new = cls._among(_sketches(models, X), X, rows, copies)
+        for model in models:
+            refuse_batches(model, X)
         details = {k: v for fitted in models for k, v in getattr(fitted, "details", {}).items()}
         assumptions = (*new.assumptions, *unanswered(details))
+        if each and have_times(X):
+            details[HAVE_TIMES] = 1
         return replace(new, checked=all(checked), details=details, assumptions=assumptions)
 
     @classmethod
@@ -135,11 +136,7 @@ class NewRows:
         return cls(rows, counted_rows, left_out, True, assumptions=examples.assumptions)
 
     def sample(self, words: str = "held-out rows") -> str:
-        """Return which rows were counted.
-
-        >>> NewRows(9, np.arange(4), 3, distinct=True).sample()
-        'distinct held-out rows; 3 of 9 are training rows and are left out'
-        """
+        """Return which rows were counted."""
         omission = f"; {self.left_out:,} of {self.rows:,} are training rows and are left out"
         kind = "distinct " if self.distinct else ""
         return f"{kind}{words}{omission if self.left_out else ''}{self.chosen}"

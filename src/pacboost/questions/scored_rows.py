@@ -11,19 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.errors import DataError, NotCertified, ParameterError, invalid
 from pacboost.measures import Costs, MeasureSpec
 from pacboost.models.answers import asked
 from pacboost.numerics.same_bits import log, row_totals
 
 
 def cost_matrix(costs: Costs, classes: NDArray[Any]) -> NDArray[np.float64]:
-    """Read costs: a matrix, true classes down and predictions across, or {(true, said): cost}.
-
-    >>> cost_matrix({("sick", "well"): 10, ("well", "sick"): 1}, np.array(["sick", "well"]))
-    array([[ 0., 10.],
-           [ 1.,  0.]])
-    """
+    """Read costs: a matrix, true classes down and predictions across, or {(true, said): cost}."""
     number = classes.size
     if isinstance(costs, Mapping):
         places = {name: place for place, name in enumerate(classes.tolist())}
@@ -108,10 +103,7 @@ class ScoredRows:
         return asked(self.model, self.X, "predict_proba")
 
     def score(self, label: object) -> NDArray[Any]:
-        """Return the score that ranks rows for a class: its probability, or the decision.
-
-        It has the type that the model gives, whose last bits are uncertain.
-        """
+        """Return the score that ranks rows for a class, of the type that the model gives."""
         place = class_place(self.classes, label)
         if not hasattr(self.model, "predict_proba") and hasattr(self.model, "decision_function"):
             scores = score_of(self.model, self.X, place)
@@ -189,20 +181,15 @@ class ScoredRows:
         """Return where the true class is not among the first; equal probabilities count against."""
         max_k = self.classes.size - 1
         if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= max_k:
-            raise ParameterError(
-                f"top_k is {top_k!r}; with {self.classes.size} classes it is a whole number from "
-                f"1 to {max_k}",
-                parameter="top_k",
-            )
+            allowed = f"is a whole number from 1 to {max_k}, with {self.classes.size} classes"
+            raise invalid("top_k", top_k, allowed)
         before = (self.chances >= self._own_chances[:, None]).sum(axis=1) - 1
         return np.asarray((before >= top_k) | (self.places < 0))
 
     def _costs(self, costs: Costs) -> tuple[Doubles, float]:
         matrix = cost_matrix(costs, self.classes)
         names = {name: place for place, name in enumerate(self.classes.tolist())}
-        predicted = np.array(
-            [names.get(costs_of_rows, -1) for costs_of_rows in self.said.tolist()], dtype=np.intp
-        )
+        predicted = np.array([names.get(one, -1) for one in self.said.tolist()], dtype=np.intp)
         scale = float(matrix.max())  # also of a label that is not known, and of no answer
         costs_of_rows = matrix[np.maximum(self.places, 0), predicted]
         return np.where((self.places >= 0) & (predicted >= 0), costs_of_rows, scale) / scale, scale

@@ -15,23 +15,18 @@ from pacboost.bounds.answering import check_threshold
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import WISHES, Borders, ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.errors import NotCertified, ParameterError, invalid
 from pacboost.numerics.checks import probability
 
 Doubles = NDArray[np.float64]
 MAX_SCORE = float(np.finfo(np.float64).max)
 CURVE_POINTS = 100
-"""Number of thresholds that a curve shows."""
 MAX_COSTS_COMPARED = 20
 """Number of thresholds with the lowest observed cost whose certified costs are compared."""
 
 
 def read_wish(wishes: Mapping[str, Any]) -> tuple[str, Any]:
-    """Return what was asked for, which has to be one thing.
-
-    >>> read_wish({"recall": 0.95, "precision": None})
-    ('recall', 0.95)
-    """
+    """Return what was asked for, which has to be one thing."""
     requests = {name: wish for name, wish in wishes.items() if wish is not None}
     if len(requests) != 1:
         raise ParameterError(
@@ -50,11 +45,8 @@ def read_wish(wishes: Mapping[str, Any]) -> tuple[str, Any]:
     except (TypeError, ValueError, OverflowError):
         pair = ()
     if len(pair) != 2 or not all(0 < cost < math.inf for cost in pair):
-        raise ParameterError(
-            f"cost is {wish!r}; it is a pair: the cost of a missed example, and that of a false "
-            "alarm, both above 0",
-            parameter="cost",
-        )
+        pairs = "is a pair: the cost of a missed example, and that of a false alarm, both above 0"
+        raise invalid("cost", wish, pairs)
     return name, pair
 
 
@@ -70,7 +62,6 @@ class ThresholdChoice:
     """Scores are borders themselves, so that {score ≥ border} holds the same rows as before."""
     sample: str = "held-out rows"
     models: int = 1
-    """How many models are tried on these rows and share delta."""
 
     @classmethod
     def of(
@@ -113,9 +104,8 @@ class ThresholdChoice:
         threshold = _finite(float(np.sort(self.positives)[rank - 1]))
         alarms = int((self.negatives >= threshold).sum())
         m = self.negatives.size
-        certificate = self._made(
-            "recall", "deciding.order_lower", {"rank": rank, "n": n}, threshold, n
-        )
+        inputs = {"rank": rank, "n": n}
+        certificate = self._made("recall", "deciding.order_lower", inputs, threshold, n)
         return threshold, certificate, (
             self._made("false_positive_rate", "rates.rate_upper", {"k": alarms, "n": m},
                        threshold, m, claims=2),
@@ -129,10 +119,8 @@ class ThresholdChoice:
         beyond = float(np.sort(self.negatives)[::-1][rank - 1])
         threshold = _finite(self.borders.above(beyond))
         n, n_found = self.positives.size, int((self.positives >= threshold).sum())
-        inputs = {"rank": rank, "n": m}
-        certificate = self._made(
-            "false_positive_rate", "deciding.order_upper", inputs, threshold, m
-        )
+        inputs, bound = {"rank": rank, "n": m}, "deciding.order_upper"
+        certificate = self._made("false_positive_rate", bound, inputs, threshold, m)
         return threshold, certificate, (
             self._made("recall", "rates.rate_lower", {"k": n_found, "n": n},
                        threshold, n, claims=2),
@@ -143,23 +131,18 @@ class ThresholdChoice:
         falling = np.sort(np.concatenate([self.positives, self.negatives]))[::-1]
         sequences = deciding.planned_ranks(falling.size, 1 - wish, self.share)
         each = self.delta / (len(sequences) * self.models or 1)
-        passed = [
-            point for ranks in sequences for point in self._passed(wish, falling, each, ranks)
-        ]
+        passed = [p for ranks in sequences for p in self._passed(wish, falling, each, ranks)]
         if not passed:
             raise NotCertified(self._no_precision(wish, falling))
         threshold, right, n_positive = min(passed)
         inputs = {"k": right, "n": n_positive, "target": wish}
-        bound = "deciding.passed_lower"
-        certificate = self._made(
-            "precision", bound, inputs, threshold, n_positive, claims=len(sequences)
-        )
+        bound, claims = "deciding.passed_lower", len(sequences)
+        certificate = self._made("precision", bound, inputs, threshold, n_positive, claims)
         return threshold, certificate, self._both_sides(threshold)
 
     def _passed(
         self, wish: float, falling: Doubles, delta: float, ranks: Sequence[int]
     ) -> Iterator[tuple[float, int, int]]:
-        """Test ranks in their order until the first fails; give those that pass."""
         for rank in ranks:
             threshold, right, n_positive = self._at_rank(falling, rank)
             if not deciding.passes(n_positive - right, n_positive, 1 - wish, delta):
@@ -177,17 +160,11 @@ class ThresholdChoice:
         self, wish: tuple[float, float]
     ) -> tuple[float, Certificate, tuple[Certificate, ...]]:
         points = self._points(4 * CURVE_POINTS)
-        costs_seen = [
-            wish[0] * (missed + 1) + wish[1] * (alarms + 1) for _, missed, alarms in points
-        ]
-        cheapest = np.argsort(costs_seen, kind="stable")[
-            :MAX_COSTS_COMPARED
-        ]  # bounds hold for all of them at once
-        tried = [points[place][0] for place in cheapest]
-        costs = [
-            deciding.cost_upper(**self._cost(candidate, wish), delta=self.share)
-            for candidate in tried
-        ]
+        miss, alarm = wish
+        costs_seen = [miss * (missed + 1) + alarm * (alarms + 1) for _, missed, alarms in points]
+        # Bounds hold for all thresholds at once.
+        tried = [points[j][0] for j in np.argsort(costs_seen, kind="stable")[:MAX_COSTS_COMPARED]]
+        costs = [deciding.cost_upper(**self._cost(t, wish), delta=self.share) for t in tried]
         threshold = tried[int(np.argmin(costs))]
         rows = self.positives.size + self.negatives.size
         certificate = self._made(
@@ -227,14 +204,12 @@ class ThresholdChoice:
         claims: int = 1,
     ) -> Certificate:  # fmt: skip
         all_inputs = {**inputs, "delta": self.delta, "claims": claims * self.models}
-        scale = (
-            {"largest": max(inputs["miss_cost"], inputs["alarm_cost"])} if measure == "cost" else {}
-        )
-        named = {} if measure == "cost" else {"class": str(self.label)}
+        named: dict[str, Any] = {"class": str(self.label)}
+        if measure == "cost":
+            named = {"largest": max(inputs["miss_cost"], inputs["alarm_cost"])}
         return measures.certificate(
-            measure, bound, all_inputs, size=size, sample=self.sample, threshold=threshold,
-            **named, **scale,
-        )  # fmt: skip
+            measure, bound, all_inputs, size=size, sample=self.sample, threshold=threshold, **named
+        )
 
     def _rank(self, n: int, rate: float, what: str, wish: str) -> int:
         rank = deciding.rank_for(n, rate, self.share)
@@ -274,9 +249,7 @@ class ThresholdChoice:
     def _points(self, max_points: int) -> list[tuple[float, int, int]]:
         ends = np.concatenate([self.positives, self.negatives])
         positives = np.sort(self.positives)
-        some = np.unique(
-            np.concatenate([_spread(ends, max_points), _spread(positives, max_points // 2)])
-        )
+        some = np.union1d(_spread(ends, max_points), _spread(positives, max_points // 2))
         thresholds = [_finite(float(value)) for value in some if value < math.inf]
         return [
             (t, int((self.positives < t).sum()), int((self.negatives >= t).sum()))
@@ -286,10 +259,8 @@ class ThresholdChoice:
 
 def _spread(values: Doubles, max_values: int) -> Doubles:
     distinct = np.unique(values)
-    places = np.unique(
-        np.linspace(0, distinct.size - 1, min(max_values, distinct.size)).astype(np.intp)
-    )
-    return distinct[places]
+    places = np.linspace(0, distinct.size - 1, min(max_values, distinct.size)).astype(np.intp)
+    return distinct[np.unique(places)]
 
 
 def _finite(value: float) -> float:

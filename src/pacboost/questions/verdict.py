@@ -58,7 +58,6 @@ class Verdict:
 
     sentence: str
     reached: bool | None
-    """None where no epsilon was asked for."""
     epsilon: float | None
     delta: float
     value: float
@@ -69,7 +68,6 @@ class Verdict:
     headline: Statement = field(default=NO_STATEMENT, repr=False)
     """The first part of the sentence, with the place of its number; for a page."""
     note: str = field(default="", repr=False)
-    """The rest of the sentence."""
 
     def __str__(self) -> str:
         return self.sentence
@@ -103,12 +101,6 @@ def judge(
 
     ``held_out`` holds what else was counted on the certifying rows; ``names`` are those of the
     classes.
-
-    >>> made = holdout.certificate(30, 1000, 0.05)
-    >>> missed = judge(made, 0.05, 0.04, FitMeasurements(100, 0.01))
-    >>> print(missed)  # doctest: +NORMALIZE_WHITESPACE
-    4 % was not reached: at most 4.1 % wrong on future examples like these (95 % confidence; 1,000
-    held-out rows, 30 wrong); about 190 more certified examples would do.
     """
     value = certificate.value
     if epsilon is None:
@@ -138,13 +130,7 @@ def judge(
 
 
 def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
-    """Explain that no example could be set apart, and how many would be needed.
-
-    >>> found = nothing_certified("12 rows are too few to set any apart", 0.05, None)
-    >>> print(found)  # doctest: +NORMALIZE_WHITESPACE
-    Nothing is certified about future examples: 12 rows are too few to set any apart. 59 certified
-    examples without a mistake would show an error of at most 5 %.
-    """
+    """Explain that no example could be set apart, and how many would be needed."""
     target = 0.05 if epsilon is None else epsilon
     needed = holdout.examples_for(holdout.clopper_pearson, target, delta)
     head = Statement(f"Nothing is certified about future examples: {why}.", "", "")
@@ -187,7 +173,6 @@ def _more(certificate: Certificate, delta: float, epsilon: float, rate: float) -
 
 
 def _why(rate: float, evidence: FitMeasurements) -> str:
-    """Return why the error itself is too large."""
     if evidence.improving:
         return f"its {evidence.rounds:,} rounds were still improving it, so allow more"
     training_error, expected = evidence.training_error, evidence.expected_error

@@ -15,7 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from pacboost.bounds import estimates
+from pacboost.bounds import estimates, wording
 from pacboost.bounds.answering import Answering
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.coverage import coverage_words
@@ -24,15 +24,6 @@ from pacboost.bounds.family import Family
 from pacboost.bounds.holdout import read_shares
 from pacboost.bounds.measures import read_parts
 from pacboost.bounds.registry import bound_of, makers
-from pacboost.bounds.wording import (
-    DISTINCT_ROWS,
-    KINDS,
-    SHARE_LEARNED,
-    UNANSWERED,
-    UNCHECKED,
-    UNMOVED_PAIRS,
-    WITHOUT_WEIGHTS,
-)
 from pacboost.hypotheses.majority import rules_behind
 from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.ledgers.ledger import Ledger
@@ -77,9 +68,7 @@ def verify(path: str | Path | Certificate | Family, *, memory: int = 0) -> list[
     file. Reading a file may take ``memory`` bytes, if that is more than its size allows.
     """
     if isinstance(path, Certificate | Family):
-        return [
-            _alone(certificate) for certificate in (path if isinstance(path, Family) else [path])
-        ]
+        return [*map(_alone, path if isinstance(path, Family) else [path])]
     return checks(read(path, memory), Path(path))
 
 
@@ -123,7 +112,6 @@ def _certified(model: Model, document: Mapping[str, Any], rounds: list[Check]) -
 
 
 def _answers(answering: Answering | None, document: Mapping[str, Any]) -> list[Check]:
-    """Check how wrong answers may be: the bounds are made from counts that belong to the model."""
     if answering is None:
         return []
     tied = _bound(document, "answering", "model")
@@ -139,27 +127,20 @@ def _answers(answering: Answering | None, document: Mapping[str, Any]) -> list[C
 
 
 def _decided(decision: ThresholdDecision, document: Mapping[str, Any], kind: str) -> list[Check]:
-    """Check a threshold: that it belongs to the model, and that its claims are made again."""
     tied = _bound(document, "decision", kind)
     certificates = (decision.certificate, *decision.others)
-    contradiction = _tried("bound", lambda: _contradiction(decision))
-    if not contradiction.holds:
-        return [tied, contradiction]
-    return [
-        tied,
-        *(_alone(certificate) for certificate in certificates),
-        *_overspent(decision.others),
-    ]
 
+    def contradiction() -> Check:
+        difference = decision.contradiction()
+        return Check("bound", not difference, difference)
 
-def _contradiction(decision: ThresholdDecision) -> Check:
-    """Check that the claims at a threshold are those of its wish, its class and its rows."""
-    difference = decision.contradiction()
-    return Check("bound", not difference, difference)
+    consistent = _tried("bound", contradiction)
+    if not consistent.holds:
+        return [tied, consistent]
+    return [tied, *map(_alone, certificates), *_overspent(decision.others)]
 
 
 def _covers(model: Model, document: Mapping[str, Any], kind: str) -> list[Check]:
-    """Check sets or intervals: that they belong to the model, and that claims are made again."""
     rule = model.coverage
     if rule is None:
         return []
@@ -171,10 +152,7 @@ def _covers(model: Model, document: Mapping[str, Any], kind: str) -> list[Check]
     cutoffs = tuple(certificate.details.get("cutoff") for certificate in rule.certificates)
     if cutoffs != rule.cutoffs:
         return [Check("coverage", False, "a claim of coverage was made for another cutoff")]
-    results = [
-        _bound(document, "coverage", kind),
-        *(_alone(certificate) for certificate in rule.certificates),
-    ]
+    results = [_bound(document, "coverage", kind), *map(_alone, rule.certificates)]
     return results + _overspent(getattr(rule, "certificate", None))
 
 
@@ -193,15 +171,13 @@ def _overspent(family: Certificate | Family | None) -> list[Check]:
 
 
 def _bound(document: Mapping[str, Any], claim: str, kind: str) -> Check:
-    """Check that a claim was made for everything that the file holds."""
     names = {"answering": "table of answers", "coverage": "calibration of sets or intervals"}
     what = names.get(claim, claim)
     if not container.binds(document, claim):
-        words = (
-            f"the {what} was not made for what this file holds: one of the two was changed "
-            f"afterwards ({DIGEST_PARTS[kind]}, or the {what} itself)"
+        changed = (
+            f"one of the two was changed afterwards ({DIGEST_PARTS[kind]}, or the {what} itself)"
         )
-        return Check("model", False, words)
+        return Check("model", False, f"the {what} was not made for what this file holds: {changed}")
     words = f"the {what} was made for these {DIGEST_PARTS[kind]}, by whomever wrote the file"
     return Check("model", True, words)
 
@@ -209,11 +185,8 @@ def _bound(document: Mapping[str, Any], claim: str, kind: str) -> Check:
 def _number(certificate: Certificate, ledger: Ledger, *kinds: str) -> Check:
     """Make the certificate again, from the ledger or from its inputs, and compare all of it."""
     difference = _difference(certificate, ledger, *kinds)
-    return Check(
-        "bound",
-        not difference,
-        difference or f"{certificate.bound} gives {certificate.value:.6g} again",
-    )
+    words = difference or f"{certificate.bound} gives {certificate.value:.6g} again"
+    return Check("bound", not difference, words)
 
 
 def _difference(certificate: Certificate, ledger: Ledger, *kinds: str) -> str:
@@ -222,12 +195,10 @@ def _difference(certificate: Certificate, ledger: Ledger, *kinds: str) -> str:
     if certificate.bound not in makers_by_bound:
         return f"bound {certificate.bound!r} is not among {', '.join(makers_by_bound)}"
     recomputed = makers_by_bound[certificate.bound](certificate, ledger)
-    if WITHOUT_WEIGHTS in certificate.details:
+    if wording.WITHOUT_WEIGHTS in certificate.details:
         recomputed = recomputed.counted_without_weights()
-    named = (DISTINCT_ROWS, SHARE_LEARNED, UNMOVED_PAIRS, *UNANSWERED)
-    recomputed = recomputed.detailed(
-        {n: certificate.details[n] for n in named if n in certificate.details}
-    )
+    details = certificate.details
+    recomputed = recomputed.detailed({n: details[n] for n in wording.ABOUT_ROWS if n in details})
     recomputed = recomputed.filtered(certificate.details)
     if difference := _impossible(certificate):
         return difference
@@ -236,9 +207,7 @@ def _difference(certificate: Certificate, ledger: Ledger, *kinds: str) -> str:
     counted = _counted_rows(certificate)
     if counted is not None and certificate.size != counted:
         return f"size says {certificate.size:,}, but its inputs count {counted:,}"
-    for name in [
-        field.name for field in fields(Certificate) if field.name not in FIELDS_CHECKED_ELSEWHERE
-    ]:
+    for name in [f.name for f in fields(Certificate) if f.name not in FIELDS_CHECKED_ELSEWHERE]:
         old, new = getattr(certificate, name), getattr(recomputed, name)
         if old != new:
             return f"{name} says {old}, but it is {new}"
@@ -248,15 +217,15 @@ def _difference(certificate: Certificate, ledger: Ledger, *kinds: str) -> str:
 
 def _impossible(certificate: Certificate) -> str:
     """Return which of the details no rows give, or contradicts an assumption; "" if none."""
-    details, kind = certificate.details, KINDS.get(certificate.of_what)
-    for name in (*UNANSWERED, SHARE_LEARNED):
+    details, kind = certificate.details, wording.KINDS.get(certificate.of_what)
+    for name in (*wording.UNANSWERED, wording.SHARE_LEARNED):
         if not 0 <= float(details.get(name, 0)) <= 1:
             return f"{name} is {details[name]}, which is no share of rows"
-    if not int(details.get(UNMOVED_PAIRS, 0)) >= 0:
-        return f"{UNMOVED_PAIRS} is {details[UNMOVED_PAIRS]}, which is no count"
+    if not int(details.get(wording.UNMOVED_PAIRS, 0)) >= 0:
+        return f"{wording.UNMOVED_PAIRS} is {details[wording.UNMOVED_PAIRS]}, which is no count"
     if kind is not None and kind.of_class != ("class" in details):
         return f"{certificate.of_what} is {'' if kind.of_class else 'not '}a measure of one class"
-    if certificate.rows_checked == (UNCHECKED in certificate.assumptions):
+    if certificate.rows_checked == (wording.UNCHECKED in certificate.assumptions):
         return f"rows_checked says {certificate.rows_checked}, and the assumptions contradict it"
     return ""
 
@@ -291,7 +260,6 @@ def recompute(certificate: Certificate, ledger: Ledger) -> float:
 
 
 def _alone(certificate: Certificate) -> Check:
-    """Check a certificate that lies in no file."""
     return _tried("bound", lambda: _number(certificate, without_rounds(""), "model", "measure"))
 
 

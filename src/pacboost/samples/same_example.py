@@ -24,6 +24,7 @@ from scipy import sparse
 from pacboost.errors import InputWarning, ParameterError, warn
 from pacboost.numerics.memory import in_host_memory
 from pacboost.samples.row_hashes import Hashes, mixed, text_hashes
+from pacboost.samples.time_order import have_times
 from pacboost.sources.columns import Columns
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.table import Table
@@ -79,6 +80,8 @@ class Examples:
     """Rows with the same number are copies of one example; None if every row is an example."""
     distinct: bool = False
     """Whether claims are about distinct rows."""
+    have_times: bool = False
+    """Whether a column says when rows were drawn."""
 
     @classmethod
     def from_rows(cls, X: Any, rows: int, copies: str = "draws") -> Examples:
@@ -88,7 +91,7 @@ class Examples:
         >>> [Examples.from_rows(few, 60, copies).count for copies in COPIES]
         [60, 9]
         """
-        return cls(rows, same_example(X, copies), copies == "distinct")
+        return cls(rows, same_example(X, copies), copies == "distinct", have_times(X))
 
     @property
     def count(self) -> int:

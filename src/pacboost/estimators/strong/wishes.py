@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pacboost.bounds import wording
 from pacboost.bounds.decision import ThresholdDecision
+from pacboost.bounds.family import Family
 from pacboost.bounds.wording import Statement
 from pacboost.errors import NotCertified, ParameterError
 from pacboost.estimators.decisions.choosing import positive_class
@@ -70,7 +71,8 @@ def decided(
     score = score_of(estimator, X, place)
     choice = ThresholdChoice.of(score, labels == label, label, delta)
     decision = choice.decide(*wish)
-    return replace(decision, certificate=counted(decision.certificate, examples))
+    others = Family(tuple(counted(other, examples) for other in decision.others), delta)
+    return replace(decision, certificate=counted(decision.certificate, examples), others=others)
 
 
 def verdict_of(decision: ThresholdDecision, delta: float) -> Verdict:
