@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
@@ -11,14 +9,7 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.learners.stump import Stump
 from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample
-from pacboost.theory.majority_of import (
-    bags,
-    bags_needed,
-    boost,
-    boost_each,
-    disjoint_parts,
-    sub_samples,
-)
+from pacboost.theory.majority_of import bags, boost, boost_each, disjoint_parts, sub_samples
 from pacboost.training.run.loop import Run
 from tests.worlds import make_sample, noisy
 
@@ -72,11 +63,6 @@ def test_bags_are_drawn_evenly() -> None:
     assert drawn.size == 10_000
     assert np.bincount(drawn, minlength=10) == pytest.approx(1000, rel=0.15)
     assert [b.tolist() for b in bags(10, 3, 5, 1)] == [b.tolist() for b in bags(10, 3, 5, 1)]
-
-
-def test_bags_needed_grow_with_the_logarithm() -> None:
-    assert bags_needed(1000, 0.05) == math.ceil(18 * math.log(40_000))
-    assert bags_needed(10**6, 0.05) < 2 * bags_needed(10**3, 0.05)
 
 
 def test_a_bag_is_boosted_as_its_rows_written_out() -> None:

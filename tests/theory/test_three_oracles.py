@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,12 +11,15 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 from pacboost.hypotheses.function import Function
+from pacboost.hypotheses.majority import Decision
+from pacboost.hypotheses.vote import Vote
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.theory.three_oracles import Disagreements, Halves, RanOut, Source, wrong
 from pacboost.training.filtering.rows import EncodedRows, RowEncoder
 
 SIZE = 12
+ROWS = np.arange(SIZE, dtype=np.float64)[:, None]
 CLASSES = np.array([-1, 1])
 TRUTH = np.where(np.arange(SIZE) % 3 == 0, 1, -1)
 
@@ -27,11 +31,10 @@ def rule(mistakes: list[int]) -> Function:
     return Function(lambda X: answers[X[:, 0].astype(int)], str(mistakes))
 
 
-def source(seed: int = 0) -> Source:
+def source(*, replace: bool = True, **options: Any) -> Source:
     """Points drawn evenly, without end."""
-    X = np.arange(SIZE, dtype=np.float64)[:, None]
-    oracle = ArrayOracle(X, TRUTH, seed, replace=True)
-    return Source(oracle, RowEncoder(CLASSES, None))
+    oracle = ArrayOracle(ROWS, TRUTH, 0, replace=replace)
+    return Source(oracle, RowEncoder(CLASSES, None), **options)
 
 
 def points(examples: EncodedRows) -> NDArray[np.int64]:
@@ -81,17 +84,11 @@ def test_third_oracle_gives_quarrels(sizes: list[int]) -> None:
 
 
 def test_a_rule_that_says_nothing_is_wrong() -> None:
-    from pacboost.hypotheses.majority import Decision
-    from pacboost.hypotheses.vote import Vote
-
-    examples = source().draw(5)
-    assert wrong(Decision(Vote([], np.empty(0))), examples).all()
+    assert wrong(Decision(Vote([], np.empty(0))), source().draw(5)).all()
 
 
 def test_rows_that_come_again_are_counted() -> None:
-    X = np.arange(SIZE, dtype=np.float64)[:, None]
-    oracle = ArrayOracle(X, TRUTH, 0)
-    once = Source(oracle, RowEncoder(CLASSES, None))
+    once = source(replace=False)
     assert sorted(points(once.draw(SIZE)).tolist()) == list(range(SIZE))
     assert (once.draws, once.again) == (SIZE, 0)
     once.draw(2 * SIZE)
@@ -99,9 +96,7 @@ def test_rows_that_come_again_are_counted() -> None:
 
 
 def test_spare_rows_follow_the_first_pass() -> None:
-    X = np.arange(SIZE, dtype=np.float64)[:, None]
-    oracle, spare = ArrayOracle(X, TRUTH, 0), ArrayOracle(X, TRUTH, 0, replace=True)
-    both = Source(oracle, RowEncoder(CLASSES, None), spare=spare)
+    both = source(replace=False, spare=ArrayOracle(ROWS, TRUTH, 0, replace=True))
     drawn = points(both.draw(SIZE + 5000))
     assert sorted(drawn[:SIZE].tolist()) == list(range(SIZE))
     assert (both.draws, both.again) == (SIZE + 5000, 5000)
@@ -116,8 +111,7 @@ def test_the_end_of_a_stream_and_of_patience() -> None:
     ending = Source(oracle, RowEncoder(CLASSES, None))
     with pytest.raises(RanOut, match="ended after 10 examples"):
         ending.draw(11)
-    limited = source()
-    limited._max_draws = 100
+    limited = source(max_draws=100)
     limited.draw(100)
     with pytest.raises(RanOut, match="max_draws = 100"):
         limited.draw(1)

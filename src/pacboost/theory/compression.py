@@ -60,9 +60,6 @@ def compression_bound(
 
     R ≤ BinInv(k, n - d, delta/(n·C(n, d)·2^bits)) with k mistakes on the other n - d examples
     (Langford 2005).
-
-    >>> round(compression_bound(0, 1000, delta=0.05, points=4), 7)
-    0.0339005
     """
     rest = _rest(n, points)
     counts(k, rest)

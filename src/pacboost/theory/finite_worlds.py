@@ -44,7 +44,6 @@ class BooleanCube(Finite):
         return (uniforms >= 0.5).astype(np.float64)
 
     def domain(self) -> Rows:
-        """Return all 2^features rows."""
         return digits(np.arange(2**self.features), 2, self.features)
 
 
@@ -116,14 +115,12 @@ class NoFreeLunch(Finite):
         return digits(numbers, self._base, self.features)
 
     def _numbers(self, X: Rows) -> NDArray[np.int64]:
-        places = self._base ** np.arange(self.features)
-        return np.asarray(X, dtype=np.int64) @ places
+        return np.asarray(X, dtype=np.int64) @ self._base ** np.arange(self.features)
 
 
 def digits(numbers: NDArray[np.int64], base: int, places: int) -> Rows:
     """Return the digits of numbers, the lowest place first, as rows."""
-    rows: Rows = (numbers[:, None] // base ** np.arange(places) % base).astype(np.float64)
-    return rows
+    return np.asarray(numbers[:, None] // base ** np.arange(places) % base, dtype=np.float64)
 
 
 @dataclass(frozen=True)

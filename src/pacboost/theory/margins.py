@@ -39,9 +39,6 @@ def schapire_bound(below: int, n: int, theta: float, log_size: float, delta: flo
 
     ``below`` of the n rows have margin at most θ; θ and N may be chosen after looking
     (Schapire, Freund, Bartlett and Lee 1998, theorem 1, explicit).
-
-    >>> round(schapire_bound(5000, 100_000, 0.3, math.log(1000), 0.05), 5)
-    0.18775
     """
     counts(below, n)
     _numbers(n, theta, log_size, delta)
@@ -54,9 +51,6 @@ def kth_margin_bound(rank: int, theta: float, n: int, log_size: float, delta: fl
 
     q = (8 ln(2|H|)/θ²) ln(2n²/ln|H|) + ln|H| + ln(n/δ); θ must be above √(8/|H|). The smallest
     over k holds too.
-
-    >>> round(kth_margin_bound(5001, 0.3, 100_000, math.log(1000), 0.05), 5)
-    0.25316
     """
     if positive_whole("rank", rank) > positive_whole("n", n):
         raise ParameterError(f"rank is {rank}; there are only {n} margins")
@@ -74,9 +68,6 @@ def rademacher_bound(
 
     Koltchinskii and Panchenko 2002. ``ramp`` is that mean (or the share of margins at most θ),
     ``log_growth`` is ln Π(n) or ln|H|, and ``thetas`` the number of θ that were tried.
-
-    >>> round(rademacher_bound(0.05, 0.3, 100_000, math.log(1000), 0.05), 5)
-    0.13223
     """
     _numbers(n, theta, log_growth, delta)
     checks.share("ramp", ramp)

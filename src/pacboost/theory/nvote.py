@@ -87,10 +87,6 @@ def nvote_bound(
     """Bound the error of a vote from the loss of N voters drawn from it.
 
     ``pairs`` is the number of pairs (N, k₀) that were tried: 1 if it was fixed before.
-
-    >>> loss = vote_loss([0.2] * 95 + [0.6] * 5, 51, 22)
-    >>> round(nvote_bound(loss, 51, 22, 10_000, 5.0, 0.05), 6)
-    0.133339
     """
     _pair(voters, wrong)
     positive_whole("n", n)

@@ -282,11 +282,7 @@ class Recursion:
 
     @staticmethod
     def _errs_little(
-        test: MeanTest,
-        oracle: Oracle,
-        rule: Hypothesis,
-        limit: float,
-        enough: float | None = None,
+        test: MeanTest, oracle: Oracle, rule: Hypothesis, limit: float, enough: float | None = None
     ) -> bool:
         """Draw until the error is surely at most ``limit``, or surely at least ``enough``."""
         enough = MIN_TARGET_SHARE * limit if enough is None else enough

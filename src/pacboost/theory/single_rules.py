@@ -18,11 +18,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.inputs.documented import accepts_aliases, documented
-from pacboost.estimators.inputs.estimator import (
-    ScoredClassifier,
-    fits_rows,
-    takes_rows,
-)
+from pacboost.estimators.inputs.estimator import ScoredClassifier, fits_rows, takes_rows
 from pacboost.fit.division import counted
 from pacboost.fit.targets import read_labels, two_classes, warn_of_one_class
 from pacboost.hypotheses.hypothesis import Names, Rule

@@ -13,13 +13,7 @@ from pacboost.theory.pictures.boosting import (
     ramp,
     toy,
 )
-from pacboost.theory.pictures.learning import (
-    cycling,
-    rectangle,
-    regions,
-    true_error,
-    version_space,
-)
+from pacboost.theory.pictures.learning import cycling, rectangle, regions, true_error, version_space
 
 __all__ = [
     "cycling",
