@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from copy import copy
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ from pacboost.numerics.growth import log_binomial
 from pacboost.samples.sample import Sample
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.table import Table
-from pacboost.theory.quantised_votes import merged
+from pacboost.theory.quantised_votes import merged, whole_vote
 
 
 @bound(
@@ -97,10 +98,6 @@ def _rest(n: int, points: int) -> int:
     return n - points
 
 
-Compressed = tuple[Vote, Certificate, NDArray[np.intp]]
-"""A compressed vote, its certificate, and the rows that give its thresholds."""
-
-
 @explains_input
 def compress(model: BaseEstimator, X: ArrayLike, y: ArrayLike, delta: float = 0.05) -> Any:
     """Return a certified copy of a classifier whose vote a few of its training rows determine.
@@ -125,41 +122,41 @@ def compress(model: BaseEstimator, X: ArrayLike, y: ArrayLike, delta: float = 0.
     """
     model, X = vote_of(model, X)
     small, sample = copy(model), model._labelled(X, y)
-    compressed = _compressed(model.model_, sample, probability("delta", delta))
-    vote, certificate, small.kept_rows_ = compressed
+    vote, certificate, small.kept_rows_ = _compressed(
+        model.model_, sample, probability("delta", delta)
+    )
     small.model_ = replace(deployed(model.model_, vote, certificate), bins=None, calibration=None)
     return small
 
 
-def _compressed(model: Model, sample: Sample, delta: float) -> Compressed:
-    """Try votes of few bits, and return the one with the smallest bound."""
+def _compressed(
+    model: Model, sample: Sample, delta: float
+) -> tuple[Vote, Certificate, NDArray[np.intp]]:
+    """Try votes of few bits; return the one with the smallest bound, and its rows."""
     _refuse_others(model)
     moved, votes, rows = _moved(*merged(model.vote), sample.table)
     if not votes.size:
         raise NotCertified("the vote is empty: there is nothing to compress")
     n, features = sample.n_rows, model.n_features
-    best: Compressed | None = None
-    for bits in occam.BITS:
-        for scale in occam.SCALES:
-            rounded = occam.quantise(votes, bits, scale)
-            used = np.flatnonzero(rounded)
-            kept_rows = np.unique(rows[used][rows[used] >= 0])
-            if used.size == 0 or kept_rows.size >= n:
-                continue
-            stumps = [moved[k] if rounded[k] > 0 else moved[k].negated() for k in used]
-            vote = Vote(stumps, np.abs(rounded[used]).astype(np.float64))
-            wrong = wrong_margins(vote.scores(sample.table) * sample.signs[:, 0])
-            wrong[kept_rows] = False
-            certificate = occam.vote_certificate(
-                int(wrong.sum()), n - kept_rows.size, n, features, used.size, bits, delta
-            )
-            if best is None or certificate.value < best[1].value:
-                best = vote, certificate, kept_rows
-    if best is None:
+    choices = []
+    for bits, scale in product(occam.BITS, occam.SCALES):
+        rounded = occam.quantise(votes, bits, scale)
+        used = np.flatnonzero(rounded)
+        kept_rows = np.unique(rows[used][rows[used] >= 0])
+        if used.size == 0 or kept_rows.size >= n:
+            continue
+        vote = whole_vote(moved, rounded)
+        wrong = wrong_margins(vote.scores(sample.table) * sample.signs[:, 0])
+        wrong[kept_rows] = False
+        certificate = occam.vote_certificate(
+            int(wrong.sum()), n - kept_rows.size, n, features, used.size, bits, delta
+        )
+        choices.append((vote, certificate, kept_rows))
+    if not choices:
         raise NotCertified(
             f"the thresholds of the vote use all {n} rows, so none is left to test it"
         )
-    return best
+    return min(choices, key=lambda choice: choice[1].value)
 
 
 def _moved(

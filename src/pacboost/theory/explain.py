@@ -72,7 +72,6 @@ class RowWeights:
         return [(int(row), float(self.by_row[row])) for row in order]
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        """Return a copy of the weights."""
         return np.array(self.values, dtype=dtype)
 
     def __len__(self) -> int:
@@ -272,10 +271,8 @@ def proof(
     ----------
     model : fitted classifier of two classes
         One of the boosters "adaboost", "adaboost_v" and "arc_gv".
-    X, y : array-like
-        The training rows and their labels, in the order of the fit.
-    sample_weight : array-like of shape (n_rows,), default=None
-        The weights of the fit.
+    X, y, sample_weight
+        As in ``weights``.
 
     Returns
     -------
@@ -287,9 +284,8 @@ def proof(
     costs, gains = _unwrapped(model, X, y, sample_weight)
     product = 1.0
     steps: list[ProofStep] = []
-    for entry, gained, cost, later in zip(
-        model.model_.ledger.rounds, gains, costs, costs[1:], strict=False
-    ):
+    entries = model.model_.ledger.rounds
+    for entry, gained, cost, later in zip(entries, gains, costs, costs[1:], strict=False):
         before, after = _distribution(cost), _distribution(later)
         normaliser = total(before * exp(-gained))
         product *= normaliser

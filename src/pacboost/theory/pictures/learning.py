@@ -293,7 +293,7 @@ def cycling(rounds: int = 1000, ax: Axes | None = None) -> Any:
     """Draw the smallest margin of AdaBoost on eight rows, which stays at 1/3 instead of 3/8.
 
     The matrix is Rudin, Daubechies and Schapire's (2004). ArcGV reaches the largest possible
-    margin, the value of the game (``pacboost.theory.game``).
+    margin, the value of the game between rows and rules.
 
     >>> len(cycling(rounds=20).get_lines())
     3
