@@ -1,4 +1,4 @@
-"""Worlds: the same draws in any batches, and risks that are what they claim to be."""
+"""Worlds: the same draws in any batches, risks that are what they claim to be, and their shapes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import binom, norm
+from sklearn.ensemble import RandomForestClassifier
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.theory.finite_worlds import BooleanConcept, Finite, NoFreeLunch
+from pacboost.learners.stump import Stump
+from pacboost.sources.oracles.choose import as_oracle
+from pacboost.theory.finite_worlds import BooleanConcept, Finite, NoFreeLunch, UniformOnly
+from pacboost.theory.sampling import SHAPES, Plane
 from pacboost.theory.worlds import (
     Boxes,
     Halfspaces,
@@ -27,6 +31,7 @@ from pacboost.theory.worlds import (
     World,
     hastie,
 )
+from tests.worlds import make_sample
 
 
 def both_first(X: Rows) -> NDArray[np.bool_]:
@@ -224,3 +229,91 @@ def test_points_are_all_different_and_unseen_ones_are_the_rest(size: int, featur
 def test_impossible_worlds_are_refused(make: Callable[[], object], complaint: str) -> None:
     with pytest.raises(ParameterError, match=complaint):
         make()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shares_and_noise_are_those_asked_for(shape: str) -> None:
+    X, y, flipped = Plane(shape, noise=0.2, share=0.3).draw_marked(20_000, seed=1)
+    assert X.shape == (20_000, 2)
+    assert flipped.mean() == pytest.approx(0.2, abs=0.015)
+    clean = np.where(flipped, -y, y)
+    assert (clean > 0).mean() == pytest.approx(0.3, abs=0.015)
+    repeated, labels = Plane(shape, noise=0.2, share=0.3).draw(20_000, seed=1)
+    np.testing.assert_array_equal(repeated, X)
+    np.testing.assert_array_equal(labels, y)
+
+
+def test_without_spread_points_lie_on_their_shapes() -> None:
+    X, y = Plane("xor", spread=0.0).draw(500, seed=0)
+    assert (np.sign(X[:, 0] * X[:, 1]) == y).all()
+    X, y = Plane("rings", spread=0.0).draw(500, seed=0)
+    assert ((np.hypot(*X.T) < 0.65) == (y > 0)).all()
+    X, y = Plane("stripes", spread=0.0).draw(500, seed=0)
+    assert (np.floor((X[:, 0] + 1) * 3) % 2 == (y < 0)).all()
+    X, y = Plane("gaussians", spread=0.0).draw(50, seed=0)
+    assert (X[:, 0] == 0.7 * y).all()
+    X, y = Plane("moons", spread=0.0).draw(500, seed=0)
+    assert np.allclose(np.hypot(X[y > 0, 0], X[y > 0, 1]), 1)
+
+
+def test_batches_may_be_drawn_without_end() -> None:
+    oracle = as_oracle(Plane("moons"), seed=3)
+    assert oracle.draw(5000).n_rows == 5000
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"shape": "heart"}, "it may be xor"),
+        ({"shape": "xor", "noise": 0.6}, "0 to 1/2"),
+        ({"shape": "xor", "share": 1.0}, "between 0 and 1"),
+        ({"shape": "xor", "spread": -1.0}, "0 to 10"),
+    ],
+)
+def test_what_cannot_be_is_refused(given: dict[str, float], words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        Plane(**given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_third_bit_has_edge_three_quarters_whatever_the_coins(seed: int) -> None:
+    world = UniformOnly(14, seed)
+    edge = 1 - 2 * world.risk(lambda X: 2 * X[:, 2] - 1)
+    assert edge == pytest.approx(0.75, abs=0.02)
+    X = world.domain()
+    visible = ~world.blind(X)
+    assert visible.mean() == 0.75
+    assert (world.truth(X)[visible] == 2 * X[visible, 2] - 1).all()
+
+
+def test_no_stump_has_an_edge_on_the_blind_quarter() -> None:
+    world = UniformOnly(14)
+    X = world.domain()
+    blind = world.blind(X)
+    sample = make_sample(X, world.truth(X))
+    rule = Stump().on(sample).find(blind.astype(np.int64), sample.signs[:, 0], 0)
+    answers = rule.values[rule.cells(sample), 0]
+    edge = float((answers * sample.signs[:, 0])[blind].mean())
+    assert 0 <= edge < 0.06  # of 2^12 coins, the best of 29 stumps
+
+
+def test_no_other_learner_errs_less_than_the_coins_allow() -> None:
+    world, m = UniformOnly(16), 2000
+    X, y = world.draw(m, 1)
+    forest = RandomForestClassifier(50, random_state=0).fit(X, y)
+    blind = len(np.unique(X[world.blind(X)], axis=0))  # coins that are known
+    min_risk = (1 - 4 * blind / 2**16) / 8
+    assert world.risk(forest.predict) > min_risk - 0.01
+    everything = dict(zip(map(bytes, X.astype(np.uint8)), y, strict=True))
+
+    def rote(rows: np.ndarray) -> np.ndarray:
+        labels_seen = [everything.get(bytes(row)) for row in rows.astype(np.uint8)]
+        guess = np.where(world.blind(rows), 1, 2 * rows[:, 2] - 1)
+        return np.array([g if k is None else k for k, g in zip(labels_seen, guess, strict=True)])
+
+    assert world.risk(rote) == pytest.approx(min_risk, abs=0.01)  # the best there is
+
+
+def test_too_few_features() -> None:
+    with pytest.raises(ParameterError, match="3 to 20"):
+        UniformOnly(2)
