@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 from sklearn.tree import DecisionTreeClassifier
 
-import pacboost
 from pacboost import theory
 from pacboost.errors import DataError, ParameterError
 from pacboost.learners import Stump
@@ -72,9 +71,9 @@ def test_fresh_examples_measure_where_the_world_cannot() -> None:
 
 def test_noise_and_training_mistakes_exclude_bounds() -> None:
     noisy = LabelNoise(BooleanConcept(3, lambda X: X[:, 0] > 0), 0.1)
-    assert theory.pac(Stump(), noisy, 50, trials=20, log_size=2.0).bounds == ()
     parity = BooleanConcept(3, lambda X: X.sum(axis=1) % 2 == 1)
-    assert theory.pac(Stump(), parity, 50, trials=20, log_size=2.0).bounds == ()
+    for world in (noisy, parity):
+        assert theory.pac(Stump(), world, 50, trials=20, log_size=2.0).bounds == ()
 
 
 def test_samples_of_one_class() -> None:
@@ -82,8 +81,7 @@ def test_samples_of_one_class() -> None:
     answer = theory.pac(RectangleClassifier(), tiny, 20, epsilon=0.02, trials=60)
     assert answer.failures == 0
     assert answer.bounds[0].name.startswith("peeling")
-    every = theory.pac(RectangleClassifier(), Boxes((0.0,), (1.0,)), 5, trials=10)
-    assert every.bounds == ()
+    assert theory.pac(RectangleClassifier(), Boxes((0.0,), (1.0,)), 5, trials=10).bounds == ()
 
 
 def test_what_is_refused() -> None:
@@ -101,16 +99,6 @@ def test_what_is_refused() -> None:
         theory.shatters("stump", np.zeros((15, 1)))
     with pytest.raises(ParameterError, match="do not answer"):
         theory.shatters("tree", [[0.0], [1.0]])
-
-
-@pytest.mark.parametrize(("rows", "features"), [(3, 1), (5, 1), (4, 2), (5, 2), (6, 2)])
-def test_stumps_give_no_more_labelings_than_their_growth(rows: int, features: int) -> None:
-    X = np.random.default_rng(rows).normal(size=(rows, features))
-    answer = theory.shatters("stump", X)
-    limit = round(math.exp(log_stump_growth(rows, features)))
-    assert len(answer.found) <= limit
-    if features == 1:
-        assert len(answer.found) == limit == 2 * rows
 
 
 @pytest.mark.parametrize("learner", [Rectangle(), RectangleClassifier()])
@@ -141,18 +129,15 @@ def test_labelings_are_those_of_all_stumps_and_a_twin_that_claims_one_more_is_re
         X = np.random.default_rng(seed).normal(size=(5, 2)).round(1)
         answer = theory.shatters("stump", X)
         assert agrees_with_all_stumps(answer, X)
-        one, rest = answer.missed[:1], answer.missed[1:]
-        twin = replace(answer, found=np.concatenate([answer.found, one]), missed=rest)
-        assert not agrees_with_all_stumps(twin, X)
-        forgetful = replace(
-            answer, found=answer.found[1:], missed=np.concatenate([answer.missed, answer.found[:1]])
-        )
-        assert not agrees_with_all_stumps(forgetful, X)
+        assert len(answer.found) <= math.exp(log_stump_growth(5, 2)) * (1 + 1e-9)
+        more, fewer = np.vstack([answer.found, answer.missed[:1]]), answer.found[1:]
+        assert not agrees_with_all_stumps(replace(answer, found=more, missed=answer.missed[1:]), X)
+        missed = np.vstack([answer.missed, answer.found[:1]])
+        assert not agrees_with_all_stumps(replace(answer, found=fewer, missed=missed), X)
 
 
 def test_black_boxes_are_asked_and_not_certified() -> None:
-    tree = pacboost.learners.SklearnLearner(DecisionTreeClassifier(max_depth=1))
-    answer = theory.shatters(tree, [[0.0], [1.0], [2.0]])
+    answer = theory.shatters(DecisionTreeClassifier(max_depth=1), [[0.0], [1.0], [2.0]])
     assert len(answer.found) == 6
     assert not answer.certified
     assert "no rule was found for" in str(answer)
