@@ -25,7 +25,7 @@ from sklearn.base import BaseEstimator
 from pacboost.bounds import occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.registry import bound
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.errors import NotCertified, invalid
 from pacboost.estimators.fitted.explaining import vote_of
 from pacboost.fit.certify import deployed
 from pacboost.hypotheses.stump import StumpRule
@@ -33,7 +33,7 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.models.model import Model
 from pacboost.numerics.binomial import binomial_upper
-from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
+from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability, whole
 from pacboost.numerics.exact import wrong_margins
 from pacboost.numerics.growth import log_binomial
 from pacboost.samples.sample import Sample
@@ -65,7 +65,7 @@ def compression_bound(
     rest = _rest(n, points)
     counts(k, rest)
     if isinstance(bits, bool) or not 0 <= bits < math.inf:
-        raise ParameterError(f"bits is {bits!r}; it must be finite and at least 0")
+        raise invalid("bits", bits, "must be finite and at least 0")
     ways = points * math.log(n) if ordered else log_binomial(n, points)
     nats = math.log(n) + ways + bits * math.log(2) - math.log(probability("delta", delta))
     return binomial_upper(k, rest, nats * (1 + 1e-15))  # rounded up
@@ -88,10 +88,7 @@ def certificate(
 
 
 def _rest(n: int, points: int) -> int:
-    positive_whole("n", n)
-    if points != 0:
-        positive_whole("points", points)
-    if points >= n:
+    if whole("points", points) >= positive_whole("n", n):
         raise NotCertified(
             f"{points} of the {n} examples determine the classifier, so none is left to test it"
         )
@@ -181,16 +178,12 @@ def _moved(
                 f"column {rule.feature} has no value in these rows; a rule needs one"
             )
         below = np.where(values <= np.float32(rule.threshold), values, np.float32(-np.inf))
-        below = np.where(np.isnan(values), np.float32(-np.inf), below)
         row = int(below.argmax()) if np.isfinite(below).any() else int(np.nanargmin(values))
         moved = replace(rule, threshold=float(values[row]), cut=0)
         sums[moved], row_of[moved] = sums.get(moved, 0.0) + vote, row
     used = [rule for rule, vote in sums.items() if vote != 0]
-    return (
-        used,
-        np.array([sums[rule] for rule in used]),
-        np.array([row_of[rule] for rule in used], dtype=np.intp),
-    )
+    votes = np.array([sums[rule] for rule in used])
+    return used, votes, np.array([row_of[rule] for rule in used], dtype=np.intp)
 
 
 def _refuse_others(model: Model) -> None:

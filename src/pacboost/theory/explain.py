@@ -163,7 +163,6 @@ def _gains(model: Model, sample: Sample) -> Iterator[Doubles]:
 
 
 def _distribution(costs: Doubles) -> Doubles:
-    """Normalise costs, given as logarithms, to sum to 1."""
     return np.asarray(exp(costs - _log_total(costs)))
 
 
@@ -230,15 +229,13 @@ class ProofStep:
         marks = [f"{d:.4f}{'*' if w else ' '}" for d, w in zip(shown, self.wrong, strict=False)]
         formula = "W₀ + 2√(W₊W₋)" if self.abstained else "2√(ε(1 − ε))"
         ellipsis = f" … ({self.weights.size} rows)" if self.weights.size > ROWS_SHOWN else ""
-        return "\n".join(
-            [
-                f"round {self.number}: {self.rule}",
-                f"  D_{self.number} = {' '.join(marks).rstrip()}{ellipsis}   (* the rule is wrong)",
-                f"  ε = {self.error:.4f}   α = {self.vote:.4f}",
-                f"  Z = {self.normaliser:.4f}   {formula} = {self.by_formula:.4f}",
-                f"  training error {self.training_error:.4f} ≤ ∏Z = {self.product:.4f}",
-                f"  error of this rule under D_{self.number + 1} = {self.error_after:.4f}",
-            ]
+        return (
+            f"round {self.number}: {self.rule}\n"
+            f"  D_{self.number} = {' '.join(marks).rstrip()}{ellipsis}   (* the rule is wrong)\n"
+            f"  ε = {self.error:.4f}   α = {self.vote:.4f}\n"
+            f"  Z = {self.normaliser:.4f}   {formula} = {self.by_formula:.4f}\n"
+            f"  training error {self.training_error:.4f} ≤ ∏Z = {self.product:.4f}\n"
+            f"  error of this rule under D_{self.number + 1} = {self.error_after:.4f}"
         )
 
 

@@ -18,7 +18,7 @@ from fractions import Fraction
 from pacboost.bounds.certificate import certified
 from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
-from pacboost.errors import ParameterError
+from pacboost.errors import invalid
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 
@@ -103,5 +103,5 @@ For a finite class without a prior, ``log_inverse_prior`` is ln|H|.
 def _nats(delta: float, log_size: float, name: str = "log_size") -> float:
     """ln(|H|/delta), rounded up."""
     if isinstance(log_size, bool) or not 0 <= log_size < math.inf:
-        raise ParameterError(f"{name} is {log_size!r}; it must be finite and at least 0")
+        raise invalid(name, log_size, "must be finite and at least 0")
     return (log_size - math.log(probability("delta", delta))) * (1 + 1e-15)

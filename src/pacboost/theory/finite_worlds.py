@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import ParameterError
+from pacboost.errors import ParameterError, invalid
 from pacboost.theory.worlds import Predict, Risk, Rows, Seed, Signs, World, mistaken, signs
 
 MAX_FEATURES = 20
@@ -36,9 +36,8 @@ class BooleanCube(Finite):
 
     def __post_init__(self) -> None:
         if not self.min_features <= self.features <= MAX_FEATURES:
-            raise ParameterError(
-                f"features is {self.features}; it must be {self.min_features} to {MAX_FEATURES}"
-            )
+            allowed = f"must be {self.min_features} to {MAX_FEATURES}"
+            raise invalid("features", self.features, allowed)
 
     def points(self, uniforms: Rows) -> Rows:
         return (uniforms >= 0.5).astype(np.float64)
@@ -81,12 +80,6 @@ class NoFreeLunch(Finite):
                 f"size is {self.size}, labeling {self.labeling}, features {self.features}; give "
                 "at least one point and feature, and a labeling from 0 to 2^size - 1"
             )
-
-    @classmethod
-    def drawn(cls, size: int, seed: Seed, features: int = 1) -> NoFreeLunch:
-        """Draw one of the 2^size labelings, all equally likely."""
-        bits = np.random.default_rng(seed).random(size) < 0.5
-        return cls(size, sum(1 << int(i) for i in np.flatnonzero(bits)), features)
 
     @classmethod
     def every(cls, size: int, features: int = 1) -> Iterator[NoFreeLunch]:

@@ -15,7 +15,7 @@ import numpy as np
 from pacboost.bounds.certificate import certified
 from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.errors import NotCertified, ParameterError, invalid
 from pacboost.numerics import checks
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
@@ -55,9 +55,15 @@ def kth_margin_bound(rank: int, theta: float, n: int, log_size: float, delta: fl
     if positive_whole("rank", rank) > positive_whole("n", n):
         raise ParameterError(f"rank is {rank}; there are only {n} margins")
     _numbers(n, theta, log_size, delta)
-    _wide_enough(theta, math.sqrt(8) * math.exp(-log_size / 2), "the k-th margin")
+    min_margin = math.sqrt(8) * math.exp(-log_size / 2)
+    if theta <= min_margin:
+        raise NotCertified(
+            f"the k-th margin bound needs a margin above {min_margin:.4g} for a class of this "
+            f"size; here it is {theta:.4g}"
+        )
     slope = 8 * (math.log(2) + log_size) / theta**2
-    return outward(_kl_form((rank - 1) / n, slope, n, log_size, delta))
+    cost = slope * math.log(2 * n * n / log_size) + log_size + math.log(n / delta)
+    return outward(log_size / n + kl_upper((rank - 1) / n, max(cost, 0.0) / n * (1 + 1e-12)))
 
 
 @plain_numbers
@@ -92,23 +98,10 @@ def _schapire(
     return float(values[best]), best + 1
 
 
-def _kl_form(share: float, slope: float, n: int, log_size: float, delta: float) -> float:
-    cost = slope * math.log(2 * n * n / log_size) + log_size + math.log(n / delta)
-    return log_size / n + kl_upper(share, max(cost, 0.0) / n * (1 + 1e-12))
-
-
 def _numbers(n: int, theta: float, log_size: float, delta: float) -> None:
     positive_whole("n", n)
     probability("delta", delta)
     if not 0 < theta <= 1:
-        raise ParameterError(f"theta is {theta!r}; it must be above 0 and at most 1")
+        raise invalid("theta", theta, "must be above 0 and at most 1")
     if not 0 < log_size < math.inf:
-        raise ParameterError(f"log_size is {log_size!r}; it must be above 0, and finite")
-
-
-def _wide_enough(theta: float, min_margin: float, whose: str) -> None:
-    if theta <= min_margin:
-        raise NotCertified(
-            f"{whose} bound needs a margin above {min_margin:.4g} for a class of this size; "
-            f"here it is {theta:.4g}"
-        )
+        raise invalid("log_size", log_size, "must be above 0, and finite")
