@@ -184,7 +184,7 @@ def questions(random: Random, folder: Path) -> None:
 
 @cache
 def serving_lab() -> tuple[Any, str]:
-    from tests.lab.serving import serving
+    from tests.lab.lab_browser import serving
 
     serving_lab.kept = context = serving()  # type: ignore[attr-defined]
     lab = context.__enter__()

@@ -1,18 +1,39 @@
-"""The lab's page in a real browser: open it, wait for the engine, click, drag and read."""
+"""A server of the lab, and its page in a real browser: open, wait, click, drag and read."""
 
 from __future__ import annotations
 
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pacboost.lab.app import Lab
+from pacboost.lab.app import Lab, Server
+from pacboost.lab.server import listening
 from tests.reports.browser import Browser
 
 LOADED = (
     "window.lab && lab.runs().every(run => run.error"
     " || run.start && (run.ended || run.done >= lab.state.rounds))"
 )
+
+
+@contextmanager
+def serving() -> Iterator[Lab]:
+    """Serve the lab on any free port; ``address`` holds the token, ``origin`` does not."""
+    with listening(0) as listener:
+        lab = Lab(listener.getsockname()[1])
+        server = Server(lab)
+        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+        thread.start()
+        until = time.monotonic() + 600
+        while not server.started:
+            assert time.monotonic() < until, "the server did not start"
+            time.sleep(0.01)
+        yield lab
+        server.should_exit = True
+        thread.join(timeout=600)
 
 
 class LabBrowser(Browser):
@@ -35,11 +56,9 @@ class LabBrowser(Browser):
         self.loaded()
 
     def loaded(self) -> None:
-        """Wait until the engine has answered everything."""
         self.until(LOADED)
 
     def until(self, condition: str, patience: float = 600.0) -> None:
-        """Wait until an expression holds on the page."""
         end = time.monotonic() + patience
         while not self.run(f"Boolean({condition})"):
             if time.monotonic() > end:
@@ -52,12 +71,15 @@ class LabBrowser(Browser):
         self.until(f"{element} && !{element}.disabled")
         self.run(f"{element}.click()")
 
+    def choose(self, selector: str, value: str) -> None:
+        """Choose an entry of a menu."""
+        self.run(f"window.menu = document.querySelector({selector!r}); menu.value = {value!r}")
+        self.run("menu.dispatchEvent(new Event('change'))")
+
     def text(self, selector: str) -> str:
-        """Read the text of what a selector finds."""
         return str(self.run(f"document.querySelector({selector!r}).innerText"))
 
     def wait_frames(self) -> None:
-        """Wait until the page has drawn what it had to draw."""
         twice = "requestAnimationFrame(() => requestAnimationFrame(done))"
         self.ask("Runtime.evaluate", awaitPromise=True, expression=f"new Promise(done => {twice})")
 
@@ -74,7 +96,6 @@ class LabBrowser(Browser):
         self.take(state)
 
     def take(self, state: str) -> None:
-        """Give the page a state."""
         self.run(f"lab.take({state})")
         self.loaded()
         self.wait_frames()
@@ -100,7 +121,6 @@ class LabBrowser(Browser):
         self.ask("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], **button)
 
     def choose_file(self, selector: str, path: Path) -> None:
-        """Give a file to an input."""
         root = self.ask("DOM.getDocument")["root"]["nodeId"]
         node = self.ask("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
         self.ask("DOM.setFileInputFiles", nodeId=node, files=[str(path)])

@@ -10,8 +10,7 @@ from pathlib import Path
 from PIL import Image
 
 from pacboost.lab.app import Lab
-from tests.lab.lab_browser import LabBrowser
-from tests.lab.serving import serving
+from tests.lab.lab_browser import LabBrowser, serving
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 RUN = "{...lab.state.lanes[0].run, booster: {name: 'adaboost', parameters: {}}, data: %s}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,13 +23,6 @@ COUNT = "lab.run().data?.ids.length"
 ROUND = "lab.state.round"
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory, lab_server: Lab) -> Iterator[LabBrowser]:
-    with LabBrowser(tmp_path_factory.mktemp("chromium")) as opened:
-        opened.visit(lab_server.address)
-        yield opened
-
-
 @pytest.fixture
 def quiet(browser: LabBrowser, lab_server: Lab) -> Iterator[LabBrowser]:
     """Open the lab anew; at the end nothing was complained of, and nothing left the machine."""
@@ -50,10 +42,8 @@ def test_numbers_are_those_of_the_record(quiet: LabBrowser) -> None:
     ledger = AdaBoostClassifier(n_estimators=3).fit(X, y).ledger_
     for entry in ledger.rounds:
         quiet.run(f"lab.goto({entry.number})")
-        assert figure(quiet, "error") == f"{entry.error:.4f}"
-        assert figure(quiet, "edge") == f"{entry.edge:.4f}"
-        assert figure(quiet, "vote") == f"{entry.vote:.4f}"
-        assert figure(quiet, "normaliser") == f"{entry.normaliser:.4f}"
+        for name in ("error", "edge", "vote", "normaliser"):
+            assert figure(quiet, name) == f"{getattr(entry, name):.4f}"
         share = f"{100 * entry.training_error:.1f} %" if entry.training_error else "0 %"
         assert figure(quiet, "training_error") == share
 
@@ -66,17 +56,11 @@ def test_play_step_and_scrub(quiet: LabBrowser) -> None:
     quiet.run("lab.speed = 20")
     quiet.click("#player .play")
     quiet.until(f"{ROUND} === 10 && !lab.playing")
-    quiet.run("document.querySelector('.scrub').focus()")
-    quiet.press("Home")
-    assert quiet.run(ROUND) == 0
-    quiet.press("ArrowRight")
-    quiet.press("ArrowRight")
-    assert quiet.run(ROUND) == 2
-    quiet.run("document.activeElement.blur()")
-    quiet.press("End")
-    assert quiet.run(ROUND) == 10
-    quiet.press("ArrowLeft")
-    quiet.until(f"{ROUND} === 9")
+    for focused in ("document.querySelector('.scrub').focus()", "document.activeElement.blur()"):
+        quiet.run(focused)
+        for key, number in {"Home": 0, "ArrowRight": 1, "End": 10, "ArrowLeft": 9}.items():
+            quiet.press(key)
+            quiet.until(f"{ROUND} === {number}")
     assert "Round 9" in quiet.text("#announcer")
     quiet.click(".more-rounds")
     quiet.until("lab.run().done >= 40")
@@ -125,10 +109,7 @@ def test_forks_stand_side_by_side(quiet: LabBrowser) -> None:
     quiet.take(MOONS)
     quiet.click(".lane .fork")
     quiet.until("document.querySelectorAll('.lane').length === 2")
-    quiet.run(
-        "(menu => {menu.value = 'logit'; menu.dispatchEvent(new Event('change'))})"
-        "(document.querySelector('#booster'))"
-    )
+    quiet.choose("#booster", "logit")
     quiet.loaded()
     same, other = quiet.run(
         "[0, 1].map(k => lab.run(k).rounds.slice(0, 10).map("
@@ -150,17 +131,13 @@ def test_a_link_holds_everything(quiet: LabBrowser, lab_server: Lab) -> None:
     quiet.run("lab.setMethod('learner', {name: 'tree', parameters: {max_leaves: 4}})")
     quiet.run("lab.setTab('weights')")
     quiet.loaded()
-    before = quiet.run(
-        "JSON.stringify([lab.state, lab.runs().map(r => r.rounds.map(o => o.error))])"
-    )
+    everything = "[lab.state, lab.runs().map(run => run.rounds.map(one => one.error))]"
+    before = quiet.run(everything)
     quiet.click("#link")
     link = quiet.run("document.querySelector('#link-text').value")
     assert link.startswith(lab_server.origin)
     quiet.visit(link)
-    after = quiet.run(
-        "JSON.stringify([lab.state, lab.runs().map(r => r.rounds.map(o => o.error))])"
-    )
-    assert json.loads(after) == json.loads(before)
+    assert quiet.run(everything) == before
     assert quiet.run("location.href") == link
 
 
@@ -180,10 +157,7 @@ def test_a_file_of_ones_own(quiet: LabBrowser, tmp_path: Path) -> None:
     assert quiet.run("lab.run().data.names") == ["a", "b"]
     assert quiet.run("lab.run().at(1).training_error") == 0
     quiet.until("document.querySelector('#csv-feature-1 option')")
-    quiet.run(
-        "(menu => {menu.value = 'c'; menu.dispatchEvent(new Event('change'))})"
-        "(document.querySelector('#csv-feature-1'))"
-    )
+    quiet.choose("#csv-feature-1", "c")
     quiet.loaded()
     assert quiet.run("lab.run().data.names") == ["a", "c"]
 
@@ -304,10 +278,7 @@ def test_the_instruments_answer(quiet: LabBrowser) -> None:
 def test_the_planner_answers(quiet: LabBrowser) -> None:
     quiet.run("lab.setTab('planner')")
     quiet.until("document.querySelector('.plan-answer b')")
-    quiet.run(
-        "(menu => {menu.value = 'rectangle'; menu.dispatchEvent(new Event('change'))})"
-        "(document.querySelector('#plan-question'))"
-    )
+    quiet.choose("#plan-question", "rectangle")
     quiet.until("document.querySelector('.plan-answer').innerText.includes('box')")
 
 

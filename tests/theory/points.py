@@ -1,8 +1,9 @@
-"""A world of many points and a learner that keeps its promise on all of them, and gives no more."""
+"""A world of many points, a learner that keeps its promise on all of them, and one interrupted."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from pacboost.hypotheses.function import Function
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import named
 from pacboost.learners.learner import Learner, Search, Weights
+from pacboost.learners.stump import Stump, StumpSearch
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.theory.finite_worlds import NoFreeLunch
@@ -58,22 +60,25 @@ class CarelessSearch(Search):
         return Function(lambda X: answer[X[:, 0].astype(np.int64)], f"careless {seed}")
 
 
+class Interrupted(Stump):
+    """Learns three rules, and is then interrupted."""
+
+    def on(self, sample: Sample) -> StumpSearch:
+        if next(self.__dict__.setdefault("calls", count())) == 3:
+            raise KeyboardInterrupt
+        return super().on(sample)
+
+
 def truth() -> NDArray[np.int64]:
     return np.where(np.arange(POINTS) % 2 == 1, 1, -1)
 
 
 def recursion(
-    learner: Learner,
-    edge: float,
-    epsilon: float,
-    seed: int,
-    delta: float = 0.05,
-    kind: type[Recursion] = Recursion,
+    learner: Learner, edge: float, epsilon: float, seed: int, kind: type[Recursion] = Recursion
 ) -> Recursion:
     """A run on fresh points."""
-    oracle = WorldOracle(Points(), seed)
-    source = Source(oracle, RowEncoder(CLASSES, None), 50_000_000)
-    return kind(source, learner, edge, epsilon, delta, seed)
+    source = Source(WorldOracle(Points(), seed), RowEncoder(CLASSES, None), 50_000_000)
+    return kind(source, learner, edge, epsilon, 0.05, seed)
 
 
 def risk(rule: Hypothesis) -> float:

@@ -78,22 +78,17 @@ def test_coverage_at_the_edge() -> None:
 def test_refuses() -> None:
     with pytest.raises(NotCertified, match="none is left"):
         compression_bound(0, 10, 0.05, 10)
-    with pytest.raises(ParameterError, match="points"):
-        compression_bound(0, 10, 0.05, -1)
     with pytest.raises(ParameterError, match="k is 8"):
         compression_bound(8, 10, 0.05, 3)
-    for bits in (-1.0, math.inf, True):
-        with pytest.raises(ParameterError, match="bits"):
-            compression_bound(0, 10, 0.05, 3, bits=bits)
+    for points, bits in ((-1, 0.0), (3, -1.0), (3, math.inf), (3, True)):
+        with pytest.raises(ParameterError, match="points" if points < 0 else "bits"):
+            compression_bound(0, 10, 0.05, points, bits)
 
 
-Rows = NDArray[np.float64]
-
-
-def some_rows(seed: int, n: int = 400, missing: bool = False) -> tuple[Rows, NDArray[np.int64]]:
+def some_rows(seed: int, missing: bool = False) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     generator = np.random.default_rng(seed)
-    X = generator.normal(size=(n, 5)).round(1)
-    y = (X[:, 0] + X[:, 1] + 0.3 * generator.normal(size=n) > 0).astype(np.int64)
+    X = generator.normal(size=(400, 5)).round(1)
+    y = (X[:, 0] + X[:, 1] + 0.3 * generator.normal(size=400) > 0).astype(np.int64)
     if missing:
         X[generator.random(X.shape) < 0.1] = np.nan
     return X, y
@@ -148,35 +143,26 @@ def test_saved_loaded_and_verified(tmp_path: Path) -> None:
     assert all(check.holds for check in pacboost.verify(tmp_path / "small.pacb"))
 
 
-@pytest.mark.parametrize("learner", ["tree", "words"])
-def test_what_cannot_be_compressed_is_refused_with_the_reason(learner: str) -> None:
+@pytest.mark.parametrize(
+    ("learner", "classes", "reason"),
+    [("tree", 2, "stumps"), ("words", 2, "stumps"), ("stump", 4, "two classes")],
+)
+def test_what_cannot_be_compressed_is_refused(learner: str, classes: int, reason: str) -> None:
     X, y = some_rows(3)
-    model = BoostClassifier("logit", learner, n_estimators=5).fit(X, y)
-    with pytest.raises(NotCertified, match="stumps"):
-        pacboost.theory.compress(model, X, y)
-
-
-def test_more_than_two_classes_are_refused() -> None:
-    X, y = some_rows(4)
-    labels = y + 2 * (X[:, 2] > 0)
-    model = BoostClassifier("adaboost", "stump", n_estimators=5).fit(X, labels)
-    with pytest.raises(NotCertified, match="two classes"):
+    labels = y + 2 * (X[:, 2] > 0) if classes > 2 else y
+    model = BoostClassifier("logit", learner, n_estimators=5).fit(X, labels)
+    with pytest.raises(NotCertified, match=reason):
         pacboost.theory.compress(model, X, labels)
-
-
-def noise(trial: int) -> tuple[Rows, NDArray[np.int64]]:
-    generator = np.random.default_rng(trial)
-    return generator.normal(size=(120, 20)), generator.integers(0, 2, 120)
 
 
 def test_on_noise_the_bound_holds_and_the_twin_that_pays_nothing_fails() -> None:
     """Labels are coins, so whatever is found errs on half of the new examples."""
     n_certified, free = 0, 0
     for trial in range(30):
-        X, y = noise(trial)
-        small = pacboost.theory.compress(
-            AdaBoostClassifier(n_estimators=5).fit(X, y), X, y, delta=0.1
-        )
+        generator = np.random.default_rng(trial)
+        X, y = generator.normal(size=(120, 20)), generator.integers(0, 2, 120)
+        model = AdaBoostClassifier(n_estimators=5).fit(X, y)
+        small = pacboost.theory.compress(model, X, y, delta=0.1)
         inputs: dict[str, Any] = dict(small.certificate_.inputs)
         n_certified += small.certificate_.value < 0.5
         free += clopper_pearson(inputs["mistakes"], inputs["rest"], 0.1) < 0.5

@@ -11,6 +11,7 @@ from sklearn.metrics import hamming_loss, label_ranking_loss
 import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier
 from pacboost.errors import DataError, ParameterError
+from pacboost.learners.words import Words
 from pacboost.sources.toy import lecture_points
 from pacboost.theory import proof, weights
 
@@ -49,6 +50,19 @@ def test_every_quantity_of_the_proof(toy: AdaBoostClassifier) -> None:
     assert "error of this rule under D_4 = 0.5000" in str(steps)
 
 
+def test_the_proof_counts_rows_on_which_a_rule_abstains_as_half_wrong() -> None:
+    random = np.random.default_rng(0)
+    texts = np.array([" ".join(random.choice(list("abcdefgh"), 2)) for _ in range(80)])[:, None]
+    y = np.array(["a" in text[0] for text in texts]) ^ (random.random(80) < 0.2)
+    model = BoostClassifier("adaboost", Words(1, None), n_estimators=3, certify=None).fit(texts, y)
+    steps = proof(model, texts, y).steps
+    assert any(step.abstained > 0 for step in steps)
+    for step, entry in zip(steps, model.model_.ledger.rounds, strict=True):
+        assert step.error == pytest.approx(entry.error, abs=1e-6)
+        assert step.normaliser == pytest.approx(step.by_formula, abs=0.05)
+        assert step.abstained <= step.by_formula <= step.normaliser + 1e-9
+
+
 def test_capped_votes_do_not_leave_the_rule_at_one_half() -> None:
     X, y = lecture_points()
     steps = proof(AdaBoostClassifier(n_estimators=2, max_vote=0.1).fit(X, y), X, y)
@@ -69,22 +83,23 @@ def test_sample_and_class_weights_are_part_of_the_weights() -> None:
         weights(model, 1, X, y)
 
 
+def test_confidence_rated_trees_have_weights() -> None:
+    model = BoostClassifier("adaboost", n_estimators=3, min_leaf_rows=2).fit(X, Y > 1)
+    assert weights(model, 4, X, Y > 1).by_row.sum() == pytest.approx(1)
+
+
+X, Y = load_iris(return_X_y=True)
+
+
 @pytest.mark.parametrize("multiclass", ["mh", "m1", "samme"])
 def test_more_classes(multiclass: str) -> None:
-    X, y = load_iris(return_X_y=True)
-    model = AdaBoostClassifier("tree", n_estimators=4, multiclass=multiclass).fit(X, y)
-    result = weights(model, 3, X, y)
+    model = AdaBoostClassifier("tree", n_estimators=4, multiclass=multiclass).fit(X, Y)
+    result = weights(model, 3, X, Y)
     assert result.by_row.shape == (150,)
     assert result.by_row.sum() == pytest.approx(1)
     assert result.effective_rows == pytest.approx(model.ledger_.rounds[2].effective_size, rel=1e-6)
     with pytest.raises(ParameterError, match="two classes"):
-        proof(model, X, y)
-
-
-def test_confidence_rated_trees_have_weights() -> None:
-    X, y = load_iris(return_X_y=True)
-    model = BoostClassifier("adaboost", n_estimators=3, min_leaf_rows=2).fit(X, y > 1)
-    assert weights(model, 4, X, y > 1).by_row.sum() == pytest.approx(1)
+        proof(model, X, Y)
 
 
 def test_what_is_refused(toy: AdaBoostClassifier) -> None:
@@ -92,24 +107,14 @@ def test_what_is_refused(toy: AdaBoostClassifier) -> None:
     for t in (0, 5, 1.5):
         with pytest.raises(ParameterError, match="t is"):
             weights(toy, t, X, y)  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="not the 10 rows"):
-        weights(toy, 1, X[:9], y[:9])
-    with pytest.raises(DataError, match="not the 10 rows"):
-        weights(toy, 1, X[:, ::-1], y)
+    # With -y, the twin that weighs right rows up instead of wrong ones.
+    for rows, labels in ((X[:9], y[:9]), (X[:, ::-1], y), (X, -y)):
+        with pytest.raises(DataError, match="not the 10 rows"):
+            proof(toy, rows, labels)
     with pytest.raises(ParameterError, match="weights of logit do not follow"):
         weights(BoostClassifier("logit", "stump", n_estimators=2).fit(X, y), 1, X, y)
     with pytest.raises(NotFittedError):
         weights(AdaBoostClassifier(), 1, X, y)
-
-
-def test_a_broken_update_is_seen(toy: AdaBoostClassifier) -> None:
-    """The twin that weighs right rows up instead of wrong ones is not the run on these rows."""
-    X, y = lecture_points()
-    with pytest.raises(DataError, match="not the 10 rows"):
-        proof(toy, X, -y)
-
-
-X, Y = load_iris(return_X_y=True)
 
 
 def test_several_labels() -> None:

@@ -1,23 +1,31 @@
-"""Which rows the members of a majority get, and that they are boosted as if they were alone."""
+"""Which rows the members of a majority get, and how each of them learns."""
 
 from __future__ import annotations
 
-import math
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from pacboost.boosters.adaboost import AdaBoost
+from pacboost.hypotheses.function import Function
+from pacboost.hypotheses.hypothesis import Hypothesis
+from pacboost.hypotheses.majority import Three, named
+from pacboost.learners.learner import Learner, Search, Weights
 from pacboost.learners.stump import Stump
 from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample
+from pacboost.sources.arrays import ArrayTable
 from pacboost.theory.majority_of import (
+    MIN_FILTERED_ROWS,
+    Filtered,
     bags,
-    bags_needed,
     boost,
     boost_each,
     disjoint_parts,
     sub_samples,
+    three_steps,
 )
 from pacboost.training.run.loop import Run
 from tests.worlds import make_sample, noisy
@@ -74,11 +82,6 @@ def test_bags_are_drawn_evenly() -> None:
     assert [b.tolist() for b in bags(10, 3, 5, 1)] == [b.tolist() for b in bags(10, 3, 5, 1)]
 
 
-def test_bags_needed_grow_with_the_logarithm() -> None:
-    assert bags_needed(1000, 0.05) == math.ceil(18 * math.log(40_000))
-    assert bags_needed(10**6, 0.05) < 2 * bags_needed(10**3, 0.05)
-
-
 def test_a_bag_is_boosted_as_its_rows_written_out() -> None:
     X, y = noisy(60, 4, 2)
     X = np.round(X, 1)
@@ -115,3 +118,82 @@ def test_rows_of_one_class_give_a_constant() -> None:
     member = boost(sample, plus, Stump(), AdaBoost(), 10, 0)
     assert member.ledger is None
     assert (member.vote.scores(sample.table) == 1).all()
+
+
+ROWS = 300
+
+
+@dataclass(frozen=True, eq=False)
+class Scripted(Learner):
+    """Errs on the points it is told to, and remembers what it was shown."""
+
+    mistakes: list[list[int]]
+    shown: list[tuple[NDArray[np.int64], Weights]] = field(default_factory=list)
+
+    def on(self, sample: Sample) -> ScriptedSearch:
+        return ScriptedSearch(sample, self)
+
+
+@dataclass(frozen=True)
+class ScriptedSearch(Search):
+    sample: Sample
+    learner: Scripted
+
+    def find(self, weights: Weights, answers: NDArray[np.int8], seed: int) -> Hypothesis:
+        wrong = self.learner.mistakes[len(self.learner.shown)]
+        self.learner.shown.append((self.sample.rows[:, 0].astype(np.int64), weights))
+        answer = truth().copy()
+        answer[wrong] *= -1
+        return Function(lambda X: answer[X[:, 0].astype(np.int64)], "scripted")
+
+
+def truth() -> NDArray[np.int8]:
+    return np.where(np.arange(ROWS) % 2 == 0, np.int8(1), np.int8(-1))
+
+
+def sample() -> Sample:
+    return Sample(ArrayTable(np.arange(ROWS, dtype=np.float64)[:, None]), truth()[:, None])
+
+
+def test_each_is_shown_what_the_theorem_says() -> None:
+    first, second = list(range(0, 120)), list(range(60, 200))
+    learner = Scripted([first, second, []])
+    *_, (rule, report) = three_steps(sample(), learner, seed=0)
+    (own, _), (halves, weights), (disagreements, _) = learner.shown
+    assert own.size == 100
+    assert not set(own) & set(halves)
+    assert not set(disagreements) & (set(own) | set(halves))
+    wrong = np.isin(halves, first)
+    assert weights[wrong].sum() == weights[~wrong].sum()
+    assert np.ptp(weights[wrong]) == 0
+    assert set(disagreements) <= set(range(0, 60)) | set(range(120, 200))
+    assert report == Filtered(ROWS, int(wrong.sum()), disagreements.size, (100, 100))
+    assert not report.too_few
+    # the third is right: only where the first two err together the majority does
+    mistakes = named(rule, sample()) != (truth() > 0)
+    assert np.flatnonzero(mistakes).tolist() == list(range(60, 120))
+
+
+def test_a_first_without_mistakes_stands_alone() -> None:
+    learner = Scripted([[]])
+    *_, (rule, report) = three_steps(sample(), learner, seed=0)
+    assert not isinstance(rule, Three)
+    assert len(learner.shown) == 1
+    assert report.too_few  # all rows were looked at for a mistake
+
+
+def test_few_mistakes_are_looked_for_among_all_rows() -> None:
+    learner = Scripted([list(range(15)), list(range(3)), []])
+    *_, (rule, report) = three_steps(sample(), learner, seed=0)
+    assert isinstance(rule, Three)
+    assert report.looked_at == (ROWS, ROWS)
+    assert (report.mistakes, report.disagreements) == (15, 12)
+    assert report.needed == 3 * MIN_FILTERED_ROWS * ROWS // 12
+
+
+def test_a_second_that_never_contradicts_leaves_the_first() -> None:
+    learner = Scripted([list(range(100)), list(range(100))])
+    *_, (rule, report) = three_steps(sample(), learner, seed=0)
+    assert not isinstance(rule, Three)
+    assert report.disagreements == 0
+    assert report.needed >= 10 * ROWS

@@ -50,12 +50,6 @@ def test_an_adversary_needs_no_more_than_the_theorem(edge: float, error: float) 
     assert 1 < simulated <= math.ceil(bound) + 1
 
 
-def test_half_of_the_samples_of_a_perfect_classifier_are_all_of_them() -> None:
-    answer = plan.holdout(epsilon=0.01, delta=0.05, error=0)
-    assert answer.details["half of all samples"] == answer.examples == 299
-    assert answer.details["passes with"] == 1
-
-
 def test_learning_any_labelling_takes_ln_four_times_the_domain() -> None:
     for domain in (16, 1024):
         expected = math.log(4) / -math.log1p(-1 / domain)
@@ -68,9 +62,7 @@ def test_measure_rounds_stay_within_the_theorem(epsilon: float, edge: float) -> 
     simulated = needs.measure_rounds(epsilon, edge, 0.75, bound)
     assert simulated is not None
     assert 1 / edge < simulated <= bound
-
-
-def test_an_adversary_without_an_edge_is_never_done() -> None:
+    # An adversary without an edge is never done.
     assert needs.measure_rounds(0.1, 0.0, 0.75, 300) is None
 
 

@@ -1,24 +1,29 @@
-"""Schapire's recursion reaches epsilon by rules that are no better than promised."""
+"""Schapire's recursion reaches epsilon by rules no better than promised, from three oracles."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import chisquare
 
 from pacboost.hypotheses.function import Function
 from pacboost.hypotheses.hypothesis import Hypothesis
-from pacboost.hypotheses.majority import Three
-from pacboost.learners.learner import Learner, Search, Weights
+from pacboost.hypotheses.majority import Decision, Three
+from pacboost.hypotheses.vote import Vote
+from pacboost.learners.learner import Weights
 from pacboost.numerics.growth import majority_error
 from pacboost.samples.sample import Sample
+from pacboost.sources.oracles.arrays import ArrayOracle
+from pacboost.sources.oracles.stream import StreamOracle
 from pacboost.theory.recursion import TESTED_EDGE_SHARE, BoundedRule, Node, Recursion
-from pacboost.theory.three_oracles import Oracle
+from pacboost.theory.three_oracles import Disagreements, Halves, Oracle, RanOut, Source, wrong
 from pacboost.training.filtering.plan import MeanTest
+from pacboost.training.filtering.rows import EncodedRows, RowEncoder
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.theory.points import Careless, CarelessSearch, recursion, risk
 
@@ -33,7 +38,6 @@ def test_reaches_epsilon_with_rules_of_the_promised_edge(edge: float, epsilon: f
     assert run.record.stopped == ""
     assert risk(rule) <= epsilon
     assert risk(rule) < (1 - edge) / 2 or run.record.levels == 0
-    assert run.record.nodes[-1].path == ""
     assert run.record.again == 0
 
 
@@ -47,17 +51,17 @@ def test_promise_is_kept_run_after_run() -> None:
     check_coverage("three oracles, recursion to 0.1", failed, RUNS, 0.05)
 
 
-class Trusting(Recursion):
-    """The broken twin: takes the learner at its word, and tests nothing."""
+class Stubborn(Recursion):
+    """The broken twin: takes the learner at its word, and returns no rule early."""
 
     def _errs_little(self, test: Any, *others: Any) -> bool:  # type: ignore[override]
-        return len(others) > 3  # a weak rule passes, nothing is returned early
+        return len(others) > 3  # only tests of weak rules pass
 
 
 def test_trusting_the_learner_is_found_out() -> None:
     failed = 0
     for seed in range(RUNS):
-        rule = recursion(Careless(0.3), 0.6, 0.1, seed, kind=Trusting).run()
+        rule = recursion(Careless(0.3), 0.6, 0.1, seed, kind=Stubborn).run()
         assert rule is not None
         failed += risk(rule) > 0.1
     check_rejected("three oracles, weak rules not tested", failed, RUNS, 0.05)
@@ -127,7 +131,7 @@ class Budget(Recursion):
 
 
 def test_all_tests_together_fail_with_delta_at_most() -> None:
-    run = recursion(Careless(0.6), 0.6, 0.1, seed=6, delta=0.05, kind=Budget)
+    run = recursion(Careless(0.6), 0.6, 0.1, seed=6, kind=Budget)
     assert isinstance(run, Budget)
     run.spent = []
     run.run()
@@ -135,14 +139,8 @@ def test_all_tests_together_fail_with_delta_at_most() -> None:
     assert 0.02 < math.fsum(run.spent) <= 0.05
 
 
-class Stubborn(Recursion):
-    """Never returns early: its filters have to find out for themselves that there is nothing."""
-
-    def _errs_little(self, test: MeanTest, *others: Any) -> bool:  # type: ignore[override]
-        return len(others) > 3
-
-
 def test_a_filter_that_looks_for_mistakes_in_vain_ends_the_call() -> None:
+    """Nothing is returned early, so the filters have to find out that there is nothing."""
     run = recursion(Careless(1.0), 0.4, 0.1, seed=9, kind=Stubborn)
     rule = run.run()
     assert rule is not None
@@ -151,12 +149,11 @@ def test_a_filter_that_looks_for_mistakes_in_vain_ends_the_call() -> None:
     assert {node.returned for node in run.record.nodes} == {"a weak rule", "the first"}
 
 
-@dataclass(frozen=True)
-class Repeating(Learner):
+class Repeating(Careless):
     """Has one rule only, whatever it is shown."""
 
-    def on(self, sample: Sample) -> Search:
-        return RepeatingSearch(sample, 0.6)
+    def on(self, sample: Sample) -> CarelessSearch:
+        return RepeatingSearch(sample, self.edge)
 
 
 class RepeatingSearch(CarelessSearch):
@@ -165,11 +162,11 @@ class RepeatingSearch(CarelessSearch):
 
 
 def test_a_filter_that_looks_for_quarrels_in_vain_ends_the_call() -> None:
-    run = recursion(Repeating(), 0.6, 0.1, seed=9, kind=Stubborn)
+    run = recursion(Repeating(0.6), 0.6, 0.1, seed=9, kind=Stubborn)
     run.run()
     assert "a test has failed" in run.record.stopped
     assert not run.ran_out
-    honest = recursion(Repeating(), 0.6, 0.1, seed=9)  # the second rule is no better than a coin
+    honest = recursion(Repeating(0.6), 0.6, 0.1, seed=9)  # the second rule is no better than a coin
     honest.run()
     assert honest.record.measured_edge == pytest.approx(0, abs=0.1)
     assert "(h2 of h1)" in honest.record.stopped
@@ -186,3 +183,102 @@ def test_best_rule_so_far_is_kept_when_examples_run_out() -> None:
         (node for node in run.record.nodes if set(node.path) <= {"1"}), key=lambda node: node.level
     )
     assert risk(rule) <= best.upper
+
+
+SIZE = 12
+ROWS = np.arange(SIZE, dtype=np.float64)[:, None]
+CLASSES = np.array([-1, 1])
+TRUTH = np.where(np.arange(SIZE) % 3 == 0, 1, -1)
+
+
+def rule(mistakes: list[int]) -> Function:
+    """A rule that errs on these points."""
+    answers = TRUTH.copy()
+    answers[mistakes] *= -1
+    return Function(lambda X: answers[X[:, 0].astype(int)], str(mistakes))
+
+
+def source(*, replace: bool = True, **options: Any) -> Source:
+    """Points drawn evenly, without end."""
+    oracle = ArrayOracle(ROWS, TRUTH, 0, replace=replace)
+    return Source(oracle, RowEncoder(CLASSES, None), **options)
+
+
+def points(examples: EncodedRows) -> NDArray[np.int64]:
+    return examples.table.rows()[:, 0].astype(np.int64)
+
+
+def ignore(wanted: NDArray[np.bool_]) -> None:
+    """Watch nothing."""
+
+
+def fits(drawn: NDArray[np.int64], expected: NDArray[np.float64]) -> bool:
+    counts = np.bincount(drawn, minlength=SIZE)
+    assert (counts[expected == 0] == 0).all()
+    used = expected > 0
+    return bool(chisquare(counts[used], expected[used] / expected.sum() * drawn.size).pvalue > 1e-4)
+
+
+def draws(oracle: Halves | Disagreements, sizes: list[int]) -> NDArray[np.int64]:
+    return np.concatenate([points(oracle.draw(size)) for size in sizes])
+
+
+@pytest.mark.parametrize("sizes", [[20_000], [1] * 1000, [7, 900] * 20])
+@pytest.mark.parametrize("mistakes", [[3], [0, 1, 2, 3, 4]])
+def test_half_of_the_second_oracle_is_wrong(mistakes: list[int], sizes: list[int]) -> None:
+    drawn = draws(Halves(source(), rule(mistakes), 1, ignore), sizes)
+    halves = np.where(np.isin(np.arange(SIZE), mistakes), 0.5 / len(mistakes), 0.0)
+    halves[halves == 0] = 0.5 / (SIZE - len(mistakes))
+    assert fits(drawn, halves)
+
+
+def test_examples_of_the_second_oracle_do_not_hang_together() -> None:
+    drawn = draws(Halves(source(), rule([3, 7]), 1, ignore), [30_000])
+    bad = np.isin(drawn, [3, 7])
+    pairs = np.bincount(2 * bad[:-1] + bad[1:], minlength=4)
+    assert chisquare(pairs).pvalue > 1e-4
+
+
+def test_the_judge_rejects_a_filter_without_coins() -> None:
+    """The broken twin: draws that are not filtered are wrong less often than half of the time."""
+    assert not fits(points(source().draw(20_000)), np.where(np.arange(SIZE) == 3, 0.5, 0.5 / 11))
+
+
+@pytest.mark.parametrize("sizes", [[5000], [1] * 1000])
+def test_third_oracle_gives_quarrels(sizes: list[int]) -> None:
+    oracle = Disagreements(source(), rule([1, 2, 3]), rule([3, 4]), ignore)
+    assert fits(draws(oracle, sizes), np.isin(np.arange(SIZE), [1, 2, 4]).astype(np.float64))
+
+
+def test_a_rule_that_says_nothing_is_wrong() -> None:
+    assert wrong(Decision(Vote([], np.empty(0))), source().draw(5)).all()
+
+
+def test_rows_that_come_again_are_counted() -> None:
+    once = source(replace=False)
+    assert sorted(points(once.draw(SIZE)).tolist()) == list(range(SIZE))
+    assert (once.draws, once.again) == (SIZE, 0)
+    once.draw(2 * SIZE)
+    assert (once.draws, once.again) == (3 * SIZE, 2 * SIZE)
+
+
+def test_spare_rows_follow_the_first_pass() -> None:
+    both = source(replace=False, spare=ArrayOracle(ROWS, TRUTH, 0, replace=True))
+    drawn = points(both.draw(SIZE + 5000))
+    assert sorted(drawn[:SIZE].tolist()) == list(range(SIZE))
+    assert (both.draws, both.again) == (SIZE + 5000, 5000)
+    assert fits(drawn[SIZE:], np.ones(SIZE))
+
+
+def test_the_end_of_a_stream_and_of_patience() -> None:
+    def batches() -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64]]]:
+        yield np.zeros((10, 1)), np.ones(10, dtype=np.int64)
+
+    oracle = StreamOracle(batches(), None, 0)
+    ending = Source(oracle, RowEncoder(CLASSES, None))
+    with pytest.raises(RanOut, match="ended after 10 examples"):
+        ending.draw(11)
+    limited = source(max_draws=100)
+    limited.draw(100)
+    with pytest.raises(RanOut, match="max_draws = 100"):
+        limited.draw(1)

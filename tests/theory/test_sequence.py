@@ -10,12 +10,7 @@ import pytest
 
 from pacboost.numerics.kl import kl_upper
 from pacboost.numerics.sequences import Betting, EmpiricalBernstein
-from pacboost.theory.sequence import (
-    anytime_kl_bound,
-    bernstein_bound,
-    betting_bound,
-    mixture_bound,
-)
+from pacboost.theory.sequence import anytime_kl_bound, bernstein_bound, betting_bound, mixture_bound
 from tests.bounds.coverage import check_coverage, check_rejected
 
 ONE_IN_TEN = " ".join(str(10 * i + 1) for i in range(100))

@@ -47,13 +47,9 @@ def test_vectors(k: int, n: int, hyper: float, relative: float, absolute: float)
     assert pessimistic(k, n, 0.05, TEN) == pytest.approx(absolute, abs=5e-5)
 
 
-def test_realizable_vector() -> None:
+def test_vectors_of_one_number() -> None:
     assert realizable(1000, 0.05, TEN) == pytest.approx(0.1863, abs=5e-5)
-
-
-def test_sauer_vector() -> None:
     assert TEN(1000) == pytest.approx(53.938, abs=5e-4)
-    assert 10 * math.log(math.e * 1000 / 10) == pytest.approx(56.052, abs=5e-4)
 
 
 def test_hypergeometric_inverts_the_tail() -> None:
@@ -77,7 +73,6 @@ def corrected(k: int, n: int, eta: float, h: int) -> float:
 def test_vapnik_corrected() -> None:
     assert lecture(1000, 10_000, 0.05, 10) == pytest.approx(0.1532, abs=5e-5)
     assert corrected(1000, 10_000, 0.05, 10) == pytest.approx(0.1809, abs=5e-5)
-    assert relative_deviation(1000, 10_000, 0.05, TEN) == pytest.approx(0.1797, abs=5e-5)
 
 
 @given(st.integers(1, 10**6), st.floats(0, 1), st.floats(1e-9, 0.9), st.integers(1, 50))
@@ -247,16 +242,20 @@ def cells_on_noise(cells: int, n: int, runs: int) -> NDArray[np.int64]:
     return mistakes
 
 
+def violated(bound: Bound, mistakes: NDArray[np.int64], n: int, nats: float, risk: float) -> int:
+    """Count the runs whose bound, by their mistakes, is below the true risk."""
+    values = {k: bound(int(k), n, 0.05, nats) for k in np.unique(mistakes)}
+    return sum(values[k] < risk for k in mistakes)
+
+
 @pytest.mark.parametrize("bound", BOUNDS)
 def test_coverage_on_noise(bound: Bound) -> None:
     """1000 cells label points in at most 2^1000 ways; without that price the bound fails."""
     cells, n, runs = 1000, 2000, 500
     mistakes = cells_on_noise(cells, n, runs)
-    table = {k: bound(int(k), n, 0.05, cells * math.log(2)) for k in np.unique(mistakes)}
-    violations = sum(table[k] < 0.5 for k in mistakes)
+    violations = violated(bound, mistakes, n, cells * math.log(2), risk=0.5)
     check_coverage(f"vc.{bound.__name__}, 1000 cells on noise", violations, runs, 0.05)
-    table = {k: bound(int(k), n, 0.05, 0.0) for k in np.unique(mistakes)}
-    violations = sum(table[k] < 0.5 for k in mistakes)
+    violations = violated(bound, mistakes, n, 0.0, risk=0.5)
     check_rejected(f"twin: {bound.__name__}, labelings dropped", violations, runs, 0.05)
 
 
@@ -265,8 +264,7 @@ def test_coverage_of_one_hypothesis() -> None:
     runs, n = 20_000, 200
     mistakes = np.random.default_rng(4).binomial(n, 0.3, size=runs)
     for bound in BOUNDS:
-        table = {k: bound(int(k), n, 0.05, 0.0) for k in np.unique(mistakes)}
-        violations = sum(table[k] < 0.3 for k in mistakes)
+        violations = violated(bound, mistakes, n, 0.0, risk=0.3)
         check_coverage(f"vc.{bound.__name__}, one hypothesis", violations, runs, 0.05)
 
 

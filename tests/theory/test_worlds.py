@@ -1,4 +1,4 @@
-"""Worlds: the same draws in any batches, and risks that are what they claim to be."""
+"""Worlds: the same draws in any batches, risks that are what they claim to be, and their shapes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import binom, norm
+from sklearn.ensemble import RandomForestClassifier
 
 from pacboost.errors import DataError, ParameterError
-from pacboost.theory.finite_worlds import BooleanConcept, Finite, NoFreeLunch
+from pacboost.learners.stump import Stump
+from pacboost.sources.oracles.choose import as_oracle
+from pacboost.theory.finite_worlds import BooleanConcept, Finite, NoFreeLunch, UniformOnly
+from pacboost.theory.sampling import SHAPES, Plane
 from pacboost.theory.worlds import (
     Boxes,
     Halfspaces,
@@ -27,6 +31,7 @@ from pacboost.theory.worlds import (
     World,
     hastie,
 )
+from tests.worlds import make_sample
 
 
 def both_first(X: Rows) -> NDArray[np.bool_]:
@@ -98,11 +103,8 @@ def test_only_finite_domains_are_exact_for_any_function(world: World) -> None:
     assert exact == isinstance(inner, Finite)
 
 
-def test_a_tie_is_a_mistake() -> None:
+def test_a_tie_is_a_mistake_and_an_answer_of_another_shape_an_error() -> None:
     assert BooleanConcept(2, both_first).risk(lambda X: np.zeros(len(X))) == 1.0
-
-
-def test_answers_of_another_shape_are_refused() -> None:
     with pytest.raises(DataError, match=r"shape \(4, 1\) for 4 rows"):
         BooleanConcept(2, both_first).risk(lambda X: X[:, :1])
 
@@ -139,15 +141,11 @@ def test_box_risk_by_hand() -> None:
     world = Boxes((0.2, 0.2), (0.6, 0.6))
     assert world.box_risk((0.2, 0.2), (0.6, 0.6)) == 0.0
     assert world.box_risk((0.4, 0.4), (0.8, 0.8)) == pytest.approx(0.16 + 0.16 - 2 * 0.04)
+    estimated = world.risk(Boxes((0.4, 0.4), (0.8, 0.8)).truth, draws=2**17)
+    twin = 0.16 + 0.16 - 0.04  # forgets that both share this
+    assert abs(estimated - 0.24) < 5 * estimated.standard_error < abs(estimated - twin)
     assert world.box_risk((np.inf, np.inf), (-np.inf, -np.inf)) == pytest.approx(0.16)
     assert world.box_risk((-np.inf, -np.inf), (np.inf, np.inf)) == pytest.approx(0.84)
-
-
-def test_forgetting_what_both_share_would_be_caught() -> None:
-    world, lower, upper = Boxes((0.2, 0.2), (0.6, 0.6)), (0.4, 0.4), (0.8, 0.8)
-    estimated = world.risk(Boxes(lower, upper).truth, draws=2**17)
-    right, twin = world.box_risk(lower, upper), 0.16 + 0.16 - 0.04
-    assert abs(estimated - right) < 5 * estimated.standard_error < abs(estimated - twin)
 
 
 def test_interval_risks_by_hand() -> None:
@@ -157,14 +155,9 @@ def test_interval_risks_by_hand() -> None:
     assert world.interval_risk(2, 1) == pytest.approx(0.6)
 
 
-def test_boolean_domain_is_every_row_once() -> None:
-    rows = BooleanConcept(4, both_first).domain()
-    assert {tuple(row) for row in rows.tolist()} == set(product([0.0, 1.0], repeat=4))
-    assert len(rows) == 16
-
-
 def test_boolean_risk_counts_rows() -> None:
     world = BooleanConcept(3, both_first)
+    assert sorted(world.domain().tolist()) == [list(row) for row in product([0, 1], repeat=3)]
     assert world.risk(lambda X: np.full(len(X), -1)) == 0.25
     assert world.risk(lambda X: 2 * X[:, 0] - 1) == 0.25
     assert LabelNoise(world, 0.1).risk(lambda X: 2 * X[:, 0] - 1) == pytest.approx(0.1 + 0.8 / 4)
@@ -200,26 +193,15 @@ def test_every_labeling_comes_once() -> None:
     assert labelings == set(product([-1, 1], repeat=5))
 
 
-def test_drawn_labelings_are_fair_and_repeatable() -> None:
-    drawn = [NoFreeLunch.drawn(10, seed) for seed in range(400)]
-    assert drawn == [NoFreeLunch.drawn(10, seed) for seed in range(400)]
-    ones = sum(world.labeling.bit_count() for world in drawn)
-    assert abs(ones - 2000) < 5 * math.sqrt(1000)
-    assert NoFreeLunch.drawn(200, 0).truth(NoFreeLunch.drawn(200, 0).domain()).size == 200
-
-
 @pytest.mark.parametrize(("size", "features"), [(1, 1), (7, 1), (8, 3), (10, 2), (5, 4)])
 def test_points_are_all_different_and_unseen_ones_are_the_rest(size: int, features: int) -> None:
     world = NoFreeLunch(size, 0, features)
     points = [tuple(row) for row in world.domain().tolist()]
     assert len(set(points)) == size
+    assert size != 2**features or set(points) == set(product([0.0, 1.0], repeat=features))
     X, _ = world.draw(size // 2, 1)
     drawn_rows = {tuple(row) for row in X.tolist()}
     assert {tuple(row) for row in world.unseen(X).tolist()} == set(points) - drawn_rows
-
-
-def test_cube_for_powers_of_two() -> None:
-    assert set(NoFreeLunch(8, 0, 3).domain().ravel().tolist()) == {0.0, 1.0}
 
 
 @pytest.mark.parametrize(
@@ -239,3 +221,91 @@ def test_cube_for_powers_of_two() -> None:
 def test_impossible_worlds_are_refused(make: Callable[[], object], complaint: str) -> None:
     with pytest.raises(ParameterError, match=complaint):
         make()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_shares_and_noise_are_those_asked_for(shape: str) -> None:
+    X, y, flipped = Plane(shape, noise=0.2, share=0.3).draw_marked(20_000, seed=1)
+    assert X.shape == (20_000, 2)
+    assert flipped.mean() == pytest.approx(0.2, abs=0.015)
+    clean = np.where(flipped, -y, y)
+    assert (clean > 0).mean() == pytest.approx(0.3, abs=0.015)
+    repeated, labels = Plane(shape, noise=0.2, share=0.3).draw(20_000, seed=1)
+    np.testing.assert_array_equal(repeated, X)
+    np.testing.assert_array_equal(labels, y)
+
+
+def test_without_spread_points_lie_on_their_shapes() -> None:
+    X, y = Plane("xor", spread=0.0).draw(500, seed=0)
+    assert (np.sign(X[:, 0] * X[:, 1]) == y).all()
+    X, y = Plane("rings", spread=0.0).draw(500, seed=0)
+    assert ((np.hypot(*X.T) < 0.65) == (y > 0)).all()
+    X, y = Plane("stripes", spread=0.0).draw(500, seed=0)
+    assert (np.floor((X[:, 0] + 1) * 3) % 2 == (y < 0)).all()
+    X, y = Plane("gaussians", spread=0.0).draw(50, seed=0)
+    assert (X[:, 0] == 0.7 * y).all()
+    X, y = Plane("moons", spread=0.0).draw(500, seed=0)
+    assert np.allclose(np.hypot(X[y > 0, 0], X[y > 0, 1]), 1)
+
+
+def test_batches_may_be_drawn_without_end() -> None:
+    oracle = as_oracle(Plane("moons"), seed=3)
+    assert oracle.draw(5000).n_rows == 5000
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"shape": "heart"}, "it may be xor"),
+        ({"shape": "xor", "noise": 0.6}, "0 to 1/2"),
+        ({"shape": "xor", "share": 1.0}, "between 0 and 1"),
+        ({"shape": "xor", "spread": -1.0}, "0 to 10"),
+    ],
+)
+def test_what_cannot_be_is_refused(given: dict[str, float], words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        Plane(**given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_third_bit_has_edge_three_quarters_whatever_the_coins(seed: int) -> None:
+    world = UniformOnly(14, seed)
+    edge = 1 - 2 * world.risk(lambda X: 2 * X[:, 2] - 1)
+    assert edge == pytest.approx(0.75, abs=0.02)
+    X = world.domain()
+    visible = ~world.blind(X)
+    assert visible.mean() == 0.75
+    assert (world.truth(X)[visible] == 2 * X[visible, 2] - 1).all()
+
+
+def test_no_stump_has_an_edge_on_the_blind_quarter() -> None:
+    world = UniformOnly(14)
+    X = world.domain()
+    blind = world.blind(X)
+    sample = make_sample(X, world.truth(X))
+    rule = Stump().on(sample).find(blind.astype(np.int64), sample.signs[:, 0], 0)
+    answers = rule.values[rule.cells(sample), 0]
+    edge = float((answers * sample.signs[:, 0])[blind].mean())
+    assert 0 <= edge < 0.06  # of 2^12 coins, the best of 29 stumps
+
+
+def test_no_other_learner_errs_less_than_the_coins_allow() -> None:
+    world, m = UniformOnly(16), 2000
+    X, y = world.draw(m, 1)
+    forest = RandomForestClassifier(50, random_state=0).fit(X, y)
+    blind = len(np.unique(X[world.blind(X)], axis=0))  # coins that are known
+    min_risk = (1 - 4 * blind / 2**16) / 8
+    assert world.risk(forest.predict) > min_risk - 0.01
+    everything = dict(zip(map(bytes, X.astype(np.uint8)), y, strict=True))
+
+    def rote(rows: np.ndarray) -> np.ndarray:
+        labels_seen = [everything.get(bytes(row)) for row in rows.astype(np.uint8)]
+        guess = np.where(world.blind(rows), 1, 2 * rows[:, 2] - 1)
+        return np.array([g if k is None else k for k, g in zip(labels_seen, guess, strict=True)])
+
+    assert world.risk(rote) == pytest.approx(min_risk, abs=0.01)  # the best there is
+
+
+def test_too_few_features() -> None:
+    with pytest.raises(ParameterError, match="3 to 20"):
+        UniformOnly(2)

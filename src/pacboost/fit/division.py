@@ -73,7 +73,6 @@ class Apart:
         mistakes = int(np.count_nonzero(wrong))
         certificate = holdout.certificate(mistakes, wrong.size, delta, look=look)
         if self.left_out:
-        if self.left_out:
             omission = f"; {self.left_out} more are validation rows, and were left out"
             certificate = replace(certificate, sample=certificate.sample + omission)
         if self.weighted:  # the theorem is about rows that count alike

@@ -11,30 +11,11 @@ import numpy as np
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.errors import PacboostError
+from pacboost.lab import engine, spec
 from pacboost.lab.choices import LEARNERS
-from pacboost.lab.engine import (
-    BagRun,
-    Doubles,
-    LabRun,
-    RoundFrame,
-    cumulated,
-    effective_size,
-    f32,
-    heaviest,
-    i8,
-    shape_of,
-)
+from pacboost.lab.engine import BagRun, Doubles, LabRun, RoundFrame, effective_size, f32, heaviest
 from pacboost.lab.session import LabSession, Surface, check_done, read_size, why_flat
-from pacboost.lab.spec import (
-    MAX_ROUNDS,
-    LimitError,
-    RunSpec,
-    mapping,
-    read_rule,
-    read_run,
-    sequence,
-    whole,
-)
+from pacboost.lab.spec import MAX_ROUNDS, read_run, whole
 from pacboost.samples.bins import fit_bins
 from pacboost.theory.learners import stump_edges
 
@@ -45,34 +26,29 @@ COLUMNS = ("bound", "bound_errors", "bound_edges")
 
 def data(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return the points of a spec, which may be of one class."""
-    return session.points(mapping("data", asked.get("data")), of_both=False).plain()
+    return session.points(spec.mapping("data", asked.get("data")), of_both=False).plain()
 
 
 def rounds(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Run rounds, and return some of them."""
-    spec = read_run(asked.get("run"))
+    run_spec = read_run(asked.get("run"))
     first = whole("from", asked.get("from", 1), 1, MAX_ROUNDS + 1)
     last = whole("to", asked.get("to", 0), 0, MAX_ROUNDS)
     if last - first + 1 > MAX_ROUNDS_PER_REQUEST:
-        raise LimitError(
+        raise spec.LimitError(
             f"rounds {first} to {last} are requested; a request has at most "
             f"{MAX_ROUNDS_PER_REQUEST}"
         )
-    run = session.run(spec)
+    run = session.run(run_spec)
     run.advance(last)
-    surface = session.surface_asked(spec, asked)
     done = len(run.frames)
     shown = range(min(first, done + 1), min(last, done) + 1)
     return {
-        "key": spec.key,
-        "done": done,
-        "stopped": run.stopped,
-        "restarted": run.restarted,
-        "head": head(run),
-        "names": list(run.points.names),
-        "rounds": described(run, shown, surface),
+        "key": run_spec.key, "done": done, "stopped": run.stopped, "restarted": run.restarted,
+        "head": head(run), "names": list(run.points.names),
+        "rounds": described(run, shown, session.surface_asked(run_spec, asked)),
         "next": after(run, min(last, done)),
-    }
+    }  # fmt: skip
 
 
 def head(run: LabRun) -> dict[str, Any]:
@@ -105,35 +81,29 @@ def described(run: LabRun, numbers: range, surface: Surface | None) -> list[dict
     table = run.ledger(numbers[-1]).columns()
     rows = []
     for number in numbers:
-        frame = run.frames[number - 1]
-        bounds = {name: table[name][number - 1] for name in COLUMNS}
-        if isinstance(run, BagRun):
-            bounds = dict.fromkeys(COLUMNS)
-        grid = {} if surface is None else {"surface": f32(surface.vote(number))}
-        rows.append({**one_round(run, frame), **bounds, **grid})
+        row = one_round(run, run.frames[number - 1])
+        for name in COLUMNS:
+            row[name] = None if isinstance(run, BagRun) else table[name][number - 1]
+        if surface is not None:
+            row["surface"] = f32(surface.vote(number))
+        rows.append(row)
     return rows
 
 
 def one_round(run: LabRun, frame: RoundFrame) -> dict[str, Any]:
     """Describe a round, without its bounds."""
-    entry, bagging, test, wrong = (
-        frame.entry,
-        isinstance(run, BagRun),
-        run.points.test,
-        frame.wrong_test,
-    )
+    entry, test, wrong = frame.entry, run.points.test, frame.wrong_test
     tested = None if wrong is None or test is None else interval(wrong, len(test[1]))
     return {
         "number": entry.number, "rule": entry.rule, "own": frame.own,
-        "shape": shape_of(frame.rule), "error": entry.error, "edge": entry.edge,
-        "vote": entry.vote, "normaliser": None if bagging else entry.normaliser,
+        "shape": engine.shape_of(frame.rule), "error": entry.error, "edge": entry.edge,
+        "vote": entry.vote, "normaliser": None if isinstance(run, BagRun) else entry.normaliser,
         "training_error": entry.training_error, "error_after": frame.error_after,
         "effective_size": entry.effective_size, "least_margin": float(frame.margins.min()),
         "margin": entry.margin, "gap": entry.gap, "weights": f32(frame.weights),
-        "agree": i8(frame.agree), "margins": f32(frame.margins),
-        "margin_cdf": f32(cumulated(frame.margins)),
-        "heaviest": heaviest(frame.weights, run.points.ids),
-        "test": tested,
+        "agree": engine.i8(frame.agree), "margins": f32(frame.margins),
+        "margin_cdf": f32(engine.cumulated(frame.margins)),
+        "heaviest": heaviest(frame.weights, run.points.ids), "test": tested,
         "votes": frame.votes.tolist() if run.revised else None, "seconds": entry.seconds,
     }  # fmt: skip
 
@@ -149,14 +119,15 @@ def interval(wrong: int, n: int) -> dict[str, Any]:
 
 def surfaces(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return grids of scores, of the vote or of single rules."""
-    spec = read_run(asked.get("run"))
-    run = session.run(spec)
-    numbers = [whole("a round", n, 1, MAX_ROUNDS) for n in sequence("rounds", asked.get("rounds"))]
+    run_spec = read_run(asked.get("run"))
+    run = session.run(run_spec)
+    rounds_asked = spec.sequence("rounds", asked.get("rounds"))
+    numbers = [whole("a round", number, 1, MAX_ROUNDS) for number in rounds_asked]
     why = why_flat(run)
     if why or not numbers:
         return {"frames": None if why else {}, "why": why}
     check_done(run, max(numbers))
-    surface = session.surface(spec, read_size(asked.get("size", 64)))
+    surface = session.surface(run_spec, read_size(asked.get("size", 64)))
     shown = surface.rule if asked.get("what") == "rule" else surface.vote
     frames = {str(number): f32(shown(number)) for number in numbers}
     return {"size": surface.size, "box": list(run.points.box), "frames": frames, "why": ""}
@@ -170,16 +141,15 @@ def edges(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
             "bagging fits every rule to a bag; rules can be set by hand only for boosting"
         )
     sample, y = run.sample, run.points.y
-    if sample.bins is None:  # the learner uses no bins
-        sample = replace(sample, bins=fit_bins(sample.table))
-    assert sample.bins is not None
+    bins = fit_bins(sample.table) if sample.bins is None else sample.bins
+    sample = replace(sample, bins=bins)
     units = np.rint(weights * 2**52).astype(np.int64)
     total = int(units.sum())
     features: list[dict[str, Any]] = []
     best: dict[str, Any] | None = None
     for j in range(sample.table.n_columns):
         signed = stump_edges(sample, units, y, j)[:-1] / total
-        cuts = sample.bins.thresholds[j].astype(np.float64)
+        cuts = bins.thresholds[j].astype(np.float64)
         errors = (1 - signed) / 2
         features.append(
             {
@@ -200,9 +170,8 @@ def edges(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def _before(session: LabSession, asked: Mapping[str, Any]) -> tuple[LabRun, int, Doubles]:
     """Return a run, the number of its next round, and the weights of that round."""
-    spec = read_run(asked.get("run"))
     done = whole("after", asked.get("after"), 0, MAX_ROUNDS - 1)
-    run = session.run(spec)
+    run = session.run(read_run(asked.get("run")))
     weights = run.weights_after(done)
     if weights is None or len(run.frames) < done:
         raise PacboostError(
@@ -215,21 +184,14 @@ def _before(session: LabSession, asked: Mapping[str, Any]) -> tuple[LabRun, int,
 def weigh(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Run the next round with a rule set by hand, and describe it."""
     run, number, _ = _before(session, asked)
-    spec = with_rule(run.spec, number, asked.get("rule"))
-    tried = session.run(spec)
+    earlier = [pair for pair in run.spec.rules if pair[0] < number]  # and none in later rounds
+    rules = (*earlier, (number, spec.read_rule(asked.get("rule"))))
+    changed = read_run(replace(run.spec, rules=rules).plain())
+    tried = session.run(changed)
     tried.advance(number)
     if len(tried.frames) < number and not (tried.restarted and tried.frames):
         why = "this rule is no better than chance: its weighted error is ½"
-        return {"allowed": False, "why": why, "round": None, "run": spec.plain()}
+        return {"allowed": False, "why": why, "round": None, "run": changed.plain()}
     last = len(tried.frames) if tried.restarted else number
-    surface = session.surface_asked(spec, asked)
-    shown = described(tried, range(last, last + 1), surface)[0]
-    return {"allowed": True, "why": "", "round": shown, "run": spec.plain()}
-
-
-def with_rule(spec: RunSpec, number: int, rule: object) -> RunSpec:
-    """Return the run with a rule set by hand in a round, and none in later rounds."""
-    content = spec.plain()
-    content["rules"] = [entry for entry in content["rules"] if entry["round"] < number]
-    content["rules"].append({"round": number, "rule": read_rule(rule).plain()})
-    return read_run(content)
+    shown = described(tried, range(last, last + 1), session.surface_asked(changed, asked))[0]
+    return {"allowed": True, "why": "", "round": shown, "run": changed.plain()}

@@ -130,7 +130,6 @@ class AnswerThread(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        """Answer, and set the result if it is still needed."""
         STOP.set(self._stop_event)
         with suppress(Ended):
             response = self.answer()
@@ -147,7 +146,6 @@ class Connection(H11Protocol):
     """A connection that closes if the header of a request takes too long."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start the timeout."""
         super().connection_made(transport)
         self._look(self)
 
@@ -168,7 +166,7 @@ class Connection(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """The server of a lab; its shutdown ends open requests."""
+    """The server of a lab."""
 
     def __init__(self, lab: Lab) -> None:
         self.lab = lab
@@ -199,14 +197,13 @@ class Lab:
         self._caches.put_nowait([])
         self._more_caches = MAX_SESSIONS - 1
         self._single_use_token = ""
-        asked = [Route(f"/api/{name}", self._asking(name), methods=["POST"]) for name in NAMES]
+        asked = {"upload": self._upload, "offline": self._offline}
+        asked |= {name: self._asking(name) for name in NAMES}
         self.routes = [
             Route("/", self._page),
             Route("/page/{name}", self._asset),
-            Route("/favicon.ico", self._icon),
-            Route("/api/upload", self._upload, methods=["POST"]),
-            Route("/api/offline", self._offline, methods=["POST"]),
-            *asked,
+            Route("/favicon.ico", lambda request: Response(status_code=204)),
+            *(Route(f"/api/{name}", answer, methods=["POST"]) for name, answer in asked.items()),
         ]
 
     @property
@@ -274,9 +271,6 @@ class Lab:
         content, kind = file
         return Response(content, media_type=kind)
 
-    async def _icon(self, request: Request) -> Response:
-        return Response(status_code=204)
-
     def _asking(self, name: str) -> Any:
         async def endpoint(request: Request) -> Response:
             def answered(session: LabSession, asked: dict[str, Any]) -> Response:
@@ -328,9 +322,7 @@ class Lab:
             return failure("limit", f"a request has at most {MAX_REQUEST_BYTES >> 20} MB", 413)
         try:
             asked = json.loads(content)
-            json.dumps(
-                asked, ensure_ascii=False, allow_nan=False
-            ).encode()  # no NaN, no half letter
+            json.dumps(asked, ensure_ascii=False, allow_nan=False).encode()  # no NaN, half letter
         except (ValueError, RecursionError):
             return failure("link", "the request is not JSON; the link may be broken", 400)
         if not isinstance(asked, dict):
@@ -389,9 +381,7 @@ def _safely(answer: Callable[[], Response]) -> Response:
     try:
         return answer()
     except PacboostError as problem:
-        kind = next(
-            (name for error_type, name in KINDS if isinstance(problem, error_type)), "parameter"
-        )
+        kind = next((name for kind, name in KINDS if isinstance(problem, kind)), "parameter")
         message = str(problem)
         end = "" if message.endswith((".", "!", "?")) else "."
         return failure(kind, f"{message}{end}", 400)

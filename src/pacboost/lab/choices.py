@@ -33,7 +33,6 @@ class Offered:
     """Parameters that the page does not show."""
 
     def plain(self, name: str) -> dict[str, Any]:
-        """Describe it for the page."""
         parameters = [knob.plain() for knob in self.knobs]
         return {"name": name, "title": self.title, "about": self.about, "parameters": parameters}
 
@@ -76,13 +75,11 @@ def _offer(name: str) -> Offered:
     kind: Any = BOOSTERS[name]
     about, names = OFFERED[name]
     defaults: dict[str, Any] = {parameter.name: parameter.default for parameter in fields(kind)}
-    knobs = [KNOBS[each] for each in names.split()]
     knobs = [
-        replace(knob, default=defaults[knob.name])
-        if isinstance(defaults[knob.name], float)
-        else knob
-        for knob in knobs
-    ]
+        replace(KNOBS[knob], default=defaults[knob])
+        if isinstance(defaults[knob], float) else KNOBS[knob]
+        for knob in names.split()
+    ]  # fmt: skip
     return Offered(kind.title or TITLES[name], about, kind, tuple(knobs))
 
 
@@ -134,8 +131,7 @@ def make_booster(choice: MethodChoice) -> Booster[Any]:
     0.5
     """
     values = _values(OFFERS, "booster", choice)
-    booster: Booster[Any] = OFFERS[choice.name].make(**values)
-    return booster
+    return OFFERS[choice.name].make(**values)  # type: ignore[no-any-return]
 
 
 def make_learner(choice: MethodChoice) -> Learner:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError, ParameterError, invalid
 from pacboost.lab.choices import KINDS, knob_values, world_of
 from pacboost.lab.files import Shelf, read_file
 from pacboost.lab.spec import MAX_POINTS, LimitError, mapping, number, sequence, text, whole
@@ -69,7 +69,6 @@ class Points:
             )
 
     def plain(self) -> dict[str, Any]:
-        """Return the points for the page."""
         return {
             "ids": self.ids.tolist(), "base": self.base, "x": self.places[:, 0].tolist(),
             "y": self.places[:, 1].tolist(), "label": self.y.tolist(), "names": list(self.names),
@@ -90,7 +89,7 @@ def make_points(spec: Mapping[str, Any], files: Shelf) -> Points:
     """
     kind = spec.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
-        raise ParameterError(f"kind is {kind!r}; it may be {', '.join(KINDS)}")
+        raise invalid("kind", kind, f"may be {', '.join(KINDS)}")
     if kind == "csv":
         points = _csv(spec, files)
     elif kind == "points":
@@ -133,12 +132,10 @@ def _long_servedio(spec: Mapping[str, Any]) -> Points:
     X_test, _, y_test = long_servedio_points(TEST_ROWS, noise, seed + TEST_SEED)
     fresh, _, truth = long_servedio_points(TRUTH_ROWS // 4, noise, seed + TRUTH_SEED)
     jitter = np.random.default_rng(seed).uniform(-0.06, 0.06, (n, 2))
-    places = (
-        np.stack([X[:, :SHARED_BITS].mean(axis=1), X[:, SHARED_BITS:].mean(axis=1)], axis=1)
-        + jitter
-    )
+    means = [X[:, :SHARED_BITS].mean(axis=1), X[:, SHARED_BITS:].mean(axis=1)]
     return Points(
-        X, y, np.arange(n), n, places, y != true, tuple(f"bit {j}" for j in range(X.shape[1])),
+        X, y, np.arange(n), n, np.stack(means, axis=1) + jitter, y != true,
+        tuple(f"bit {j}" for j in range(X.shape[1])),
         plane=False, test=(X_test, y_test), truth=(fresh, truth),
         notes=(
             "A point is a row of 21 bits. Across: the mean of the first 11; up: the mean of the "
@@ -177,21 +174,15 @@ def _divided(
     notes = []
     if not whole_rows.all():
         notes.append(f"{int((~whole_rows).sum()):,} rows with missing numbers are dropped.")
-    rows = np.flatnonzero(whole_rows)
     rng = np.random.default_rng(whole("seed", spec.get("seed", 0), 0, 2**31))
-    rows = rng.permutation(rows)
-    share = number("test", spec.get("test", 0.3), 0.0, 0.9)
-    apart = int(share * rows.size)
-    tested, training = rows[:apart], rows[apart:]
-    if training.size > MAX_POINTS:
-        notes.append(f"{MAX_POINTS:,} of {training.size:,} rows, a random sample, are shown.")
-        training = training[:MAX_POINTS]
-    training = np.sort(training)
-    test = (X[tested], y[tested]) if tested.size else None
-    nothing = np.zeros(training.size, dtype=np.bool_)
-    return Points(
-        X[training], y[training], np.arange(training.size), training.size, X[training], nothing,
-        names, classes, test=test, notes=tuple(notes),
+    rows = rng.permutation(np.flatnonzero(whole_rows))
+    apart = int(number("test", spec.get("test", 0.3), 0.0, 0.9) * rows.size)
+    tested, training = rows[:apart], np.sort(rows[apart : apart + MAX_POINTS])
+    if rows.size - apart > MAX_POINTS:
+        notes.append(f"{MAX_POINTS:,} of {rows.size - apart:,} rows, a random sample, are shown.")
+    return replace(
+        _plain(X[training], y[training]), names=names, classes=classes, notes=tuple(notes),
+        test=(X[tested], y[tested]) if tested.size else None,
     )  # fmt: skip
 
 
@@ -202,8 +193,11 @@ def _edited(points: Points, edits: Mapping[str, Any]) -> Points:
     X, y = points.X.copy(), points.y.copy()
     ids, flipped = points.ids, points.flipped.copy()
     added = [_point(entry) for entry in sequence("added", edits.get("added", []))]
-    if added and not points.plane:
-        raise ParameterError("points cannot be added: these rows have more than two features")
+    moved = mapping("moved", edits.get("moved", {}))
+    if (added or moved) and not points.plane:
+        raise ParameterError(
+            "points cannot be added or moved: these rows have more than two features"
+        )
     if len(points.y) + len(added) > MAX_POINTS:
         raise LimitError(f"there may be at most {MAX_POINTS:,} points; delete some to add others")
     if added:
@@ -212,9 +206,7 @@ def _edited(points: Points, edits: Mapping[str, Any]) -> Points:
         ids = np.concatenate([ids, points.base + np.arange(len(added))])
         flipped = np.concatenate([flipped, np.zeros(len(added), dtype=np.bool_)])
     where = {int(point_id): row for row, point_id in enumerate(ids)}
-    for point_id, place in mapping("moved", edits.get("moved", {})).items():
-        if not points.plane:
-            raise ParameterError("points cannot be moved: these rows have more than two features")
+    for point_id, place in moved.items():
         X[_row(where, point_id)] = _place(place)
     for point_id in sequence("flipped", edits.get("flipped", [])):
         row = _row(where, point_id)
@@ -253,5 +245,4 @@ def csv_points(path: Path, spec: Mapping[str, Any]) -> tuple[Doubles, Whole, Dou
     files = Shelf()
     file = files.add(read_file(path.name, path.read_bytes()))
     points = make_points({**spec, "kind": "csv", "digest": file.digest}, files)
-    none = np.empty((0, 2)), np.empty(0, dtype=np.int64)
-    return points.X, points.y, *(points.test or none)
+    return points.X, points.y, *(points.test or (points.X[:0], points.y[:0]))

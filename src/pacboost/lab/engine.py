@@ -97,8 +97,8 @@ def cumulated(margins: Doubles) -> Doubles:
     [0.0, 0.5, 1.0]
     """
     # Margins are sums of rounded votes, so 1 may be slightly exceeded.
-    shares: Doubles = np.searchsorted(np.sort(margins), CDF + 1e-9, side="right") / margins.size
-    return shares
+    ranks = np.searchsorted(np.sort(margins), CDF + 1e-9, side="right")
+    return np.asarray(ranks / margins.size)
 
 
 def shape_of(rule: Hypothesis) -> dict[str, Any]:
@@ -223,15 +223,12 @@ class BoostRun(LabRun):
 
     @property
     def stopped(self) -> str:
-        """The reason that the loop gives."""
         return sentence_of(self.run.stopped)
 
     def _step(self) -> bool:
         weights = self.next_weights()
-        if weights is None:
-            return False
-        done = next(self._rounds, None)
-        if done is None:
+        done = None if weights is None else next(self._rounds, None)
+        if weights is None or done is None:
             return False
         if len(self.run.done) <= len(self.frames):  # a rule without mistakes dropped the others
             self.frames, self.restarted = [], True
@@ -247,18 +244,13 @@ class BoostRun(LabRun):
         after = self.next_weights()
         self.frames.append(
             RoundFrame(
-                entry=done.entry,
-                rule=rule,
-                own=any(done.entry.number == number for number, _ in self.spec.rules),
-                weights=weights,
-                agree=agree.astype(np.int8),
-                margins=normalised(self.run.margins[:, 0], total).copy(),
-                votes=np.array(vote.votes),
-                total=total,
+                entry=done.entry, rule=rule, own=done.entry.number in dict(self.spec.rules),
+                weights=weights, agree=agree.astype(np.int8), votes=np.array(vote.votes),
+                margins=normalised(self.run.margins[:, 0], total).copy(), total=total,
                 error_after=None if after is None else float(after[agree <= 0].sum()),
                 wrong_test=self._wrong_test(vote),
             )
-        )
+        )  # fmt: skip
         return True
 
     def next_weights(self) -> Doubles | None:
@@ -268,12 +260,11 @@ class BoostRun(LabRun):
         return None if total == 0 else weights / total
 
     def ledger(self, rounds: int) -> Ledger:
-        """Return the record of the first rounds."""
         entries = [frame.entry for frame in self.frames[:rounds]]
         if self.revised and rounds:
-            votes = self.frames[rounds - 1].votes
+            votes = self.frames[rounds - 1].votes.tolist()
             entries = [
-                replace(entry, vote=float(vote)) for entry, vote in zip(entries, votes, strict=True)
+                replace(entry, vote=vote) for entry, vote in zip(entries, votes, strict=True)
             ]
         return replace(self._blank, rounds=entries, stopped=self.stopped)
 
@@ -302,22 +293,17 @@ class MemberRule(Rule):
 
     @property
     def unvalued(self) -> Hypothesis:
-        """The rule of pacboost, if the member is one."""
         return self.inner if isinstance(self.inner, Hypothesis) else self
 
     def answers(self, sample: Sample) -> Answers:
-        """Turn the number of a class into a sign."""
-        return (2 * self.member.answers(sample) - 1).astype(np.int8)
+        return (2 * self.member.answers(sample) - 1).astype(np.int8)  # from numbers of classes
 
     def negated(self) -> Rule:
-        """Raise, because members are never negated."""
         raise ParameterError("a member of a bagged vote cannot be negated")
 
     def words(self, names: Names) -> str:
-        """Return the rule, or name the classifier."""
-        if isinstance(self.inner, Hypothesis):
-            return self.inner.words(names)
-        return type(self.inner).__name__
+        is_ours = isinstance(self.inner, Hypothesis)
+        return self.inner.words(names) if is_ours else type(self.inner).__name__
 
 
 class BagRun(LabRun):
@@ -331,9 +317,8 @@ class BagRun(LabRun):
                 f"learner is {spec.learner.name!r}, which needs the weights of boosting; use "
                 "'stump', 'tree' or 'halfspace'"
             )
-        self.model = BaggingClassifier(
-            make_learner(spec.learner), MAX_ROUNDS, random_state=spec.seed, verbose=False,
-        )  # fmt: skip
+        learner = make_learner(spec.learner)
+        self.model = BaggingClassifier(learner, MAX_ROUNDS, random_state=spec.seed, verbose=False)
         self.bagging = prepare_bags(self.model._kind(), points.X, points.y, None).run
         self.sample = self.bagging.maker.sample
         self._members = self.bagging.run(MAX_ROUNDS, 1)
@@ -342,7 +327,6 @@ class BagRun(LabRun):
 
     @property
     def stopped(self) -> str:
-        """The reason of the bagging loop; it stops only at the limit."""
         return sentence_of(self.bagging.stopped)
 
     def _step(self) -> bool:
@@ -378,11 +362,9 @@ class BagRun(LabRun):
         if len(self.frames) >= MAX_ROUNDS:
             return None
         counts = self.bagging.bags.bag(len(self.frames)).counts
-        shares: Doubles = counts / counts.sum()
-        return shares
+        return np.asarray(counts / counts.sum())
 
     def ledger(self, rounds: int) -> Ledger:
-        """Return the record of the first rounds, without a potential."""
         return Ledger(
             booster="bagging", potential="none", learner=make_learner(self.spec.learner).name,
             rows=self.sample.n_rows, classes=1, weighted=False, plain_votes=False,

@@ -38,20 +38,18 @@ class LabFile:
 
     def info(self) -> dict[str, Any]:
         """Describe the file for the page."""
-        columns = [self._column(name) for name in self.texts]
+        columns = [
+            {
+                "name": name, "kind": "number" if name in self.numbers else "text",
+                "distinct": len(set(cells.tolist())),
+                "missing": int(np.isnan(self.numbers.get(name, 0.0)).sum()),
+            }
+            for name, cells in self.texts.items()
+        ]  # fmt: skip
         targets = [c["name"] for c in columns if 2 <= c["distinct"] <= MAX_LEVELS]
-        suggest = self._suggestion(targets)
         return {
             "digest": self.digest, "name": self.name, "rows": self.rows, "columns": columns,
-            "targets": targets, "suggest": suggest,
-        }  # fmt: skip
-
-    def _column(self, name: str) -> dict[str, Any]:
-        cells = self.texts[name]
-        kind = "number" if name in self.numbers else "text"
-        missing = int(np.isnan(self.numbers[name]).sum()) if kind == "number" else 0
-        return {
-            "name": name, "kind": kind, "distinct": len(set(cells.tolist())), "missing": missing,
+            "targets": targets, "suggest": self._suggestion(targets),
         }  # fmt: skip
 
     def suggestion(self, target: str | None = None) -> dict[str, Any]:
@@ -80,9 +78,8 @@ class LabFile:
                 f"{self.name} has {len(usable)} columns of numbers besides the labels; the lab "
                 "needs two of them"
             )
-        column = "no column" if target is None else f"column {target!r} does not have"
-        verb = " has" if target is None else ""
-        return f"{self.name}: {column}{verb} 2 to {MAX_LEVELS} classes"
+        column = "no column has" if target is None else f"column {target!r} does not have"
+        return f"{self.name}: {column} 2 to {MAX_LEVELS} classes"
 
     def levels(self, target: str) -> list[tuple[str, int]]:
         """Return the values of a column and their counts, sorted by value."""
@@ -110,9 +107,8 @@ def read_file(name: str, content: bytes) -> LabFile:
     cells: dict[str, list[str]] = {}
     spelling, rows = Spelling(), 0
     try:
-        for block in csv_blocks(
-            DataFile(Path("upload.csv"), content=content, origin=name), max_columns=MAX_COLUMNS
-        ):
+        file = DataFile(Path("upload.csv"), content=content, origin=name)
+        for block in csv_blocks(file, max_columns=MAX_COLUMNS):
             rows += block.n_rows
             if rows > MAX_ROWS:
                 raise LimitError(

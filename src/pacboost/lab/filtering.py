@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from pacboost.boosters.bounded_weights import FilteringBooster
 from pacboost.boosters.choose import as_booster
-from pacboost.errors import PacboostError, ParameterError
+from pacboost.errors import PacboostError, invalid
 from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
 from pacboost.lab import stopping
 from pacboost.lab.answers import interval
@@ -43,7 +44,6 @@ class Question:
     """The knobs along which a curve can be drawn."""
 
     def plain(self, name: str) -> dict[str, Any]:
-        """Describe it for the page."""
         fields = [{**field.plain(), "log": field.name in LOG} for field in self.fields]
         return {
             "name": name, "title": self.title, "unit": self.unit, "fields": fields,
@@ -90,14 +90,14 @@ def plan(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Answer a planning question, with a curve along one knob if requested."""
     name = asked.get("question")
     if not isinstance(name, str) or name not in ASKED:
-        raise ParameterError(f"question is {name!r}; it may be {', '.join(ASKED)}")
+        raise invalid("question", name, f"may be {', '.join(ASKED)}")
     question = ASKED[name]
     values = read_knobs(question.fields, mapping("values", asked.get("values", {})))
     along = asked.get("along")
     if along is not None and along not in question.along:
-        raise ParameterError(f"along is {along!r}; it may be {', '.join(question.along)}")
-    answer = _answer(str(name), tuple(sorted(values.items())))
-    curve = None if along is None else _curve(str(name), question, values, str(along))
+        raise invalid("along", along, f"may be {', '.join(question.along)}")
+    answer = _answer(name, tuple(sorted(values.items())))
+    curve = None if along is None else _curve(name, question, values, str(along))
     return {**described(answer, question.unit), "values": values, "curve": curve}
 
 
@@ -114,9 +114,7 @@ def described(answer: Plan, unit: str) -> dict[str, Any]:
 @lru_cache(maxsize=2048)
 def _answer(name: str, values: tuple[tuple[str, float], ...], *, simulated: bool = True) -> Plan:
     """Answer a question; curves omit the simulation, which takes longest."""
-    if simulated:
-        return QUESTIONS[name](**dict(values))
-    with needs.skipped():
+    with nullcontext() if simulated else needs.skipped():
         return QUESTIONS[name](**dict(values))
 
 
@@ -130,19 +128,18 @@ def _curve(
     places: list[float] = [float(f"{place:.4g}") for place in values_along]
     if knob.whole:
         places = [int(place) for place in np.unique(np.rint(values_along))]
-    numbers: list[int | None] = []
-    lower: list[int | None] = []
+    answers: list[Plan | None] = []
     for place in places:
+        point = tuple(sorted({**values, along: place}.items()))
         try:
-            point = tuple(sorted({**values, along: place}.items()))
-            answer = _answer(name, point, simulated=False)
+            answers.append(_answer(name, point, simulated=False))
         except PacboostError:
-            numbers.append(None)
-            lower.append(None)
-            continue
-        numbers.append(getattr(answer, question.unit))
-        lower.append(answer.lower)
-    return {"name": along, "values": places, "numbers": numbers, "lower": lower}
+            answers.append(None)
+    return {
+        "name": along, "values": places,
+        "lower": [getattr(plan, "lower", None) for plan in answers],
+        "numbers": [getattr(plan, question.unit, None) for plan in answers],
+    }  # fmt: skip
 
 
 BOOSTERS = ("logit", "measure", "smooth", "mada")
@@ -175,6 +172,7 @@ def filtering(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     ledger = model.ledger_
     X, y = world.draw(TRUTH_ROWS, seed + TRUTH_SEED)
     scores = model.decision_function(X)
+    first = slice(FILTERED_POINTS)
     return {
         "refills": [_refill(entry) for entry in ledger.refills],
         "rounds": [
@@ -182,22 +180,20 @@ def filtering(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
             for e in ledger.rounds
         ],
         "draws_total": sum(entry.draws + entry.tested for entry in ledger.refills),
-        "plan": _plan(model),
-        "certificate": _certificate(model),
+        "plan": _plan(model), "certificate": _certificate(model), "stopped": ledger.stopped,
         "truth": interval(int(wrong_margins(scores * y).sum()), len(y)),
-        "stopped": ledger.stopped,
-        "kept": _kept(model, X[:FILTERED_POINTS], y[:FILTERED_POINTS], scores[:FILTERED_POINTS]),
-    }
+        "kept": _kept(model, X[first], y[first], scores[first]),
+    }  # fmt: skip
 
 
 def _model(asked: Mapping[str, Any], seed: int) -> FilterBoostClassifier:
     name = asked.get("booster", "logit")
     if name not in BOOSTERS:
-        raise ParameterError(f"booster is {name!r}; for filtering it may be {', '.join(BOOSTERS)}")
+        raise invalid("booster", name, f"may be {', '.join(BOOSTERS)} for filtering")
     edge = asked.get("edge")
     learner = choice("learner", asked.get("learner", {"name": "stump"}))
     if learner.name not in ("stump", "tree"):
-        raise ParameterError(f"learner is {learner.name!r}; for filtering take 'stump' or 'tree'")
+        raise invalid("learner", learner.name, "may be 'stump' or 'tree' for filtering")
     return FilterBoostClassifier(
         name, make_learner(learner),
         edge=None if edge is None else number("edge", edge, 0.05, 0.9),
@@ -218,11 +214,8 @@ def _plan(model: FilterBoostClassifier) -> dict[str, Any] | None:
     """Return the plan of the theorem for the edge that rules are tested for."""
     if model.edge is None or model.epsilon is None:
         return None
-    with needs.skipped():
-        answer = QUESTIONS["filtering"](
-            epsilon=model.epsilon, delta=model.delta, edge=0.4 * model.edge
-        )
-    return described(answer, "draws")
+    values = {"epsilon": model.epsilon, "delta": model.delta, "edge": 0.4 * model.edge}
+    return described(_answer("filtering", tuple(values.items()), simulated=False), "draws")
 
 
 def _certificate(model: FilterBoostClassifier) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pacboost.lab import stopping
-from pacboost.lab.choices import code_of, knob_values
+from pacboost.lab.choices import RECTANGLE, code_of, knob_values
 from pacboost.lab.data import TEST_ROWS, TEST_SEED
 from pacboost.lab.engine import LabRun
 from pacboost.lab.session import LabSession, check_done
@@ -42,22 +42,24 @@ def code(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     return {"code": text + "\n", "needs": needs}
 
 
+_LECTURE = ["from pacboost.sources.toy import lecture_points"], ["X, y = lecture_points()"]
+_PAINTED = ["import numpy as np"], ["X, y = np.empty((0, 2)), np.empty(0, dtype=int)"]
+
+
 def _data(session: LabSession, spec: RunSpec) -> tuple[tuple[Lines, Lines], Lines]:
     """Return the imports, the lines that define the rows, and the files they need."""
     kind, needs = spec.data["kind"], []
     if kind == "lecture":
-        parts = ["from pacboost.sources.toy import lecture_points"], ["X, y = lecture_points()"]
+        imports, lines = _LECTURE
     elif kind == "points":
-        parts = ["import numpy as np"], ["X, y = np.empty((0, 2)), np.empty(0, dtype=int)"]
+        imports, lines = _PAINTED
     elif kind == "csv":
-        file = session.files.get(spec.data.get("digest"))
-        needs.append(file.name)
-        parts = _csv(file.name, spec.data)
+        needs.append(session.files.get(spec.data.get("digest")).name)
+        imports, lines = _csv(needs[0], spec.data)
     elif kind == "long_servedio":
-        parts = _long_servedio(spec.data)
+        imports, lines = _long_servedio(spec.data)
     else:
-        parts = _world(spec.data)
-    imports, lines = parts
+        imports, lines = _world(spec.data)
     edits = _edits(spec.data, session.points(spec.data).base)
     return ([*imports, *(["import numpy as np"] if edits else [])], [*lines, *edits]), needs
 
@@ -65,16 +67,16 @@ def _data(session: LabSession, spec: RunSpec) -> tuple[tuple[Lines, Lines], Line
 def _world(data: Mapping[str, Any]) -> tuple[Lines, Lines]:
     knobs, seed = knob_values(data), int(knob_values(data)["seed"])
     if data["kind"] == "rectangle":
-        imports = ["from pacboost.theory.worlds import Boxes"]
-        world = "Boxes((0.2, 0.25), (0.8, 0.75))"
+        names = "Boxes, LabelNoise" if knobs["noise"] else "Boxes"
+        line = f"from pacboost.theory.worlds import {names}"
+        world = repr(RECTANGLE)
         if knobs["noise"]:
-            imports = ["from pacboost.theory.worlds import Boxes, LabelNoise"]
             world = f"LabelNoise({world}, {knobs['noise']!r})"
     else:
-        imports = ["from pacboost.theory.sampling import Plane"]
+        line = "from pacboost.theory.sampling import Plane"
         arguments = ", ".join(f"{name}={knobs[name]!r}" for name in ("noise", "share", "spread"))
         world = f'Plane("{data["kind"]}", {arguments})'
-    return imports, [
+    return [line], [
         f"world = {world}",
         f"X, y = world.draw({int(knobs['n'])}, {seed})",
         f"X_test, y_test = world.draw({TEST_ROWS}, {seed + TEST_SEED})",
@@ -91,9 +93,8 @@ def _long_servedio(data: Mapping[str, Any]) -> tuple[Lines, Lines]:
 
 
 def _csv(name: str, data: Mapping[str, Any]) -> tuple[Lines, Lines]:
-    parameters = {
-        key: value for key, value in data.items() if key not in ("edits", "digest", "name")
-    }
+    omitted = ("edits", "digest", "name")
+    parameters = {key: value for key, value in data.items() if key not in omitted}
     return ["from pathlib import Path", "from pacboost.lab.data import csv_points"], [
         f"X, y, X_test, y_test = csv_points(Path({name!r}), {parameters!r})"
     ]
@@ -121,10 +122,8 @@ def _model(spec: RunSpec, rounds: int) -> tuple[Lines, Lines]:
     """Return the imports and the lines that fit, one fit per change of booster or learner."""
     if spec.method == "bagging":
         imported, learner = code_of("learner", spec.learner)
-        expression = f"BaggingClassifier({learner}, {rounds}, random_state={spec.seed})"
-        return ["from pacboost import BaggingClassifier", imported], [
-            f"model = {expression}.fit(X, y)"
-        ]
+        line = f"model = BaggingClassifier({learner}, {rounds}, random_state={spec.seed}).fit(X, y)"
+        return ["from pacboost import BaggingClassifier", imported], [line]
     chain = [spec]
     while chain[0].changes:
         chain.insert(0, chain[0].parent)
@@ -150,13 +149,9 @@ def _fit(spec: RunSpec, rounds: int, *, keeps: bool) -> tuple[Lines, str]:
     own_rules = spec.own_rules
     if own_rules or keeps:
         imports += ["from pacboost.theory.learners import Scripted"]
-        rules = (
-            repr(own_rules)
-            if not keeps
-            else f"{{**rules, **{own_rules!r}}}"
-            if own_rules
-            else "rules"
-        )
+        rules = repr(own_rules)
+        if keeps:
+            rules = f"{{**rules, **{rules}}}" if own_rules else "rules"
         learner = f"Scripted({rules}, {learner})"
     arguments = f"    {booster},\n    {learner},\n    {rounds},\n    early_stopping=False,\n"
     return imports, f"BoostClassifier(\n{arguments}    random_state={spec.seed},\n).fit(X, y)"

@@ -19,25 +19,15 @@ from pacboost.bounds.training import training_error
 from pacboost.bounds.wording import NEW_EXAMPLES, TRAINING_ROWS
 from pacboost.errors import NotCertified, PacboostError
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.lab import answers, filtering, instruments, reproduce
+from pacboost.lab import answers, filtering, instruments, reproduce, spec
 from pacboost.lab.answers import interval
 from pacboost.lab.choices import KINDS, LEARNERS, OFFERS
 from pacboost.lab.engine import BagRun, BoostRun, LabRun
 from pacboost.lab.files import MAX_BYTES
-from pacboost.lab.reproduce import code, fitted
+from pacboost.lab.reproduce import fitted
 from pacboost.lab.server import whole_page
 from pacboost.lab.session import LabSession, check_done, read_size
-from pacboost.lab.spec import (
-    MAX_POINTS,
-    MAX_ROUNDS,
-    LimitError,
-    mapping,
-    number,
-    read_run,
-    sequence,
-    text,
-    whole,
-)
+from pacboost.lab.spec import MAX_POINTS, MAX_ROUNDS, number, read_run, text, whole
 from pacboost.numerics.exact import wrong_margins
 from pacboost.questions.certify import certify
 from pacboost.theory import vc
@@ -54,19 +44,11 @@ NO_CLASSIFIER = (
 
 def certificates(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return every certificate of the vote after a round."""
-    spec = read_run(asked.get("run"))
     done = whole("round", asked.get("round"), 1, MAX_ROUNDS)
     delta = number("delta", asked.get("delta", 0.05), 1e-9, 0.5)
-    run = session.run(spec)
+    run = session.run(read_run(asked.get("run")))
     check_done(run, done)
-    ways: list[tuple[str, str, str, Callable[[LabRun, int, float], Certificate]]] = [
-        ("training", "Training error by the product of Z", "training", _training),
-        ("holdout", "Test rows", "holdout", _holdout),
-        ("vc", "Training rows and the size of the class", "growth", _vc),
-        ("compression", "Training rows and a short description", "compression", _compression),
-        ("training_rows", "Training rows, as if they were test rows", "training_rows", _forbidden),
-    ]
-    descriptions = [_described(way, run, done, delta) for way in ways]
+    descriptions = [_described(way, run, done, delta) for way in WAYS]
     return {"round": done, "delta": delta, "truth": truth(run, done), "certificates": descriptions}
 
 
@@ -78,18 +60,16 @@ def truth(run: LabRun, done: int) -> dict[str, Any] | None:
     return interval(int(wrong_margins(run.scores(X, done) * y).sum()), len(y))
 
 
-def _described(
-    way: tuple[str, str, str, Callable[[LabRun, int, float], Certificate]],
-    run: LabRun,
-    done: int,
-    delta: float,
-) -> dict[str, Any]:
+Way = tuple[str, str, str, Callable[[LabRun, int, float], Certificate]]
+"""The name, the title and the page of a certificate, and the function that makes it."""
+
+
+def _described(way: Way, run: LabRun, done: int, delta: float) -> dict[str, Any]:
     name, title, link, make = way
     description: dict[str, Any] = {"id": name, "title": title, "link": link, "would_say": None}
     if name == "training_rows":
-        description["would_say"] = clopper_pearson(
-            _training_mistakes(run, done), len(run.points.y), delta
-        )
+        mistakes = _training_mistakes(run, done)
+        description["would_say"] = clopper_pearson(mistakes, len(run.points.y), delta)
     try:
         bound = make(run, done, delta)
     except PacboostError as refusal:
@@ -131,8 +111,8 @@ def _holdout(run: LabRun, done: int, delta: float) -> Certificate:
         raise NotCertified(NO_CLASSIFIER)
     if run.spec.data["kind"] == "csv":  # a file may have equal rows
         return certify(fitted(run, done), *run.points.test, delta=delta)
-    rows = len(run.points.test[1])
-    return holdout.certificate(mistakes, rows, delta, sample="test rows, ties counted as errors")
+    words = "test rows, ties counted as errors"
+    return holdout.certificate(mistakes, len(run.points.test[1]), delta, sample=words)
 
 
 def _vc(run: LabRun, done: int, delta: float) -> Certificate:
@@ -152,8 +132,7 @@ def _compression(run: LabRun, done: int, delta: float) -> Certificate:
     if run.run.cells or not all(isinstance(f.rule, StumpRule) for f in run.frames[:done]):
         raise NotCertified("Only votes of stumps can be compressed.")
     small = compress(fitted(run, done), run.points.X, run.points.y, delta)
-    certificate: Certificate = small.certificate_
-    return certificate
+    return small.certificate_  # type: ignore[no-any-return]
 
 
 def _forbidden(run: LabRun, done: int, delta: float) -> Certificate:
@@ -163,6 +142,15 @@ def _forbidden(run: LabRun, done: int, delta: float) -> Certificate:
     one = fitted(run, 1)  # votes of all lengths have the same training rows
     certify(one, run.points.X, run.points.y, delta=delta)
     raise NotCertified("These are training rows; a certificate needs held-out rows.")
+
+
+WAYS: list[Way] = [
+    ("training", "Training error by the product of Z", "training", _training),
+    ("holdout", "Test rows", "holdout", _holdout),
+    ("vc", "Training rows and the size of the class", "growth", _vc),
+    ("compression", "Training rows and a short description", "compression", _compression),
+    ("training_rows", "Training rows, as if they were test rows", "training_rows", _forbidden),
+]
 
 
 def catalog(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -197,20 +185,12 @@ def levels(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 ROUTES: dict[str, Callable[[LabSession, Mapping[str, Any]], Any]] = {
-    "catalog": catalog,
-    "levels": levels,
-    "data": answers.data,
-    "run": answers.rounds,
-    "surface": answers.surfaces,
-    "edges": answers.edges,
-    "weigh": answers.weigh,
-    "certificates": certificates,
-    "code": reproduce.code,
-    "filtering": filtering.filtering,
-    "plan": lambda _, asked: filtering.plan(asked),
-    "pac": instruments.pac,
+    "catalog": catalog, "levels": levels, "data": answers.data, "run": answers.rounds,
+    "surface": answers.surfaces, "edges": answers.edges, "weigh": answers.weigh,
+    "certificates": certificates, "code": reproduce.code, "filtering": filtering.filtering,
+    "plan": lambda _, asked: filtering.plan(asked), "pac": instruments.pac,
     "shatters": instruments.shatters,
-}
+}  # fmt: skip
 
 
 MAX_RUNS = 4
@@ -254,39 +234,35 @@ def write_page(
 
 def recorded(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return the recording of some runs."""
-    runs = sequence("runs", asked.get("runs"))
+    runs = spec.sequence("runs", asked.get("runs"))
     if not 1 <= len(runs) <= MAX_RUNS:
-        raise LimitError(f"{len(runs)} runs are requested; a page records 1 to {MAX_RUNS}")
+        raise spec.LimitError(f"{len(runs)} runs are requested; a page records 1 to {MAX_RUNS}")
     surface = read_size(asked.get("surface", 40))
-    entries = [_run(session, mapping("a run", entry), surface) for entry in runs]
+    entries = [_run(session, spec.mapping("a run", entry), surface) for entry in runs]
     return {
-        "version": 1,
-        "title": text("title", asked.get("title", "pacboost lab"))[:200],
-        "state": asked.get("state"),
-        "catalog": {**catalog(session, {}), "files": []},
+        "version": 1, "title": text("title", asked.get("title", "pacboost lab"))[:200],
+        "state": asked.get("state"), "catalog": {**catalog(session, {}), "files": []},
         "runs": entries,
-    }
+    }  # fmt: skip
 
 
 def _run(session: LabSession, entry: Mapping[str, Any], surface: int) -> dict[str, Any]:
-    spec = dict(mapping("run", entry.get("run")))  # unchanged, because the page looks it up by this
-    read_run(spec)
+    run = dict(spec.mapping("run", entry.get("run")))  # unchanged: the page looks it up by this
+    read_run(run)
     last = whole("rounds", entry.get("rounds"), 1, MAX_ROUNDS_OFFLINE)
     answer: dict[str, Any] = {}
     for first in range(1, last + 1, answers.MAX_ROUNDS_PER_REQUEST):
         to = min(last, first + answers.MAX_ROUNDS_PER_REQUEST - 1)
-        part = answers.rounds(session, {"run": spec, "from": first, "to": to, "surface": surface})
+        part = answers.rounds(session, {"run": run, "from": first, "to": to, "surface": surface})
         answer = {**part, "rounds": [*answer.get("rounds", []), *part["rounds"]]}
     done = min(answer["done"], last)
     answer["done"] = done
     shown = sorted({step for step in (*STEPS, done) if 1 <= step <= done})
     return {
-        "run": spec,
-        "data": answers.data(session, {"data": spec["data"]}),
-        "start": answers.rounds(session, {"run": spec, "to": 0}),
-        "answer": answer,
+        "run": run, "data": answers.data(session, {"data": run["data"]}),
+        "start": answers.rounds(session, {"run": run, "to": 0}), "answer": answer,
         "certificates": {
-            str(step): certificates(session, {"run": spec, "round": step}) for step in shown
+            str(step): certificates(session, {"run": run, "round": step}) for step in shown
         },
-        "code": code(session, {"run": spec, "rounds": done}) if done else None,
-    }
+        "code": reproduce.code(session, {"run": run, "rounds": done}) if done else None,
+    }  # fmt: skip

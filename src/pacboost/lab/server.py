@@ -93,10 +93,8 @@ def warm_up() -> None:
     rounds(LabSession(), {"run": {"data": {"kind": "lecture"}}, "from": 1, "to": 3, "surface": 16})
 
 
-TYPES = {
-    ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml",
-}  # fmt: skip
-NAME = re.compile(r"[a-z0-9_-]+\.(js|css|svg)")
+TYPES = {"js": "text/javascript", "css": "text/css"}
+NAME = re.compile(r"[a-z0-9_-]+\.(js|css)")
 IMPORT_MAP = "<!-- importmap -->"
 STYLE = re.compile(r'<link rel="stylesheet" href="page/([a-z0-9_-]+\.css)"\s*/?>')
 MAIN = '<script type="module" src="page/main.js"></script>'
@@ -112,17 +110,13 @@ def asset(name: str) -> tuple[bytes, str] | None:
     >>> asset("../app.py") is None
     True
     """
-    if NAME.fullmatch(name) is None or name not in _names():
+    if NAME.fullmatch(name) is None or name not in {file.name for file in _folder().iterdir()}:
         return None
-    return (_folder() / name).read_bytes(), TYPES[f".{name.rpartition('.')[2]}"]
-
-
-def _names() -> list[str]:
-    return sorted(file.name for file in _folder().iterdir())
+    return (_folder() / name).read_bytes(), TYPES[name.rpartition(".")[2]]
 
 
 def _modules() -> list[str]:
-    return [name for name in _names() if name.endswith(".js")]
+    return sorted(file.name for file in _folder().iterdir() if file.name.endswith(".js"))
 
 
 def _text(name: str) -> str:

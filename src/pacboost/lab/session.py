@@ -36,9 +36,7 @@ class Surface:
         self.run, self.size = run, size
         x_min, x_max, low, high = run.points.box
         x, y = np.linspace(x_min, x_max, size), np.linspace(low, high, size)
-        rows = np.stack(
-            [np.tile(x, size), np.repeat(y, size)], axis=1
-        )  # row by row, from the bottom
+        rows = np.stack([np.tile(x, size), np.repeat(y, size)], axis=1)  # from the bottom
         self._sample = unlabelled(ArrayTable(rows), run.sample.bins)
         self._cells: list[tuple[RoundFrame, Cells]] = []
         self._sums: dict[int, Doubles] = {0: np.zeros(size * size)}
@@ -58,25 +56,20 @@ class Surface:
         self._add_cells(number)
         frame, cells = self._cells[number - 1]
         values = frame.rule.values[:, 0]
-        scores: Doubles = (values / (np.abs(values).max() or 1.0))[cells]
-        return scores
+        return np.asarray((values / (np.abs(values).max() or 1.0))[cells])
 
     def vote(self, number: int) -> Doubles:
         """Return the score after a round, divided by the sum of votes."""
         self._add_cells(number)
-        frame = self._cells[number - 1][0]
-        return self._sum(number, frame.votes) / (frame.total or 1.0)
-
-    def _sum(self, number: int, votes: Doubles) -> Doubles:
-        revised = self.run.revised
+        last, revised = self._cells[number - 1][0], self.run.revised
         start = 0 if revised else max(n for n in self._sums if n <= number)
         total = self._sums[start].copy()
         for place in range(start, number):
             frame, cells = self._cells[place]
-            total += votes[place] * frame.rule.values[:, 0][cells]
+            total += last.votes[place] * frame.rule.values[:, 0][cells]
             if not revised and (place + 1) % ROUNDS_PER_SUM == 0:
                 self._sums.setdefault(place + 1, total.copy())
-        return total
+        return total / (last.total or 1.0)
 
 
 def why_flat(run: LabRun) -> str:
@@ -129,7 +122,8 @@ class LabSession:
         self._runs.move_to_end(key)
         run = self._runs[key]
         while len(self._runs) > 1 and (len(self._runs) > MAX_RUNS or self._numbers > MAX_NUMBERS):
-            self._drop(next(iter(self._runs)))
+            self._runs.popitem(last=False)
+        self._surfaces = {k: grid for k, grid in self._surfaces.items() if k[0] in self._runs}
         return run
 
     @property
@@ -137,19 +131,14 @@ class LabSession:
         """The number of frames times points of all runs."""
         return sum(len(run.frames) * len(run.points.y) for run in self._runs.values())
 
-    def _drop(self, key: str) -> None:
-        del self._runs[key]
-        for name in [name for name in self._surfaces if name[0] == key]:
-            del self._surfaces[name]
-
     def _new_run(self, spec: RunSpec) -> LabRun:
         points = self.points(spec.data)
         if spec.method == "bagging":
             return BagRun(spec, points)
-        if not spec.changes:
-            return BoostRun(spec, points)
-        after = spec.changes[-1].after
-        return BoostRun(spec, points, forced_rules(self.run(spec.parent), after))
+        forced = None
+        if spec.changes:
+            forced = forced_rules(self.run(spec.parent), spec.changes[-1].after)
+        return BoostRun(spec, points, forced)
 
     def surface_asked(self, spec: RunSpec, asked: Mapping[str, Any]) -> Surface | None:
         """Return the grid of a run, if it is requested and can be drawn."""

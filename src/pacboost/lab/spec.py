@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
-from pacboost.errors import PacboostError, ParameterError
+from pacboost.errors import PacboostError, ParameterError, invalid
 
 MAX_POINTS = 5000
 MAX_ROUNDS = 2000
@@ -37,7 +37,6 @@ class MethodChoice:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
-        """Return it as a JSON object."""
         return {"name": self.name, "parameters": dict(sorted(self.parameters.items()))}
 
 
@@ -49,10 +48,6 @@ class OwnRule:
     threshold: float
     above: int
 
-    def plain(self) -> dict[str, Any]:
-        """Return it as a JSON object."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class Change:
@@ -63,7 +58,6 @@ class Change:
     learner: MethodChoice | None = None
 
     def plain(self) -> dict[str, Any]:
-        """Return it as a JSON object."""
         parts = {"booster": self.booster, "learner": self.learner}
         methods = {name: part.plain() for name, part in parts.items() if part is not None}
         return {"after": self.after, **methods}
@@ -84,18 +78,14 @@ class RunSpec:
     def plain(self) -> dict[str, Any]:
         """Return it as a JSON object in canonical form."""
         return {
-            "data": self.data,
-            "method": self.method,
-            "booster": self.booster.plain(),
+            "data": self.data, "method": self.method, "booster": self.booster.plain(),
             "learner": self.learner.plain(),
-            "rules": [{"round": number, "rule": rule.plain()} for number, rule in self.rules],
-            "changes": [change.plain() for change in self.changes],
-            "seed": self.seed,
-        }
+            "rules": [{"round": number, "rule": asdict(rule)} for number, rule in self.rules],
+            "changes": [change.plain() for change in self.changes], "seed": self.seed,
+        }  # fmt: skip
 
     @property
     def key(self) -> str:
-        """A digest of the spec."""
         return digest(self.plain())
 
     @property
@@ -117,11 +107,7 @@ class RunSpec:
     def own_rules(self) -> dict[int, tuple[int, float, int]]:
         """The rules set by hand after the last change, by round."""
         after = self.changes[-1].after if self.changes else 0
-        return {
-            number: (rule.feature, rule.threshold, rule.above)
-            for number, rule in self.rules
-            if number > after
-        }
+        return {number: astuple(rule) for number, rule in self.rules if number > after}
 
 
 def digest(content: object) -> str:
@@ -139,7 +125,12 @@ def read_run(value: object) -> RunSpec:
     ('boost', True)
     """
     run = mapping("run", value)
-    rules = sorted(_read_round_rule(entry) for entry in sequence("rules", run.get("rules", [])))
+    rules = []
+    for content in sequence("rules", run.get("rules", [])):
+        entry = mapping("an entry of rules", content)
+        number_of_round = whole("round", entry.get("round"), 1, MAX_ROUNDS)
+        rules.append((number_of_round, read_rule(entry.get("rule"))))
+    rules.sort(key=lambda pair: pair[0])
     numbers = [number for number, _ in rules]
     if len(set(numbers)) < len(numbers):
         raise ParameterError("rules has a round twice; a round has one rule")
@@ -152,7 +143,7 @@ def read_run(value: object) -> RunSpec:
         raise ParameterError("changes are not in the order of their rounds; sort them by 'after'")
     method = run.get("method", "boost")
     if method not in ("boost", "bagging"):
-        raise ParameterError(f"method is {method!r}; it may be 'boost' or 'bagging'")
+        raise invalid("method", method, "may be 'boost' or 'bagging'")
     if method == "bagging" and (rules or changes):
         raise ParameterError("bagging has no rounds to change: leave rules and changes empty")
     return RunSpec(
@@ -160,7 +151,7 @@ def read_run(value: object) -> RunSpec:
         booster=choice("booster", run.get("booster", {"name": "adaboost"})),
         learner=choice("learner", run.get("learner", {"name": "stump"})),
         method=method,
-        rules=tuple((number, OwnRule(*rule)) for number, rule in rules),
+        rules=tuple(rules),
         changes=changes,
         seed=whole("seed", run.get("seed", 0), 0, 2**31),
     )
@@ -174,13 +165,6 @@ def read_rule(value: object) -> OwnRule:
         raise ParameterError(f"above is {above!r}; a rule answers -1 or 1 above its threshold")
     threshold = number("threshold", rule.get("threshold"), -1e30, 1e30)
     return OwnRule(whole("feature", rule.get("feature"), 0, 10_000), threshold, int(above))
-
-
-def _read_round_rule(value: object) -> tuple[int, tuple[int, float, int]]:
-    entry = mapping("an entry of rules", value)
-    rule = read_rule(entry.get("rule"))
-    round_number = whole("round", entry.get("round"), 1, MAX_ROUNDS)
-    return round_number, (rule.feature, rule.threshold, rule.above)
 
 
 def _change(value: object) -> Change:
@@ -264,27 +248,20 @@ class Knob:
 
     @property
     def whole(self) -> bool:
-        """Whether values are whole numbers."""
         return self.step is not None and self.step >= 1
 
     def plain(self) -> dict[str, Any]:
-        """Describe it for the page."""
         description = {"name": self.name, "default": self.default, "about": self.about}
         if self.choices:
             return {**description, "kind": "choice", "choices": list(self.choices)}
-        description |= {
-            "kind": "whole" if self.whole else "number",
-            "min": self.low,
-            "max": self.high,
-        }
+        kind = "whole" if self.whole else "number"
+        description |= {"kind": kind, "min": self.low, "max": self.high}
         return description if self.step is None else {**description, "step": self.step}
 
     def read(self, value: object) -> Any:
-        """Check a value."""
         if self.choices:
             if value not in self.choices:
-                allowed = ", ".join(self.choices)
-                raise ParameterError(f"{self.name} is {value!r}; it may be {allowed}")
+                raise invalid(self.name, value, f"may be {', '.join(self.choices)}")
             return value
         low, high = self.limits or (self.low, self.high)
         if self.whole:

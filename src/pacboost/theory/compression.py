@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from copy import copy
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from sklearn.base import BaseEstimator
 from pacboost.bounds import occam
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.registry import bound
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.errors import NotCertified, invalid
 from pacboost.estimators.fitted.judging import vote_of
 from pacboost.fit.certify import deployed
 from pacboost.hypotheses.stump import StumpRule
@@ -32,13 +33,13 @@ from pacboost.hypotheses.tree import TreeRule
 from pacboost.hypotheses.vote import Vote
 from pacboost.models.model import Model
 from pacboost.numerics.binomial import binomial_upper
-from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
+from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability, whole
 from pacboost.numerics.exact import wrong_margins
 from pacboost.numerics.growth import log_binomial
 from pacboost.samples.sample import Sample
 from pacboost.sources.explained_errors import explains_input
 from pacboost.sources.table import Table
-from pacboost.theory.quantised_votes import merged
+from pacboost.theory.quantised_votes import merged, whole_vote
 
 
 @bound(
@@ -60,14 +61,11 @@ def compression_bound(
 
     R ≤ BinInv(k, n - d, delta/(n·C(n, d)·2^bits)) with k mistakes on the other n - d examples
     (Langford 2005).
-
-    >>> round(compression_bound(0, 1000, delta=0.05, points=4), 7)
-    0.0339005
     """
     rest = _rest(n, points)
     counts(k, rest)
     if isinstance(bits, bool) or not 0 <= bits < math.inf:
-        raise ParameterError(f"bits is {bits!r}; it must be finite and at least 0")
+        raise invalid("bits", bits, "must be finite and at least 0")
     ways = points * math.log(n) if ordered else log_binomial(n, points)
     nats = math.log(n) + ways + bits * math.log(2) - math.log(probability("delta", delta))
     return binomial_upper(k, rest, nats * (1 + 1e-15))  # rounded up
@@ -90,18 +88,11 @@ def certificate(
 
 
 def _rest(n: int, points: int) -> int:
-    positive_whole("n", n)
-    if points != 0:
-        positive_whole("points", points)
-    if points >= n:
+    if whole("points", points) >= positive_whole("n", n):
         raise NotCertified(
             f"{points} of the {n} examples determine the classifier, so none is left to test it"
         )
     return n - points
-
-
-Compressed = tuple[Vote, Certificate, NDArray[np.intp]]
-"""A compressed vote, its certificate, and the rows that give its thresholds."""
 
 
 @explains_input
@@ -128,41 +119,41 @@ def compress(model: BaseEstimator, X: ArrayLike, y: ArrayLike, delta: float = 0.
     """
     model, X = vote_of(model, X)
     small, sample = copy(model), model._labelled(X, y)
-    compressed = _compressed(model.model_, sample, probability("delta", delta))
-    vote, certificate, small.kept_rows_ = compressed
+    vote, certificate, small.kept_rows_ = _compressed(
+        model.model_, sample, probability("delta", delta)
+    )
     small.model_ = replace(deployed(model.model_, vote, certificate), bins=None, calibration=None)
     return small
 
 
-def _compressed(model: Model, sample: Sample, delta: float) -> Compressed:
-    """Try votes of few bits, and return the one with the smallest bound."""
+def _compressed(
+    model: Model, sample: Sample, delta: float
+) -> tuple[Vote, Certificate, NDArray[np.intp]]:
+    """Try votes of few bits; return the one with the smallest bound, and its rows."""
     _refuse_others(model)
     moved, votes, rows = _moved(*merged(model.vote), sample.table)
     if not votes.size:
         raise NotCertified("the vote is empty: there is nothing to compress")
     n, features = sample.n_rows, model.n_features
-    best: Compressed | None = None
-    for bits in occam.BITS:
-        for scale in occam.SCALES:
-            rounded = occam.quantise(votes, bits, scale)
-            used = np.flatnonzero(rounded)
-            kept_rows = np.unique(rows[used][rows[used] >= 0])
-            if used.size == 0 or kept_rows.size >= n:
-                continue
-            stumps = [moved[k] if rounded[k] > 0 else moved[k].negated() for k in used]
-            vote = Vote(stumps, np.abs(rounded[used]).astype(np.float64))
-            wrong = wrong_margins(vote.scores(sample.table) * sample.signs[:, 0])
-            wrong[kept_rows] = False
-            certificate = occam.vote_certificate(
-                int(wrong.sum()), n - kept_rows.size, n, features, used.size, bits, delta
-            )
-            if best is None or certificate.value < best[1].value:
-                best = vote, certificate, kept_rows
-    if best is None:
+    choices = []
+    for bits, scale in product(occam.BITS, occam.SCALES):
+        rounded = occam.quantise(votes, bits, scale)
+        used = np.flatnonzero(rounded)
+        kept_rows = np.unique(rows[used][rows[used] >= 0])
+        if used.size == 0 or kept_rows.size >= n:
+            continue
+        vote = whole_vote(moved, rounded)
+        wrong = wrong_margins(vote.scores(sample.table) * sample.signs[:, 0])
+        wrong[kept_rows] = False
+        certificate = occam.vote_certificate(
+            int(wrong.sum()), n - kept_rows.size, n, features, used.size, bits, delta
+        )
+        choices.append((vote, certificate, kept_rows))
+    if not choices:
         raise NotCertified(
             f"the thresholds of the vote use all {n} rows, so none is left to test it"
         )
-    return best
+    return min(choices, key=lambda choice: choice[1].value)
 
 
 def _moved(
@@ -187,16 +178,12 @@ def _moved(
                 f"column {rule.feature} has no value in these rows; a rule needs one"
             )
         below = np.where(values <= np.float32(rule.threshold), values, np.float32(-np.inf))
-        below = np.where(np.isnan(values), np.float32(-np.inf), below)
         row = int(below.argmax()) if np.isfinite(below).any() else int(np.nanargmin(values))
         moved = replace(rule, threshold=float(values[row]), cut=0)
         sums[moved], row_of[moved] = sums.get(moved, 0.0) + vote, row
     used = [rule for rule, vote in sums.items() if vote != 0]
-    return (
-        used,
-        np.array([sums[rule] for rule in used]),
-        np.array([row_of[rule] for rule in used], dtype=np.intp),
-    )
+    votes = np.array([sums[rule] for rule in used])
+    return used, votes, np.array([row_of[rule] for rule in used], dtype=np.intp)
 
 
 def _refuse_others(model: Model) -> None:

@@ -72,7 +72,6 @@ class RowWeights:
         return [(int(row), float(self.by_row[row])) for row in order]
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        """Return a copy of the weights."""
         return np.array(self.values, dtype=dtype)
 
     def __len__(self) -> int:
@@ -164,7 +163,6 @@ def _gains(model: Model, sample: Sample) -> Iterator[Doubles]:
 
 
 def _distribution(costs: Doubles) -> Doubles:
-    """Normalise costs, given as logarithms, to sum to 1."""
     return np.asarray(exp(costs - _log_total(costs)))
 
 
@@ -231,15 +229,13 @@ class ProofStep:
         marks = [f"{d:.4f}{'*' if w else ' '}" for d, w in zip(shown, self.wrong, strict=False)]
         formula = "W₀ + 2√(W₊W₋)" if self.abstained else "2√(ε(1 − ε))"
         ellipsis = f" … ({self.weights.size} rows)" if self.weights.size > ROWS_SHOWN else ""
-        return "\n".join(
-            [
-                f"round {self.number}: {self.rule}",
-                f"  D_{self.number} = {' '.join(marks).rstrip()}{ellipsis}   (* the rule is wrong)",
-                f"  ε = {self.error:.4f}   α = {self.vote:.4f}",
-                f"  Z = {self.normaliser:.4f}   {formula} = {self.by_formula:.4f}",
-                f"  training error {self.training_error:.4f} ≤ ∏Z = {self.product:.4f}",
-                f"  error of this rule under D_{self.number + 1} = {self.error_after:.4f}",
-            ]
+        return (
+            f"round {self.number}: {self.rule}\n"
+            f"  D_{self.number} = {' '.join(marks).rstrip()}{ellipsis}   (* the rule is wrong)\n"
+            f"  ε = {self.error:.4f}   α = {self.vote:.4f}\n"
+            f"  Z = {self.normaliser:.4f}   {formula} = {self.by_formula:.4f}\n"
+            f"  training error {self.training_error:.4f} ≤ ∏Z = {self.product:.4f}\n"
+            f"  error of this rule under D_{self.number + 1} = {self.error_after:.4f}"
         )
 
 
@@ -272,10 +268,8 @@ def proof(
     ----------
     model : fitted classifier of two classes
         One of the boosters "adaboost", "adaboost_v" and "arc_gv".
-    X, y : array-like
-        The training rows and their labels, in the order of the fit.
-    sample_weight : array-like of shape (n_rows,), default=None
-        The weights of the fit.
+    X, y, sample_weight
+        As in ``weights``.
 
     Returns
     -------
@@ -287,9 +281,8 @@ def proof(
     costs, gains = _unwrapped(model, X, y, sample_weight)
     product = 1.0
     steps: list[ProofStep] = []
-    for entry, gained, cost, later in zip(
-        model.model_.ledger.rounds, gains, costs, costs[1:], strict=False
-    ):
+    entries = model.model_.ledger.rounds
+    for entry, gained, cost, later in zip(entries, gains, costs, costs[1:], strict=False):
         before, after = _distribution(cost), _distribution(later)
         normaliser = total(before * exp(-gained))
         product *= normaliser

@@ -18,7 +18,7 @@ from fractions import Fraction
 from pacboost.bounds.certificate import certified
 from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
-from pacboost.errors import ParameterError
+from pacboost.errors import invalid
 from pacboost.numerics.binomial import binomial_upper
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 
@@ -28,9 +28,6 @@ def consistent(n: int, delta: float, log_size: float) -> float:
     """Bound the risk of every hypothesis of H that fits all n examples.
 
     R ≤ 1 - (delta/|H|)^(1/n) (Blumer, Ehrenfeucht, Haussler and Warmuth 1987).
-
-    >>> round(consistent(1000, delta=0.05, log_size=math.log(1000)), 7)
-    0.0098546
     """
     positive_whole("n", n)
     return outward(-math.expm1(-_nats(delta, log_size) / n))
@@ -41,9 +38,6 @@ def agnostic(k: int, n: int, delta: float, log_size: float) -> float:
     """Bound the risk of every hypothesis of H by its k mistakes on the n examples.
 
     R ≤ BinInv(k, n, delta/|H|) (Langford 2005 with a uniform prior).
-
-    >>> round(agnostic(100, 1000, delta=0.05, log_size=math.log(1000)), 6)
-    0.141605
     """
     counts(k, n)
     return binomial_upper(k, n, _nats(delta, log_size))
@@ -79,9 +73,6 @@ def agnostic_deviation(n: int, delta: float, log_size: float) -> float:
     """Bound |R - k/n| for every hypothesis of H at once, both ways.
 
     |R - k/n| ≤ √((ln|H| + ln(2/delta))/(2n)) (Hoeffding 1963, union over H and both sides).
-
-    >>> round(agnostic_deviation(530, delta=0.05, log_size=math.log(1000)), 4)
-    0.1
     """
     positive_whole("n", n)
     return outward(math.sqrt((_nats(delta, log_size) + math.log(2)) / (2 * n)))
@@ -92,9 +83,6 @@ def examples_for_consistent(epsilon: float, delta: float, log_size: float) -> in
     """Return the examples after which every consistent hypothesis has risk at most epsilon.
 
     The smallest n with |H|(1 - epsilon)^n ≤ delta.
-
-    >>> examples_for_consistent(epsilon=0.1, delta=0.05, log_size=math.log(1000))
-    94
     """
     exact = _nats(delta, log_size) / -math.log1p(-probability("epsilon", epsilon))
     low, high = (max(1, math.ceil(exact * factor)) for factor in (1 - 1e-12, 1 + 1e-12))
@@ -115,5 +103,5 @@ For a finite class without a prior, ``log_inverse_prior`` is ln|H|.
 def _nats(delta: float, log_size: float, name: str = "log_size") -> float:
     """ln(|H|/delta), rounded up."""
     if isinstance(log_size, bool) or not 0 <= log_size < math.inf:
-        raise ParameterError(f"{name} is {log_size!r}; it must be finite and at least 0")
+        raise invalid(name, log_size, "must be finite and at least 0")
     return (log_size - math.log(probability("delta", delta))) * (1 + 1e-15)

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import ParameterError
+from pacboost.errors import ParameterError, invalid
 from pacboost.theory.worlds import Predict, Risk, Rows, Seed, Signs, World, mistaken, signs
 
 MAX_FEATURES = 20
@@ -36,15 +36,13 @@ class BooleanCube(Finite):
 
     def __post_init__(self) -> None:
         if not self.min_features <= self.features <= MAX_FEATURES:
-            raise ParameterError(
-                f"features is {self.features}; it must be {self.min_features} to {MAX_FEATURES}"
-            )
+            allowed = f"must be {self.min_features} to {MAX_FEATURES}"
+            raise invalid("features", self.features, allowed)
 
     def points(self, uniforms: Rows) -> Rows:
         return (uniforms >= 0.5).astype(np.float64)
 
     def domain(self) -> Rows:
-        """Return all 2^features rows."""
         return digits(np.arange(2**self.features), 2, self.features)
 
 
@@ -84,12 +82,6 @@ class NoFreeLunch(Finite):
             )
 
     @classmethod
-    def drawn(cls, size: int, seed: Seed, features: int = 1) -> NoFreeLunch:
-        """Draw one of the 2^size labelings, all equally likely."""
-        bits = np.random.default_rng(seed).random(size) < 0.5
-        return cls(size, sum(1 << int(i) for i in np.flatnonzero(bits)), features)
-
-    @classmethod
     def every(cls, size: int, features: int = 1) -> Iterator[NoFreeLunch]:
         """Return all 2^size labelings in turn."""
         return (cls(size, labeling, features) for labeling in range(2**size))
@@ -116,14 +108,12 @@ class NoFreeLunch(Finite):
         return digits(numbers, self._base, self.features)
 
     def _numbers(self, X: Rows) -> NDArray[np.int64]:
-        places = self._base ** np.arange(self.features)
-        return np.asarray(X, dtype=np.int64) @ places
+        return np.asarray(X, dtype=np.int64) @ self._base ** np.arange(self.features)
 
 
 def digits(numbers: NDArray[np.int64], base: int, places: int) -> Rows:
     """Return the digits of numbers, the lowest place first, as rows."""
-    rows: Rows = (numbers[:, None] // base ** np.arange(places) % base).astype(np.float64)
-    return rows
+    return np.asarray(numbers[:, None] // base ** np.arange(places) % base, dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import ParameterError
+from pacboost.errors import ParameterError, invalid
 from pacboost.hypotheses.function import Recorded
 from pacboost.hypotheses.hypothesis import Answers, Cells, Hypothesis, Names, Rule, Valued
 from pacboost.hypotheses.stump import StumpRule
@@ -54,10 +54,9 @@ class Adversary(Learner):
     order: str = "random"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.edge <= 1:
-            raise ParameterError(f"edge is {self.edge}; an edge to promise lies in [0, 1]")
+        _check_edge(self.edge)
         if self.order not in ("random", "heavy", "light"):
-            raise ParameterError(f"order is {self.order!r}; it may be random, heavy or light")
+            raise invalid("order", self.order, "may be random, heavy or light")
 
     def on(self, sample: Sample) -> SimpleSearch[Recorded]:
         return SimpleSearch(sample, self._find)
@@ -96,8 +95,7 @@ class WeakStump(Learner):
     deterministic = True
 
     def __post_init__(self) -> None:
-        if not 0 <= self.edge <= 1:
-            raise ParameterError(f"edge is {self.edge}; an edge to promise lies in [0, 1]")
+        _check_edge(self.edge)
 
     def on(self, sample: Sample) -> SimpleSearch[StumpRule]:
         return SimpleSearch(sample, self._find)
@@ -127,6 +125,11 @@ class WeakStump(Learner):
         return StumpRule(feature, threshold, place, above, missing)
 
 
+def _check_edge(edge: float) -> None:
+    if not 0 <= edge <= 1:
+        raise invalid("edge", edge, "is an edge to promise, which lies in [0, 1]")
+
+
 def stump_edges(
     sample: Sample, weights: Weights, answers: NDArray[Any], feature: int
 ) -> NDArray[np.int64]:
@@ -135,8 +138,7 @@ def stump_edges(
     The last cut has no row above it, so its stump answers -1 everywhere. Rows with a missing value
     do not count.
     """
-    if sample.bins is None:
-        raise TypeError("the sample has no bins; edges of stumps are computed on codes")
+    assert sample.bins is not None  # edges of stumps are computed on codes
     codes = sample.column(feature)
     counted = codes != sample.bins.missing
     signed = weights * answers
@@ -144,8 +146,7 @@ def stump_edges(
     sums = np.zeros(bins, dtype=np.int64)
     np.add.at(sums, codes[counted].astype(np.intp), signed[counted])
     below: NDArray[np.int64] = np.cumsum(sums)
-    edges: NDArray[np.int64] = below[-1] - 2 * below
-    return edges
+    return np.asarray(below[-1] - 2 * below)
 
 
 ScriptedRule = Hypothesis | tuple[int, float, int]
@@ -178,16 +179,13 @@ class Scripted(Learner):
 
     @property
     def codes(self) -> bool:  # type: ignore[override]
-        """Whether bins are needed, as stumps with a threshold do."""
         return self.learner.codes or bool(self.rules)
 
     @property
     def deterministic(self) -> bool:
-        """Whether the other learner is deterministic."""
         return self.learner.deterministic
 
     def finds_rules(self, sample: Sample) -> bool:
-        """Return whether all rules answer -1 or +1."""
         are_rules = all(isinstance(rule, tuple | Rule) for rule in self.rules.values())
         return are_rules and self.learner.finds_rules(sample)
 
@@ -256,6 +254,11 @@ def _as_hypothesis(rule: ScriptedRule, sample: Sample) -> Hypothesis:
     return StumpRule(feature, float(thresholds[cut]), cut, above, middle)
 
 
+def answers_by_side(inside: NDArray[np.bool_], within: int) -> Answers:
+    """Answer ``within`` inside and ``-within`` outside."""
+    return np.where(inside, np.int8(within), np.int8(-within))
+
+
 MIN_DEPTH = float(np.finfo(np.float64).tiny)
 """The depth of a row on a side of the box; sides belong to the box."""
 
@@ -284,13 +287,10 @@ class Box(Rule):
         return depths
 
     def inside(self, X: Values) -> NDArray[np.bool_]:
-        """Return which rows lie in the box."""
-        within: NDArray[np.bool_] = np.all((self.lower <= X) & (self.upper >= X), axis=1)
-        return within
+        return np.asarray(np.all((self.lower <= X) & (self.upper >= X), axis=1))
 
     def answers(self, sample: Sample) -> Answers:
-        inside = self.inside(sample.rows)
-        return np.where(inside, np.int8(self.within), np.int8(-self.within))
+        return answers_by_side(self.inside(sample.rows), self.within)
 
     def negated(self) -> Box:
         return replace(self, within=-self.within)

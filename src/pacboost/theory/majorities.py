@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.boosters.majority import Majority
-from pacboost.errors import ParameterError, TooFewRowsWarning, warn
+from pacboost.errors import ParameterError, TooFewRowsWarning, invalid, warn
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boost
 from pacboost.estimators.fitted.classifier import Classifier
@@ -98,14 +98,10 @@ class MajorityOfBoosters(RowCommittee):
     def _parts(self, rows: int, seed: int) -> list[Rows]:
         n = positive_whole("n", self.n)
         if n % 2 == 0:
-            raise ParameterError(f"n is {n}; it must be odd, so that no majority is a tie")
+            raise invalid("n", n, "must be odd, so that no majority is a tie")
         if rows < n * MIN_ROWS_PER_PART:
-            self._warn_of_few(
-                rows,
-                n * MIN_ROWS_PER_PART,
-                f"each of the {n} boosters got a bag of {rows} rows, drawn with replacement, "
-                "instead of a disjoint part",
-            )
+            instead = f"each of the {n} boosters got a bag of {rows} rows, drawn with replacement, "
+            self._warn_of_few(rows, n * MIN_ROWS_PER_PART, f"{instead}instead of a disjoint part")
             return bags(rows, n, rows, seed)
         return disjoint_parts(rows, n, seed)
 
@@ -142,7 +138,7 @@ class BaggedBoost(RowCommittee):
         count = self.n_bags
         share = real_number("bag_share", self.bag_share)
         if not 0 < share <= 1:
-            raise ParameterError(f"bag_share is {share}; it must be above 0 and at most 1")
+            raise invalid("bag_share", share, "must be above 0 and at most 1")
         count = bags_needed(rows, self.delta) if count is None else positive_whole("n_bags", count)
         size = round(share * rows)
         if size < 2:
@@ -181,16 +177,13 @@ class SubsampledBoost(RowCommittee):
         max_members = self.max_members
         if max_members is not None:
             positive_whole("max_members", max_members)
-        if rows < MIN_ROWS_PER_PART:
-            count = 3 if max_members is None else min(3, max_members)
-            got = "one booster got a bag" if count == 1 else f"{count} boosters got bags"
-            self._warn_of_few(
-                rows,
-                MIN_ROWS_PER_PART,
-                f"{got} of all rows, drawn with replacement, instead of recursive sub-samples",
-            )
-            return bags(rows, count, rows, seed)
-        return sub_samples(rows, seed, max_members)
+        if rows >= MIN_ROWS_PER_PART:
+            return sub_samples(rows, seed, max_members)
+        count = 3 if max_members is None else min(3, max_members)
+        got = "one booster got a bag" if count == 1 else f"{count} boosters got bags"
+        instead = f"{got} of all rows, drawn with replacement, instead of recursive sub-samples"
+        self._warn_of_few(rows, MIN_ROWS_PER_PART, instead)
+        return bags(rows, count, rows, seed)
 
 
 @accepts_aliases
@@ -333,20 +326,17 @@ class BoostByMajority(CallbackSupportMixin, Classifier):  # type: ignore[misc]
         return self
 
     def _chooser(self) -> EstimatorChooser:
-        self._promise = Majority(
-            real_number("edge", self.edge), real_number("epsilon", self.epsilon)
-        )
+        edge, epsilon = real_number("edge", self.edge), real_number("epsilon", self.epsilon)
+        self._promise = Majority(edge, epsilon)
         return MajorityChooser(self)
 
     @property
     def rounds_(self) -> int:
-        """The number of rounds that the promised edge needs."""
         self._fitted("rounds_")
         return self._promise.rounds
 
     @property
     def potentials_(self) -> NDArray[np.float64]:
-        """The potentials of all rounds, as an array of shape (rounds_ + 1, rounds_ + 1)."""
         rounds = self.rounds_
         if rounds > MAX_TABLE_ROUNDS:
             raise ParameterError(
@@ -367,9 +357,8 @@ class MajorityChooser(EstimatorChooser):
     asked: BoostByMajority
 
     def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
-        """Return the booster by majority."""
         promise, rounds = self.asked._promise, self.asked.n_estimators
-        most = promise.rounds
         if rounds is not None:
-            most = min(most, positive_whole("n_estimators", rounds))
-        return Recipe(as_learner(self.asked.learner, "learner"), promise, most)
+            rounds = min(promise.rounds, positive_whole("n_estimators", rounds))
+        learner = as_learner(self.asked.learner, "learner")
+        return Recipe(learner, promise, promise.rounds if rounds is None else rounds)

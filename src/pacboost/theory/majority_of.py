@@ -198,10 +198,8 @@ class Filtered:
     @property
     def needed(self) -> int:
         """An estimate of the number of rows needed; ten times the rows if a filter found none."""
-        shares = (
-            self.mistakes / max(1, self.looked_at[0]),
-            self.disagreements / max(1, self.looked_at[1]),
-        )
+        pairs = zip((self.mistakes, self.disagreements), self.looked_at, strict=True)
+        shares = [passed / max(1, searched) for passed, searched in pairs]
         rarest = min((share for share in shares if share > 0), default=1 / self.rows)
         return max(10 * self.rows if 0 in shares else 0, 3 * math.ceil(MIN_FILTERED_ROWS / rarest))
 
@@ -228,8 +226,7 @@ def three_steps(
     if mistakes == 0:
         yield first_rule, Filtered(sample.n_rows, 0, 0, (second.size, 0))
         return
-    halves = np.where(wrong[second], second.size - mistakes, mistakes)
-    halves = np.ones_like(halves) if mistakes == second.size else halves
+    halves = np.where(wrong[second], max(1, second.size - mistakes), mistakes)
     second_rule = _learn(sample, second, halves, learner, seeds.seed_of(2, 0))
     yield first_rule, Filtered(sample.n_rows, mistakes, 0, (second.size, 0))
     differ = predictions != named(second_rule, sample)
@@ -248,6 +245,7 @@ def _learn(
     sample: Sample, rows: Rows, weights: NDArray[np.int64] | None, learner: Learner, seed: int
 ) -> Hypothesis:
     part = part_of(sample, rows)
-    answers = part.signs[:, 0] if part.labels is None else part.labels
-    row_weights = np.ones(rows.size, dtype=np.int64) if weights is None else weights
-    return learner.on(part).find(row_weights, answers, seed)
+    weights = np.ones(rows.size, dtype=np.int64) if weights is None else weights
+    return learner.on(part).find(
+        weights, part.signs[:, 0] if part.labels is None else part.labels, seed
+    )

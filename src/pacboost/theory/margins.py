@@ -15,7 +15,7 @@ import numpy as np
 from pacboost.bounds.certificate import certified
 from pacboost.bounds.registry import bound
 from pacboost.bounds.rounding import outward
-from pacboost.errors import NotCertified, ParameterError
+from pacboost.errors import NotCertified, ParameterError, invalid
 from pacboost.numerics import checks
 from pacboost.numerics.checks import counts, plain_numbers, positive_whole, probability
 from pacboost.numerics.kl import kl_upper
@@ -39,9 +39,6 @@ def schapire_bound(below: int, n: int, theta: float, log_size: float, delta: flo
 
     ``below`` of the n rows have margin at most θ; θ and N may be chosen after looking
     (Schapire, Freund, Bartlett and Lee 1998, theorem 1, explicit).
-
-    >>> round(schapire_bound(5000, 100_000, 0.3, math.log(1000), 0.05), 5)
-    0.18775
     """
     counts(below, n)
     _numbers(n, theta, log_size, delta)
@@ -54,16 +51,19 @@ def kth_margin_bound(rank: int, theta: float, n: int, log_size: float, delta: fl
 
     q = (8 ln(2|H|)/θ²) ln(2n²/ln|H|) + ln|H| + ln(n/δ); θ must be above √(8/|H|). The smallest
     over k holds too.
-
-    >>> round(kth_margin_bound(5001, 0.3, 100_000, math.log(1000), 0.05), 5)
-    0.25316
     """
     if positive_whole("rank", rank) > positive_whole("n", n):
         raise ParameterError(f"rank is {rank}; there are only {n} margins")
     _numbers(n, theta, log_size, delta)
-    _wide_enough(theta, math.sqrt(8) * math.exp(-log_size / 2), "the k-th margin")
+    min_margin = math.sqrt(8) * math.exp(-log_size / 2)
+    if theta <= min_margin:
+        raise NotCertified(
+            f"the k-th margin bound needs a margin above {min_margin:.4g} for a class of this "
+            f"size; here it is {theta:.4g}"
+        )
     slope = 8 * (math.log(2) + log_size) / theta**2
-    return outward(_kl_form((rank - 1) / n, slope, n, log_size, delta))
+    cost = slope * math.log(2 * n * n / log_size) + log_size + math.log(n / delta)
+    return outward(log_size / n + kl_upper((rank - 1) / n, max(cost, 0.0) / n * (1 + 1e-12)))
 
 
 @plain_numbers
@@ -74,9 +74,6 @@ def rademacher_bound(
 
     Koltchinskii and Panchenko 2002. ``ramp`` is that mean (or the share of margins at most θ),
     ``log_growth`` is ln Π(n) or ln|H|, and ``thetas`` the number of θ that were tried.
-
-    >>> round(rademacher_bound(0.05, 0.3, 100_000, math.log(1000), 0.05), 5)
-    0.13223
     """
     _numbers(n, theta, log_growth, delta)
     checks.share("ramp", ramp)
@@ -101,23 +98,10 @@ def _schapire(
     return float(values[best]), best + 1
 
 
-def _kl_form(share: float, slope: float, n: int, log_size: float, delta: float) -> float:
-    cost = slope * math.log(2 * n * n / log_size) + log_size + math.log(n / delta)
-    return log_size / n + kl_upper(share, max(cost, 0.0) / n * (1 + 1e-12))
-
-
 def _numbers(n: int, theta: float, log_size: float, delta: float) -> None:
     positive_whole("n", n)
     probability("delta", delta)
     if not 0 < theta <= 1:
-        raise ParameterError(f"theta is {theta!r}; it must be above 0 and at most 1")
+        raise invalid("theta", theta, "must be above 0 and at most 1")
     if not 0 < log_size < math.inf:
-        raise ParameterError(f"log_size is {log_size!r}; it must be above 0, and finite")
-
-
-def _wide_enough(theta: float, min_margin: float, whose: str) -> None:
-    if theta <= min_margin:
-        raise NotCertified(
-            f"{whose} bound needs a margin above {min_margin:.4g} for a class of this size; "
-            f"here it is {theta:.4g}"
-        )
+        raise invalid("log_size", log_size, "must be above 0, and finite")

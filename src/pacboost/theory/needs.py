@@ -78,9 +78,7 @@ def tight_fit(epsilon: float, delta: float, sides: int, limit: int) -> int | Non
     def enough(m: int) -> bool:
         if m < 2:
             return False
-        inside: NDArray[np.float64] = np.ones(RUNS)
-        for _ in range(sides // 2):
-            inside *= generator.beta(m - 1, 2, size=RUNS)
+        inside = generator.beta(m - 1, 2, size=(sides // 2, RUNS)).prod(axis=0)
         if sides % 2:
             inside *= generator.beta(m, 1, size=RUNS)
         return bool(np.mean(1 - inside > epsilon) <= delta)

@@ -52,10 +52,17 @@ def wrong_share(margins: ArrayLike) -> NDArray[np.float64]:
     >>> wrong_share([1.0, 0.6, -0.2]).tolist()
     [0.0, 0.2, 0.6]
     """
-    values = np.asarray(margins, dtype=np.float64).ravel()
-    if values.size == 0 or not (np.abs(values) <= 1 + 1e-9).all():
-        raise ParameterError("margins is empty or outside [-1, 1]; give normalised margins")
-    return np.clip((1 - values) / 2, 0.0, 1.0)
+    return _shares((1 - np.asarray(margins, dtype=np.float64)) / 2)
+
+
+def _shares(values: ArrayLike) -> NDArray[np.float64]:
+    shares = np.asarray(values, dtype=np.float64).ravel()
+    if shares.size == 0 or not (np.abs(shares - 0.5) <= 0.5 + 1e-9).all():
+        raise ParameterError(
+            "there are no votes, or a share of them that err is outside [0, 1]; normalised margins "
+            "lie in [-1, 1]"
+        )
+    return np.clip(shares, 0.0, 1.0)  # a sum of votes may be off by its last digits
 
 
 @plain_numbers
@@ -87,10 +94,6 @@ def nvote_bound(
     """Bound the error of a vote from the loss of N voters drawn from it.
 
     ``pairs`` is the number of pairs (N, k₀) that were tried: 1 if it was fixed before.
-
-    >>> loss = vote_loss([0.2] * 95 + [0.6] * 5, 51, 22)
-    >>> round(nvote_bound(loss, 51, 22, 10_000, 5.0, 0.05), 6)
-    0.133339
     """
     _pair(voters, wrong)
     positive_whole("n", n)
@@ -153,16 +156,11 @@ def _tail(voters: int, wrong: int) -> float:
 
 def _cells(shares: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the distinct shares and their weights; many distinct shares are rounded up first."""
-    values = np.asarray(shares, dtype=np.float64).ravel()
-    if values.size == 0 or not (np.abs(values - 0.5) <= 0.5 + 1e-9).all():
-        raise ParameterError("shares is empty or outside [0, 1]; give shares of votes")
-    values = np.clip(values, 0.0, 1.0)  # a sum of votes may be off by its last digits
-    cells, numbers = np.unique(values, return_counts=True)
-    if cells.size > _MAX_DISTINCT_SHARES:
+    values = _shares(shares)
+    if np.unique(values).size > _MAX_DISTINCT_SHARES:
         # The loss grows with w, so rounding up can only make the bound larger.
-        cells, numbers = np.unique(
-            np.ceil(values * _MAX_DISTINCT_SHARES) / _MAX_DISTINCT_SHARES, return_counts=True
-        )
+        values = np.ceil(values * _MAX_DISTINCT_SHARES) / _MAX_DISTINCT_SHARES
+    cells, numbers = np.unique(values, return_counts=True)
     return cells, numbers / values.size
 
 

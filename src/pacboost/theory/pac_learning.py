@@ -18,19 +18,19 @@ from copy import deepcopy
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import product
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import has_fit_parameter
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.rounding import confidence_number, outward
 from pacboost.errors import DataError, ParameterError
 from pacboost.hypotheses.function import Function
-from pacboost.hypotheses.hypothesis import Rule
+from pacboost.hypotheses.hypothesis import Hypothesis, Rule
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
@@ -103,18 +103,7 @@ class PacAnswer:
         return "\n".join([self.sentence, *(["Bounds that apply:"] if lines else []), *lines])
 
 
-@runtime_checkable
-class Classifier(Protocol):
-    """An estimator with ``fit`` and ``predict``."""
-
-    def fit(self, X: Rows, y: Signs, /) -> Classifier:
-        """Learn from rows and their labels."""
-
-    def predict(self, X: Rows, /) -> NDArray[Any]:
-        """Return a label for each row."""
-
-
-AnyLearner = Learner | Classifier | Callable[[Rows, Signs], Predict]
+AnyLearner = Learner | BaseEstimator | Callable[[Rows, Signs], Predict]
 
 
 @plain_numbers
@@ -215,17 +204,14 @@ def _run(
     mistakes = int(wrong_margins(predict(X) * y).sum())
     box = isinstance(rule, Box) and rule.within > 0
     tightest = None if rule is EMPTY_BOX else box
-    if isinstance(world, Boxes) and isinstance(rule, Box) and box:
-        risk = float(world.box_risk(rule.lower, rule.upper))
-        return PacRun(risk, risk, risk, mistakes, tightest)
-    if isinstance(world, Finite):
-        risk = float(world.risk(predict))
-        return PacRun(risk, risk, risk, mistakes, tightest)
+    if isinstance(world, Finite) or (box and isinstance(world, Boxes)):
+        exact = isinstance(rule, Box) and isinstance(world, Boxes)
+        risk = world.box_risk(rule.lower, rule.upper) if exact else world.risk(predict)
+        return PacRun(float(risk), float(risk), float(risk), mistakes, tightest)
     fresh, truth = world.draw(FRESH_EXAMPLES, generator)
     wrong = int(wrong_margins(predict(fresh) * truth).sum())
-    low, high = (
-        end(wrong, FRESH_EXAMPLES, delta / 2) for end in (clopper_pearson_lower, clopper_pearson)
-    )
+    low = clopper_pearson_lower(wrong, FRESH_EXAMPLES, delta / 2)
+    high = clopper_pearson(wrong, FRESH_EXAMPLES, delta / 2)
     return PacRun(wrong / FRESH_EXAMPLES, low, high, mistakes, tightest)
 
 
@@ -233,12 +219,13 @@ def _fitted(learner: AnyLearner, X: Rows, y: Signs) -> tuple[Predict, object]:
     """Learn from a sample; return the function that predicts, and its rule."""
     if isinstance(learner, Learner):
         return _learned_rule(learner, X, y)
-    if isinstance(learner, type) or not (isinstance(learner, Classifier) or callable(learner)):
+    classifies = hasattr(learner, "fit") and hasattr(learner, "predict")
+    if isinstance(learner, type) or not (classifies or callable(learner)):
         raise ParameterError(
             f"learner is {learner!r}; give a learner of pacboost, an object with fit and predict "
             "(not a class), or a function (X, y) that returns a function of rows"
         )
-    if not isinstance(learner, Classifier):
+    if not classifies:
         return learner(X, y), None
     if np.unique(y).size == 1:  # most classifiers reject a single class
         only = int(y[0])
@@ -275,24 +262,21 @@ def _bounds(
     clean = world.noise == 0 and not any(run.mistakes for run in runs)
     kinds = {run.tightest for run in runs}
     if clean and isinstance(world, Boxes) and True in kinds and False not in kinds:
-        sides = 2 * world.features
-        tail = float(binom.cdf(sides - 1, m, epsilon))
-        bounds.append(_tail("peeling the sides of the box", tail, "the tightest box"))
-        strips = sides * (1 - epsilon / sides) ** m
-        bounds.append(_tail("strips along the sides of the box", strips, "the tightest box"))
+        sides, needs = 2 * world.features, "the tightest box"
+        tail = outward(float(binom.cdf(sides - 1, m, epsilon)))
+        strips = outward(sides * (1 - epsilon / sides) ** m)
+        bounds.append(TailBound("peeling the sides of the box", tail, needs))
+        bounds.append(TailBound("strips along the sides of the box", strips, needs))
     needs = "no run had a training mistake"
     if clean and log_size is not None:
-        value = math.exp(min(0.0, float(log_size) + m * math.log1p(-epsilon)))
-        bounds.append(_tail("finite class", value, needs))
+        tail = outward(math.exp(min(0.0, float(log_size) + m * math.log1p(-epsilon))))
+        bounds.append(TailBound("finite class", tail, needs))
     if clean and dimension is not None and m * epsilon >= 8:
         growth = log_sauer(positive_whole("vc_dimension", dimension), 2 * m)
-        value = math.exp(min(0.0, math.log(2) + growth - m * epsilon / 2 * math.log(2)))
-        bounds.append(_tail("VC dimension (Blumer et al. 1989)", value, needs))
+        nats = math.log(2) + growth - m * epsilon / 2 * math.log(2)
+        tail = outward(math.exp(min(0.0, nats)))
+        bounds.append(TailBound("VC dimension (Blumer et al. 1989)", tail, needs))
     return bounds
-
-
-def _tail(name: str, value: float, needs: str) -> TailBound:
-    return TailBound(name, min(1.0, outward(value)), needs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,18 +300,15 @@ class Shattering:
         return self.shattered
 
     def __str__(self) -> str:
-        total = 2**self.points
+        labelings = f"{2**self.points} labelings of the {self.points} points"
         if self.shattered:
             return (
-                f"All {total} labelings of the {self.points} points are given by some rule: the "
-                f"points are shattered, and the VC dimension is at least {self.points}."
+                f"All {labelings} are given by some rule: the points are shattered, and the VC "
+                f"dimension is at least {self.points}."
             )
         signs = "".join("+" if sign > 0 else "-" for sign in self.missed[0])
         surely = "no rule gives" if self.certified else "no rule was found for"
-        return (
-            f"{len(self.found)} of {total} labelings of the {self.points} points are given by some "
-            f"rule; {surely} {signs}."
-        )
+        return f"{len(self.found)} of {labelings} are given by some rule; {surely} {signs}."
 
 
 @explains_input
@@ -360,42 +341,32 @@ dimension is at least 2.
             f"{MAX_POINTS} points"
         )
     bins = fit_bins(table, MAX_BINS) if weak.codes else None
-    weights = np.ones(table.n_rows, dtype=np.int64)
-    estimator = getattr(weak, "estimator", None)
-    draws = not has_fit_parameter(estimator, "sample_weight") if estimator is not None else False
-    realised: list[NDArray[np.int8]] = []
-    missed: list[NDArray[np.int8]] = []
-    for signs in product((-1, 1), repeat=table.n_rows):
-        labels = np.array(signs, dtype=np.int8)
+    labelings = np.array(list(product((-1, 1), repeat=table.n_rows)), dtype=np.int8)
+    realised = []
+    for labels in labelings:
         sample = Sample(table, labels[:, None], bins=bins)
-        rule = (
-            _fitted_to_all(weak, sample, labels)
-            if draws and isinstance(weak, SklearnLearner) and np.ptp(labels)
-            else weak.on(sample).find(weights, labels, 0)
-        )
+        rule = _rule_for(weak, sample, labels)
         if not isinstance(rule, Rule):
             raise ParameterError(
                 f"the learner {weak.name} finds rules that do not answer -1 or +1; give stumps, "
                 "the tightest box, a scikit-learn classifier or a function"
             )
-        is_given = rule.agreement(sample).min() > 0
-        (realised if is_given else missed).append(labels)
-    shape = (-1, table.n_rows)
-    return Shattering(
-        table.n_rows,
-        np.array(realised, dtype=np.int8).reshape(shape),
-        np.array(missed, dtype=np.int8).reshape(shape),
-        isinstance(weak, Stump | Rectangle),
-    )
+        realised.append(bool(rule.agreement(sample).min() > 0))
+    found = np.array(realised)
+    certified = isinstance(weak, Stump | Rectangle)
+    return Shattering(table.n_rows, labelings[found], labelings[~found], certified)
 
 
-def _fitted_to_all(learner: SklearnLearner, sample: Sample, labels: NDArray[np.int8]) -> Function:
-    """Fit a classifier that takes no weights to all rows; a draw of them would omit some."""
-    model = clone(learner.estimator).fit(sample.rows, labels)
-    return Function(model.predict, type(model).__name__, model)
+def _rule_for(learner: Learner, sample: Sample, labels: NDArray[np.int8]) -> Hypothesis:
+    if isinstance(learner, SklearnLearner) and np.ptp(labels):
+        # One that takes no weights is fitted to all rows, since a draw of them would omit some.
+        model = clone(learner.estimator)
+        if not has_fit_parameter(model, "sample_weight"):
+            return Function(model.fit(sample.rows, labels).predict, type(model).__name__, model)
+    return learner.on(sample).find(np.ones(len(labels), dtype=np.int64), labels, 0)
 
 
-def at_least(end: float) -> str:
+def at_least(end: float, rounding: str = ROUND_FLOOR) -> str:
     """Round a lower end down to four decimals, or to two digits if it is smaller.
 
     >>> at_least(0.12349), at_most(0.12341), at_least(2.66e-8), at_most(2.61e-8)
@@ -403,15 +374,11 @@ def at_least(end: float) -> str:
     >>> at_most(0.05), at_least(0.07)
     ('0.0500', '0.0700')
     """
-    return _written(end, ROUND_FLOOR)
-
-
-def at_most(end: float) -> str:
-    """Round an upper end up to four decimals, or to two digits if it is smaller."""
-    return _written(end, ROUND_CEILING)
-
-
-def _written(end: float, rounding: str) -> str:
     exact = Decimal(str(end))  # 0.05 and not the float beside it, which rounds up to 0.0501
     places = min(-4, exact.adjusted() - 1) if exact and abs(end) < 1e-3 else -4
     return str(exact.quantize(Decimal(1).scaleb(places), rounding))
+
+
+def at_most(end: float) -> str:
+    """Round an upper end up, to as many digits."""
+    return at_least(end, ROUND_CEILING)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from pacboost.bounds.rounding import confidence_number
 from pacboost.bounds.search import from_here_on, smallest
-from pacboost.errors import ParameterError
+from pacboost.errors import ParameterError, invalid
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import log_cover, log_sauer
 from pacboost.numerics.kl import kl
@@ -71,10 +71,9 @@ def filtering(*, epsilon: float, delta: float, edge: float, threshold: float = 0
     >>> filtering(epsilon=0.1, delta=0.05, edge=0.2, threshold=0.75).rounds
     4445
     """
-    probability("epsilon", epsilon)
-    probability("delta", delta)
-    probability("edge", edge)
-    probability("threshold", threshold)
+    values = {"epsilon": epsilon, "delta": delta, "edge": edge, "threshold": threshold}
+    for name, value in values.items():
+        probability(name, value)
     number = math.ceil(1 / (threshold * epsilon * edge) ** 2 * (1 - 1e-12))
     # A run spends half of delta on the tests, and half of that on the mean weight. This number of
     # draws decides the two-threshold test for every μ.
@@ -195,9 +194,7 @@ def resample(*, edge: float, delta: float, rounds: int, log_size: float) -> Plan
     gamma = probability("edge", edge) / 2
     number = positive_whole("rounds", rounds)
     if not 0 <= log_size < math.inf:
-        raise ParameterError(
-            f"log_size is {log_size}; it must be finite, and 0 or more", parameter="log_size"
-        )
+        raise invalid("log_size", log_size, "must be finite, and 0 or more")
     nats = math.log(2 * number / probability("delta", delta)) + log_size
     rows = math.ceil(8 * nats / gamma**2)
     return Plan(

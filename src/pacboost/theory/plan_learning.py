@@ -11,7 +11,7 @@ from pacboost.bounds import deciding, monitoring, passing
 from pacboost.bounds.coverage import average_rank, covering_rank, rows_to_cover
 from pacboost.bounds.rounding import confidence_number
 from pacboost.bounds.search import smallest
-from pacboost.errors import ParameterError
+from pacboost.errors import ParameterError, invalid
 from pacboost.numerics.checks import plain_numbers, positive_whole, probability
 from pacboost.numerics.growth import log_stump_growth, vc_of_stumps
 from pacboost.numerics.markup import bold, facts
@@ -51,12 +51,7 @@ class Plan:
         A simulation that needed fewer than the worst case is omitted: its distribution is easier,
         and the two numbers would seem to contradict each other.
         """
-        numbers = {
-            "examples": self.examples,
-            "rounds": self.rounds,
-            "draws": self.draws,
-            "runs": self.runs,
-        }
+        numbers = {name: getattr(self, name) for name in ("examples", "rounds", "draws", "runs")}
         facts = [(name, f"{number:,}") for name, number in numbers.items() if number is not None]
         if self.lower is not None:
             facts.append(("needed in worst case", f"{self.lower:,}, by {self.lower_for}"))
@@ -72,7 +67,6 @@ class Plan:
         return facts
 
     def to_json(self) -> str:
-        """Return all fields as JSON text."""
         return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False)
 
 
@@ -96,6 +90,9 @@ def finite(
     examples = examples_for_consistent(epsilon, delta, nats)
     parted = nats > math.log(2.5)  # two of three concepts agree on some point and differ elsewhere
     lower = math.ceil(sample_sizes.blumer(epsilon, delta)) if parted else 1
+    simulated = None
+    if nats > 0:
+        simulated = needs.thresholds_on_a_grid(epsilon, delta, nats, 4 * examples)
     return Plan(
         question=f"Examples for error ≤ {epsilon:g} with confidence {confidence_number(delta)}, "
         f"consistent learner, ln(hypotheses) = {nats:.4g}",
@@ -103,9 +100,7 @@ def finite(
         examples=examples,
         lower=lower if nats > 0 else None,
         lower_for=WORST_CASE,
-        simulated=needs.thresholds_on_a_grid(epsilon, delta, nats, 4 * examples)
-        if nats > 0
-        else None,
+        simulated=simulated,
         details={"world": "evenly spaced thresholds on a line, uniform points, worst fit"},
     )
 
@@ -267,11 +262,8 @@ def recall(
     """
     target = probability("recall", recall)
     if not target < true_recall <= 1:
-        raise ParameterError(
-            f"true_recall is {true_recall:g}; it must be above the recall of {target:g} to "
-            "certify, and at most 1",
-            parameter="true_recall",
-        )
+        allowed = f"must be above the recall of {target:g} to certify, and at most 1"
+        raise invalid("true_recall", true_recall, allowed)
     missed = 1 - true_recall
     positives = passing.rows_to_pass(1 - target, delta, missed, power)
     if share is None:
@@ -321,11 +313,8 @@ def coverage(
     level /= positive_whole("classes", classes)
     rarest = 1 / classes if share is None else share
     if not 0 < rarest <= 1 / classes:
-        raise ParameterError(
-            f"share is {share:g}; the share of the rarest of {classes} classes must be above 0 and "
-            f"at most 1/{classes}",
-            parameter="share",
-        )
+        allowed = f"must be above 0 and at most 1/{classes}, for the rarest of {classes} classes"
+        raise invalid("share", share, allowed)
     examples = rows = rows_to_cover(target, level, excess)
     note = ""
     if classes > 1:

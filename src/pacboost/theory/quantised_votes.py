@@ -105,10 +105,8 @@ def certify_by_training_rows(
     >>> best.rules, best.mistakes, round(best.bound, 3)
     (2, 4, 0.078)
     """
-    rounds, bins_at_most = (
-        positive_whole("n_estimators", n_estimators),
-        integer("max_bins", max_bins),
-    )
+    rounds = positive_whole("n_estimators", n_estimators)
+    bins_at_most = integer("max_bins", max_bins)
     probability("delta", delta)
     share = real_number("share_for_bins", share_for_bins)
     divided = divide(X, y, "share_for_bins", share, draw_seed(random_state) + CERTIFY, copies)

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import ParameterError
+from pacboost.errors import invalid
 from pacboost.hypotheses.hypothesis import Hypothesis
 from pacboost.hypotheses.majority import Three
 from pacboost.learners.learner import Learner
@@ -122,20 +122,13 @@ class Recursion:
     """One run of the recursion; ``rule`` is the best rule so far for the source."""
 
     def __init__(
-        self,
-        source: Source,
-        learner: Learner,
-        edge: float,
-        epsilon: float,
-        delta: float,
-        seed: int = 0,
+        self, source: Source, learner: Learner, edge: float, epsilon: float, delta: float, seed: int
     ) -> None:
         if not 0 < edge < 1:
-            raise ParameterError(f"edge is {edge}; the edge that a learner promises is in (0, 1)")
+            raise invalid("edge", edge, "must be in (0, 1), as the edge that a learner promises")
         probability("delta", delta)
-        self.record = Record(
-            edge, epsilon, delta, targets(epsilon, (1 - TESTED_EDGE_SHARE * edge) / 2)
-        )
+        aims = targets(epsilon, (1 - TESTED_EDGE_SHARE * edge) / 2)
+        self.record = Record(edge, epsilon, delta, aims)
         self.rule: Hypothesis | None = None
         self.ran_out = False
         """Whether the run ended because the examples ran out."""
@@ -160,24 +153,14 @@ class Recursion:
 
     def _learn(self, level: int, delta: float, oracle: Oracle, path: str) -> BoundedRule:
         before = self._source.draws
-        learned, test, returned = (
-            self._weak(delta, oracle, path)
-            if level == 0
-            else self._three(level, delta, oracle, path)
-        )
-        aims = self.record.targets
-        self.record.nodes.append(
-            Node(
-                path,
-                level,
-                aims[level],
-                aims[level - 1] if level else None,
-                self._source.draws - before,
-                test.mean if test is not None and test.count else None,
-                learned.upper,
-                returned,
-            )
-        )
+        if level == 0:
+            learned, test, returned = self._weak(delta, oracle, path)
+        else:
+            learned, test, returned = self._three(level, delta, oracle, path)
+        aims, error = self.record.targets, test.mean if test is not None and test.count else None
+        part, draws = aims[level - 1] if level else None, self._source.draws - before
+        node = Node(path, level, aims[level], part, draws, error, learned.upper, returned)
+        self.record.nodes.append(node)
         if set(path) <= {"1"}:
             self.rule = learned.rule
         self._count()
@@ -192,32 +175,20 @@ class Recursion:
         first = self._learn(level - 1, delta / 5, oracle, f"{path}1")
         if first.upper <= epsilon:  # as its own test has shown
             return first, None, "the first"
-        test = MeanTest(delta / 5)
-        if self._errs_little(test, oracle, first.rule, epsilon):
-            return BoundedRule(first.rule, test.upper), test, "the first"
-
-        second = self._second(level, delta, oracle, path, first, test)
+        test, second = MeanTest(delta / 5), None
+        if not self._errs_little(test, oracle, first.rule, epsilon):
+            second = self._second(level, delta, oracle, path, first.rule, test)
         if second is None:
             return BoundedRule(first.rule, test.upper), test, "the first"
         test = MeanTest(delta / 10)
-        if self._errs_little(test, oracle, second.rule, epsilon):
-            return BoundedRule(second.rule, test.upper), test, "the second"
-        third = self._third(level, delta, oracle, path, first, second)
-        return (
-            BoundedRule(Three(first.rule, second.rule, third.rule), epsilon),
-            None,
-            "the majority",
-        )
+        if self._errs_little(test, oracle, second, epsilon):
+            return BoundedRule(second, test.upper), test, "the second"
+        third = self._third(level, delta, oracle, path, (first.rule, second))
+        return BoundedRule(Three(first.rule, second, third), epsilon), None, "the majority"
 
     def _second(
-        self,
-        level: int,
-        delta: float,
-        oracle: Oracle,
-        path: str,
-        first: BoundedRule,
-        test: MeanTest,
-    ) -> BoundedRule | None:
+        self, level: int, delta: float, oracle: Oracle, path: str, first: Hypothesis, test: MeanTest
+    ) -> Hypothesis | None:
         """Learn from EX2; None if the first rule turns out to be good enough."""
         target = self.record.targets[level]
 
@@ -227,22 +198,17 @@ class Recursion:
                 raise Settled(path)
 
         try:
-            halves = Halves(oracle, first.rule, self._seed(), watch)
-            return self._learn(level - 1, delta / 5, halves, f"{path}2")
+            halves = Halves(oracle, first, self._seed(), watch)
+            return self._learn(level - 1, delta / 5, halves, f"{path}2").rule
         except Settled as settled:
             if settled.path != path:
                 raise
             return None
 
     def _third(
-        self,
-        level: int,
-        delta: float,
-        oracle: Oracle,
-        path: str,
-        first: BoundedRule,
-        second: BoundedRule,
-    ) -> BoundedRule:
+        self, level: int, delta: float, oracle: Oracle, path: str,
+        rules: tuple[Hypothesis, Hypothesis],
+    ) -> Hypothesis:  # fmt: skip
         """Learn from EX3, unless disagreements are rarer than the earlier tests imply."""
         target, part = self.record.targets[level], self.record.targets[level - 1]
         test, minimum = MeanTest(delta / 10), MIN_TARGET_SHARE * target * (1 - 2 * part)
@@ -255,8 +221,8 @@ class Recursion:
                     f"at least {minimum:.2g} is implied, so a test has failed (probability delta)"
                 )
 
-        disagreements = Disagreements(oracle, first.rule, second.rule, watch)
-        return self._learn(level - 1, delta / 5, disagreements, f"{path}3")
+        disagreements = Disagreements(oracle, *rules, watch)
+        return self._learn(level - 1, delta / 5, disagreements, f"{path}3").rule
 
     def _weak(self, delta: float, oracle: Oracle, path: str) -> tuple[BoundedRule, MeanTest, str]:
         """Learn a weak rule and test it; if it fails, learn from more examples."""
@@ -282,11 +248,7 @@ class Recursion:
 
     @staticmethod
     def _errs_little(
-        test: MeanTest,
-        oracle: Oracle,
-        rule: Hypothesis,
-        limit: float,
-        enough: float | None = None,
+        test: MeanTest, oracle: Oracle, rule: Hypothesis, limit: float, enough: float | None = None
     ) -> bool:
         """Draw until the error is surely at most ``limit``, or surely at least ``enough``."""
         enough = MIN_TARGET_SHARE * limit if enough is None else enough

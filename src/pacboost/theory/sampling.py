@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from pacboost.errors import ParameterError
+from pacboost.errors import invalid
 from pacboost.numerics.checks import positive_whole, whole
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.oracle import INDEPENDENT, AbstractOracle, Batch, read_position
@@ -21,10 +21,7 @@ from pacboost.theory.worlds import Rows, Seed, Signs, World, check_noise
 from pacboost.theory.worlds import signs as as_signs
 
 Place = Callable[[NDArray[np.bool_], Rows, Rows], tuple[Rows, Rows]]
-cos, sin = (
-    np.vectorize(math.cos),
-    np.vectorize(math.sin),
-)  # results of NumPy's depend on the processor
+cos, sin = np.vectorize(math.cos), np.vectorize(math.sin)  # NumPy's depend on the processor
 TURNS = 1.5
 """Number of turns of a spiral."""
 STRIPES = 6
@@ -96,22 +93,19 @@ class Plane:
     features = 2
 
     def as_oracle(self, seed: int = 0, **options: Any) -> AbstractOracle:
-        """Return an oracle that draws from this world."""
         return WorldOracle(self, seed, **options)
 
     def __post_init__(self) -> None:
         if self.shape not in SHAPES:
-            raise ParameterError(f"shape is {self.shape!r}; it may be {', '.join(SHAPES)}")
+            raise invalid("shape", self.shape, f"may be {', '.join(SHAPES)}")
         check_noise("noise", self.noise)
         if not 0 < self.share < 1:
-            raise ParameterError(f"share is {self.share}; the share of +1 must be between 0 and 1")
+            raise invalid("share", self.share, "is the share of +1, and must be between 0 and 1")
         if self.spread is not None and not 0 <= self.spread <= 10:
-            raise ParameterError(f"spread is {self.spread}; it may be 0 to 10")
+            raise invalid("spread", self.spread, "may be 0 to 10")
 
     def draw(self, n: int, seed: Seed) -> tuple[Rows, Signs]:
-        """Draw n points and their labels; a generator continues after its last draw."""
-        X, y, _ = self.draw_marked(n, seed)
-        return X, y
+        return self.draw_marked(n, seed)[:2]
 
     def draw_marked(self, n: int, seed: Seed) -> tuple[Rows, Signs, NDArray[np.bool_]]:
         """Draw points and labels, and return which labels were flipped.
@@ -157,12 +151,10 @@ class WorldOracle(AbstractOracle):
 
     def _upcoming(self, n: int) -> Batch:
         first, last = self._row, self._row + whole("n", n, 1)
-        parts = [
-            self._drawn_block(b) for b in range(first // ROWS_PER_KEY, -(-last // ROWS_PER_KEY))
-        ]
-        start = first % ROWS_PER_KEY
-        X = np.concatenate([rows for rows, _ in parts])[start : start + last - first]
-        y = np.concatenate([labels for _, labels in parts])[start : start + last - first]
+        blocks = range(first // ROWS_PER_KEY, -(-last // ROWS_PER_KEY))
+        drawn = slice(first % ROWS_PER_KEY, first % ROWS_PER_KEY + last - first)
+        parts = zip(*(self._drawn_block(block) for block in blocks), strict=True)
+        X, y = (np.concatenate(part)[drawn] for part in parts)
         self._row = last
         return Batch(ArrayTable(X), y, np.arange(first, last, dtype=np.uint64), 0, self.place)
 

@@ -15,7 +15,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.errors import DataError, NotCertified, ParameterError, invalid
 from pacboost.estimators.fitted.estimator import Estimator
 from pacboost.estimators.fitted.predicting import accuracy
 from pacboost.estimators.fitting.attempt import all_or_nothing
@@ -89,8 +89,7 @@ class RuleClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         """Return the class that the rule predicts."""
         check_is_fitted(self)
         positive = self._answers(read_numbers(self, X, reset=False)) > 0
-        predicted: NDArray[Any] = self.classes_[(positive & (self.classes_.size == 2)).astype(int)]
-        return predicted
+        return np.asarray(self.classes_[(positive & (self.classes_.size == 2)).astype(int)])
 
     @takes_rows
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -130,11 +129,8 @@ class RuleClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return self.rule_.answers(unlabelled(ArrayTable(X)))
 
     def _words(self) -> str:
-        names = getattr(self, "feature_names_in_", None)
-        minus, plus = answer_names(self.classes_)
-        return self.rule_.words(
-            Names(lambda j: f"x{j}" if names is None else names[j], (minus, plus))
-        )
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        return self.rule_.words(Names(lambda j: names[j], answer_names(self.classes_)))
 
 
 @accepts_aliases
@@ -200,9 +196,6 @@ class RectangleClassifier(RuleClassifier):
         return sample_sizes.box_certificate(
             self.n_rows_, self.delta, int(self.n_features_in_), self.mistakes_
         )
-
-
-NAMES = ("conjunctions", "disjunctions", "thresholds", "intervals")
 
 
 @accepts_aliases
@@ -277,9 +270,8 @@ class VersionSpaceClassifier(RuleClassifier):
     def exhausted_to(self, delta: float | None = None) -> float:
         """Return the epsilon to which the version space is exhausted with probability 1 - delta."""
         self._need_fit("exhausted_to")
-        return finite.consistent(
-            self.n_rows_, self.delta if delta is None else delta, self.log_size_
-        )
+        level = self.delta if delta is None else delta
+        return finite.consistent(self.n_rows_, level, self.log_size_)
 
     def _find(self, X: Rows, signs: Signs) -> None:
         chosen = self._class()
@@ -304,25 +296,24 @@ class VersionSpaceClassifier(RuleClassifier):
         return super()._answers(X)
 
     def _class(self) -> FiniteClass:
-        name = self.hypotheses
-        if isinstance(name, str) and name in NAMES[2:]:
-            return Bands(self._grid(), self._feature(), name == "intervals")
+        kind = self.hypotheses
+        if isinstance(kind, str) and kind in ("thresholds", "intervals"):
+            return Bands(self._grid(), self._feature(), kind == "intervals")
         if self.grid is not None or self.feature is not None:
             raise ParameterError("grid and feature are for thresholds and intervals only")
-        if isinstance(name, str) and name in NAMES:
-            return Conjunctions(every=name == "conjunctions")
-        if isinstance(name, Sequence) and name and all(callable(part) for part in name):
-            return Listed(tuple(name))
-        raise ParameterError(
-            f"hypotheses is {name!r}; it may be {', '.join(NAMES)}, or a list of functions"
-        )
+        if isinstance(kind, str) and kind in ("conjunctions", "disjunctions"):
+            return Conjunctions(every=kind == "conjunctions")
+        if isinstance(kind, Sequence) and kind and all(callable(part) for part in kind):
+            return Listed(tuple(kind))
+        names = "conjunctions, disjunctions, thresholds, intervals"
+        raise invalid("hypotheses", kind, f"may be {names}, or a list of functions")
 
     def _grid(self) -> tuple[float, ...]:
         if self.grid is None:
             return DEFAULT_GRID
         cuts = np.asarray(self.grid)
         if cuts.ndim != 1 or not cuts.size or cuts.dtype.kind not in "fiu":
-            raise ParameterError(f"grid is {self.grid!r}; it must be a list of numbers")
+            raise invalid("grid", self.grid, "must be a list of numbers")
         if not np.isfinite(cuts).all():
             raise ParameterError("grid has NaN or infinity; its cuts must be finite")
         return tuple(np.unique(cuts.astype(np.float64)).tolist())
@@ -336,7 +327,6 @@ class VersionSpaceClassifier(RuleClassifier):
         is_number = isinstance(self.feature, Integral) and not isinstance(self.feature, bool)
         if is_number and 0 <= self.feature < self.n_features_in_:
             return int(self.feature)
-        raise ParameterError(
-            f"feature is {self.feature!r}; it must be None, a number from 0 to "
-            f"{self.n_features_in_ - 1}, or the name of a column"
-        )
+        last = self.n_features_in_ - 1
+        allowed = f"must be None, a number from 0 to {last}, or the name of a column"
+        raise invalid("feature", self.feature, allowed)

@@ -57,11 +57,16 @@ class Source(Oracle):
     def __init__(
         self,
         oracle: AbstractOracle,
-        intake: RowEncoder,
+        encoder: RowEncoder,
         max_draws: int | None = None,
         spare: AbstractOracle | None = None,
     ) -> None:
-        self._oracle, self._encoder, self._max_draws, self._spare = oracle, intake, max_draws, spare
+        self._oracle, self._encoder, self._max_draws, self._spare = (
+            oracle,
+            encoder,
+            max_draws,
+            spare,
+        )
         self.draws = 0
         self.again = 0
         """The number of draws that repeated a row."""
@@ -119,11 +124,8 @@ class Halves(Filter):
     def draw(self, count: int) -> EncodedRows:
         coins = self._coins.random(count) < 0.5
         needed = {True: int(coins.sum()), False: count - int(coins.sum())}
-        while True:
-            missing = {side: needed[side] - _size(self._surplus[side]) for side in needed}
-            if max(missing.values()) <= 0:
-                break
-            examples, wrong = self._draw_more(max(missing.values()))
+        while missing := max(0, *(needed[side] - _size(self._surplus[side]) for side in needed)):
+            examples, wrong = self._draw_more(missing)
             for side, size in needed.items():
                 # A surplus may serve the next call; it is limited because one side may be common.
                 room = size + count - _size(self._surplus[side])
@@ -152,7 +154,6 @@ class Disagreements(Filter):
         self._surplus: EncodedRows | None = None
 
     def draw(self, count: int) -> EncodedRows:
-        """Return the next disagreements; keep surplus ones for the next call."""
         while _size(self._surplus) < count:
             examples, apart = self._draw_more(count - _size(self._surplus))
             if apart.any():

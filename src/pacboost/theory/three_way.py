@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from rich.console import Console
 from rich.status import Status
 from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
@@ -43,14 +42,11 @@ from pacboost.training.filtering.rows import RowEncoder
 class RecursionView(LiveView):
     """A live view of the recursion, a context that is called with the record after every call."""
 
-    def __init__(self, console: Console | None = None, *, after: float = 0.0) -> None:
+    def __init__(self, after: float) -> None:
         super().__init__(after)
-        self._display: Any = Status(
-            "the first examples are drawn", console=console or error_console()
-        )
+        self._display: Any = Status("the first examples are drawn", console=error_console())
 
     def __call__(self, record: Record) -> None:
-        """Show the progress of the recursion."""
         self._begin_if_due()
         last = record.nodes[-1]
         self._display.update(
@@ -188,7 +184,8 @@ class ThreeWayBoost(Classifier):
                 run, bins = self._set_up(source, seed, classes, spare)
                 attempt.keep = lambda: self._keep_interrupted(run, source, bins)
                 if self.classes_.size > 1:
-                    with self._watched(run):
+                    after = progress_after(self.verbose)
+                    with nullcontext() if after is None else RecursionView(after) as run.watch:
                         run.run()
                 self._finish(run, source, bins)
         self._warn(source, ran_out=run.ran_out)
@@ -211,8 +208,8 @@ class ThreeWayBoost(Classifier):
     ) -> tuple[Recursion, Bins | None]:
         learner = as_learner(self.learner, "learner")
         bins, labels = look(oracle, integer("max_bins", self.max_bins), codes=learner.codes)
-        named_classes = oracle.classes() if classes is None else np.unique(np.asarray(classes))
-        self.classes_ = np.unique(labels) if named_classes is None else named_classes
+        classes = oracle.classes() if classes is None else classes
+        self.classes_ = np.unique(np.asarray(labels if classes is None else classes))
         if self.classes_.size > 2:
             raise DataError(
                 "Only binary classification is supported. The type of the target is "
@@ -220,25 +217,19 @@ class ThreeWayBoost(Classifier):
                 "ThreeLearnerBoost."
             )
         max_draws = None if self.max_draws is None else positive_whole("max_draws", self.max_draws)
-        run = Recursion(
-            Source(oracle, RowEncoder(self.classes_, bins), max_draws, spare),
-            learner,
-            real_number("edge", self.edge),
-            real_number("epsilon", self.epsilon),
-            real_number("delta", self.delta),
-            seed,
-        )
-        return run, bins
+        numbers = (real_number(name, getattr(self, name)) for name in ("edge", "epsilon", "delta"))
+        source = Source(oracle, RowEncoder(self.classes_, bins), max_draws, spare)
+        return Recursion(source, learner, *numbers, seed=seed), bins
 
     def _finish(self, run: Recursion, oracle: AbstractOracle, bins: Bins | None) -> None:
         record = run.record
         self.report_ = record
         certificate: Certificate | None = None
-        shown = self.classes_.size > 1 and not record.stopped and not record.again
-        if shown:
+        if self.classes_.size > 1 and not record.stopped and not record.again:
             certificate = filtering.recursive_certificate(
                 record.targets[0], record.levels, record.delta, record.draws, oracle.order.assumes
             )
+            certificate = counted(certificate, self._examples)
         name = as_learner(self.learner, "learner").name
         ledger = empty_ledger("three_way", name, record.draws, 1, self._ended(record))
         rules = [] if run.rule is None else [run.rule]
@@ -273,11 +264,10 @@ class ThreeWayBoost(Classifier):
         record = self.report_
         warn_of_one_class(self.classes_, certified=False)
         if record.stopped:
-            kind = TooFewRowsWarning if ran_out else NoEdgeWarning
             warn(
                 f"{record.stopped}. The best rule is kept, and nothing is certified; promise a "
                 "smaller edge, use a richer learner, or allow more examples",
-                kind,
+                TooFewRowsWarning if ran_out else NoEdgeWarning,
             )
         elif record.again:
             rows = oracle.n_rows if oracle.n_rows is not None else record.draws - record.again
@@ -286,16 +276,6 @@ class ThreeWayBoost(Classifier):
                 "drawn again, and nothing is certified",
                 TooFewRowsWarning,
             )
-
-    @contextmanager
-    def _watched(self, run: Recursion) -> Iterator[None]:
-        after = progress_after(self.verbose)
-        if after is None:
-            yield
-            return
-        with RecursionView(after=after) as view:
-            run.watch = view
-            yield
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from pacboost.hypotheses.hypothesis import Answers, Names, Rule
 from pacboost.samples.sample import Sample, Signs, unlabelled
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.table import Values
+from pacboost.theory.learners import answers_by_side
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,7 @@ class Band(Rule):
 
     def answers(self, sample: Sample) -> Answers:
         values = sample.table.block(self.feature, self.feature + 1)[:, 0]
-        inside = (values > self.low) & (values <= self.high)
-        return np.where(inside, np.int8(self.within), np.int8(-self.within))
+        return answers_by_side((values > self.low) & (values <= self.high), self.within)
 
     def negated(self) -> Band:
         return replace(self, within=-self.within)
@@ -131,19 +131,17 @@ class Bands(FiniteClass):
 class Listed(FiniteClass):
     """Functions of rows, each giving a number per row that is above 0 for +1."""
 
-    functions: Sequence[Callable[..., Any]] = field(default=())
+    functions: Sequence[Callable[..., Any]]
 
     def size(self, features: int) -> int:
         return len(self.functions)
 
     def search(self, X: Values, signs: Signs) -> SearchResult:
         """Evaluate all functions; the first wins a tie."""
-        sample = unlabelled(ArrayTable(X))
-        names = [getattr(function, "__name__", "<lambda>") for function in self.functions]
-        rules = [
-            Function(function, f"hypothesis {number}" if name == "<lambda>" else str(name))
-            for number, (function, name) in enumerate(zip(self.functions, names, strict=True), 1)
-        ]
+        sample, rules = unlabelled(ArrayTable(X)), []
+        for number, function in enumerate(self.functions, 1):
+            name = getattr(function, "__name__", "<lambda>")
+            rules.append(Function(function, f"hypothesis {number}" if name == "<lambda>" else name))
         errors = [int((rule.answers(sample) != signs).sum()) for rule in rules]
         fewest = min(errors)
         return SearchResult(rules[errors.index(fewest)], fewest, errors.count(0))
@@ -175,7 +173,7 @@ class Literals(Rule):
         for j, value, equal in self.tests or ():
             test = (sample.table.block(j, j + 1)[:, 0] == value) == equal
             holds = holds & test if self.every else holds | test
-        return np.where(holds, np.int8(self.sign), np.int8(-self.sign))
+        return answers_by_side(holds, self.sign)
 
     def negated(self) -> Literals:
         return replace(self, sign=-self.sign)
@@ -219,12 +217,14 @@ class Conjunctions(FiniteClass):
         bits, labels = np.asarray(values == X), signs.astype(np.int64) * (1 if self.every else -1)
         is_countable = X.shape[1] <= MAX_FEATURES_TO_COUNT
         states, mistakes, survivors = (_count if is_countable else _eliminate)(bits, labels)
-        tests = None
-        if states is not None:
-            asked = np.flatnonzero(states < 2)
-            tests = tuple(
-                (int(j), float(values[j]), bool(states[j] == 1) == self.every) for j in asked
+        tests = (
+            None
+            if states is None
+            else tuple(
+                (int(j), float(values[j]), bool(states[j] == 1) == self.every)
+                for j in np.flatnonzero(states < 2)
             )
+        )
         return SearchResult(Literals(tests, self.every), mistakes, survivors)
 
 
@@ -252,12 +252,10 @@ def _eliminate(bits: NDArray[np.bool_], signs: WideSigns) -> tuple[States | None
     positive = bits[signs > 0]
     if not len(positive):
         return None, 0, None
-    share = np.where(positive.all(axis=0), 1, np.where((~positive).all(axis=0), 0, 2))
-    starts = [share.astype(np.intp), np.full(bits.shape[1], 2, dtype=np.intp)]
-    errors = [_errors(bits, signs, states) for states in starts]
-    if errors[0] == 0:
-        return starts[0], 0, None
-    states, fewest = _climb(bits, signs, starts[int(np.argmin(errors))])
+    shared = np.where(positive.all(axis=0), 1, np.where((~positive).all(axis=0), 0, 2))
+    starts = [shared.astype(np.intp), np.full(bits.shape[1], 2, dtype=np.intp)]
+    start = min(starts, key=lambda states: _errors(bits, signs, states))
+    states, fewest = _climb(bits, signs, start)
     return (states, fewest, None) if fewest < len(positive) else (None, len(positive), None)
 
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, ndtri
 
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError, ParameterError, invalid
 from pacboost.numerics.exact import wrong_margins
-from pacboost.numerics.same_bits import product, total
+from pacboost.numerics.same_bits import product
 from pacboost.sources.oracles.oracle import AbstractOracle
 
 Rows = NDArray[np.float64]
@@ -113,7 +113,7 @@ def signs(positive: NDArray[np.bool_]) -> Signs:
 def check_noise(name: str, rate: float) -> None:
     """Check a chance of flipping labels."""
     if not 0 <= rate <= 0.5:
-        raise ParameterError(f"{name} is {rate}; a chance of flipping labels must be from 0 to 1/2")
+        raise invalid(name, rate, "is the chance to flip a label, and must be from 0 to 1/2")
 
 
 Ends = Sequence[float] | NDArray[np.float64]
@@ -165,12 +165,10 @@ class Boxes(UnitCube):
 
     @property
     def features(self) -> int:  # type: ignore[override]
-        """The number of features: one for each dimension of the box."""
         return len(self.lower)
 
     @property
     def cuts(self) -> tuple[tuple[float, ...], ...]:  # type: ignore[override]
-        """The sides of the box."""
         return tuple(zip(self.lower, self.upper, strict=True))
 
     def truth(self, X: Rows) -> Signs:
@@ -182,6 +180,11 @@ class Boxes(UnitCube):
         both = _volume(np.maximum(self.lower, lower), np.minimum(self.upper, upper))
         one, other = _volume(self.lower, self.upper), _volume(lower, upper)
         return Risk(max(0.0, one + other - 2 * both))
+
+
+def _volume(lower: Ends, upper: Ends) -> float:
+    sides = np.clip(upper, 0, 1) - np.clip(lower, 0, 1)
+    return float(np.prod(np.maximum(sides, 0)))
 
 
 @dataclass(frozen=True)
@@ -198,7 +201,6 @@ class Intervals(UnitCube):
 
     @property
     def cuts(self) -> tuple[tuple[float, ...], ...]:  # type: ignore[override]
-        """All ends."""
         return (tuple(end for pair in self.ends for end in pair),)
 
     def truth(self, X: Rows) -> Signs:
@@ -210,11 +212,6 @@ class Intervals(UnitCube):
     def interval_risk(self, low: float, high: float) -> Risk:
         """Return the exact risk of another interval."""
         return self.piecewise_risk(Intervals(((low, high),)).truth, [(low, high)])
-
-
-def _volume(lower: Ends, upper: Ends) -> float:
-    sides = np.clip(upper, 0, 1) - np.clip(lower, 0, 1)
-    return float(np.prod(np.maximum(sides, 0)))
 
 
 class Gaussian(World):
@@ -233,11 +230,11 @@ class Halfspaces(Gaussian):
     bias: float = 0.0
 
     def __post_init__(self) -> None:
-        _unit(self.weights)
+        if not 0 < math.hypot(*self.weights) < math.inf:
+            raise invalid("weights", tuple(self.weights), "must be finite and not all 0")
 
     @property
     def features(self) -> int:  # type: ignore[override]
-        """One per weight."""
         return len(self.weights)
 
     def truth(self, X: Rows) -> Signs:
@@ -260,12 +257,10 @@ class NoisyAdditive(Gaussian):
 
     @property
     def features(self) -> int:  # type: ignore[override]
-        """One per part."""
         return len(self.parts)
 
     def truth(self, X: Rows) -> Signs:
-        score = sum(part(X[:, j]) for j, part in enumerate(self.parts))
-        return signs(np.asarray(score > self.cut))
+        return signs(sum(part(X[:, j]) for j, part in enumerate(self.parts)) > self.cut)
 
 
 def hastie(features: int = 10, noise: float = 0.0) -> NoisyAdditive:
@@ -277,19 +272,10 @@ def hastie(features: int = 10, noise: float = 0.0) -> NoisyAdditive:
     return NoisyAdditive((np.square,) * features, float(chdtri(features, 0.5)), noise)
 
 
-def _unit(weights: Sequence[float]) -> tuple[Rows, float]:
-    vector = np.asarray(weights, dtype=np.float64)
-    length = math.sqrt(total(vector**2))
-    if not 0 < length < math.inf:
-        raise ParameterError(f"weights are {tuple(weights)}; they must be finite and not all 0")
-    return vector / length, length
-
-
 @dataclass(frozen=True)
 class LabelNoise(World):
     """Another world whose labels are flipped, each with chance ``rate``.
 
-    >>> from pacboost.theory.worlds import Boxes
     >>> noisy = LabelNoise(Boxes((0.0,), (0.5,)), 0.1)
     >>> round(noisy.noisy_risk(noisy.world.box_risk((0.0,), (0.25,))), 3), noisy.bayes_risk
     (0.3, 0.1)
@@ -303,7 +289,6 @@ class LabelNoise(World):
 
     @property
     def features(self) -> int:  # type: ignore[override]
-        """Those of the other world."""
         return self.world.features
 
     @property

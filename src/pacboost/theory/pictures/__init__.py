@@ -4,34 +4,10 @@ Functions draw on a new figure, or on ``ax`` where they take it, and give the ax
 ``axes.figure.savefig("picture.png")`` writes the file.
 """
 
-from pacboost.theory.pictures.boosting import (
-    duel,
-    elevator,
-    generalises,
-    losses,
-    out_of_bag,
-    ramp,
-    toy,
-)
-from pacboost.theory.pictures.learning import (
-    cycling,
-    rectangle,
-    regions,
-    true_error,
-    version_space,
-)
+from .boosting import duel, elevator, generalises, losses, out_of_bag, ramp, toy
+from .learning import cycling, rectangle, regions, true_error, version_space
 
 __all__ = [
-    "cycling",
-    "duel",
-    "elevator",
-    "generalises",
-    "losses",
-    "out_of_bag",
-    "ramp",
-    "rectangle",
-    "regions",
-    "toy",
-    "true_error",
-    "version_space",
-]
+    "cycling", "duel", "elevator", "generalises", "losses", "out_of_bag", "ramp", "rectangle",
+    "regions", "toy", "true_error", "version_space",
+]  # fmt: skip

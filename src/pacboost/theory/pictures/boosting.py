@@ -36,12 +36,9 @@ class Single:
         self._model, self._number = model, number
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict by the score that the round adds."""
-        staged = self._model.staged_decision_function(X)
-        scores = np.array(list(islice(staged, self._number)))
-        before = scores[-2] if self._number > 1 else 0.0
-        second = (scores[-1] - before > 0).astype(np.intp)
-        return np.asarray(self._model.classes_[second])
+        scores = list(islice(self._model.staged_decision_function(X), self._number))
+        gained = scores[-1] - (scores[-2] if self._number > 1 else 0.0)
+        return np.asarray(self._model.classes_[(gained > 0).astype(np.intp)])
 
 
 def toy(X: ArrayLike | None = None, y: ArrayLike | None = None, rounds: int = 3) -> NDArray[Any]:
@@ -66,22 +63,21 @@ def toy(X: ArrayLike | None = None, y: ArrayLike | None = None, rounds: int = 3)
     wide = min(len(steps) + 1, 4)
     high = -(-(len(steps) + 1) // wide)
     grid: NDArray[Any] = figure((3.1 * wide, 3.3 * high)).subplots(high, wide, squeeze=False)
-    axes = grid.ravel()
+    axes, unused = grid.ravel()[: len(steps) + 1], grid.ravel()[len(steps) + 1 :]
     for place, step in zip(axes, steps, strict=False):
         regions(Single(model, step.number), X, y, place, weights=step.weights)
         words = f"round {step.number}: ε = {step.error:.3f}, α = {step.vote:.2f}"
         place.set_title(words, fontsize="medium")
         place.get_legend().remove()
-    final, *rest = axes[len(steps) :]
-    regions(model, X, y, final)
+    regions(model, X, y, axes[-1])
     votes = " + ".join(f"{vote:.2f}" for vote in model.votes_[:3])
     ellipsis = " + …" if model.votes_.size > 3 else ""
-    final.set_title(f"the vote: {votes}{ellipsis}", fontsize="medium")
-    for place in axes[: len(steps) + 1]:
+    axes[-1].set_title(f"the vote: {votes}{ellipsis}", fontsize="medium")
+    for place in axes:
         place.set_box_aspect(1)
-    for place in rest:
+    for place in unused:
         place.set_axis_off()
-    return axes[: len(steps) + 1]
+    return axes
 
 
 NO_NAME_WITHIN = 0.05
@@ -113,9 +109,8 @@ def duel(
     axes.plot([0, end], [0, end], color="grey", lw=0.8)
     axes.scatter(pairs[:, 0], pairs[:, 1], s=24, zorder=2)
     for name, (x, y) in zip(errors, pairs, strict=True):
-        if abs(x - y) < NO_NAME_WITHIN * end:
-            continue  # names would cover each other along the diagonal
-        axes.annotate(name, (x, y), (4, 2), textcoords="offset points", fontsize="xx-small")
+        if abs(x - y) >= NO_NAME_WITHIN * end:  # else names would cover each other
+            axes.annotate(name, (x, y), (4, 2), textcoords="offset points", fontsize="xx-small")
     wins, losses, chance = sign_test(errors)
     words = f"{second} better on {wins}, {first} on {losses} of {len(errors)} sets\n"
     axes.set_title(f"{words}sign test: p = {chance:.3g}", fontsize="medium")
@@ -134,9 +129,8 @@ def sign_test(errors: Mapping[str, tuple[float, float]]) -> tuple[int, int, floa
     """
     wins = sum(second < first for first, second in errors.values())
     losses = sum(second > first for first, second in errors.values())
-    if wins + losses == 0:
-        return 0, 0, 1.0
-    return wins, losses, float(binomtest(wins, wins + losses).pvalue)
+    chance = float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+    return wins, losses, chance
 
 
 Doubles = NDArray[np.float64]
@@ -165,7 +159,7 @@ def elevator(
         floors, collected = ridden(ride, rules)
         axes[0].plot(number, floors, label=label, drawstyle="steps-post")
         axes[1].plot(number, collected, label=label)
-    _weights(axes[0], 1 / slope)
+    _shade_by_weight(axes[0], 1 / slope)
     bound = 1 / (2 * slope) + slope * number / 2
     axes[1].plot(number, bound, color="black", ls="--", label="1/(2εγ) + εγi/2")
     axes[0].set(xlabel="round", ylabel="floor N: right rules minus wrong rules")
@@ -183,13 +177,11 @@ def rides(rounds: int, slope: float, seed: int) -> dict[str, NDArray[np.int64]]:
     >>> rides(6, 0.5, 0)["the ride that collects most"].tolist()
     [1, 1, -1, 1, -1, 1]
     """
-    top = round(1 / slope)
-    best = np.where((np.arange(rounds) < top) | ((np.arange(rounds) - top) % 2 == 1), 1, -1)
+    above = np.arange(rounds) - round(1 / slope)
     generator = np.random.default_rng(seed)
-    rides_by_name = {"the ride that collects most": best}
-    for label, chance in CHANCES.items():
-        rides_by_name[label] = np.where(generator.random(rounds) < chance, 1, -1)
-    return rides_by_name
+    up = {"the ride that collects most": (above < 0) | (above % 2 == 1)}
+    up |= {label: generator.random(rounds) < chance for label, chance in CHANCES.items()}
+    return {label: np.where(steps, 1, -1) for label, steps in up.items()}
 
 
 def ridden(ride: NDArray[np.int64], rules: Measure) -> tuple[Doubles, Doubles]:
@@ -199,7 +191,7 @@ def ridden(ride: NDArray[np.int64], rules: Measure) -> tuple[Doubles, Doubles]:
     return floors, np.concatenate([[0.0], np.cumsum(ride * weights)])
 
 
-def _weights(axes: Axes, top: float) -> None:
+def _shade_by_weight(axes: Axes, top: float) -> None:
     low, high = axes.get_ylim()
     high = max(high, 1.1 * top)
     shades = np.clip(1 - np.linspace(low, high, 100) / top, 0, 1)[:, None]
@@ -243,10 +235,9 @@ def generalises(
     axes: NDArray[Any] = figure((9, 3.8)).subplots(1, 2)
     plots.rounds(model, X_test, y_test, axes[0])
     # The bound would dominate the scale; the errors are to be compared.
-    measured = [
-        place.get_ydata() for place in axes[0].get_lines() if "bound" not in place.get_label()
-    ]
-    axes[0].set(yscale="linear", ylim=(0, 1.15 * max(float(np.max(line)) for line in measured)))
+    measured = [line for line in axes[0].get_lines() if "bound" not in line.get_label()]
+    top = max(float(np.max(line.get_ydata())) for line in measured)
+    axes[0].set(yscale="linear", ylim=(0, 1.15 * top))
     if len(model.ledger_) > 50:
         axes[0].set_xscale("log")
     plots.margins(model, X, y, shown, axes[1])

@@ -127,7 +127,6 @@ def _columns(X: ArrayLike) -> tuple[NDArray[np.float64], list[str]]:
 
 
 def _grid(values: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """Return points from slightly below the smallest value to slightly above the largest."""
     low, high = float(values.min()), float(values.max())
     beyond = 0.08 * (high - low) or 0.5
     return np.linspace(low - beyond, high + beyond, size)
@@ -173,13 +172,12 @@ def rectangle(
 def _strips(axes: Axes, world: Boxes, epsilon: float) -> None:
     """Shade four strips of mass epsilon/4; a strip is the whole target if that has less mass."""
     (x_min, low), (x_max, high) = world.lower, world.upper
-    wide = min(x_max - x_min, epsilon / 4 / (high - low))
-    tall = min(high - low, epsilon / 4 / (x_max - x_min))
-    corners = (
-        (x_min, low, wide, high - low), (x_max - wide, low, wide, high - low),
-        (x_min, low, x_max - x_min, tall), (x_min, high - tall, x_max - x_min, tall),
-    )  # fmt: skip
-    for x, z, width, height in corners:
+    wide, tall = x_max - x_min, high - low
+    strip_wide, strip_tall = min(wide, epsilon / 4 / tall), min(tall, epsilon / 4 / wide)
+    for x, z, width, height in (
+        (x_min, low, strip_wide, tall), (x_max - strip_wide, low, strip_wide, tall),
+        (x_min, low, wide, strip_tall), (x_min, high - strip_tall, wide, strip_tall),
+    ):  # fmt: skip
         axes.bar(x, height, width, bottom=z, align="edge", color="grey", alpha=0.25, lw=0)
 
 
@@ -244,18 +242,16 @@ def version_space(
     >>> version_space(5, cuts=9, repeats=2).get_ylabel()
     'hypotheses without a mistake'
     """
-    inside = Intervals(((0.3, 0.6),)) if world is None else world
+    world = Intervals(((0.3, 0.6),)) if world is None else world
     places = np.linspace(0, 1, positive_whole("cuts", cuts) + 2)[1:-1]
     grid = Bands(tuple(places.tolist()), feature=0, intervals=True)
     last = positive_whole("m", m)
     axes = figure().subplots() if ax is None else ax
     for number in range(positive_whole("repeats", repeats)):
-        X, y = inside.draw(last, seed + number)
-        survivors = [
-            grid.search(X[:count], y[:count]).survivors or 0 for count in range(1, last + 1)
-        ]
+        X, y = world.draw(last, seed + number)
+        counts = [grid.search(X[:m], y[:m]).survivors or 0 for m in range(1, last + 1)]
         label = "one sample each" if number == 0 else None
-        axes.step(range(last + 1), [grid.size(1), *survivors], where="post", lw=1, label=label)
+        axes.step(range(last + 1), [grid.size(1), *counts], where="post", lw=1, label=label)
     axes.set(xlabel="examples", ylabel="hypotheses without a mistake", yscale="log")
     axes.set_ylim(bottom=0.8)
     return tidy(axes, legend=True)
@@ -293,7 +289,7 @@ def cycling(rounds: int = 1000, ax: Axes | None = None) -> Any:
     """Draw the smallest margin of AdaBoost on eight rows, which stays at 1/3 instead of 3/8.
 
     The matrix is Rudin, Daubechies and Schapire's (2004). ArcGV reaches the largest possible
-    margin, the value of the game (``pacboost.theory.game``).
+    margin, the value of the game between rows and rules.
 
     >>> len(cycling(rounds=20).get_lines())
     3

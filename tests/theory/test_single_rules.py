@@ -1,4 +1,4 @@
-"""VersionSpaceClassifier: scikit-learn's checks, exhaustion, both certificates, refusals."""
+"""Tightest boxes and version spaces: their certificates on known worlds, and refusals."""
 
 from __future__ import annotations
 
@@ -9,45 +9,126 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.stats import binom
 from sklearn.base import clone
 
-from pacboost.errors import DataError, NotCertified, OneClassWarning, ParameterError
+from pacboost.bounds.wording import DISTINCT_ROWS
+from pacboost.errors import DataError, InputWarning, NotCertified, OneClassWarning, ParameterError
 from pacboost.numerics.binomial import binomial_upper
-from pacboost.theory import finite
+from pacboost.samples.same_example import DISTINCT
+from pacboost.theory import finite, sample_sizes
 from pacboost.theory.finite_worlds import BooleanConcept
-from pacboost.theory.single_rules import VersionSpaceClassifier
+from pacboost.theory.single_rules import RectangleClassifier, VersionSpaceClassifier
 from pacboost.theory.version_space import Band
-from pacboost.theory.worlds import Intervals, LabelNoise, Rows
+from pacboost.theory.worlds import Boxes, Intervals, LabelNoise, Rows
+
+BOX = Boxes((0.2, 0.1), (0.7, 0.8))
+
+
+def test_the_sharp_bound_is_certified() -> None:
+    model = RectangleClassifier(delta=0.1).fit(*BOX.draw(300, 0))
+    assert model.certificate_.value == sample_sizes.sharp(300, 0.1, 2)
+    assert (model.certificate_.size, model.certificate_.delta) == (300, 0.1)
+
+
+def test_the_certificate_holds_as_often_as_it_says_and_a_careless_one_does_not() -> None:
+    """Exact risks; the twin takes the box for one chosen before the rows came."""
+    runs, m, delta = 150, 100, 0.05
+    generator = np.random.default_rng(4)
+    bound, twin = sample_sizes.sharp(m, delta, 2), 1 - 0.05 ** (1 / m)
+    risks = []
+    for _ in range(runs):
+        model = RectangleClassifier(delta).fit(*BOX.draw(m, generator))
+        assert model.certificate_.value == bound
+        risks.append(BOX.box_risk(model.lower_, model.upper_))
+    allowed = binom.isf(1e-4, runs, delta)
+    violations = int((np.array(risks) > bound).sum())
+    assert 0 < violations <= allowed < (np.array(risks) > twin).sum()
+
+
+def test_equal_rows_count_as_they_fall_or_once() -> None:
+    X, y = BOX.draw(300, 0)
+    rows = np.concatenate([np.arange(300), np.arange(100)])
+    drawn = RectangleClassifier().fit(X[rows], y[rows]).certificate_
+    with pytest.warns(InputWarning, match="100 of 400 rows"):
+        distinct = RectangleClassifier().fit(X[rows], y[rows], copies="distinct").certificate_
+    assert (drawn.size, distinct.size) == (400, 300)
+    assert (DISTINCT_ROWS in drawn.details, DISTINCT_ROWS in distinct.details) == (False, True)
+    assert DISTINCT in set(distinct.assumptions) - set(drawn.assumptions)
+    with pytest.raises(ParameterError, match="copies is 'auto'"):
+        RectangleClassifier().fit(X, y, copies="auto")
+
+
+def test_noise_still_fits_but_is_not_certified() -> None:
+    X, y = LabelNoise(BOX, 0.1).draw(200, 0)
+    model = RectangleClassifier().fit(X, y)
+    assert not model.consistent_
+    assert model.mistakes_ == int((model.predict(X) != y).sum()) > 0
+    assert (model.predict(X)[y > 0] == 1).all()
+    with pytest.raises(NotCertified, match="no box"):
+        _ = model.certificate_
+
+
+@pytest.mark.parametrize("model", [RectangleClassifier(), VersionSpaceClassifier()])
+def test_one_class_is_constant_and_not_certified(model: Any) -> None:
+    with pytest.warns(OneClassWarning, match="one class only"):
+        model.fit(np.arange(6.0)[:, None], ["in"] * 6)
+    assert model.predict([[-9.0], [99.0]]).tolist() == ["in"] * 2
+    with pytest.raises(NotCertified, match="both classes"):
+        _ = model.certificate_
+
+
+def test_second_class_is_inside_whatever_its_name() -> None:
+    X, y = BOX.draw(100, 1)
+    model = RectangleClassifier().fit(X, np.where(y > 0, "yes", "no"))
+    assert np.array_equal(model.predict(X) == "yes", y > 0)
+    assert np.array_equal(model.decision_function(X) > 0, y > 0)
+    assert "→ yes, else no" in model.hypothesis_
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "complaint"),
+    [
+        ([[1.0], [np.nan]], [0, 1], "column x0 has NaN in row 1.*Fill"),
+        ([[1.0], [np.inf]], [0, 1], "holds inf in row 1"),
+        ([[1.0], [2.0], [3.0]], [0, 1, 2], "Only binary classification.*3 classes"),
+        ([[1.0], [2.0]], [0, 1, 1], "X has 2 rows but y has 3"),
+        (sparse.csr_array(np.eye(2)), [0, 1], r"X is sparse.*toarray"),
+    ],
+)
+def test_bad_rows_are_refused(X: Any, y: Any, complaint: str) -> None:
+    with pytest.raises(DataError, match=complaint):
+        RectangleClassifier().fit(X, y)
 
 
 def two_literals(X: Rows) -> NDArray[np.bool_]:
     return np.asarray((X[:, 0] == 1) & (X[:, 2] == 0))
 
 
-WORLD = BooleanConcept(5, two_literals)
+CONCEPT = BooleanConcept(5, two_literals)
 GRID = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
 
 
 def test_enough_rows_leave_the_concept_alone() -> None:
-    model = VersionSpaceClassifier("conjunctions").fit(*WORLD.draw(300, 0))
+    model = VersionSpaceClassifier("conjunctions").fit(*CONCEPT.draw(300, 0))
     assert model.hypothesis_ == "x0 and not x2 → 1, else -1"
     assert model.version_space_size_ == 1
     assert model.consistent_
     assert model.log_size_ == pytest.approx(math.log(3**5 + 1))
-    assert WORLD.risk(model.predict) == 0.0
+    assert CONCEPT.risk(model.predict) == 0.0
 
 
 def test_the_version_space_shrinks_as_rows_come() -> None:
-    X, y = WORLD.draw(100, 3)
+    X, y = CONCEPT.draw(100, 3)
     model = VersionSpaceClassifier("conjunctions")
-    sizes = [model.fit(X[:n], y[:n]).version_space_size_ or 0 for n in (10, 20, 40, 80, 100)]
-    assert sizes == sorted(sizes, reverse=True)
-    assert sizes[0] > sizes[-1] == 1
+    sizes = [model.fit(X[:n], y[:n]).version_space_size_ for n in (10, 20, 40, 80, 100)]
+    assert sizes == sorted(sizes, key=int, reverse=True)  # type: ignore[arg-type]
+    assert sizes[-1] == 1
 
 
 def test_exhaustion_is_the_union_bound() -> None:
-    model = VersionSpaceClassifier("conjunctions").fit(*WORLD.draw(200, 0))
+    model = VersionSpaceClassifier("conjunctions").fit(*CONCEPT.draw(200, 0))
     expected = (3**5 + 1) * math.exp(-0.05 * 200)
     assert model.epsilon_exhausted(0.05) == pytest.approx(expected)
     assert model.epsilon_exhausted(0.05) >= expected * (1 - 1e-12)
@@ -58,15 +139,11 @@ def test_exhaustion_is_the_union_bound() -> None:
     assert 0.05 < model.epsilon_exhausted(epsilon) < 0.08
 
 
-def test_consistent_certificate_is_recomputed_from_its_inputs() -> None:
-    model = VersionSpaceClassifier("conjunctions").fit(*WORLD.draw(200, 0))
-    certificate = model.certificate_
-    assert certificate.value == pytest.approx(finite.consistent(200, 0.05, model.log_size_))
-    assert certificate.value == finite.occam(**certificate.inputs)
-
-
-def test_agnostic_certificate_counts_mistakes() -> None:
-    X, y = LabelNoise(WORLD, 0.1).draw(400, 0)
+def test_certificates_count_mistakes() -> None:
+    exact = VersionSpaceClassifier("conjunctions").fit(*CONCEPT.draw(200, 0))
+    expected = finite.consistent(200, 0.05, exact.log_size_)
+    assert exact.certificate_.value == pytest.approx(expected)
+    X, y = LabelNoise(CONCEPT, 0.1).draw(400, 0)
     model = VersionSpaceClassifier("conjunctions", delta=0.01).fit(X, y)
     assert not model.consistent_
     assert model.version_space_size_ == 0
@@ -141,16 +218,8 @@ def test_functions_of_ones_own() -> None:
     assert clone(model).fit(X, y).hypothesis_ == "above_half"
 
 
-def test_one_class_is_constant_and_not_certified() -> None:
-    with pytest.warns(OneClassWarning, match="one class only"):
-        model = VersionSpaceClassifier().fit(np.arange(6.0)[:, None], [3] * 6)
-    assert model.predict([[-9.0], [9.0]]).tolist() == [3, 3]
-    with pytest.raises(NotCertified, match="both classes"):
-        _ = model.certificate_
-
-
 def test_a_third_value_is_refused_in_fit_and_later() -> None:
-    X, y = WORLD.draw(60, 1)
+    X, y = CONCEPT.draw(60, 1)
     model = VersionSpaceClassifier("disjunctions").fit(X, y)
     with pytest.raises(DataError, match="column 1 has 2 in row 0"):
         model.predict([[0, 2, 0, 0, 0]])
