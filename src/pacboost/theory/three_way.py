@@ -233,8 +233,6 @@ class ThreeWayBoost(Classifier):
         name = as_learner(self.learner, "learner").name
         ledger = empty_ledger("three_way", name, record.draws, 1, self._ended(record))
         rules = [] if run.rule is None else [run.rule]
-        if certificate is not None:
-            certificate = counted(certificate, self._examples)
         keep_members(self, rules, ledger, bins, certificate=certificate)
 
     def _ended(self, record: Record) -> str:

@@ -39,7 +39,7 @@ class RoundsWatcher(Watcher):
         """The metric after every round, by validation sets."""
 
     def begins(self, rows: FitRows) -> None:
-        """Keep the rows: there are further validation sets among them."""
+        """Keep the rows, which hold the further validation sets."""
         self.rows = rows
 
     def leads(self, recipe: Recipe, run: Run, *, last: bool) -> None:
