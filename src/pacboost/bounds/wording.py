@@ -164,7 +164,7 @@ MAX_NAMES_LISTED = 6
 
 
 def listed(names: object, what: str) -> str:
-    """Name classes or groups, which a certificate holds as JSON; only count very many.
+    """Return the names of classes or groups from JSON, or their number if there are many.
 
     >>> listed('["a", "b"]', "classes"), listed(None, "groups")
     ("the classes 'a' and 'b'", 'the groups that occur here')

@@ -219,7 +219,7 @@ def read_conditions(
         if not is_valid or not (np.isfinite(rounded).all() and (np.diff(rounded) > 0).all()):
             raise ValueError(f"the thresholds of {name!r} are not in order, or not of 32 bits")
         if "written" in fields and not is_way(fields["written"]):
-            raise ValueError(f"{name!r} is written in an unknown way, {fields['written']!r:.40}")
+            raise ValueError(f"{name!r} has an unknown format, {fields['written']!r:.40}")
         return NumberConditions(name, tuple(cuts), **fields)
     if kind == LevelConditions.kind:
         levels = fields.pop("levels")
@@ -406,6 +406,6 @@ class MixedFeatures:
 def read_features(
     content: Mapping[str, Any], vocabulary: tuple[str, ...]
 ) -> TextFeatures | MixedFeatures:
-    """Return the features that ``to_dict`` of either class described."""
+    """Return the features from the dictionary that ``to_dict`` gave."""
     kind = MixedFeatures if "columns" in content else TextFeatures
     return kind.from_dict(content, vocabulary)

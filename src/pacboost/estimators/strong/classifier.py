@@ -398,7 +398,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return X if columns is None else columns
 
     def _open_rows(self, given: Any, X: Any, roles: Roles) -> tuple[Any, list[str]]:
-        """Find the columns of texts, in rows that may be learned from; without, read a table."""
+        """Return rows and the names of their text columns; rows without text become a table."""
         if reading.is_texts(X):
             return given, []
         found = self.text_columns
