@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nph
+from numpy.typing import DTypeLike
 
 from pacboost.kernels import sparse, stumps
 from pacboost.kernels.runtime import Bytes, Signs, Wholes, team
@@ -67,7 +68,8 @@ def test_an_updated_histogram_equals_one_counted_afresh(
 ) -> None:
     generator = np.random.default_rng(seed)
     bins = 1000 if wide else 256
-    codes = generator.integers(0, bins, (columns, rows)).astype(np.uint16 if wide else np.uint8)
+    dtype: DTypeLike = np.uint16 if wide else np.uint8
+    codes = generator.integers(0, bins, (columns, rows)).astype(dtype)
     seen = np.zeros(rows, dtype=np.int64)
     sums = np.zeros((columns, bins), dtype=np.int64)
     weights = generator.integers(1, 2**40, rows)
