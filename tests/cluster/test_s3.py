@@ -92,12 +92,9 @@ def test_the_command_reads_a_bucket(folder: Path, bucket: Any, tmp_path: Path) -
     ],
 )
 def test_what_is_wrong_is_said(
-    bucket: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    address: str,
-    environment: dict[str, str | None],
+    bucket: Any, monkeypatch: pytest.MonkeyPatch, address: str, environment: dict[str, str | None],
     complaint: str,
-) -> None:
+) -> None:  # fmt: skip
     for name, value in environment.items():
         monkeypatch.delenv(name) if value is None else monkeypatch.setenv(name, value)
     s3fs.S3FileSystem.clear_instance_cache()  # a new process has no connection yet

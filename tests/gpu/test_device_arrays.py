@@ -25,8 +25,8 @@ def table(rows: int, kind: Any = np.float32) -> tuple[Any, Any]:
 
 
 def fitted(X: Any, y: Any, device: str, **given: Any) -> Any:
-    parameters = {"n_estimators": 5, "learner": "tree", "random_state": 0, "verbose": 0} | given
-    return BoostClassifier(device=device, **parameters).fit(X, y)
+    parameters: dict[str, Any] = {"n_estimators": 5, "learner": "tree", "random_state": 0} | given
+    return BoostClassifier(device=device, verbose=0, **parameters).fit(X, y)
 
 
 def bytes_of(model: Any) -> bytes:

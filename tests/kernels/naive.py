@@ -37,12 +37,9 @@ def encode(values: NDArray[np.floating], cuts: Cuts, missing: int) -> Wholes:
 
 
 def score(
-    values: NDArray[np.floating],
-    columns: Sequence[int],
-    cuts: Cuts,
-    steps: Sequence[Floats],
+    values: NDArray[np.floating], columns: Sequence[int], cuts: Cuts, steps: Sequence[Floats],
     missing: Sequence[float],
-) -> Floats:
+) -> Floats:  # fmt: skip
     """Return each row's sum of the steps that its values stand on, with the cuts of ``columns``."""
     scores = np.zeros(values.shape[0])
     for j, own, heights, absent in zip(columns, cuts, steps, missing, strict=True):
@@ -130,12 +127,9 @@ def part(codes: Wholes, goes_left: NDArray[np.integer], rows: Rows) -> tuple[Row
 
 
 def pair_up(
-    weights: Wholes,
-    pulls: NDArray[np.integer],
-    flips: NDArray[np.integer],
-    pull_scale: float,
+    weights: Wholes, pulls: NDArray[np.integer], flips: NDArray[np.integer], pull_scale: float,
     weight_scale: float,
-) -> tuple[Wholes, Wholes]:
+) -> tuple[Wholes, Wholes]:  # fmt: skip
     """Return the pulls (lines, rows) and the weights (rows,) as small whole numbers, unpaired."""
     mixed = flips @ pulls.T.astype(np.float64)
     whole: Wholes = np.rint(mixed * pull_scale).astype(np.int64)

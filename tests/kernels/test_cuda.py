@@ -92,12 +92,12 @@ def test_constants_are_those_of_the_cpu() -> None:
         for place, name in enumerate(names.split(", ")):
             assert getattr(layout, name) == place
     assert int(found_in("tree.cuh", r"#define BATCH (\d+)")) == launches.BATCH
+    for name, value in [("TILE", tiles.ROWS_PER_TILE), ("PARTS", tiles.PARTS)]:
+        actual = int(found_in("rows.cu", rf"#define {name} (\d+)"))
+        assert actual == value == getattr(weighing, name)
     plan = found_in("tree.cuh", r"enum \{ (COUNT, [^}]*), PLAN_WORDS \}").split(", ")
     assert plan.index("LEAVES") == launches.LEAVES
     assert len(plan) == launches.PLAN_WORDS
-
-
-def test_the_orders_of_rows_are_where_the_kernel_looks_for_them() -> None:
     fields = found_in("tree.cuh", r"struct Tree \{(.*?)\border\[2\]")
     text = re.sub(r"//[^\n]*", "", fields)
     assert text.count(";") + text.count(",") == launches.ORDER
@@ -109,12 +109,6 @@ def test_rows_of_codes_fit_into_the_memory_of_a_block() -> None:
         assert encode.MIN_ROWS_PER_TILE <= tile <= encode.MAX_ROWS_PER_TILE
         assert columns * (tile + encode.GAP) <= encode.MAX_TILE_BYTES
     assert int(found_in("encode.cu", r"#define GAP (\d+)")) == encode.GAP
-
-
-def test_tiles_and_parts_are_those_of_the_cpu() -> None:
-    for name, value in [("TILE", tiles.ROWS_PER_TILE), ("PARTS", tiles.PARTS)]:
-        actual = int(found_in("rows.cu", rf"#define {name} (\d+)"))
-        assert actual == value == getattr(weighing, name)
 
 
 def test_trees_are_grouped_by_what_a_block_can_hold() -> None:

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import ParameterError
+from pacboost.errors import invalid
 from pacboost.kernels.bins import encode, encode_rows, pack, quantiles_on_gpu
 from pacboost.kernels.runtime.threads import each_columns, each_rows
 from pacboost.samples.cuts import (
@@ -129,9 +129,7 @@ def fit_bins(
     default the table's.
     """
     if not 2 <= max_bins <= MAX_BINS:
-        raise ParameterError(
-            f"max_bins is {max_bins}; it may be 2 to {MAX_BINS}", parameter="max_bins"
-        )
+        raise invalid("max_bins", max_bins, f"may be 2 to {MAX_BINS}")
     levels = table.levels.counts(table.n_columns) if levels is None else levels
     chosen: NDArray[np.intp] | None = None
     if table.n_rows > MAX_ROWS_FOR_QUANTILES:

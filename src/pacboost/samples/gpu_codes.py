@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.kernels.cuda import encode, launches
+from pacboost.kernels.cuda import encode
 from pacboost.samples.bins import Bins
 from pacboost.samples.blocks import encode_without_clashes, lane_map, lay_out
 from pacboost.sources.table import Table
@@ -36,11 +36,11 @@ def gpu_codes(table: Table, bins: Bins, *, share: bool = True) -> GpuCodes:
     """Bring the codes of a table to the GPU; ``share``: features may share lanes."""
     rows = table.in_place()
     if rows is None or table.n_columns > encode.MAX_COLUMNS:
-        blocks = lay_out(table, bins, share=share)
-        return GpuCodes(
-            launches.codes_by_row(blocks.words, blocks.lanes), blocks.lanes, blocks.features
-        )
+        from pacboost.kernels.cuda.launches import codes_by_row
 
+        blocks = lay_out(table, bins, share=share)
+        codes = codes_by_row(blocks.words, blocks.lanes)
+        return GpuCodes(codes, blocks.lanes, blocks.features)
     values, chosen = rows
 
     def on_gpu(features: NDArray[np.int64], lanes: int) -> tuple[Any, set[int]]:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pacboost.errors import InputWarning, ParameterError, warn
+from pacboost.errors import InputWarning, invalid, warn
 from pacboost.numerics.memory import in_host_memory
 from pacboost.samples.row_hashes import Hashes, mixed, text_hashes
 from pacboost.samples.time_order import have_times
@@ -43,11 +43,8 @@ def check_copies(copies: object) -> str:
     """Check the parameter ``copies``."""
     if not (isinstance(copies, str) and copies in COPIES):
         allowed = " or ".join(map(repr, COPIES))
-        raise ParameterError(
-            f"copies is {copies!r}; it may be {allowed}: 'draws' counts every row, "
-            "'distinct' counts equal rows once",
-            parameter="copies",
-        )
+        meaning = "'draws' counts every row, 'distinct' counts equal rows once"
+        raise invalid("copies", copies, f"may be {allowed}: {meaning}")
     return copies
 
 
