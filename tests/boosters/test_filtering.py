@@ -237,7 +237,7 @@ def test_in_the_promised_rounds_rows_get_their_margin(
         heaviest = weights.max() / weights.sum()
         assert heaviest <= (1 + 1e-9) / (mu * 300)
     assert mu < epsilon
-    assert "mean weight" in str(run.stopped)
+    assert str(run.stopped).endswith(f"the training error, is below {epsilon:g}")
     normalised = run.state.margins[:, 0] / (rules.step_size * len(run.done))
     assert (normalised <= rules.ahead).mean() < epsilon
 
