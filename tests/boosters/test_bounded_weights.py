@@ -147,12 +147,29 @@ def test_far_margins_neither_overflow_nor_warn() -> None:
     assert Logit().chances(scores * signs, 1, signs) == pytest.approx([0, 1], abs=1e-9)
 
 
-def test_mada_is_promised_more_rounds_the_more_it_shrinks() -> None:
-    complete = Mada().most_rounds(0.2, 0.1)
-    assert complete == pytest.approx(math.exp(0.2) / (2 * 0.1 * 0.1**2))
-    assert Mada(0.5).most_rounds(0.2, 0.1) == pytest.approx(complete / 0.75)
-    assert Mada(1.1).most_rounds(0.2, 0.1) == math.inf
-    assert Mada().most_rounds(0.0, 0.1) == math.inf
+OF_FILTER_BOOST = 2 * math.log(2) / (0.1 * (1 - math.sqrt(0.96)))
+OF_MADA = math.exp(0.2) / (2 * 0.1 * 0.1**2)
+
+
+@pytest.mark.parametrize(
+    ("rules", "edge", "epsilon", "expected"),
+    [
+        (FilterBoost(), 0.2, 0.1, OF_FILTER_BOOST),
+        (FilterBoost(0.1), 0.2, 0.1, 10 * OF_FILTER_BOOST),
+        (FilterBoost(1.5), 0.2, 0.1, math.inf), (FilterBoost(), 0.0, 0.1, math.inf),
+        (Mada(), 0.2, 0.1, OF_MADA), (Mada(0.5), 0.2, 0.1, OF_MADA / 0.75),
+        (Mada(1.1), 0.2, 0.1, math.inf), (Mada(), 0.0, 0.1, math.inf),
+        (Smooth(0.4), 0.1, 0.1, math.inf),
+        (Projection(0.2, 0.1), 0.4, 0.1, math.log(10) / (0.2 * 0.3)),
+        (Projection(0.2, 0.1), 0.2, 0.2, math.log(5) / (0.2 * 0.1)),
+        (Projection(0.2, 0.1), 0.09, 0.1, math.inf), (Projection(0.2, 0.1), 0.2, 0.05, math.inf),
+    ],
+)  # fmt: skip
+def test_promised_rounds(
+    rules: FilteringBooster[Any], edge: float, epsilon: float, expected: float
+) -> None:
+    """More for smaller votes, none for votes that are too large or edges that are too small."""
+    assert rules.most_rounds(edge, epsilon) == pytest.approx(expected)
 
 
 def test_all_that_can_filter_are_tested_here() -> None:

@@ -153,7 +153,7 @@ def test_the_votes_of_the_best_round_are_kept(name: str) -> None:
     y = (score > np.median(score)).astype(int)
     options: dict[str, Any] = {"learner": "stump", "random_state": 0, "early_stopping": 6}
     booster = made(name, 0.3, 0.001)
-    options_of_fit = {"X_val": X[200:], "y_val": y[200:]}
+    options_of_fit: dict[str, Any] = {"X_val": X[200:], "y_val": y[200:]}
     model = BoostClassifier(booster, n_estimators=60, **options).fit(
         X[:200], y[:200], **options_of_fit
     )

@@ -250,14 +250,6 @@ def test_what_margins_cannot_tell_is_refused() -> None:
         rules.continue_on_other_rows(state, np.zeros((4, 1)), [0.1])
 
 
-def test_rounds_for_other_edges_and_errors() -> None:
-    rules = Projection(0.2, 0.1)
-    assert rules.most_rounds(0.09, 0.1) == math.inf
-    assert rules.most_rounds(0.2, 0.05) == math.inf
-    assert rules.most_rounds(0.4, 0.1) == pytest.approx(math.log(10) / (0.2 * 0.3))
-    assert rules.most_rounds(0.2, 0.2) < rules.most_rounds(0.2, 0.1)
-
-
 def test_many_classes_pay_the_number_of_classes() -> None:
     generator = np.random.default_rng(0)
     X = generator.normal(size=(150, 2))

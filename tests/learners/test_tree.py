@@ -181,6 +181,16 @@ def check_best_first(tree: Tree, sample: Sample, request: Request, rule: TreeRul
         np.testing.assert_allclose(rule.gain, np.array(gains) * unit, atol=unit * brute.slack)
 
 
+def check_tree(tree: Tree, criterion: str, seed: int, *shape: Any, penalty: float = 0.0) -> None:
+    """Grow a tree on a random sample of this shape, and check every split."""
+    generator = np.random.default_rng(seed)
+    sample = mixed_sample(generator, *shape)
+    request = some_request(generator, sample, criterion, penalty)
+    rule, cells = tree.on(sample).partition(request, 0, None)
+    check_best_first(tree, sample, request, rule)
+    np.testing.assert_array_equal(cells, rule.cells(sample))
+
+
 CRITERIA = st.sampled_from(["newton", "gini", "z", "error"])
 SEEDS = st.integers(0, 2**32)
 
@@ -206,13 +216,8 @@ def test_every_split_is_the_best_there_is(
     depth: int | None,
     seed: int,
 ) -> None:
-    generator = np.random.default_rng(seed)
-    sample = mixed_sample(generator, rows, numbers, levels, missing)
-    request = some_request(generator, sample, criterion)
     tree = replace(LOOSE, max_leaves=leaves, max_depth=depth)
-    rule, cells = tree.on(sample).partition(request, 0, None)
-    check_best_first(tree, sample, request, rule)
-    np.testing.assert_array_equal(cells, rule.cells(sample))
+    check_tree(tree, criterion, seed, rows, numbers, levels, missing)
 
 
 @settings(deadline=None, max_examples=40)
@@ -226,12 +231,8 @@ def test_every_split_is_the_best_there_is(
 def test_leaves_are_as_heavy_as_they_have_to_be(
     criterion: str, least_rows: float, least_weight: float, penalty: float, seed: int
 ) -> None:
-    generator = np.random.default_rng(seed)
-    sample = mixed_sample(generator, 40, 3, [], 0.1)
-    request = some_request(generator, sample, criterion, penalty)
     tree = Tree(6, None, least_rows, least_weight)
-    rule, _ = tree.on(sample).partition(request, 0, None)
-    check_best_first(tree, sample, request, rule)
+    check_tree(tree, criterion, seed, 40, 3, [], 0.1, penalty=penalty)
 
 
 @settings(deadline=None, max_examples=40)
@@ -239,12 +240,8 @@ def test_leaves_are_as_heavy_as_they_have_to_be(
 def test_many_outputs_are_split_by_the_sum_of_squared_pulls(
     criterion: str, outputs: int, seed: int
 ) -> None:
-    generator = np.random.default_rng(seed)
-    sample = mixed_sample(generator, 30, 3, [], 0.1, outputs)
-    request = some_request(generator, sample, criterion)
     tree = replace(LOOSE, max_leaves=5, sketch=outputs)
-    rule, _ = tree.on(sample).partition(request, 0, None)
-    check_best_first(tree, sample, request, rule)
+    check_tree(tree, criterion, seed, 30, 3, [], 0.1, outputs)
 
 
 @settings(deadline=None, max_examples=80)
@@ -253,12 +250,8 @@ def test_no_subset_of_categories_beats_the_one_found(
     criterion: str, levels: int, missing: bool, seed: int
 ) -> None:
     """Fisher (1958): the best subset is a beginning of the levels ordered by their mean pull."""
-    generator = np.random.default_rng(seed)
-    sample = mixed_sample(generator, 60, 0, [levels], 0.2 if missing else 0.0)
-    request = some_request(generator, sample, criterion)
     tree = replace(LOOSE, max_leaves=4)
-    rule, _ = tree.on(sample).partition(request, 0, None)
-    check_best_first(tree, sample, request, rule)
+    check_tree(tree, criterion, seed, 60, 0, [levels], 0.2 if missing else 0.0)
 
 
 @pytest.mark.parametrize("criterion", ["newton", "gini", "z"])

@@ -46,7 +46,7 @@ def as_booster(choice: Any) -> Booster[Any]:
     raise _unknown("booster", choice, BOOSTERS, others)
 
 
-def _unknown(parameter: str, choice: Any, names: Iterable[str], others: str) -> ParameterError:
+def _unknown(parameter: str, choice: object, names: Iterable[str], others: str) -> ParameterError:
     return ParameterError(
         f"{parameter} is {choice!r}{meant(choice, names)}; it may be "
         f"{', '.join(map(repr, names))}, {others} of (y, score) that returns gradient and "

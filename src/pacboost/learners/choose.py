@@ -6,13 +6,10 @@ import inspect
 
 from pacboost.errors import ParameterError
 from pacboost.learners.learner import FunctionLearner, Learner
-from pacboost.learners.sklearn import SklearnLearner
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
-from pacboost.learners.words import Words
 
-LEARNERS: dict[str, type[Learner]] = {"stump": Stump, "tree": Tree, "words": Words}
-"""The learners by the names that users pass."""
+NAMES = "stump", "tree", "words"
 
 
 def as_learner(choice: object, parameter: str = "estimator") -> Learner:
@@ -21,15 +18,22 @@ def as_learner(choice: object, parameter: str = "estimator") -> Learner:
         return Stump()
     if isinstance(choice, Learner):
         return choice
-    if isinstance(choice, str) and choice in LEARNERS:
-        return LEARNERS[choice]()
-    if not isinstance(choice, str) and not inspect.isclass(choice):
+    if isinstance(choice, str):
+        if choice == "words":
+            from pacboost.learners.words import Words
+
+            return Words()
+        if choice in NAMES:
+            return Tree() if choice == "tree" else Stump()
+    elif not inspect.isclass(choice):
         if hasattr(choice, "fit"):
+            from pacboost.learners.sklearn import SklearnLearner
+
             return SklearnLearner(choice)
         if callable(choice):
             return FunctionLearner(choice)
     raise ParameterError(
-        f"{parameter} is {choice!r}; it may be {', '.join(map(repr, LEARNERS))}, None for stumps, "
+        f"{parameter} is {choice!r}; it may be {', '.join(map(repr, NAMES))}, None for stumps, "
         "a learner of pacboost, a scikit-learn classifier (an object, not a class) or a function "
         "(X, y, weights)",
         parameter=parameter,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from pacboost.boosters.bounded_weights import FilteringBooster
@@ -26,14 +27,12 @@ from pacboost.training.filtering.rows import EncodedRows, RowEncoder, VoteSoFar
 
 Floats = NDArray[np.float64]
 BITS = 4
-BOOSTERS: list[FilteringBooster[Any]] = [
-    Logit(),
-    FilterBoost(),
-    Mada(),
-    Measure(edge=0.4, epsilon=0.3),
-    Smooth(edge=0.4, epsilon=0.3),
-    Projection(edge=0.4, epsilon=0.3),
-]
+PROMISE = {"edge": 0.4, "epsilon": 0.3}
+EACH_BOOSTER = pytest.mark.parametrize(
+    "booster",
+    [Logit(), FilterBoost(), Mada(), Measure(**PROMISE), Smooth(**PROMISE), Projection(**PROMISE)],
+    ids=lambda booster: type(booster).__name__,
+)
 
 
 def at_least_two(X: Floats) -> NDArray[np.bool_]:

@@ -70,27 +70,17 @@ def small_helpings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run_on(
-    world: World,
+    source: World | AbstractOracle,
     booster: FilteringBooster[Any],
     seed: int = 0,
     learner: Learner | None = None,
     kind: type[Filtering] = Faithful,
     **plan: Any,
 ) -> Filtering:
-    """A run on draws from a world of bits."""
-    return run_of(WorldOracle(world, seed), booster, seed, learner, kind, **plan)
-
-
-def run_of(
-    oracle: AbstractOracle,
-    booster: FilteringBooster[Any],
-    seed: int = 0,
-    learner: Learner | None = None,
-    kind: type[Filtering] = Faithful,
-    **plan: Any,
-) -> Filtering:
+    """A run on an oracle of bits, or on draws from a world of them."""
+    oracle = source if isinstance(source, AbstractOracle) else WorldOracle(source, seed)
     codes = learner is None or learner.codes
-    told: dict[str, Any] = {
+    usual: dict[str, Any] = {
         "rounds": 60, "rows": 1200, "first_rows": 400, "epsilon": EPSILON, "edge": EDGE,
         "delta": 0.1, "seed": seed,
     }  # fmt: skip
@@ -100,7 +90,7 @@ def run_of(
         RowEncoder(SIGNS, bins),
         learner or Stump(),
         booster,
-        FilteringPlan(**{**told, **plan}),
+        FilteringPlan(**{**usual, **plan}),
     )
 
 
@@ -346,7 +336,7 @@ def test_a_stream_that_ends() -> None:
     X, y = cube().draw(4000, 0)
     for kind in (Faithful, Filtering):
         oracle = StreamOracle(iter([(X[:1000], y[:1000]), (X[1000:], y[1000:])]))
-        run = run_of(oracle, FilterBoost(), kind=kind, epsilon=0.001, rounds=100)
+        run = run_on(oracle, FilterBoost(), kind=kind, epsilon=0.001, rounds=100)
         finish(run)
         assert str(run.stopped) == "the stream has ended"
         assert sum(refill.draws for refill in run.refills) <= 4000
@@ -356,7 +346,7 @@ def test_a_stream_that_ends() -> None:
 def test_a_second_pass_ends_what_fresh_draws_left_undecided(mean: str) -> None:
     """On a later pass nothing is fresh, so the test of μ cannot go on for ever."""
     X, y = cube().draw(1500, 0)
-    run = run_of(
+    run = run_on(
         ArrayOracle(X, y, 0), FilterBoost(), rounds=6, rows=900,
         epsilon=0.31 if mean == "undecided" else 0.05,
     )  # fmt: skip

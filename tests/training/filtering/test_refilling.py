@@ -24,7 +24,7 @@ from pacboost.training.filtering.rows import MarginRows, VoteSoFar
 from pacboost.training.filtering.stream import Stream
 from tests.training.filtering.setups import (
     BITS,
-    BOOSTERS,
+    EACH_BOOSTER,
     Choppy,
     coded,
     cube,
@@ -35,8 +35,6 @@ from tests.training.filtering.setups import (
 )
 
 Floats = NDArray[np.float64]
-names = [type(booster).__name__ for booster in BOOSTERS]
-ALL = pytest.mark.parametrize("booster", BOOSTERS, ids=names)
 DELTA = 1e-4
 
 
@@ -70,7 +68,7 @@ def p_value(kept: MarginRows, weights: Floats) -> float:
     return float(stats.chisquare(seen[there], expected).pvalue)
 
 
-@ALL
+@EACH_BOOSTER
 @pytest.mark.parametrize("seed", [0, 1])
 def test_kept_rows_are_drawn_by_weight(booster: FilteringBooster[Any], seed: int) -> None:
     made = vote_so_far(booster, seed=seed)
@@ -83,7 +81,7 @@ def test_kept_rows_are_drawn_by_weight(booster: FilteringBooster[Any], seed: int
     assert refilling.test.lower <= refilling.accepted / refilling.draws <= refilling.test.upper
 
 
-@ALL
+@EACH_BOOSTER
 def test_chances_may_be_scaled_and_capped(booster: FilteringBooster[Any]) -> None:
     """With a scale below some weights, those rows are all kept and weigh more than others."""
     made = vote_so_far(booster)

@@ -19,7 +19,7 @@ from pacboost.samples.sample import Signs
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.oracles.arrays import ArrayOracle
 from pacboost.training.filtering.rows import EncodedRows, Floats, MarginRows, RowEncoder, VoteSoFar
-from tests.training.filtering.setups import BOOSTERS, coded, cube, cube_bins, vote_so_far
+from tests.training.filtering.setups import EACH_BOOSTER, coded, cube, cube_bins, vote_so_far
 
 X = np.arange(12.0).reshape(6, 2)
 
@@ -113,11 +113,8 @@ def test_what_cannot_be_coded_in_place_is_named(value: float, label: float, comp
 
 # What a row weighs follows from the vote alone, whether it comes as codes or as values.
 
-names = [type(booster).__name__ for booster in BOOSTERS]
-ALL = pytest.mark.parametrize("booster", BOOSTERS, ids=names)
 
-
-@ALL
+@EACH_BOOSTER
 def test_codes_and_values_stand_alike(booster: FilteringBooster[Any]) -> None:
     made, world = vote_so_far(booster), cube()
     X = world.domain()
@@ -130,7 +127,7 @@ def test_codes_and_values_stand_alike(booster: FilteringBooster[Any]) -> None:
     np.testing.assert_array_equal(by_value.margins[:, 0], scores * signs[:, 0])
 
 
-@ALL
+@EACH_BOOSTER
 def test_a_wrong_row_weighs_its_part(booster: FilteringBooster[Any]) -> None:
     """error ≤ factor · mean weight, point by point, whatever the votes."""
     for seed in range(20):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar
@@ -17,7 +18,7 @@ from pacboost.learners.stump import Stump
 from pacboost.samples.sample import Sample, Signs
 from pacboost.training.run.loop import Run
 from pacboost.training.run.rounds import RETRIES
-from pacboost.training.run.stop_reason import Stop, StopReason
+from pacboost.training.run.stop_reason import SENTENCES, Stop, StopReason, sentence_of
 from tests.worlds import make_sample, noisy
 
 
@@ -148,3 +149,26 @@ def test_an_unknown_potential_is_defined_by_the_costs_of_the_booster() -> None:
         assert done.entry.training_error <= product == pytest.approx(expected)
     with pytest.raises(ArithmeticError, match="costs bound nothing"):
         list(islice(Run(make_sample(X, signs), Stump(), Squared(least=0.5)), 5))
+
+
+# Reasons to stop are values; each kind has one sentence.
+
+
+@pytest.mark.parametrize("kind", Stop)
+def test_every_kind_has_a_sentence(kind: Stop) -> None:
+    names = re.findall(r"\{(\w+)", SENTENCES[kind])
+    reason = StopReason(kind, dict.fromkeys(names, 0.25))
+    assert sentence_of(reason)
+
+
+def test_a_run_that_goes_on_has_no_sentence() -> None:
+    assert sentence_of(None) == ""
+
+
+def test_rounds_kept_and_a_refit_are_part_of_the_reason() -> None:
+    plain = StopReason(Stop.ALL_ROUNDS, {"rounds": 9})
+    assert plain == StopReason(Stop.ALL_ROUNDS, {"rounds": 9})
+    kept = StopReason(Stop.ALL_ROUNDS, {"rounds": 9}, kept=4)
+    refitted = StopReason(Stop.ALL_ROUNDS, {"rounds": 9}, best_round=4)
+    assert len({str(plain), str(kept), str(refitted)}) == 3
+    assert kept.kind is refitted.kind is Stop.ALL_ROUNDS

@@ -113,16 +113,14 @@ def test_a_sum_of_columns_begins_with_lines_and_a_product_does_not() -> None:
     assert max(len(rule.values) for rule in crossed.model_.vote.hypotheses) <= 31
 
 
-@pytest.mark.parametrize(
-    ("settings", "heaviest"),
-    [({"learning_rate": 2.0}, 1.0), ({"learning_rate": 5.0}, 1.0), ({}, 1e18)],
-)
+@pytest.mark.parametrize(("rate", "heaviest"), [(2.0, 1.0), (5.0, 1.0), (None, 1e18)])
 def test_lines_have_gains_at_large_rates_and_if_one_row_has_all_the_weight(
-    settings: dict[str, float], heaviest: float
+    rate: float | None, heaviest: float
 ) -> None:
     X, y = numbers()
     weights = np.where(np.arange(len(y)) == 3, heaviest, 1.0)
-    model = BoostClassifier(random_state=0, **settings).fit(X, y > 0, sample_weight=weights)
+    model = BoostClassifier(learning_rate=rate, random_state=0)
+    model.fit(X, y > 0, sample_weight=weights)
     assert (model.feature_importances_ >= 0).all()
 
 

@@ -19,15 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.hypotheses.tree import TreeRule
-from pacboost.numerics.same_bits import (
-    product,
-    row_totals,
-    sigmoid,
-    softmax,
-    solved,
-    total,
-    totals,
-)
+from pacboost.numerics import same_bits
+from pacboost.numerics.same_bits import total, totals
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import Sample
 from pacboost.training.run.openings import Opening
@@ -94,7 +87,7 @@ def _sums(rows: Floats, factors: Floats) -> Floats:
 def _to_numbers(sample: Sample, rows: Floats, weights: Floats) -> Floats:
     assert sample.targets is not None
     sides = _sums(weights * rows, sample.targets[None])
-    return solved(_gram(rows, weights) + PENALTY * np.eye(len(rows)), sides)
+    return same_bits.solved(_gram(rows, weights) + PENALTY * np.eye(len(rows)), sides)
 
 
 def _to_classes(sample: Sample, rows: Floats, weights: Floats) -> Floats:
@@ -108,18 +101,19 @@ def _to_classes(sample: Sample, rows: Floats, weights: Floats) -> Floats:
     curvature = 0.25 if outputs == 1 else 0.5
     penalty = curvature * PENALTY
     hessian = curvature * _gram(rows, weights) + penalty * np.eye(len(rows))
-    inverse = solved(hessian, np.eye(len(rows)))
+    inverse = same_bits.solved(hessian, np.eye(len(rows)))
     shift, slopes = np.zeros(outputs), np.zeros((len(rows), outputs))
     for _ in range(STEPS):
         scores = np.repeat(shift[:, None], size, axis=1)
         for row, slope in zip(rows, slopes, strict=True):
             scores += slope[:, None] * row
-        missed = weights * (right - (sigmoid(scores) if outputs == 1 else softmax(scores.T).T))
+        chances = same_bits.sigmoid(scores) if outputs == 1 else same_bits.softmax(scores.T).T
+        missed = weights * (right - chances)
         shift += totals(missed) / (curvature * size)
-        slopes += product(inverse, _sums(rows, missed) - penalty * slopes)
+        slopes += same_bits.product(inverse, _sums(rows, missed) - penalty * slopes)
     if outputs == 1:  # a score of two classes is half of their log odds
         return np.asarray(slopes / 2)
-    return np.asarray(slopes - row_totals(slopes)[:, None] / outputs)
+    return np.asarray(slopes - same_bits.row_totals(slopes)[:, None] / outputs)
 
 
 def _heights(sample: Sample, bins: Bins, weights: Floats, feature: int) -> Floats | None:
