@@ -81,13 +81,12 @@ def plan(rows: FitRows, recipe: Recipe, ask: Ask) -> Trial:
         # a class is too rare to be measured: nothing would stop the maximum number of rounds
         if drawn is None and not ask.sets_rounds:
             recipe = replace(recipe, rounds=settings.n_estimators)
+    learn, validation = drawn or _held_to_stop(rows, ask, recipe.tried)
     if drawn is not None:
-        learn, validation = drawn
         # 100,000 rows, a tenth of them held back, gain 1.7 % of log loss by a second fit, for twice
         # the time; from 200,000 rows on, the trial is the fit (docs/decisions/0028)
         refits = drawn[1].n_rows >= MIN_REFIT_SHARE * everyone.n_rows
     else:
-        learn, validation = _held_to_stop(rows, ask, recipe.tried)
         held_back = validation is not None and rows.validate is None
         refits = held_back and _refits(everyone.n_rows, ask)
     if ask.predicts_numbers:
