@@ -203,7 +203,7 @@ class Watcher(ABC):
 
     @abstractmethod
     def advance(self, run: Run, rounds: int, *, last: bool) -> None:
-        """Advance a run until so many rounds are done or it stops, and keep the best of them."""
+        """Advance a run to this number of rounds, or until it stops, and keep the best of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,9 +219,8 @@ class Outcome:
 
 def race(trial: Trial, watcher: Watcher) -> Outcome:
     """Run all candidates, and return the one with the least loss on the validation rows."""
-    # Settings differ little in quality, and a fifth of few rows cannot tell them apart: choosing
-    # among four of them was worse than the best one (docs/decisions/0016). Candidates therefore
-    # are few, and each wins by a lot on some tables.
+    # There are few candidates, and each wins by a lot on some tables: a fifth of few rows cannot
+    # rank similar settings, and choosing among four was worse than the best (docs/decisions/0016).
     last = not trial.refits
     recipe, best = trial.recipe, start(trial, trial.recipe)
     _lead(trial, recipe, best, watcher, last=last)
@@ -353,7 +352,7 @@ def hold_back(
 ) -> tuple[LabelledRows, LabelledRows] | None:
     """Divide rows into those that a trial boosts on and measures; None if a class is rare.
 
-    ``watching`` says which are measured, where that is not left to chance.
+    ``watching`` marks the rows to measure; by default they are drawn.
     """
     if watching is None:
         parts = split_by_class(examples, "the share of a trial", trial_share(examples), seed)
