@@ -72,8 +72,6 @@ def square(y: Rows, score: Rows) -> tuple[Rows, Rows]:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """An estimator and what it is fitted to."""
-
     kind: Any
     options: dict[str, Any] = field(default_factory=dict)
     X: Any = field(default_factory=lambda: X)
@@ -236,7 +234,6 @@ def test_an_interrupt_in_the_first_round_leaves_nothing() -> None:
 
 
 def refused(case: Case, model: Any, match: str, **other: Any) -> None:
-    """The fit is refused, and the model is as it was."""
     before = content(model)
     with pytest.raises(ParameterError, match=match):
         replace(case, **other).fit(model)

@@ -26,8 +26,6 @@ SMALL, LARGE = Tree(max_leaves=3), Tree(max_leaves=12)
 
 
 class Noted(Watcher):
-    """Advances runs, and notes them."""
-
     def __init__(self) -> None:
         self.leading: list[tuple[Recipe, bool]] = []
         self.runs: list[tuple[Run, bool]] = []

@@ -19,6 +19,5 @@ def drawn_rules(rules: int, kinds: int, seed: int, lean: float = 0.2) -> tuple[C
 
 
 def solved(columns: Columns, base: Floats, share: float) -> Balance:
-    """Start like the first round."""
     votes = np.eye(len(columns))[0]
     return balance(columns, base, share, Balance(votes, base, 2.0), 1e-9)

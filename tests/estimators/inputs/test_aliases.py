@@ -84,8 +84,6 @@ def test_a_parameter_without_a_counterpart_comes_with_advice(
 
 
 class Mine(pacboost.BoostClassifier):
-    """A subclass with parameters of its own."""
-
     def __init__(self, mine: int = 1, num_leaves: int = 4) -> None:
         self.mine, self.num_leaves = mine, num_leaves
         super().__init__(num_leaves=num_leaves)

@@ -31,21 +31,18 @@ def fit(X: Any = None, y: Any = None, weights: Any = None, **options: Any) -> Ad
 
 
 def changed(row: int, column: int, value: Any, kind: Any = np.float64) -> NDArray[Any]:
-    """The rows of the examples with one cell of another value."""
     rows: NDArray[Any] = examples()[0].astype(kind)
     rows[row, column] = value
     return rows
 
 
 def labels(value: Any, kind: Any) -> NDArray[Any]:
-    """The labels of the examples, one of which is missing."""
     y: NDArray[Any] = examples()[1].astype(kind)
     y[3] = value
     return y
 
 
 def weights(**values: float) -> NDArray[np.float64]:
-    """Weights of 1, but for some rows."""
     found = np.ones(40)
     for row, value in values.items():
         found[int(row[1:])] = value
