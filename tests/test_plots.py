@@ -14,13 +14,7 @@ from matplotlib.figure import Figure
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import NotFittedError
 
-from pacboost import (
-    AdaBoostClassifier,
-    BoostClassifier,
-    BoostRegressor,
-    RandomForestClassifier,
-    plots,
-)
+import pacboost
 from pacboost.errors import PacboostError
 from pacboost.hypotheses.shapes import Shape, Shapes
 from pacboost.ledgers.ledger import Ledger, Round
@@ -36,13 +30,13 @@ def rows(three: bool = False) -> tuple[Any, Any]:
 def fitted(kind: str) -> Any:
     X, y = rows(kind == "three")
     if kind == "numbers":
-        return BoostRegressor(n_estimators=5, early_stopping=False, random_state=0).fit(
+        return pacboost.BoostRegressor(n_estimators=5, early_stopping=False, random_state=0).fit(
             X[:, 1:], X[:, 0]
         )
     if kind == "forest":
-        return RandomForestClassifier(5, random_state=0).fit(X, y)
+        return pacboost.RandomForestClassifier(5, random_state=0).fit(X, y)
     learner = "tree" if kind == "trees" else "stump"
-    return AdaBoostClassifier(learner=learner, n_estimators=8).fit(X, y)
+    return pacboost.AdaBoostClassifier(learner=learner, n_estimators=8).fit(X, y)
 
 
 def labels(axes: Any) -> dict[str, Any]:
@@ -52,38 +46,38 @@ def labels(axes: Any) -> dict[str, Any]:
 def test_rounds_hold_the_errors_of_the_stages() -> None:
     X, y = rows()
     model = fitted("stumps")
-    lines = labels(plots.rounds(model, X[::2], y[::2]))
+    lines = labels(pacboost.plots.rounds(model, X[::2], y[::2]))
     assert np.allclose(lines["training error"], model.ledger_.columns()["training_error"])
     staged = [1 - score for score in model.staged_score(X[::2], y[::2])]
     assert np.allclose(lines["test error"], staged)
-    assert "test error" not in labels(plots.rounds(model))
+    assert "test error" not in labels(pacboost.plots.rounds(model))
 
 
 def test_rounds_of_a_regression_hold_the_loss() -> None:
     X, _ = rows()
     model = fitted("numbers")
-    lines = labels(plots.rounds(model, X[:, 1:], X[:, 0]))
+    lines = labels(pacboost.plots.rounds(model, X[:, 1:], X[:, 0]))
     assert np.allclose(lines["test loss"], lines["training loss"])
     with pytest.raises(PacboostError, match="X was given without y"):
-        plots.rounds(model, X[:, 1:])
+        pacboost.plots.rounds(model, X[:, 1:])
 
 
 def test_margins_and_the_equaliser_end_at_the_model_s_margins() -> None:
     X, y = rows()
     model = fitted("stumps")
     margins = model.margins(X, y)
-    line: Any = plots.margins(model, X, y, rounds=[8]).get_lines()[0]
+    line: Any = pacboost.plots.margins(model, X, y, rounds=[8]).get_lines()[0]
     assert np.allclose(line.get_xdata()[1:-1], np.unique(margins))
-    curve: Any = plots.equaliser(model, X, y, rounds=[8]).get_lines()[0]
+    curve: Any = pacboost.plots.equaliser(model, X, y, rounds=[8]).get_lines()[0]
     assert curve.get_ydata()[0] == pytest.approx((1 - margins.min()) / 2)
     with pytest.raises(PacboostError, match="has 8"):
-        plots.margins(model, X, y, rounds=[9])
+        pacboost.plots.margins(model, X, y, rounds=[9])
     with pytest.raises(PacboostError, match="two classes"):
-        plots.equaliser(fitted("three"), *rows(three=True))
+        pacboost.plots.equaliser(fitted("three"), *rows(three=True))
 
 
 def test_hardest_rows_are_bars() -> None:
-    bars: Any = plots.hardest(fitted("stumps"), 5).patches
+    bars: Any = pacboost.plots.hardest(fitted("stumps"), 5).patches
     hardest = fitted("stumps").ledger_.hardest(5)
     assert [bar.get_width() for bar in bars] == [row.margin for row in hardest]
 
@@ -91,32 +85,32 @@ def test_hardest_rows_are_bars() -> None:
 def test_importances_are_shares_or_what_was_measured() -> None:
     X, y = rows()
     model, own = fitted("stumps"), Figure().subplots()
-    axes: Any = plots.importances(model, ax=own, top=1)
+    axes: Any = pacboost.plots.importances(model, ax=own, top=1)
     assert axes is own
     bar: Any = own.patches[0]
     assert bar.get_width() == pytest.approx(max(model.feature_importances_))
     measured = model.permutation_importances(X, y, repeats=1, random_state=0)
-    assert plots.importances(model, measured).get_xlabel().startswith("error: worse by")
-    assert len(plots.importances(fitted("forest"), top=4).patches) == 4
+    assert pacboost.plots.importances(model, measured).get_xlabel().startswith("error: worse by")
+    assert len(pacboost.plots.importances(fitted("forest"), top=4).patches) == 4
 
 
 def test_features_have_panels() -> None:
     model, many = fitted("stumps"), fitted("three")
-    assert len(plots.shapes(model)) == len(model.shapes().features)
-    assert len(plots.shapes(many, for_class=2)) == len(many.shapes().features)
+    assert len(pacboost.plots.shapes(model)) == len(model.shapes().features)
+    assert len(pacboost.plots.shapes(many, for_class=2)) == len(many.shapes().features)
     with pytest.raises(PacboostError, match="for_class"):
-        plots.shapes(model, for_class=1)
+        pacboost.plots.shapes(model, for_class=1)
     trees = fitted("trees")
     largest = int(np.argmax(trees.feature_importances_))
-    (panel,) = plots.partial_dependence(trees, features=[largest])
+    (panel,) = pacboost.plots.partial_dependence(trees, features=[largest])
     assert panel.get_xlabel() == f"x{largest}"
-    assert len(plots.partial_dependence(fitted("forest"), top=2, X=rows()[0])) == 2
+    assert len(pacboost.plots.partial_dependence(fitted("forest"), top=2, X=rows()[0])) == 2
 
 
 @pytest.mark.parametrize("name", ["rounds", "importances", "shapes", "hardest"])
 def test_only_fitted_models_are_drawn(name: str) -> None:
     with pytest.raises(NotFittedError):
-        getattr(plots, name)(BoostClassifier())
+        getattr(pacboost.plots, name)(pacboost.BoostClassifier())
 
 
 def shape(
@@ -148,9 +142,9 @@ FEW: dict[int, Any] = {1: [-1.0, 1.0, 1.0, 1.0], 10: [-0.5, 0.25, 0.25, 0.75]}
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda: plots.draw_rounds(some_ledger()),
-        lambda: plots.draw_margins(FEW),
-        lambda: plots.draw_shapes(SHAPES),
+        lambda: pacboost.plots.draw_rounds(some_ledger()),
+        lambda: pacboost.plots.draw_margins(FEW),
+        lambda: pacboost.plots.draw_shapes(SHAPES),
     ],
 )
 def test_without_matplotlib(draw: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +195,7 @@ COLUMNS: dict[str, list[Any]] = {
 
 def test_rounds_with_validation_and_zeros() -> None:
     ledger: Any = Columns(COLUMNS, "error")
-    axes = plots.draw_rounds(ledger)
+    axes = pacboost.plots.draw_rounds(ledger)
     drawn = lines(axes)
     assert drawn["bound on training error"].get_ydata().tolist() == COLUMNS["bound"]
     assert any("round 4" in label for label in drawn)
@@ -213,14 +207,14 @@ def test_rounds_with_validation_and_zeros() -> None:
 def test_the_bound_of_a_real_ledger_holds_its_factor_once() -> None:
     ledger = some_ledger()
     ledger.factor = 1.5
-    drawn = lines(plots.draw_rounds(ledger))
+    drawn = lines(pacboost.plots.draw_rounds(ledger))
     bound = 1.5 * np.cumprod([entry.normaliser for entry in ledger.rounds])
     np.testing.assert_allclose(drawn["bound on training error"].get_ydata(), bound)
 
 
 def test_other_metrics_have_a_scale_of_their_own() -> None:
     ledger: Any = Columns({**COLUMNS, "validation": [30.0, None, 25.0, 20.0]}, "log_loss")
-    axes = plots.draw_rounds(ledger)
+    axes = pacboost.plots.draw_rounds(ledger)
     (other,) = (own for own in axes.figure.axes if own is not axes)
     (line,) = other.get_lines()
     np.testing.assert_array_equal(line.get_ydata(), [30, np.nan, 25, 20])
@@ -229,7 +223,7 @@ def test_other_metrics_have_a_scale_of_their_own() -> None:
     assert "validation log loss" in [text.get_text() for text in legend.get_texts()]
     assert axes.get_ylim()[1] < 20
     unwatched: Any = Columns({**COLUMNS, "validation": [None] * 4}, "log_loss")
-    axes = plots.draw_rounds(unwatched)
+    axes = pacboost.plots.draw_rounds(unwatched)
     assert axes.figure.axes == [axes]
     assert len(lines(axes)) == 2
 
@@ -237,14 +231,14 @@ def test_other_metrics_have_a_scale_of_their_own() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_margins_read_off_the_line_are_the_distribution(seed: int) -> None:
     values = np.round(np.random.default_rng(seed).uniform(-1, 1, 200), 1)
-    (line,) = lines(plots.draw_margins({7: values})).values()
+    (line,) = lines(pacboost.plots.draw_margins({7: values})).values()
     x, y = line.get_data()
     for at in np.linspace(-1, 1, 33):
         assert y[np.searchsorted(x, at, side="right") - 1] == (values <= at).mean()
 
 
 def test_shapes_hold_the_steps() -> None:
-    panels = plots.draw_shapes(SHAPES)
+    panels = pacboost.plots.draw_shapes(SHAPES)
     assert [axes.get_xlabel() for axes in panels] == ["x3", "x0", "x4"]
     for axes, j in zip(panels, (3, 0, 4), strict=True):
         own = SHAPES[j]
@@ -266,7 +260,7 @@ def test_shapes_of_categories_and_several_classes() -> None:
         0: shape("job", [k + 0.5 for k in range(19)], heights.tolist(), [1, 2, 3], *levels),
         1: shape("age", [5.0], [[-1, 0, 1], [1, 0, -1]], [0, 0, 0]),
     }
-    job, age = plots.draw_shapes(Shapes(np.zeros(3), features, ("r", "g", "b")))
+    job, age = pacboost.plots.draw_shapes(Shapes(np.zeros(3), features, ("r", "g", "b")))
     drawn = lines(job)
     assert list(drawn) == ["r", "g", "b"]
     for k, line in enumerate(drawn.values()):
@@ -288,7 +282,7 @@ def test_figures_belong_to_pyplot_where_it_is_loaded() -> None:
 
 def test_equaliser_holds_the_sorted_shares_and_their_spread() -> None:
     margins: dict[int, Any] = {10: [1.0, -1.0, 0.0, 0.5], 1: [1.0, 1.0, -1.0, -1.0]}
-    drawn = lines(plots.draw_equaliser(margins))
+    drawn = lines(pacboost.plots.draw_equaliser(margins))
     assert list(drawn) == ["after round 1: spread 0.500", "after round 10: spread 0.370"]
     first, tenth = drawn.values()
     np.testing.assert_allclose(first.get_ydata(), [1, 1, 0, 0])
@@ -298,6 +292,6 @@ def test_equaliser_holds_the_sorted_shares_and_their_spread() -> None:
 
 def test_names_with_dollars_are_no_formulas() -> None:
     features = {0: shape("cost in $ or $x_", [], [0.5], 0.5), 1: shape("b", [], [0.1], 0, "$a$_")}
-    panels = plots.draw_shapes(Shapes(np.zeros(1), features, ("yes",)))
+    panels = pacboost.plots.draw_shapes(Shapes(np.zeros(1), features, ("yes",)))
     panels[0].figure.canvas.draw()
     assert r"cost in \$ or \$x_" in {panel.get_xlabel() for panel in panels}

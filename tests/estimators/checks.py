@@ -33,12 +33,10 @@ row, so its weighted and its repeated rows may have other labels."""
 
 
 def name_of(check: Any) -> str:
-    """Name a check, which may be bound to an estimator's name or to options."""
     return str(getattr(check, "func", check).__name__)
 
 
 def is_binary(estimator: Any) -> bool:
-    """Check whether a classifier takes two classes only."""
     tags = get_tags(estimator).classifier_tags
     return tags is not None and not tags.multi_class
 

@@ -31,7 +31,6 @@ def coin(rows: int, seed: int) -> tuple[Rows, Labels]:
 
 
 def write_parquet(folder: Path, X: Rows, y: Any, files: int = 3, group: int = 500) -> Path:
-    """Write rows into several files."""
     folder.mkdir(exist_ok=True)
     for k, rows in enumerate(np.array_split(np.arange(len(X)), files)):
         columns = {f"x{j}": X[rows, j] for j in range(X.shape[1])}
@@ -41,7 +40,6 @@ def write_parquet(folder: Path, X: Rows, y: Any, files: int = 3, group: int = 50
 
 
 def small(*first: Any, **told: Any) -> FilterBoostClassifier:
-    """A classifier for small sources."""
     return FilterBoostClassifier(
         *first, **{"n_estimators": 12, "sample_rows": 1500, "random_state": 0, **told}
     )

@@ -125,7 +125,6 @@ KINDS: list[Any] = list(estimators().values())
 
 
 def entries(kind: Any) -> dict[str, tuple[str, str]]:
-    """The type and the text of every parameter in the docstring."""
     text = inspect.getdoc(kind) or ""
     part = text.split("Parameters\n----------\n")[1].split("\n\n")[0]
     found = re.findall(r"^(\w+) : (.*)\n((?:    .*(?:\n|$))*)", part + "\n", re.MULTILINE)

@@ -21,17 +21,6 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import pacboost
-from pacboost import (
-    AdaBoostClassifier,
-    BaggingClassifier,
-    BaggingRegressor,
-    BoostClassifier,
-    BoostRegressor,
-    ExtraTreesClassifier,
-    RandomForestClassifier,
-    RandomForestRegressor,
-    TextBoostClassifier,
-)
 from pacboost.errors import FileError, NotCertified, ParameterError
 from pacboost.estimators.fitting.continuing import written_parameters
 from pacboost.hypotheses.stump import StumpRule
@@ -83,8 +72,6 @@ def square(y: Rows, score: Rows) -> tuple[Rows, Rows]:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """An estimator and what it is fitted to."""
-
     kind: Any
     options: dict[str, Any] = field(default_factory=dict)
     X: Any = field(default_factory=lambda: X)
@@ -102,23 +89,23 @@ class Case:
 def boosted(booster: Any, **more: Any) -> Case:
     options = {"booster": booster, "learner": Tree(max_leaves=4), "early_stopping": False, **more}
     y = options.pop("y", Y)
-    return Case(BoostClassifier, options, y=y)
+    return Case(pacboost.BoostClassifier, options, y=y)
 
 
 def regressor(loss: Any, **more: Any) -> Case:
     options = {"loss": loss, "max_leaves": 4, "early_stopping": False, **more}
-    return Case(BoostRegressor, options, y=NUMBERS, weights=WEIGHTS)
+    return Case(pacboost.BoostRegressor, options, y=NUMBERS, weights=WEIGHTS)
 
 
 QUICK: dict[str, Any] = {"length": 5, "ngrams": (1, 1)}
 CASES: dict[str, Case] = {
-    "stumps": Case(AdaBoostClassifier),
-    "stumps, weighted": Case(AdaBoostClassifier, weights=WEIGHTS),
-    "resampled": Case(AdaBoostClassifier, {"resample": True, "learning_rate": 0.4}),
-    "resampled, weighted": Case(AdaBoostClassifier, {"resample": 90}, weights=WEIGHTS),
-    "confidence": Case(AdaBoostClassifier, {"confidence_rated": True, "max_vote": 1.0}),
-    "box": Case(AdaBoostClassifier, {"estimator": DecisionTreeClassifier(max_depth=2)}),
-    "function": Case(AdaBoostClassifier, {"estimator": MedianLearner()}),
+    "stumps": Case(pacboost.AdaBoostClassifier),
+    "stumps, weighted": Case(pacboost.AdaBoostClassifier, weights=WEIGHTS),
+    "resampled": Case(pacboost.AdaBoostClassifier, {"resample": True, "learning_rate": 0.4}),
+    "resampled, weighted": Case(pacboost.AdaBoostClassifier, {"resample": 90}, weights=WEIGHTS),
+    "confidence": Case(pacboost.AdaBoostClassifier, {"confidence_rated": True, "max_vote": 1.0}),
+    "box": Case(pacboost.AdaBoostClassifier, {"estimator": DecisionTreeClassifier(max_depth=2)}),
+    "function": Case(pacboost.AdaBoostClassifier, {"estimator": MedianLearner()}),
     "by majority": Case(BoostByMajority, {"edge": 0.1, "epsilon": 0.05}),
     **{name: boosted(name) for name in ("logit", "adaboost", "gentle", "mada", "total", "lp")},
     **{f"{name}, 4 classes": boosted(name, y=FOUR) for name in ("logit", "adaboost")},
@@ -131,20 +118,22 @@ CASES: dict[str, Case] = {
     },
     "quantile": regressor("quantile", quantile=0.8),
     "numbers, drawn": regressor("squared_error", subsample=0.5, learning_rate=1.0),
-    "texts": Case(TextBoostClassifier, QUICK, X=TEXTS),
-    "texts, 4 classes": Case(TextBoostClassifier, QUICK, X=TEXTS, y=FOUR),
-    "mixed": Case(TextBoostClassifier, {**QUICK, "text_columns": ["said"]}, X=MIXED),
-    "bags": Case(BaggingClassifier, {"certify": "tandem"}),
-    "bags of trees": Case(BaggingClassifier, {"estimator": "tree", "certify": "tandem"}),
-    "bags of boxes": Case(BaggingClassifier, {"estimator": DecisionTreeClassifier(max_depth=2)}),
-    "bags of numbers": Case(BaggingRegressor, y=NUMBERS),
-    "forest": Case(RandomForestClassifier, {"oob_score": True}),
-    "forest, 4 classes": Case(RandomForestClassifier, {"oob_score": True}, y=FOUR),
-    "forest, labels": Case(
-        RandomForestClassifier, y=np.column_stack([Y > 0, FOUR > 1]).astype(int)
+    "texts": Case(pacboost.TextBoostClassifier, QUICK, X=TEXTS),
+    "texts, 4 classes": Case(pacboost.TextBoostClassifier, QUICK, X=TEXTS, y=FOUR),
+    "mixed": Case(pacboost.TextBoostClassifier, {**QUICK, "text_columns": ["said"]}, X=MIXED),
+    "bags": Case(pacboost.BaggingClassifier, {"certify": "tandem"}),
+    "bags of trees": Case(pacboost.BaggingClassifier, {"estimator": "tree", "certify": "tandem"}),
+    "bags of boxes": Case(
+        pacboost.BaggingClassifier, {"estimator": DecisionTreeClassifier(max_depth=2)}
     ),
-    "extra trees": Case(ExtraTreesClassifier, weights=WEIGHTS),
-    "forest of numbers": Case(RandomForestRegressor, {"oob_score": True}, y=NUMBERS),
+    "bags of numbers": Case(pacboost.BaggingRegressor, y=NUMBERS),
+    "forest": Case(pacboost.RandomForestClassifier, {"oob_score": True}),
+    "forest, 4 classes": Case(pacboost.RandomForestClassifier, {"oob_score": True}, y=FOUR),
+    "forest, labels": Case(
+        pacboost.RandomForestClassifier, y=np.column_stack([Y > 0, FOUR > 1]).astype(int)
+    ),
+    "extra trees": Case(pacboost.ExtraTreesClassifier, weights=WEIGHTS),
+    "forest of numbers": Case(pacboost.RandomForestRegressor, {"oob_score": True}, y=NUMBERS),
 }
 OF_BAGS = [name for name in CASES if "bags" in name or "forest" in name or "extra" in name]
 every = pytest.mark.parametrize("name", CASES)
@@ -179,7 +168,7 @@ def test_going_on_ends_as_one_fit(name: str) -> None:
 def test_a_file_gives_the_kind_back_and_no_record_to_go_on_from(name: str, tmp_path: Path) -> None:
     case, path = CASES[name], tmp_path / "model.pacb"
     model = case.fit(case.make(4))
-    if case.kind in (BaggingClassifier, BaggingRegressor):
+    if case.kind in (pacboost.BaggingClassifier, pacboost.BaggingRegressor):
         assert not hasattr(model, "save")
         return
     if name == "box":
@@ -224,7 +213,7 @@ def test_an_interrupt_keeps_what_is_done_and_goes_on_as_one_fit(name: str) -> No
 
 
 def test_an_interrupted_plan_of_members_pays_for_those_that_were_planned() -> None:
-    case = Case(BaggingClassifier, {"estimator": "stump", "certify": "oob"})
+    case = Case(pacboost.BaggingClassifier, {"estimator": "stump", "certify": "oob"})
     model = case.make(20, callbacks=[interrupt])
     with pytest.raises(KeyboardInterrupt):
         case.fit(model)
@@ -245,7 +234,6 @@ def test_an_interrupt_in_the_first_round_leaves_nothing() -> None:
 
 
 def refused(case: Case, model: Any, match: str, **other: Any) -> None:
-    """The fit is refused, and the model is as it was."""
     before = content(model)
     with pytest.raises(ParameterError, match=match):
         replace(case, **other).fit(model)
@@ -259,7 +247,7 @@ def test_other_data_and_fewer_rounds_are_refused(name: str) -> None:
     model = case.fit(case.make(5, warm_start=True))
     refused(case, model.set_params(n_estimators=4), "n_estimators is 4, .* has 5 .* already")
     model.set_params(n_estimators=6)
-    numbers = (BaggingRegressor, BoostRegressor, RandomForestRegressor)
+    numbers = (pacboost.BaggingRegressor, pacboost.BoostRegressor, pacboost.RandomForestRegressor)
     if case.kind not in numbers and case.y.ndim == 1:
         refused(case, model, "rows.* changed", y=np.array(list("abcd"))[case.y])
     refused(case, model, "rows.* changed", y=np.roll(case.y, 1, axis=0))
@@ -278,7 +266,7 @@ def test_rows_of_bags_are_compared_by_every_bit(name: str) -> None:
     refused(case, model, "rows changed", X=X[shuffled], y=case.y[shuffled])
     near = X.copy()
     near[:60, 0] += 1e-9
-    if isinstance(model, BaggingClassifier | BaggingRegressor):
+    if isinstance(model, pacboost.BaggingClassifier | pacboost.BaggingRegressor):
         refused(case, model, "rows changed", X=near)
     elif case.weights is None:
         refused(case, model, "rows changed", weights=WEIGHTS)
@@ -384,7 +372,7 @@ def test_a_run_keeps_its_seed_and_the_rows_held_back(name: str) -> None:
 
 
 def test_other_validation_rows_are_refused() -> None:
-    model = BoostClassifier(n_estimators=5, warm_start=True, random_state=0)
+    model = pacboost.BoostClassifier(n_estimators=5, warm_start=True, random_state=0)
     model.fit(X[:200], Y[:200], X_val=X[200:], y_val=Y[200:]).set_params(n_estimators=7)
     before = content(model)
     for X_val, y_val in ((X[200:] + 1, Y[200:]), (X[200:], -Y[200:])):
@@ -397,14 +385,14 @@ def test_other_validation_rows_are_refused() -> None:
 
 def test_a_first_round_alone_is_not_the_first_of_many() -> None:
     """A single round is a tree; the first of many is a constant."""
-    model = BoostClassifier(n_estimators=1, random_state=0).fit(X, Y)
+    model = pacboost.BoostClassifier(n_estimators=1, random_state=0).fit(X, Y)
     model.set_params(n_estimators=5, warm_start=True)
     with pytest.raises(ParameterError, match="rows, or"):
         model.fit(X, Y)
 
 
 def test_a_compressed_vote_is_not_continued() -> None:
-    model = AdaBoostClassifier(n_estimators=5, warm_start=True).fit(X, Y)
+    model = pacboost.AdaBoostClassifier(n_estimators=5, warm_start=True).fit(X, Y)
     small = pacboost.theory.compress(model, X, Y)
     with pytest.raises(ParameterError, match="votes changed"):
         small.set_params(n_estimators=9).fit(X, Y)
@@ -455,7 +443,8 @@ PAIRS: list[tuple[Any, Any]] = [
 @pytest.mark.parametrize(("one", "other"), PAIRS)
 def test_learners_are_told_apart_and_a_copy_is_not(one: Any, other: Any) -> None:
     first, copy, second = (
-        written_parameters(AdaBoostClassifier(own)) for own in (one, clone(one, safe=False), other)
+        written_parameters(pacboost.AdaBoostClassifier(own))
+        for own in (one, clone(one, safe=False), other)
     )
     assert first == copy
     assert first != second

@@ -216,7 +216,6 @@ def test_an_odd_parameter_is_used_or_named(kind: Any, name: str) -> None:
 
 
 def in_numpy(value: Any) -> Any:
-    """Return a parameter as a grid of NumPy would hold it."""
     if isinstance(value, tuple):
         return tuple(map(in_numpy, value))
     kinds = {bool: np.bool_, int: np.int32, float: np.float64, str: np.str_}
@@ -250,7 +249,6 @@ def test_parameters_from_numpy_give_the_same_model(kind: Any) -> None:
     ],
 )  # fmt: skip
 def test_numbers_from_numpy_are_those_of_python(make: Any, value: Any) -> None:
-    """Those of a booster, too."""
     one, other = (
         make(number).set_params(random_state=0).fit(X, Y) for number in (value, value.item())
     )

@@ -43,7 +43,6 @@ def tied(rows: int, seed: int = 0) -> tuple[Rows, Labels]:
 
 
 def narrow(rows: int, seed: int = 0) -> tuple[Any, Labels]:
-    """Two columns of 32 bits."""
     X, y = continuous(rows, seed)
     return X[:, :2].astype(np.float32), y
 
@@ -162,7 +161,6 @@ def test_order_of_rows_changes_no_rule(data: Data, seed: int, weighted: bool) ->
 
 
 def split(X: Rows, y: Labels, weights: Rows, shares: Rows) -> tuple[Rows, Labels, Rows]:
-    """Every row twice, its weight shared out."""
     shared = np.concatenate([weights * shares, weights * (1 - shares)])
     return np.vstack([X, X]), np.concatenate([y, y]), shared
 

@@ -15,29 +15,15 @@ from sklearn.utils.estimator_checks import (
     check_sample_weight_equivalence_on_sparse_data,
 )
 
-from pacboost import (
-    AdaBoostClassifier,
-    AdaBoostRegressor,
-    BaggingClassifier,
-    BaggingRegressor,
-    BoostClassifier,
-    BoostRegressor,
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    FilterBoostClassifier,
-    RandomForestClassifier,
-    RandomForestRegressor,
-    StrongClassifier,
-    theory,
-)
+import pacboost
 from pacboost.boosters import AdaBoost
 from pacboost.boosters.registry import BOOSTERS
 from tests.estimators.checks import LABELS_CHANGE, checks_of
 
 BY_CHANCE = [
-    AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), 10),  # breaks ties by rounding
-    AdaBoostClassifier(resample=True, n_estimators=10),
-    AdaBoostClassifier(early_stopping=True, n_estimators=10),
+    pacboost.AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), 10),  # breaks ties by rounding
+    pacboost.AdaBoostClassifier(resample=True, n_estimators=10),
+    pacboost.AdaBoostClassifier(early_stopping=True, n_estimators=10),
 ]
 """Rows in another order are drawn, held back or split anew: no weights stand for repeated rows."""
 
@@ -47,11 +33,13 @@ def logistic(y: Any, score: Any) -> tuple[Any, Any]:
     return chance - y, chance * (1 - chance)
 
 
-SMOOTHED = BoostClassifier("adaboost", n_estimators=12)
+SMOOTHED = pacboost.BoostClassifier("adaboost", n_estimators=12)
 """Its cells are smoothed by half a row of mean weight, which is less where rows are repeated."""
-DRAWN = AdaBoostRegressor(LinearRegression(), n_estimators=5)
+DRAWN = pacboost.AdaBoostRegressor(LinearRegression(), n_estimators=5)
 """Rows that are drawn by weights are others than repeated rows; small trees fit both alike."""
-UNSMOOTHED = BoostClassifier(AdaBoost(confidence_rated=True, smoothing=0.0), n_estimators=12)
+UNSMOOTHED = pacboost.BoostClassifier(
+    AdaBoost(confidence_rated=True, smoothing=0.0), n_estimators=12
+)
 
 WEIGHTS_AS_REPEATED_ROWS = (
     check_sample_weight_equivalence_on_dense_data,
@@ -61,48 +49,52 @@ WEIGHTS_AS_REPEATED_ROWS = (
 
 WEIGHT_CHECKS = [check.__name__ for check in WEIGHTS_AS_REPEATED_ROWS]
 CHECKED = (
-    AdaBoostClassifier(n_estimators=10),
-    AdaBoostClassifier(learning_rate=0.5, n_estimators=10),
-    BoostClassifier(n_estimators=10),
+    pacboost.AdaBoostClassifier(n_estimators=10),
+    pacboost.AdaBoostClassifier(learning_rate=0.5, n_estimators=10),
+    pacboost.BoostClassifier(n_estimators=10),
     SMOOTHED,
     UNSMOOTHED,
-    *(BoostClassifier(name, n_estimators=6) for name in BOOSTERS if name != SMOOTHED.booster),
+    *(
+        pacboost.BoostClassifier(name, n_estimators=6)
+        for name in BOOSTERS
+        if name != SMOOTHED.booster
+    ),
     *BY_CHANCE,
-    BoostClassifier(logistic, n_estimators=10),
-    BoostRegressor(n_estimators=30),
-    BoostRegressor("absolute", n_estimators=60),
-    BoostRegressor("gamma", n_estimators=30),
-    BoostRegressor(min_leaf_rows=1, n_estimators=30),
-    BoostRegressor(learner=Ridge(), n_estimators=30),
-    AdaBoostRegressor(n_estimators=5),
+    pacboost.BoostClassifier(logistic, n_estimators=10),
+    pacboost.BoostRegressor(n_estimators=30),
+    pacboost.BoostRegressor("absolute", n_estimators=60),
+    pacboost.BoostRegressor("gamma", n_estimators=30),
+    pacboost.BoostRegressor(min_leaf_rows=1, n_estimators=30),
+    pacboost.BoostRegressor(learner=Ridge(), n_estimators=30),
+    pacboost.AdaBoostRegressor(n_estimators=5),
     DRAWN,
-    FilterBoostClassifier(n_estimators=10),
-    FilterBoostClassifier(learner="stump", n_estimators=20),
-    FilterBoostClassifier("mada", n_estimators=20),
-    StrongClassifier(n_estimators=10),
-    RandomForestClassifier(10),
-    RandomForestClassifier(10, oob_score=True, max_features=None),
-    RandomForestRegressor(10),
-    ExtraTreesClassifier(10),
-    ExtraTreesRegressor(10),
-    BaggingClassifier(n_estimators=10),
-    BaggingClassifier("tree", 10, certify="oob"),
-    BaggingClassifier(KNeighborsClassifier(1), 4, max_samples=0.7, bootstrap=False),
-    BaggingClassifier(settle=3, n_estimators=20),
-    BaggingRegressor(n_estimators=10),
-    BaggingRegressor("tree", 10),
-    theory.BoostByMajority(edge=0.3, epsilon=0.1, n_jobs=1),
-    theory.MajorityOfBoosters(n_estimators=10),
-    theory.MajorityOfBoosters(5, n_estimators=10),
-    theory.SubsampledBoost(9, n_estimators=5),
-    theory.BaggedBoost(5, n_estimators=5),
-    theory.ThreeLearnerBoost(),
-    theory.ThreeLearnerBoost(DecisionTreeClassifier(max_depth=3)),
-    theory.ThreeWayBoost(max_draws=10_000),
-    theory.ConfidenceBoost(gap=0.8),
-    theory.RectangleClassifier(),
-    theory.VersionSpaceClassifier(),
-    theory.VersionSpaceClassifier("intervals"),
+    pacboost.FilterBoostClassifier(n_estimators=10),
+    pacboost.FilterBoostClassifier(learner="stump", n_estimators=20),
+    pacboost.FilterBoostClassifier("mada", n_estimators=20),
+    pacboost.StrongClassifier(n_estimators=10),
+    pacboost.RandomForestClassifier(10),
+    pacboost.RandomForestClassifier(10, oob_score=True, max_features=None),
+    pacboost.RandomForestRegressor(10),
+    pacboost.ExtraTreesClassifier(10),
+    pacboost.ExtraTreesRegressor(10),
+    pacboost.BaggingClassifier(n_estimators=10),
+    pacboost.BaggingClassifier("tree", 10, certify="oob"),
+    pacboost.BaggingClassifier(KNeighborsClassifier(1), 4, max_samples=0.7, bootstrap=False),
+    pacboost.BaggingClassifier(settle=3, n_estimators=20),
+    pacboost.BaggingRegressor(n_estimators=10),
+    pacboost.BaggingRegressor("tree", 10),
+    pacboost.theory.BoostByMajority(edge=0.3, epsilon=0.1, n_jobs=1),
+    pacboost.theory.MajorityOfBoosters(n_estimators=10),
+    pacboost.theory.MajorityOfBoosters(5, n_estimators=10),
+    pacboost.theory.SubsampledBoost(9, n_estimators=5),
+    pacboost.theory.BaggedBoost(5, n_estimators=5),
+    pacboost.theory.ThreeLearnerBoost(),
+    pacboost.theory.ThreeLearnerBoost(DecisionTreeClassifier(max_depth=3)),
+    pacboost.theory.ThreeWayBoost(max_draws=10_000),
+    pacboost.theory.ConfidenceBoost(gap=0.8),
+    pacboost.theory.RectangleClassifier(),
+    pacboost.theory.VersionSpaceClassifier(),
+    pacboost.theory.VersionSpaceClassifier("intervals"),
 )
 
 
@@ -110,7 +102,7 @@ def weights_do_not_repeat_rows(estimator: Any, check: str) -> bool:
     return check in WEIGHT_CHECKS and any(estimator is one for one in (*BY_CHANCE, SMOOTHED, DRAWN))
 
 
-class TwoClasses(AdaBoostClassifier):
+class TwoClasses(pacboost.AdaBoostClassifier):
     """Says that it takes two classes only, so that scikit-learn checks it on two."""
 
     def __sklearn_tags__(self) -> Any:

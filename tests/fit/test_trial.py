@@ -1,4 +1,4 @@
-"""The trial: which candidates race, which one wins, and what is repeated on all rows."""
+"""The trial: its rows, which candidates race, which one wins, and what is repeated on all rows."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import pytest
 
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.regression import Square
-from pacboost.fit.ask import Ask, Chooser, FitRows, Stopping
+from pacboost.fit.ask import AUTO, REFIT, Ask, Chooser, FitRows, Stopping
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.roles import split_by_class
 from pacboost.fit.rows import LabelledRows
-from pacboost.fit.trial import Outcome, Trial, Watcher, hold_back, race, refit
+from pacboost.fit.settings import Settings
+from pacboost.fit.trial import Outcome, Trial, Watcher, hold_back, plan, race, refit
 from pacboost.learners.tree import Tree
 from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.samples.sample import signs_of
@@ -26,8 +27,6 @@ SMALL, LARGE = Tree(max_leaves=3), Tree(max_leaves=12)
 
 
 class Noted(Watcher):
-    """Advances runs, and notes them."""
-
     def __init__(self) -> None:
         self.leading: list[tuple[Recipe, bool]] = []
         self.runs: list[tuple[Run, bool]] = []
@@ -81,6 +80,62 @@ def of_classes(**more: Any) -> Recipe:
 
 def losses(watcher: Noted) -> list[float]:
     return [run.watch.loss for run, _ in watcher.runs if run.watch is not None]
+
+
+ROWS = 200
+ASK = Ask(
+    NoChooser(),
+    ColumnOptions("tests"),
+    0,
+    Stopping("error", 20),
+    early_stopping=AUTO,
+    calibrate=AUTO,
+)
+
+
+def rows_of(learn: LabelledRows, validate: LabelledRows | None = None) -> FitRows:
+    return FitRows(Schema(3), learn, np.arange(2), validate)
+
+
+def test_without_automatic_values_there_is_no_trial() -> None:
+    trial = plan(rows_of(labelled(ROWS)), of_classes(), ASK)
+    assert trial.validation is None
+    assert not trial.refits
+    assert not trial.is_drawn
+
+
+def test_a_trial_draws_its_rows_and_refits() -> None:
+    usual = Settings.for_classes(ROWS, 2)
+    trial = plan(rows_of(labelled(ROWS)), of_classes(usual=usual), ASK)
+    assert trial.is_drawn
+    assert trial.refits
+    assert trial.validation is not None
+    assert trial.validation.n_rows + trial.learn.n_rows == ROWS
+    assert trial.recipe.least == usual.least
+
+
+def test_validation_rows_of_the_user_take_the_place_of_a_trial() -> None:
+    usual, validation = Settings.for_classes(ROWS, 2), labelled(30)
+    trial = plan(rows_of(labelled(ROWS), validation), of_classes(usual=usual), ASK)
+    assert trial.validation is validation
+    assert trial.learn.n_rows == ROWS
+    assert not trial.refits
+
+
+def test_rows_that_are_named_validate() -> None:
+    validates = np.arange(ROWS) % 4 == 0
+    for usual in (None, Settings.for_classes(ROWS, 2)):
+        ask = replace(ASK, early_stopping=True, validates=validates)
+        trial = plan(rows_of(labelled(ROWS)), of_classes(usual=usual), ask)
+        assert trial.validation is not None
+        assert trial.validation.numbers is not None
+        assert np.array_equal(trial.validation.numbers, np.flatnonzero(validates))
+
+
+def test_refit_is_what_was_asked_for_except_with_a_warm_start() -> None:
+    ask = replace(ASK, early_stopping=REFIT)
+    assert plan(rows_of(labelled(ROWS)), of_classes(), ask).refits
+    assert not plan(rows_of(labelled(ROWS)), of_classes(), replace(ask, warm_start=True)).refits
 
 
 @pytest.mark.parametrize("straight", [False, True])

@@ -17,7 +17,7 @@ from pacboost.numerics.ascent import Climb, best_votes
 from pacboost.numerics.capped_entropy import evenest
 from pacboost.numerics.soft_margin import Columns, edges_of
 from tests.boosters.margins import largest_margin
-from tests.numerics.test_soft_margin import drawn_rules, shares, solved
+from tests.numerics.votes import drawn_rules, shares, solved
 
 Floats = NDArray[np.float64]
 seeds = st.integers(0, 2**32 - 1)

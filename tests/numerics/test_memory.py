@@ -15,8 +15,6 @@ from pacboost.sources.explained_errors import explains_input
 
 
 class OnCard:
-    """An array that says it is on a GPU."""
-
     __cuda_array_interface__ = None
 
     def __init__(self, numbers: np.ndarray) -> None:

@@ -16,7 +16,6 @@ from pacboost.numerics.soft_margin import (
     Columns,
     Floats,
     _program,
-    balance,
     edges_of,
     margins_of,
     products_of,
@@ -25,6 +24,7 @@ from pacboost.numerics.soft_margin import (
     whole_weights,
 )
 from tests.boosters.margins import largest_margin
+from tests.numerics.votes import drawn_rules, shares, solved
 
 
 def drawn(rules: int, kinds: int, seed: int = 0) -> Columns:
@@ -72,23 +72,6 @@ def test_weights_that_are_not_whole_do_not() -> None:
     turned = np.ascontiguousarray(columns[:, order])
     with pytest.raises(AssertionError):
         assert np.array_equal(edges_of(columns, weights), edges_of(turned, weights[order]))
-
-
-shares = st.one_of(st.just(0.0), st.floats(0.05, 0.9))
-
-
-def drawn_rules(rules: int, kinds: int, seed: int, lean: float = 0.2) -> tuple[Columns, Floats]:
-    generator = np.random.default_rng(seed)
-    right = generator.random((rules, kinds)) < 0.5 + lean * generator.random((rules, 1))
-    columns = np.where(right, 1, -1).astype(np.int8)
-    columns[generator.random(columns.shape) < 0.05] = 0
-    return columns, whole_weights(generator.dirichlet(np.full(kinds, 3.0)))
-
-
-def solved(columns: Columns, base: Floats, share: float) -> Balance:
-    """Start like the first round."""
-    votes = np.eye(len(columns))[0]
-    return balance(columns, base, share, Balance(votes, base, 2.0), 1e-9)
 
 
 def check(found: Balance, columns: Columns, base: Floats, share: float) -> float:

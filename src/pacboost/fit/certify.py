@@ -29,7 +29,7 @@ from pacboost.numerics.exact import wrong_answers
 
 def certified(model: Model, apart: Apart | None, asked: Certifying) -> Model:
     """Certify the training error, or with rows set apart the error on new examples."""
-    # SAMME, for example, has no theorem on its training error: the model goes without
+    # SAMME, for example, has no theorem about its training error
     with suppress(NotCertified):
         model = replace(model, certificate=training_error(model.ledger))
     if apart is None:
@@ -38,7 +38,7 @@ def certified(model: Model, apart: Apart | None, asked: Certifying) -> Model:
     from pacboost.bounds.answering import by_ranks
     from pacboost.bounds.held_out import HeldOut
 
-    # the only look at these rows
+    # the only look of this fit at these rows
     scores, wrong = judged(model, apart.X, apart.y)
     model = deployed(model, model.vote, apart.certificate(wrong, asked.delta, asked.look))
     decided, chances = model.decide(scores), model.probabilities(scores)
@@ -61,7 +61,7 @@ def judged(model: Model, X: Any, y: NDArray[Any]) -> tuple[Scores, NDArray[np.bo
 
 
 def deployed(model: Model, vote: Vote, certificate: Certificate) -> Model:
-    """Return model with another vote and certificate; what is known of old answers is dropped."""
+    """Return the model with another vote and certificate, without claims about old answers."""
     ledger = replace(model.ledger, vote_digest=vote_digest(vote))
     certificate = certificate.of(ledger.digest())
     return replace(

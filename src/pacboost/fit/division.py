@@ -1,9 +1,8 @@
 """Rows are divided first, and only then is anything learned.
 
-Which rows certify is said by fit/roles.py. They are taken out of X and y as these came, so no
-level, kind of column, bin, word or class can be read from them: a fit sees the other rows only. At
-the end the rows set apart are read as ``predict`` reads new rows, and a label that is not among the
-classes counts as a mistake.
+fit/roles.py decides which rows certify. They are taken out of X and y before these are read, so no
+level, kind of column, bin, word or class can come from them. At the end they are read as
+``predict`` reads new rows, and a label that is not among the classes counts as a mistake.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class Certifying:
 
 @dataclass(frozen=True, eq=False)
 class Apart:
-    """The rows set apart for the certificate, as they came, and their labels."""
+    """The rows set apart for the certificate, unread, and their labels."""
 
     X: Any
     y: NDArray[Any]
@@ -82,7 +81,7 @@ class Apart:
 
 @dataclass(frozen=True, eq=False)
 class Division:
-    """The rows to learn from, as they came, and those set apart, if any are."""
+    """The rows to learn from, unread, and the rows set apart, if any."""
 
     X: Any
     y: Any

@@ -1,4 +1,4 @@
-"""A fit, from rows as they came to a model with its certificate: the page to read first.
+"""A fit, from X and y to a model with its certificate: the page to read first.
 
 Rows are divided before anything is learned, a schema is learned from those that may teach, and all
 rows are read by it. Recipes then race on a part of the rows, the best one is repeated on all, and
@@ -151,7 +151,8 @@ def hold_for_calibration(rows: FitRows, ask: Ask) -> FitRows:
             "calibrate is for one label a row; set calibrate=None", parameter="calibrate"
         )
     share = real_number("validation_fraction", ask.validation_fraction)
-    # a seed of its own: rows that chose the number of rounds would make probabilities too steep
+    # before validation rows are drawn: those choose the number of rounds, and probabilities by them
+    # would be too steep
     seed = ask.seed + CALIBRATE
     learn, calibrate = split_by_class(rows.learn, "validation_fraction", share, seed)
     return replace(rows, learn=learn, calibrate=calibrate)
@@ -159,7 +160,7 @@ def hold_for_calibration(rows: FitRows, ask: Ask) -> FitRows:
 
 def remember(X: Any, table: Table, division: Division, trial: Trial) -> RowMemory:
     """Sketch all rows that the fit uses, certifying ones included."""
-    # by rows as they came: calibration and trials have divided those of the trial
+    # by the undivided rows: calibration and the trial have each taken a part of them
     rows, ask = trial.rows, trial.ask
     if rows.schema.text is not None:
         # the words of a vocabulary lose what the other words were, so whole texts are hashed

@@ -20,7 +20,7 @@ MIN_CERTIFYING_ROWS, FEW_CERTIFYING_ROWS = 20, 100
 """Where a twentieth would be fewer than the second number, a tenth certifies; where that would be
 fewer than the first, a fifth."""
 MAX_CERTIFYING_ROWS = 10_000
-"""With so many, a certificate is mostly within half a point of the mistakes counted."""
+"""With this many, a certificate is mostly within half a point of the share of mistakes."""
 ENDLESS_ROWS = 10**12
 LOOKS = 2
 """Certifying rows are looked at no more often than this; planned for the worst."""
@@ -55,7 +55,7 @@ def certifying_rows(
 
 
 def certifying_draws(rows: int | None, epsilon: float | None, delta: float) -> int:
-    """Return how many of the rows that are drawn certify; None means that there is no end of them.
+    """Return how many of the rows that are drawn certify; None if their number is unlimited.
 
     >>> certifying_draws(None, None, 0.05), certifying_draws(1000, 0.1, 0.05)
     (10000, 154)
@@ -64,7 +64,7 @@ def certifying_draws(rows: int | None, epsilon: float | None, delta: float) -> i
 
 
 def validation_rows(rows: int) -> int:
-    """Return how many of the rows that are left validate.
+    """Return how many of the other rows validate.
 
     >>> validation_rows(1000), validation_rows(1_000_000), validation_rows(5)
     (100, 10000, 0)

@@ -130,7 +130,7 @@ def _refuse_constant(sample: Sample) -> None:
     if sample.bins is None or any(thresholds.size for thresholds in sample.bins.thresholds):
         return
     if sample.codes is not None and np.ptp(sample.codes, axis=1).any():
-        return  # one value and missing ones: that tells rows apart
+        return  # one value, and missing ones, which rules can tell apart
     raise DataError(
         f"all {sample.table.n_columns} features are constant: no rule can tell rows apart. Give at "
         "least one feature that varies (values that differ by less than a 32-bit float are equal)."

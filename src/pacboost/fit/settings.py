@@ -16,7 +16,7 @@ FEW_ROWS, MANY_ROWS = 20_000, 30_000
 # The shares of rows and columns that are sampled, and the trial, begin in between: with fewer rows,
 # a row of weight 2 has to be the same as two rows, which scikit-learn checks.
 NO_TRIAL_BELOW, FULL_TRIAL_FROM = 40, 80
-# A trial holds this share of the rows back to measure, and at most so many.
+# The share of the rows that a trial holds back to measure, and the maximum number of them.
 TRIAL_SHARE, MAX_TRIAL_ROWS = 0.2, 10_000
 # The minimum number of rounds that a trial may choose, and the maximum times the learning rate.
 # Noisy labels need few rounds: with 20 in place of 150 the log loss is .980 of what it was (28
@@ -31,7 +31,7 @@ TRIALS_OF_BEST = 5
 # The strengths of straight lines that a trial compares with none, by the name of the booster. For
 # classes, half a line costs a third trial and gains .003 of the log loss, so only "best" has it.
 LINE_STRENGTHS = {"square": (0.5, 1.0), "logit": (1.0,)}
-# Lines are tried only with so many rounds for every column: each line is a round, too.
+# Minimum number of rounds per column to try lines: each line is a round, too.
 MIN_ROUNDS_PER_LINE = 10
 # The smallest leaf has one row for this many rows of the table, up to 5 or 20.
 ROWS_PER_LEAF = 20
@@ -188,7 +188,7 @@ class Settings:
 
 
 def leaves_for(rows: int) -> int:
-    """Return how many leaves a tree has that so many rows can bear.
+    """Return the number of leaves of a tree, which grows with the number of rows.
 
     >>> [leaves_for(rows) for rows in (100, 1_000, 5_000)]
     [8, 16, 31]

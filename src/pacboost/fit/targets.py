@@ -22,8 +22,8 @@ from pacboost.sources.explained_errors import (
 from pacboost.sources.levels import is_unicode, refuse_unsaved_labels
 
 MIN_ROWS_TO_COUNT, MAX_LABEL_SPAN = 100_000, 256
-"""From so many rows on, whole labels that lie closer together are numbered by counting: to sort ten
-million labels takes a second, to count them a hundredth of it."""
+"""This many whole labels, within this span, are numbered by counting: sorting ten million labels
+takes a second, counting them a hundredth of that."""
 MAX_TARGET = 1e100
 
 

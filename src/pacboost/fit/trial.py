@@ -81,13 +81,12 @@ def plan(rows: FitRows, recipe: Recipe, ask: Ask) -> Trial:
         # a class is too rare to be measured: nothing would stop the maximum number of rounds
         if drawn is None and not ask.sets_rounds:
             recipe = replace(recipe, rounds=settings.n_estimators)
+    learn, validation = drawn or _held_to_stop(rows, ask, recipe.tried)
     if drawn is not None:
-        learn, validation = drawn
         # 100,000 rows, a tenth of them held back, gain 1.7 % of log loss by a second fit, for twice
         # the time; from 200,000 rows on, the trial is the fit (docs/decisions/0028)
         refits = drawn[1].n_rows >= MIN_REFIT_SHARE * everyone.n_rows
     else:
-        learn, validation = _held_to_stop(rows, ask, recipe.tried)
         held_back = validation is not None and rows.validate is None
         refits = held_back and _refits(everyone.n_rows, ask)
     if ask.predicts_numbers:
@@ -204,7 +203,7 @@ class Watcher(ABC):
 
     @abstractmethod
     def advance(self, run: Run, rounds: int, *, last: bool) -> None:
-        """Advance a run until so many rounds are done or it stops, and keep the best of them."""
+        """Advance a run to this number of rounds, or until it stops, and keep the best of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,9 +219,8 @@ class Outcome:
 
 def race(trial: Trial, watcher: Watcher) -> Outcome:
     """Run all candidates, and return the one with the least loss on the validation rows."""
-    # Settings differ little in quality, and a fifth of few rows cannot tell them apart: choosing
-    # among four of them was worse than the best one (docs/decisions/0016). Candidates therefore
-    # are few, and each wins by a lot on some tables.
+    # There are few candidates, and each wins by a lot on some tables: a fifth of few rows cannot
+    # rank similar settings, and choosing among four was worse than the best (docs/decisions/0016).
     last = not trial.refits
     recipe, best = trial.recipe, start(trial, trial.recipe)
     _lead(trial, recipe, best, watcher, last=last)
@@ -354,7 +352,7 @@ def hold_back(
 ) -> tuple[LabelledRows, LabelledRows] | None:
     """Divide rows into those that a trial boosts on and measures; None if a class is rare.
 
-    ``watching`` says which are measured, where that is not left to chance.
+    ``watching`` marks the rows to measure; by default they are drawn.
     """
     if watching is None:
         parts = split_by_class(examples, "the share of a trial", trial_share(examples), seed)

@@ -71,7 +71,7 @@ class Vote:
 
     def scores_like(self, table: Table, array: NDArray[Any]) -> Any:
         scores = np.zeros((table.n_rows, self.outputs), like=array)
-        # trees alone are scored there; for few other rules the way to the CPU is not the cost
+        # only trees have a kernel on GPUs
         rest = self.steps or self.index is not None or self._others
         if self.trees and not rest and self._scored_trees.add_on_gpu(scores, table):
             return self._shaped(scores)
@@ -128,7 +128,7 @@ class Vote:
         if trees.add_on_gpu(scores, table):
             return
         if table.entries is None:
-            # a byte a cell in place of eight, and one search for each cell instead of one a node
+            # codes take one byte a cell in place of eight, and trees compare whole numbers
             trees.add_to(scores, bins.encode(table, trees.asked))
             return
         from pacboost.samples.sparse_codes import SparseCodes

@@ -48,7 +48,7 @@ class Model:
     """Empty for numbers."""
     schema: Schema
     """How rows are read: columns, names, levels, or the words of texts."""
-    # boosting loads no forests, and both have scores, gains and hypotheses
+    # not a union of types: boosting would have to import forests
     vote: Any
     """A ``Vote`` of rules, or a ``Forest``, whose trees have one vote each."""
     ledger: Ledger

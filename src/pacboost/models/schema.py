@@ -98,7 +98,7 @@ class Schema:
         shape: tuple[int, ...] | None = () if options.keeps_shape else None
         if options.keeps_shape and isinstance(X, np.ndarray) and X.ndim > 2:
             shape, X = X.shape[1:], X.reshape(len(X), -1)
-        # a GPU's rows first: the checks below would ask NumPy for them one by one
+        # rows on a GPU become a table, since the checks below are NumPy's and scikit-learn's
         X = _in_reach(X)
         if isinstance(X, FrameTable):
             X = X.choosing(options.categories)
@@ -118,7 +118,6 @@ class Schema:
 
     def read(self, X: Any) -> Table:
         """Read rows as the schema was learned; raise if they do not have its columns."""
-        # one row of a service takes .1 ms to check and less to score
         if self._is_plain(X):
             return ArrayTable(X)
         if self.text is not None:
@@ -201,7 +200,7 @@ class Schema:
         """Read a data frame by the names that its columns had in fit."""
         names = None if self.feature_names is None else list(self.feature_names)
         is_visible = hasattr(X, "iloc") or _get_feature_names(X) is not None
-        # scikit-learn compares names one by one, and would miss a date that became three columns
+        # scikit-learn would look for the parts of a date, such as its month, among the columns
         if any(map(part_of, self.levels.written.values())) or not is_visible:
             self._check_sources(columns_of(X))
         elif names is None or not hasattr(X, "iloc") or names != X.columns.tolist():

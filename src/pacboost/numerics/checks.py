@@ -57,9 +57,9 @@ def whole(name: str, value: object, minimum: int = 0) -> int:
     12
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < minimum:
-        is_float = isinstance(value, Real) and not isinstance(value, Integral)
-        is_exact = is_float and float(value).is_integer()
-        hint = f"; for an exact float write int({value!r})" if is_exact else ""
+        hint, is_whole = "", isinstance(value, Integral)
+        if isinstance(value, Real) and not is_whole and float(value).is_integer():
+            hint = f"; for an exact float write int({value!r})"
         raise invalid(name, value, f"must be a whole number, {minimum} or more{hint}")
     return int(value)
 

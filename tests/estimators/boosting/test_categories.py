@@ -27,7 +27,6 @@ class World(NamedTuple):
     y: NDArray[np.int64]
 
     def codes(self) -> Any:
-        """The same rows with levels as numbers, in the order of their names."""
         kinds = self.X.select_dtypes("category")
         return self.X.assign(**{name: kinds[name].cat.codes for name in kinds})
 
@@ -70,7 +69,6 @@ class Errors(NamedTuple):
 
 
 def errors(world: World, rows: int, seed: int) -> Errors:
-    """Learn from some rows, in each of the three forms, and measure on the others."""
     every = np.arange(len(world.y))
     learn, new = train_test_split(every, train_size=rows, random_state=seed, stratify=world.y)
     forms = {"categories": world.X, "codes": world.codes(), "means": world.means(learn)}

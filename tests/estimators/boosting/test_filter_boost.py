@@ -162,7 +162,6 @@ def second_pass(event: Any) -> bool:
 
 
 def first_of_many(event: Any) -> bool:
-    """Stop when a refill is done, after some rounds."""
     return isinstance(event, Refill) and event.rounds >= 8
 
 

@@ -93,8 +93,6 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 class Interrupt:
-    """Raises at an event; counts them."""
-
     def __init__(self, at: int, problem: type[BaseException]) -> None:
         self.at, self.problem, self.count = at, problem, 0
 

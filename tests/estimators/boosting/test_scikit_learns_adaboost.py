@@ -53,7 +53,6 @@ assert THEIRS.AdaBoostRegressor is AdaBoostRegressor
 
 
 def calls() -> list[Any]:
-    """Every test that is run, with each of its sets of arguments."""
     found = []
     for name, test in vars(THEIRS).items():
         if not name.startswith("test_") or name in LEFT_OUT:

@@ -316,7 +316,6 @@ def test_answers_on_banking77_keep_their_word() -> None:
 
 
 def invented(rows: int, classes: int) -> tuple[list[str], list[str]]:
-    """Texts of sixteen words, many of them rare."""
     generator = np.random.default_rng(0)
     letters = np.array(list("aeioubcdfglmnprst"))
     sizes = np.arange(1_000) % 8 + 3

@@ -17,7 +17,6 @@ NOISY_BOX = LabelNoise(Boxes((0.3, 0.0), (0.8, 0.6)), 0.2)
 def risk_of_stumps(
     world: LabelNoise, rules: Iterable[Any], scores: Callable[[NDArray[Any]], NDArray[Any]]
 ) -> float:
-    """The exact risk of a vote of stumps."""
     inner = world.world
     assert isinstance(inner, Boxes)
     cuts: list[list[float]] = [[] for _ in range(inner.features)]

@@ -51,7 +51,6 @@ def pair() -> Any:
 
 
 def widths(found: Any) -> Any:
-    """The mean width where errors are small, and where they are large."""
     wide = np.diff(found.predict_interval(LATER), axis=1)[:, 0]
     return wide[LATER[:, 0] < 0.2].mean(), wide[LATER[:, 0] > 0.8].mean()
 

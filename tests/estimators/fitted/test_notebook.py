@@ -135,7 +135,6 @@ PLOT = "pacboost.plots.rounds(model, X, y)"
 
 @pytest.fixture(scope="module")
 def outputs() -> dict[str, Any]:
-    """Return what is shown below every cell."""
     nbclient = pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
     from nbformat.v4 import new_code_cell, new_notebook

@@ -92,7 +92,6 @@ class Reader(HTMLParser):
 
 
 def read(path: Path) -> Reader:
-    """Read a page, and check what holds for each."""
     text = path.read_text(encoding="utf-8")
     reader = Reader()
     reader.feed(text)

@@ -15,12 +15,6 @@ from sklearn.preprocessing import StandardScaler
 
 import pacboost
 from benchmarks import bench_promises, real_data
-from pacboost import (
-    BoostClassifier,
-    RandomForestClassifier,
-    RandomForestRegressor,
-    choose_threshold,
-)
 from pacboost.errors import DataError, FileError, InputWarning, NotCertified, ParameterError
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from tests.bounds.coverage import check_coverage, check_rejected
@@ -40,14 +34,14 @@ LATER, TRUTH = world(20_000, 2)
 
 @pytest.fixture(scope="module")
 def model() -> Any:
-    return BoostClassifier(n_estimators=40, random_state=0).fit(X, Y)
+    return pacboost.BoostClassifier(n_estimators=40, random_state=0).fit(X, Y)
 
 
 @pytest.mark.parametrize(
     "wish", [{"recall": 0.9}, {"false_positive_rate": 0.05}, {"precision": 0.75}]
 )
 def test_it_keeps_its_promise(model: Any, wish: dict[str, Any]) -> None:
-    made = choose_threshold(model, FRESH, LABELS, positive="sick", **wish)
+    made = pacboost.choose_threshold(model, FRESH, LABELS, positive="sick", **wish)
     said, own = made.predict(LATER) == "sick", TRUTH == "sick"
     seen = {
         "recall": (said & own).sum() / own.sum(),
@@ -64,15 +58,15 @@ def test_it_keeps_its_promise(model: Any, wish: dict[str, Any]) -> None:
 
 
 def test_costs(model: Any) -> None:
-    made = choose_threshold(model, FRESH, LABELS, positive="sick", cost=(20.0, 1.0))
-    careless = choose_threshold(model, FRESH, LABELS, positive="sick", cost=(1.0, 20.0))
+    made = pacboost.choose_threshold(model, FRESH, LABELS, positive="sick", cost=(20.0, 1.0))
+    careless = pacboost.choose_threshold(model, FRESH, LABELS, positive="sick", cost=(1.0, 20.0))
     assert made.threshold_ < careless.threshold_
     said, own = made.predict(LATER) == "sick", TRUTH == "sick"
     assert 20 * (own & ~said).mean() + (said & ~own).mean() < made.certificate_.value < 20
 
 
 def test_the_threshold_is_what_predict_uses(model: Any) -> None:
-    made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
+    made = pacboost.choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
     place = model.classes_.tolist().index("sick")
     above = model.predict_proba(LATER)[:, place] >= made.threshold_
     assert ((made.predict(LATER) == "sick") == above).all()
@@ -81,8 +75,8 @@ def test_the_threshold_is_what_predict_uses(model: Any) -> None:
 
 @pytest.mark.parametrize("forest", [False, True])
 def test_file(model: Any, forest: bool, tmp_path: Path) -> None:
-    model = RandomForestClassifier(20, random_state=0).fit(X, Y) if forest else model
-    made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
+    model = pacboost.RandomForestClassifier(20, random_state=0).fit(X, Y) if forest else model
+    made = pacboost.choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
     path = tmp_path / "careful.pacb"
     made.save(path)
     assert all(check.holds for check in pacboost.verify(path))
@@ -103,7 +97,7 @@ def test_file(model: Any, forest: bool, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", [LogisticRegression, RidgeClassifier])
 def test_models_of_other_libraries(kind: Any, tmp_path: Path) -> None:
     other = make_pipeline(StandardScaler(), kind()).fit(X, Y)
-    made = choose_threshold(other, FRESH, LABELS, positive="sick", recall=0.9)
+    made = pacboost.choose_threshold(other, FRESH, LABELS, positive="sick", recall=0.9)
     own = TRUTH == "sick"
     assert (made.predict(LATER)[own] == "sick").mean() > 0.89
     assert made.sentence_.startswith("If these rows are new: of the new examples of class 'sick'")
@@ -116,13 +110,15 @@ def test_models_of_other_libraries(kind: Any, tmp_path: Path) -> None:
 
 def test_guards(model: Any) -> None:
     with pytest.raises(NotCertified, match="trained on"):
-        choose_threshold(model, X, Y, recall=0.9)
+        pacboost.choose_threshold(model, X, Y, recall=0.9)
     doubled = np.repeat(FRESH, 2, axis=0), np.repeat(LABELS, 2)
     with pytest.warns(InputWarning, match="rows are not counted"):
-        once = choose_threshold(model, *doubled, recall=0.9, positive="sick", copies="distinct")
-    plain = choose_threshold(model, FRESH, LABELS, recall=0.9, positive="sick")
+        once = pacboost.choose_threshold(
+            model, *doubled, recall=0.9, positive="sick", copies="distinct"
+        )
+    plain = pacboost.choose_threshold(model, FRESH, LABELS, recall=0.9, positive="sick")
     assert once.threshold_ == plain.threshold_
-    made = choose_threshold(model, FRESH, LABELS, recall=0.9, positive="sick")
+    made = pacboost.choose_threshold(model, FRESH, LABELS, recall=0.9, positive="sick")
     with pytest.raises(NotCertified, match="trained on"):
         pacboost.certify(made, FRESH, LABELS, of=pacboost.measures.precision("sick"))
     assert pacboost.certify(made, LATER, TRUTH, of=pacboost.measures.recall("sick")).value > 0.88
@@ -134,15 +130,15 @@ def test_several_classes() -> None:
     labels = np.digitize(rows[:, 0] + 0.5 * generator.normal(size=3000), [-0.5, 0.5])
     model = LogisticRegression().fit(rows[:1000], labels[:1000])
     with pytest.raises(NotCertified, match="there are 3 classes"):
-        choose_threshold(model, rows[1000:], labels[1000:], recall=0.9)
-    made = choose_threshold(model, rows[1000:], labels[1000:], recall=0.9, positive=1)
+        pacboost.choose_threshold(model, rows[1000:], labels[1000:], recall=0.9)
+    made = pacboost.choose_threshold(model, rows[1000:], labels[1000:], recall=0.9, positive=1)
     said = made.predict(rows[1000:])
     assert set(said) == {0, 1, 2}
     assert (said[labels[1000:] == 1] == 1).mean() > 0.9
 
 
 def test_as_an_estimator(model: Any) -> None:
-    made = choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
+    made = pacboost.choose_threshold(model, FRESH, LABELS, positive="sick", recall=0.9)
     again = clone(made).fit(X, Y)
     assert again.threshold_ == made.threshold_
     with pytest.raises(NotCertified, match="nothing is certified"):
@@ -167,15 +163,15 @@ def test_as_an_estimator(model: Any) -> None:
 )
 def test_bad_input(model: Any, change: dict[str, Any], error: Any, match: str) -> None:
     with pytest.raises(error, match=match):
-        choose_threshold(model, FRESH, LABELS, **{"positive": "sick", **change})
+        pacboost.choose_threshold(model, FRESH, LABELS, **{"positive": "sick", **change})
 
 
 def test_bad_rows(model: Any) -> None:
     with pytest.raises(DataError, match="one label a row"):
-        choose_threshold(model, FRESH, LABELS[:, None], recall=0.9)
+        pacboost.choose_threshold(model, FRESH, LABELS[:, None], recall=0.9)
     well = LABELS == "well"
     with pytest.raises(NotCertified, match=r"no rows .*'sick'"):
-        choose_threshold(model, FRESH[well], LABELS[well], recall=0.9, positive="sick")
+        pacboost.choose_threshold(model, FRESH[well], LABELS[well], recall=0.9, positive="sick")
 
 
 RUNS = 200
@@ -185,7 +181,7 @@ RUNS = 200
 def table(request: pytest.FixtureRequest) -> Any:
     if real_data.absent(request.param):
         pytest.skip(str(real_data.absent(request.param)))
-    forest = RandomForestClassifier(60, random_state=0)
+    forest = pacboost.RandomForestClassifier(60, random_state=0)
     return request.param, *bench_promises.world(real_data.read(request.param), forest)
 
 
@@ -209,7 +205,7 @@ def test_thresholds_and_sets_on_real_data(table: Any, wish: dict[str, float] | N
 def test_intervals_on_real_data(name: str, target: str) -> None:
     if real_data.absent(name):
         pytest.skip(str(real_data.absent(name)))
-    forest = RandomForestRegressor(30, random_state=0)
+    forest = pacboost.RandomForestRegressor(30, random_state=0)
     model, y = bench_promises.world(bench_promises.numbers(name, target), forest)
     draws = [bench_promises.interval(model, y, rows) for rows in bench_promises.draws(len(y), RUNS)]
     broken = sum(draw is not None and draw[0] for draw in draws)

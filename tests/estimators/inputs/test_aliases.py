@@ -10,15 +10,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from pacboost import (
-    AdaBoostClassifier,
-    BoostClassifier,
-    BoostRegressor,
-    FilterBoostClassifier,
-    RandomForestClassifier,
-    StrongClassifier,
-    TextBoostClassifier,
-)
+import pacboost
 from pacboost.errors import ParameterError
 from pacboost.estimators.inputs.documented import SAME_MEANING
 from tests.markdown import DOCS, tables
@@ -28,22 +20,22 @@ X = np.random.default_rng(0).normal(size=(300, 4))
 Y = X[:, 0] * X[:, 1] > 0
 KINDS: list[Any] = list(estimators().values())
 PAIRS: list[tuple[Any, str, str, Any]] = [
-    (BoostClassifier, "num_leaves", "max_leaves", 7),
-    (BoostClassifier, "min_child_samples", "min_leaf_rows", 5),
-    (BoostClassifier, "min_samples_leaf", "min_leaf_rows", 0.1),
-    (BoostClassifier, "reg_lambda", "l2", 3.0),
-    (BoostClassifier, "colsample_bytree", "max_features", 0.5),
-    (BoostClassifier, "early_stopping_rounds", "early_stopping", 5),
-    (BoostClassifier, "eta", "learning_rate", 0.3),
-    (BoostClassifier, "depth", "max_depth", 3),
-    (BoostRegressor, "max_iter", "n_estimators", 5),
-    (BoostRegressor, "monotonic_cst", "monotone_constraints", [1, 0, 0, 0]),
-    (AdaBoostClassifier, "iterations", "n_estimators", 5),
-    (AdaBoostClassifier, "base_estimator", "estimator", "tree"),
-    (FilterBoostClassifier, "max_iter", "n_estimators", 5),
-    (RandomForestClassifier, "min_leaf_rows", "min_samples_leaf", 5),
-    (StrongClassifier, "seed", "random_state", 5),
-    (TextBoostClassifier, "shrinkage_rate", "learning_rate", 0.3),
+    (pacboost.BoostClassifier, "num_leaves", "max_leaves", 7),
+    (pacboost.BoostClassifier, "min_child_samples", "min_leaf_rows", 5),
+    (pacboost.BoostClassifier, "min_samples_leaf", "min_leaf_rows", 0.1),
+    (pacboost.BoostClassifier, "reg_lambda", "l2", 3.0),
+    (pacboost.BoostClassifier, "colsample_bytree", "max_features", 0.5),
+    (pacboost.BoostClassifier, "early_stopping_rounds", "early_stopping", 5),
+    (pacboost.BoostClassifier, "eta", "learning_rate", 0.3),
+    (pacboost.BoostClassifier, "depth", "max_depth", 3),
+    (pacboost.BoostRegressor, "max_iter", "n_estimators", 5),
+    (pacboost.BoostRegressor, "monotonic_cst", "monotone_constraints", [1, 0, 0, 0]),
+    (pacboost.AdaBoostClassifier, "iterations", "n_estimators", 5),
+    (pacboost.AdaBoostClassifier, "base_estimator", "estimator", "tree"),
+    (pacboost.FilterBoostClassifier, "max_iter", "n_estimators", 5),
+    (pacboost.RandomForestClassifier, "min_leaf_rows", "min_samples_leaf", 5),
+    (pacboost.StrongClassifier, "seed", "random_state", 5),
+    (pacboost.TextBoostClassifier, "shrinkage_rate", "learning_rate", 0.3),
 ]
 
 
@@ -75,13 +67,13 @@ def test_a_misspelt_name_is_answered_with_a_guess(kind: Any) -> None:
 @pytest.mark.parametrize(
     ("kind", "name", "said"),
     [
-        (BoostClassifier, "scale_pos_weight", "class_weight={0: 1, 1: 5}"),
-        (StrongClassifier, "is_unbalance", "class_weight='balanced'"),
-        (BoostClassifier, "objective", "booster='logit'"),
-        (BoostRegressor, "objective", "its name here is loss"),
-        (BoostClassifier, "verbosity", "verbose=0"),
-        (BoostClassifier, "reg_alpha", "no L1 penalty"),
-        (BoostClassifier, "importance_type", "importances"),
+        (pacboost.BoostClassifier, "scale_pos_weight", "class_weight={0: 1, 1: 5}"),
+        (pacboost.StrongClassifier, "is_unbalance", "class_weight='balanced'"),
+        (pacboost.BoostClassifier, "objective", "booster='logit'"),
+        (pacboost.BoostRegressor, "objective", "its name here is loss"),
+        (pacboost.BoostClassifier, "verbosity", "verbose=0"),
+        (pacboost.BoostClassifier, "reg_alpha", "no L1 penalty"),
+        (pacboost.BoostClassifier, "importance_type", "importances"),
     ],
 )
 def test_a_parameter_without_a_counterpart_comes_with_advice(
@@ -91,9 +83,7 @@ def test_a_parameter_without_a_counterpart_comes_with_advice(
         kind(**{name: 1})
 
 
-class Mine(BoostClassifier):
-    """A subclass with parameters of its own."""
-
+class Mine(pacboost.BoostClassifier):
     def __init__(self, mine: int = 1, num_leaves: int = 4) -> None:
         self.mine, self.num_leaves = mine, num_leaves
         super().__init__(num_leaves=num_leaves)
@@ -112,7 +102,7 @@ def test_a_subclass_may_have_other_parameters() -> None:
 
 def test_the_vocabulary_of_texts_is_no_share_of_columns() -> None:
     with pytest.raises(TypeError, match="no parameter 'colsample_bytree'"):
-        TextBoostClassifier(colsample_bytree=0.5)
+        pacboost.TextBoostClassifier(colsample_bytree=0.5)
 
 
 def test_no_name_has_two_meanings_and_all_are_documented() -> None:

@@ -31,21 +31,18 @@ def fit(X: Any = None, y: Any = None, weights: Any = None, **options: Any) -> Ad
 
 
 def changed(row: int, column: int, value: Any, kind: Any = np.float64) -> NDArray[Any]:
-    """The rows of the examples with one cell of another value."""
     rows: NDArray[Any] = examples()[0].astype(kind)
     rows[row, column] = value
     return rows
 
 
 def labels(value: Any, kind: Any) -> NDArray[Any]:
-    """The labels of the examples, one of which is missing."""
     y: NDArray[Any] = examples()[1].astype(kind)
     y[3] = value
     return y
 
 
 def weights(**values: float) -> NDArray[np.float64]:
-    """Weights of 1, but for some rows."""
     found = np.ones(40)
     for row, value in values.items():
         found[int(row[1:])] = value
@@ -124,11 +121,6 @@ PARAMETERS: list[tuple[str, list[Any], str]] = [
     ("max_vote", [0, -1.0, float("nan")], "is {}; it must be above 0"),
     ("max_bins", [1, 0, 70_000], "is {}; it may be 2 to 65535"),
     ("resample", [0, -3, 2.5, "half"], "is {!r}; .*whole number, 1 or more"),
-    ("early_stopping", [0, 2.5], "is {}; .*1 or more"),
-    ("learning_rate", ["fast"], "is"),
-    ("max_bins", [2.5, "many"], "is"),
-    ("max_vote", ["high"], "is"),
-    ("n_jobs", [2.5, "all"], "is"),
     ("n_jobs", [0], "is 0; pass a positive number"),
     ("estimator", [DecisionTreeClassifier, Adversary, "stumps", 3], "is .*an object, not a class"),
 ]

@@ -167,7 +167,6 @@ def wide(rows: int, columns: int, stored: int) -> tuple[Any, Labels]:
 
 
 def peak(model: Any, matrix: Any, y: Labels) -> int:
-    """The most bytes that fit and predict hold at once."""
     model.fit(matrix[:500, :40], y[:500])  # what is compiled stays
     tracemalloc.start()
     try:
