@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial, reduce
+from operator import getitem
 from pathlib import Path
 from shutil import copy
 from typing import Any
@@ -42,20 +44,17 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return paths
 
 
-def decision(**fields: Any) -> Callable[[Content], None]:
-    return lambda content: content["decision"].update(fields)
+def decision(*place: Any, **fields: Any) -> Callable[[Content], None]:
+    """Change fields of the decision, or of what lies at a place within it."""
+
+    def forge(content: Content) -> None:
+        reduce(getitem, place, content["decision"]).update(fields)
+
+    return forge
 
 
-def wished(**fields: Any) -> Callable[[Content], None]:
-    return lambda content: content["decision"]["certificate"].update(fields)
-
-
-def other(place: int, **fields: Any) -> Callable[[Content], None]:
-    return lambda content: content["decision"]["others"][place].update(fields)
-
-
-def detail(**details: Any) -> Callable[[Content], None]:
-    return lambda content: content["decision"]["certificate"]["details"].update(details)
+wished, other = partial(decision, "certificate"), partial(decision, "others", 0)
+detail = partial(decision, "certificate", "details")
 
 
 def one_sequence(content: Content) -> None:
@@ -70,7 +69,7 @@ def swapped_classes(content: Content) -> None:
 
 FORGERIES: list[tuple[str, Callable[[Content], None]]] = [
     ("recall", wished(of_what="precision")),
-    ("recall", other(0, of_what="recall")),
+    ("recall", other(of_what="recall")),
     ("recall", decision(wish="precision")),
     ("recall", decision(positive=0)),
     ("recall", detail(**{"class": "0"})),
@@ -80,7 +79,7 @@ FORGERIES: list[tuple[str, Callable[[Content], None]]] = [
     ("recall", wished(rows_checked=False)),
     ("recall", detail(missing_wrong=-3.0)),
     ("precision", wished(of_what="recall")),
-    ("cost", other(0, of_what="precision")),
+    ("cost", other(of_what="precision")),
     ("cost", decision(wish="recall")),
     ("sets", swapped_classes),
     ("sets", lambda content: content["coverage"]["certificates"][0].update(assumptions=[])),

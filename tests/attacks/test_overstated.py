@@ -269,7 +269,8 @@ def test_training_rows_that_arrive_changed_are_not_taken_for_new(wrapped: str) -
 
 def test_matrices_of_costs_are_no_list_of_measures() -> None:
     costs: Any = [[[0, 1], [5, 0]], [[0, 9], [9, 0]]]
-    for several in (costs, list(map(np.array, costs))):
+    arrays: Any = [np.array(matrix) for matrix in costs]
+    for several in (costs, arrays):
         with pytest.raises(ParameterError):
             certify(Threshold(), *coins(9, 200), of=several)
 

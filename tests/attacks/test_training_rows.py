@@ -94,43 +94,34 @@ class Data:
 Attack = Callable[[Data, Any, NDArray[Any]], tuple[Any, NDArray[Any]]]
 
 
-def _as_it_is(data: Data, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
-    return X, y
+def chosen_by(draw: Callable[[np.random.Generator], NDArray[np.intp]], seed: int) -> Attack:
+    """Certify on some of the training rows."""
+
+    def attack(data: Data, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+        rows = draw(np.random.default_rng(seed))
+        return data.take(X, rows), y[rows]
+
+    return attack
 
 
-def _some(data: Data, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
-    chosen = np.random.default_rng(1).permutation(ROWS)[:200]
-    return data.take(X, chosen), y[chosen]
+def mixed(known: int, new: int, seed: int) -> Attack:
+    """Certify on new rows, and on some training rows among them."""
 
+    def attack(data: Data, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+        rows, labels = data.draw(new, seed)
+        chosen = np.random.default_rng(seed).permutation(ROWS)[:known]
+        return data.join(rows, data.take(X, chosen)), np.concatenate([labels, y[chosen]])
 
-def _doubled(data: Data, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
-    return data.join(X, X), np.concatenate([y, y])
-
-
-def _bootstrapped(data: Data, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
-    chosen = np.random.default_rng(2).integers(ROWS, size=ROWS)
-    return data.take(X, chosen), y[chosen]
-
-
-def _half(data: Data, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
-    new, labels = data.draw(300, 78)
-    chosen = np.random.default_rng(4).permutation(ROWS)[:300]
-    return data.join(new, data.take(X, chosen)), np.concatenate([labels, y[chosen]])
-
-
-def _contaminated(data: Data, X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
-    new, labels = data.draw(540, 77)
-    chosen = np.random.default_rng(3).permutation(ROWS)[:60]
-    return data.join(new, data.take(X, chosen)), np.concatenate([labels, y[chosen]])
+    return attack
 
 
 ATTACKS: dict[str, Attack] = {
-    "as it is": _as_it_is,
-    "some rows": _some,
-    "doubled": _doubled,
-    "bootstrapped": _bootstrapped,
-    "a half": _half,
-    "a tenth": _contaminated,
+    "as it is": lambda data, X, y: (X, y),
+    "some rows": chosen_by(lambda generator: generator.permutation(ROWS)[:200], 1),
+    "doubled": lambda data, X, y: (data.join(X, X), np.concatenate([y, y])),
+    "bootstrapped": chosen_by(lambda generator: generator.integers(ROWS, size=ROWS), 2),
+    "a half": mixed(300, 300, 78),
+    "a tenth": mixed(60, 540, 77),
 }
 
 

@@ -112,37 +112,27 @@ def violated(certificate, truth) -> bool:  # type: ignore[no-untyped-def]
     return bool(value > own + 1e-12 if lower else value < own - 1e-12)
 
 
-CASES = [
-    ("recall", 0.9, 400, 0.2),
-    ("recall", 0.8, 2000, 0.01),
-    ("false_positive_rate", 0.05, 300, 0.3),
-    ("precision", 0.8, 600, 0.3),
-    ("cost", (10.0, 1.0), 300, 0.2),
+CASES: list[tuple[str, object, int, float, int]] = [
+    ("recall", 0.9, 400, 0.2, 60),
+    ("recall", 0.8, 2000, 0.01, 60),
+    ("false_positive_rate", 0.05, 300, 0.3, 60),
+    ("precision", 0.8, 600, 0.3, 25),
+    ("cost", (10.0, 1.0), 300, 0.2, 12),
 ]
+"""Wish, rows, share of positives and number of runs."""
+IN_FULL = [
+    pytest.param((name, wish, rows, share, 400 if name == "cost" else 2000), marks=pytest.mark.slow)
+    for name, wish, *_ in CASES for rows in (100, 500, 5000) for share in (0.01, 0.3)
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("case", CASES)
-def test_promises_are_kept(case: tuple[str, object, int, float], ties: bool) -> None:
-    name, wish, rows, share = case
-    runs = {"cost": 12, "precision": 25}.get(name, 60)
+@pytest.mark.parametrize("case", [*CASES, *IN_FULL])
+def test_promises_are_kept(case: tuple[str, object, int, float, int], ties: bool) -> None:
+    name, wish, rows, share, runs = case
     failed, others = broken(name, wish, rows, share, runs, ties)
     check_coverage(f"threshold, {name}={wish}, n={rows}, ties={ties}", failed, runs, 0.05)
     check_coverage(f"other side of {name}={wish}, n={rows}", others, runs, 0.05)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("rows", [100, 500, 5000])
-@pytest.mark.parametrize("share", [0.01, 0.3])
-@pytest.mark.parametrize("case", CASES)
-def test_promises_are_kept_in_full(
-    case: tuple[str, object, int, float], share: float, rows: int, ties: bool
-) -> None:
-    runs = 400 if case[0] == "cost" else 2000
-    failed, others = broken(case[0], case[1], rows, share, runs, ties)
-    check_coverage(f"threshold, {case[0]}, n={rows}, share={share}", failed, runs, 0.05)
-    check_coverage(f"other side of {case[0]}, n={rows}", others, runs, 0.05)
 
 
 def chosen_in_noise(plain: bool, runs: int) -> int:
@@ -282,20 +272,21 @@ def missed(n: int, coverage: float, delta: float, runs: int, ties: bool, average
     return failed
 
 
+COVERING: list[tuple[int, float, float, int]] = [
+    (40, 0.9, 0.05, 600), (300, 0.9, 0.05, 600), (200, 0.95, 0.05, 600),
+]  # fmt: skip
+COVERING_IN_FULL = [
+    pytest.param((n, coverage, delta, 4000), marks=pytest.mark.slow)
+    for n in (60, 500, 5000) for coverage in (0.5, 0.9) for delta in (0.01, 0.05, 0.2)
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize(("n", "coverage"), [(40, 0.9), (300, 0.9), (200, 0.95)])
-def test_promises_are_kept_of_covering(n: int, coverage: float, ties: bool) -> None:
-    failed = missed(n, coverage, 0.05, 600, ties, average=False)
-    check_coverage(f"sets, n={n}, coverage={coverage}, ties={ties}", failed, 600, 0.05)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("delta", [0.01, 0.05, 0.2])
-@pytest.mark.parametrize("n", [60, 500, 5000])
-@pytest.mark.parametrize("coverage", [0.5, 0.9])
-def test_promises_are_kept_in_full_of_covering(n: int, coverage: float, delta: float) -> None:
-    failed = missed(n, coverage, delta, 4000, ties=False, average=False)
-    check_coverage(f"sets, n={n}, coverage={coverage}", failed, 4000, delta)
+@pytest.mark.parametrize("case", [*COVERING, *COVERING_IN_FULL])
+def test_promises_of_covering_are_kept(case: tuple[int, float, float, int], ties: bool) -> None:
+    n, coverage, delta, runs = case
+    failed = missed(n, coverage, delta, runs, ties, average=False)
+    check_coverage(f"sets, n={n}, coverage={coverage}, ties={ties}", failed, runs, delta)
 
 
 @pytest.mark.parametrize("n", [100, 1000])

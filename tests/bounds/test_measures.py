@@ -68,18 +68,16 @@ def judged(chances: tuple[float, ...], n: int, delta: float, runs: int) -> None:
         check_coverage(f"{name}, n={n}, rare={p_tp < 0.05}", count, runs, delta)
 
 
-@pytest.mark.parametrize("chances", [COMMON, RARE])
-@pytest.mark.parametrize("n", [20, 1000])
-def test_coverage(chances: tuple[float, ...], n: int) -> None:
-    judged(chances, n, 0.05, 2000)
+IN_FULL = [
+    pytest.param(n, delta, 20_000, marks=pytest.mark.slow)
+    for n in (20, 100, 1000, 10_000) for delta in (0.05, 0.01)
+]  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("chances", [COMMON, RARE])
-@pytest.mark.parametrize("delta", [0.05, 0.01])
-@pytest.mark.parametrize("n", [20, 100, 1000, 10_000])
-def test_coverage_in_full(chances: tuple[float, ...], delta: float, n: int) -> None:
-    judged(chances, n, delta, 20_000)
+@pytest.mark.parametrize(("n", "delta", "runs"), [(20, 0.05, 2000), (1000, 0.05, 2000), *IN_FULL])
+def test_coverage(chances: tuple[float, ...], n: int, delta: float, runs: int) -> None:
+    judged(chances, n, delta, runs)
 
 
 def test_precision_counted_among_all_rows_is_rejected() -> None:

@@ -170,11 +170,10 @@ BOUNDS = [
 @pytest.mark.parametrize(
     ("made", "edit"),
     [
-        *(("holdout", at("certificate", "inputs", "k", by=lambda v, f=f: v * f)) for f in (0, 2)),
-        *(
-            ("compressed", at("certificate", "inputs", "mistakes", by=lambda v, f=f: v * f))
-            for f in (0, 2)
-        ),
+        ("holdout", at("certificate", "inputs", "k", by=lambda _: 0)),
+        ("holdout", at("certificate", "inputs", "k", by=lambda k: 2 * k)),
+        ("compressed", at("certificate", "inputs", "mistakes", by=lambda _: 0)),
+        ("compressed", at("certificate", "inputs", "mistakes", by=lambda k: 2 * k)),
         (None, at("certificate", "inputs", "product of Z", by=lambda _: 0.0001)),
         ("holdout", in_claim("inputs", {**WHOLE, "k": 1000})),
         ("holdout", in_claim("inputs", {**WHOLE, "delta": 7})),

@@ -55,7 +55,7 @@ def average_rank(n: int, coverage: float) -> int:
 
 
 @measure_bound(
-    "covering.covered_lower",
+    "covering",
     "P[score ≤ s₍ₖ₎] ≥ p where P[Bin(n, p) ≥ k] = delta/claims",
     "Vovk 2012; Park, Bastani, Matni and Lee 2020; docs/proofs/sets.md",
     *SETS,

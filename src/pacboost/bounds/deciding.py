@@ -134,9 +134,7 @@ def fewest_rows(rate: float, delta: float) -> int:
     return rows_to_pass(rate, delta)
 
 
-@measure_bound(
-    "deciding.order_lower", "P[score ≥ s₍ₖ₎] ≥ 1 - BinInv(k - 1, n, delta/claims)", TONG, "recall"
-)
+@measure_bound("deciding", "P[score ≥ s₍ₖ₎] ≥ 1 - BinInv(k - 1, n, delta/claims)", TONG, "recall")
 def order_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound from below the share of scores that are no less than the one at a rank of n."""
     positive_whole("rank", rank)
@@ -144,10 +142,7 @@ def order_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
 
 
 @measure_bound(
-    "deciding.order_upper",
-    "P[score > s₍ₖ₎] ≤ BinInv(k - 1, n, delta/claims)",
-    TONG,
-    "false_positive_rate",
+    "deciding", "P[score > s₍ₖ₎] ≤ BinInv(k - 1, n, delta/claims)", TONG, "false_positive_rate"
 )
 def order_upper(rank: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound from above the share of scores beyond the one at a rank of n, from the far end."""
@@ -155,7 +150,7 @@ def order_upper(rank: int, n: int, delta: float, claims: int = 1) -> float:
 
 
 @measure_bound(
-    "deciding.curve_upper",
+    "deciding",
     "P[score ≥ t] ≤ BinInv(k - 1, n, delta/(claims·N)) for all t",
     EQUAL,
     "false_positive_rate",
@@ -170,10 +165,7 @@ def curve_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
 
 
 @measure_bound(
-    "deciding.curve_lower",
-    "P[score ≥ t] ≥ 1 - BinInv(k - 1, n, delta/(claims·N)) for all t",
-    EQUAL,
-    "recall",
+    "deciding", "P[score ≥ t] ≥ 1 - BinInv(k - 1, n, delta/(claims·N)) for all t", EQUAL, "recall"
 )
 def curve_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound the share of scores from a threshold on, k of n, for all thresholds at once."""
@@ -182,7 +174,7 @@ def curve_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
 
 
 @measure_bound(
-    "deciding.passed_lower",
+    "deciding",
     "precision ≥ target at this rank and all before it, tested in their order",
     "Clopper and Pearson 1934; Angelopoulos et al. 2021; docs/proofs/selective.md",
     "precision",
@@ -226,10 +218,7 @@ def _grown(rank: int, rows: int) -> Iterator[int]:
 
 
 @measure_bound(
-    "deciding.precision_lower",
-    "π·r/(π·r + (1 - π)·f) of three bounds at delta/3 each",
-    CLOPPER,
-    "precision",
+    "deciding", "π·r/(π·r + (1 - π)·f) of three bounds at delta/3 each", CLOPPER, "precision"
 )
 def precision_lower(
     found: int, positives: int, alarms: int, negatives: int, delta: float, claims: int = 1
@@ -249,10 +238,7 @@ def precision_lower(
 
 
 @measure_bound(
-    "deciding.cost_upper",
-    "π·a·P[missed] + (1 - π)·b·P[false alarm], for all thresholds",
-    EQUAL,
-    "cost",
+    "deciding", "π·a·P[missed] + (1 - π)·b·P[false alarm], for all thresholds", EQUAL, "cost"
 )
 def cost_upper(
     missed: int,

@@ -50,11 +50,17 @@ RATES = (
 
 
 def measure_bound(
-    name: str, theorem: str, reference: str, *measures: str
+    family: str, theorem: str, reference: str, *measures: str
 ) -> Callable[[Callable[P, float]], Callable[P, float]]:
-    """Register a bound on ``measures``; its certificates are made again from their inputs."""
-    facts: dict[str, Any] = {"again": lambda stored, _: made_again(stored), "of": ("measure",)}
-    return bound(name, theorem=theorem, reference=reference, measures=measures, **facts)
+    """Register a bound on ``measures`` as "family.function"; its inputs make certificates again."""
+
+    def register(function: Callable[P, float]) -> Callable[P, float]:
+        return bound(
+            f"{family}.{function.__name__}", theorem=theorem, reference=reference,
+            measures=measures, of=("measure",), again=lambda stored, _: made_again(stored),
+        )(function)  # fmt: skip
+
+    return register
 
 
 def certificate(
@@ -86,8 +92,10 @@ def certificate(
 
 def made_again(stored: Certificate) -> Certificate:
     """Recompute a certificate from its inputs; only the words about its rows are copied."""
-    rows = {"size": stored.size, "sample": sample_of(stored)}
-    return certificate(stored.of_what, stored.bound, stored.inputs, **rows, **stored.details)
+    return certificate(
+        stored.of_what, stored.bound, stored.inputs, size=stored.size, sample=sample_of(stored),
+        **stored.details,
+    )  # fmt: skip
 
 
 def sample_of(certificate: Certificate) -> str:
@@ -105,39 +113,34 @@ MAX_ROWS_FOR_BUEHLER = 5_000
 """Rows of the smaller of two classes; above, a bound for each class is much faster."""
 
 
-@measure_bound(
-    "rates.rate_upper", "P[B | A] ≤ BinInv(k, n, delta/claims), n rows in A", CLOPPER, *RATES
-)
+@measure_bound("rates", "P[B | A] ≤ BinInv(k, n, delta/claims), n rows in A", CLOPPER, *RATES)
 def rate_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound a rate from above, after k of n rows in the event."""
     return holdout.clopper_pearson(k, n, delta, claims)
 
 
 @measure_bound(
-    "rates.rate_lower",
-    "P[B | A] ≥ 1 - BinInv(n - k, n, delta/claims), n rows in A",
-    CLOPPER,
-    *RATES,
+    "rates", "P[B | A] ≥ 1 - BinInv(n - k, n, delta/claims), n rows in A", CLOPPER, *RATES
 )
 def rate_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound a rate from below, after k of n rows in the event."""
     return holdout.clopper_pearson_lower(k, n, delta, claims)
 
 
-@measure_bound("rates.f1_lower", "F1 = 2J/(1 + J), J binomial in the union", CLOPPER, "f1")
+@measure_bound("rates", "F1 = 2J/(1 + J), J binomial in the union", CLOPPER, "f1")
 def f1_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound F1 from below; of n rows in the class or predicted to be, k are both."""
     return downward(_f1(rate_lower(k, n, delta, claims)))
 
 
-@measure_bound("rates.f1_upper", "F1 = 2J/(1 + J), J binomial in the union", CLOPPER, "f1")
+@measure_bound("rates", "F1 = 2J/(1 + J), J binomial in the union", CLOPPER, "f1")
 def f1_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
     """Bound F1 from above."""
     return outward(_f1(rate_upper(k, n, delta, claims)))
 
 
 @measure_bound(
-    "rates.balanced_upper",
+    "rates",
     "largest mean of rates not ruled out by the mean that was seen",
     BUEHLER,
     "balanced_error",
@@ -156,7 +159,7 @@ def balanced_upper(parts: str, delta: float, claims: int = 1) -> float:
 
 
 @measure_bound(
-    "rates.balanced_lower",
+    "rates",
     "smallest mean of rates not ruled out by the mean that was seen",
     BUEHLER,
     "balanced_error",
@@ -167,9 +170,7 @@ def balanced_lower(parts: str, delta: float, claims: int = 1) -> float:
     return downward(max(0.0, 1 - balanced_upper(right, delta, claims)))
 
 
-@measure_bound(
-    "rates.gap_upper", "largest upper end less smallest lower end of two groups", CLOPPER, GAP
-)
+@measure_bound("rates", "largest upper end less smallest lower end of two groups", CLOPPER, GAP)
 def gap_upper(parts: str, delta: float, claims: int = 1) -> float:
     """Bound the largest difference of a rate between groups; claims counts both ends of each."""
     pairs = read_parts(parts)
@@ -182,7 +183,7 @@ def gap_upper(parts: str, delta: float, claims: int = 1) -> float:
 
 
 @measure_bound(
-    "rates.ordered_upper",
+    "rates",
     "mixture of conditional moment bounds",
     "docs/proofs/dependent.md",
     *(name for name in AVERAGES if KINDS[name].rate),
@@ -221,23 +222,20 @@ MIN_RATIO_FOR_RANKS = 40
 """The AUC is bounded by ranks if one side has at least this many times the rows of the other."""
 
 
-@measure_bound("losses.mean_upper", "bet on independent numbers in [0, 1]", HOEFFDING, *AVERAGES)
+@measure_bound("losses", "bet on independent numbers in [0, 1]", HOEFFDING, *AVERAGES)
 def mean_upper(losses: str, scale: float, delta: float, claims: int = 1) -> float:
     """Bound a mean loss from above; ``losses`` counts 4096ths of ``scale``, the largest loss."""
     return _scale(scale) * _share(losses, delta, claims) * (1 + SLACK)
 
 
-@measure_bound("losses.mean_lower", "bet on independent numbers in [0, 1]", HOEFFDING, *AVERAGES)
+@measure_bound("losses", "bet on independent numbers in [0, 1]", HOEFFDING, *AVERAGES)
 def mean_lower(savings: str, scale: float, delta: float, claims: int = 1) -> float:
     """Bound a mean loss from below; ``savings`` counts the largest loss minus each loss."""
     return max(0.0, _scale(scale) * (1 - _share(savings, delta, claims)) * (1 - SLACK))
 
 
 @measure_bound(
-    "losses.auc_lower",
-    "AUC ≥ kl⁻(U, ln(claims/delta)/min(n₊, n₋))",
-    "Hoeffding 1963, section 5",
-    "auc",
+    "losses", "AUC ≥ kl⁻(U, ln(claims/delta)/min(n₊, n₋))", "Hoeffding 1963, section 5", "auc"
 )
 def auc_lower(halves: int, positives: int, negatives: int, delta: float, claims: int = 1) -> float:
     """Bound the AUC from below; a pair in the right order gives 2 ``halves``, a tie 1."""
@@ -245,17 +243,14 @@ def auc_lower(halves: int, positives: int, negatives: int, delta: float, claims:
 
 
 @measure_bound(
-    "losses.auc_upper",
-    "AUC ≤ kl⁺(U, ln(claims/delta)/min(n₊, n₋))",
-    "Hoeffding 1963, section 5",
-    "auc",
+    "losses", "AUC ≤ kl⁺(U, ln(claims/delta)/min(n₊, n₋))", "Hoeffding 1963, section 5", "auc"
 )
 def auc_upper(halves: int, positives: int, negatives: int, delta: float, claims: int = 1) -> float:
     """Bound the AUC from above."""
     return kl_upper(*_auc(halves, positives, negatives, delta, claims))
 
 
-@measure_bound("losses.ranks_lower", "bet on ranks among many rows", MASSART, "auc")
+@measure_bound("losses", "bet on ranks among many rows", MASSART, "auc")
 def ranks_lower(losses: str, others: int, delta: float, claims: int = 1) -> float:
     """Bound the AUC from below by the rows of the smaller side and ``others``, those of the larger.
 
@@ -264,7 +259,7 @@ def ranks_lower(losses: str, others: int, delta: float, claims: int = 1) -> floa
     return max(0.0, 1 - _ranked(losses, others, delta, claims))
 
 
-@measure_bound("losses.ranks_upper", "bet on ranks among many rows", MASSART, "auc")
+@measure_bound("losses", "bet on ranks among many rows", MASSART, "auc")
 def ranks_upper(savings: str, others: int, delta: float, claims: int = 1) -> float:
     """Bound the AUC from above; ``savings`` counts the shares of others on the right side."""
     return min(1.0, _ranked(savings, others, delta, claims))

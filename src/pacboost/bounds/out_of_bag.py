@@ -45,9 +45,10 @@ OF_MEMBERS: Any = {
 def _again(stored: Certificate, ledger: Ledger) -> Certificate:
     """Recompute the certificate of a bagged vote; the digest binds the words about its bags."""
     recomputed = from_inputs(stored, ledger)
-    words = {"sample": stored.sample, "independent_of": stored.independent_of}
-    assumed = recomputed.assumptions[:1]
-    return replace(recomputed, assumptions=assumed, details=stored.details, **words)
+    return replace(
+        recomputed, sample=stored.sample, independent_of=stored.independent_of,
+        assumptions=recomputed.assumptions[:1], details=stored.details,
+    )  # fmt: skip
 
 
 @plain_numbers

@@ -48,63 +48,42 @@ MEASURES: dict[str, MeasureKind] = {
     "error": MeasureKind("the classifier is wrong on {at} ", " of {new}", averages=True),
     "recall": MeasureKind("of the {new} of class {c}, the classifier finds {at} ", "", True, True),
     "precision": MeasureKind(
-        "of the {new} that the classifier calls {c}, {at} ", " are of that class", True, True
-    ),
+        "of the {new} that the classifier calls {c}, {at} ", " are of that class", True, True),
     "false_negative_rate": MeasureKind(
-        "of the {new} of class {c}, the classifier misses {at} ", "", of_class=True
-    ),
+        "of the {new} of class {c}, the classifier misses {at} ", "", of_class=True),
     "false_positive_rate": MeasureKind(
-        "of the {new} of other classes than {c}, the classifier calls {at} ", " {c}", of_class=True
-    ),
+        "of the {new} of other classes than {c}, the classifier calls {at} ", " {c}",
+        of_class=True),
     "f1": MeasureKind("the F1 score of class {c} on {new} is {at} ", "", True, True, rate=False),
     "jaccard": MeasureKind(
-        "the Jaccard index of class {c} on {new} is {at} ", "", True, True, False
-    ),
+        "the Jaccard index of class {c} on {new} is {at} ", "", True, True, rate=False),
     "balanced_error": MeasureKind("the mean of the error rates of {classes} is {at} ", " on {new}"),
     "top_k_error": MeasureKind(
-        "the true class is not among the {top_k} most probable ones for {at} ",
-        " of {new}",
-        averages=True,
-    ),
+        "the true class is not among the {top_k} most probable ones for {at} ", " of {new}",
+        averages=True),
     "auc": MeasureKind("the AUC of class {c} on {new} is {at} ", "", True, True, rate=False),
     "brier": MeasureKind("the mean Brier score on {new} is {at} ", "", rate=False, averages=True),
     "log_loss": MeasureKind(
-        "the mean log loss on {new}, with probabilities clipped at {p_min}, is {at} ",
-        "",
-        rate=False,
-        averages=True,
-    ),
+        "the mean log loss on {new}, with probabilities clipped at {p_min}, is {at} ", "",
+        rate=False, averages=True),
     "cost": MeasureKind(
-        "the mean cost on {new}, where one costs at most {scale}, is {at} ",
-        "",
-        rate=False,
-        averages=True,
-    ),
+        "the mean cost on {new}, where one costs at most {scale}, is {at} ", "",
+        rate=False, averages=True),
     "absolute_error": MeasureKind(
         "the mean absolute error on {new}, with errors above {scale} counted as {scale}, is {at} ",
-        "",
-        rate=False,
-        averages=True,
-        numbers=True,
-    ),
+        "", rate=False, averages=True, numbers=True),
     "large_errors": MeasureKind(
-        "the prediction is off by more than {larger_than} for {at} ",
-        " of {new}",
-        averages=True,
-        numbers=True,
-    ),
-}
+        "the prediction is off by more than {larger_than} for {at} ", " of {new}",
+        averages=True, numbers=True),
+}  # fmt: skip
 SETS: dict[str, MeasureKind] = {
     "set_coverage": MeasureKind(
-        "the prediction set holds the true class for {at} ", " of {new}", True
-    ),
+        "the prediction set holds the true class for {at} ", " of {new}", True),
     "class_coverage": MeasureKind(
-        "of the {new} of class {c}, {at} ", " get a prediction set that holds it", True, True
-    ),
+        "of the {new} of class {c}, {at} ", " get a prediction set that holds it", True, True),
     "interval_coverage": MeasureKind(
-        "the prediction interval holds the true number for {at} ", " of {new}", True, numbers=True
-    ),
-}
+        "the prediction interval holds the true number for {at} ", " of {new}", True, numbers=True),
+}  # fmt: skip
 KINDS = {**MEASURES, **SETS}
 GAP = "gap"
 OF_MEASURES = (*KINDS, GAP)

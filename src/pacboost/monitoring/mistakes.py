@@ -149,12 +149,25 @@ class MistakeStream:
         """The level of the detector, which sounds at ``run_length``."""
         return total(monitoring.DETECTOR_WEIGHTS * self._levels)
 
-    def alarms(self) -> dict[str, Any]:
-        """Return the rows of refutation and of first and last sound, and the number of sounds."""
-        names = ("refuted_at", "sounded_at", "sounded_last")
-        *rows, sounded = self._marks.tolist()
-        alarms = {name: row or None for name, row in zip(names, rows, strict=True)}
-        return {**alarms, "sounded": sounded}
+    @property
+    def refuted_at(self) -> int | None:
+        """The row at which the certificate was refuted."""
+        return int(self._marks[0]) or None
+
+    @property
+    def sounded_at(self) -> int | None:
+        """The row at which the detector sounded first."""
+        return int(self._marks[1]) or None
+
+    @property
+    def sounded_last(self) -> int | None:
+        """The row at which the detector sounded last."""
+        return int(self._marks[2]) or None
+
+    @property
+    def sounded(self) -> int:
+        """Number of times that the detector has sounded."""
+        return int(self._marks[3])
 
     def interval(self) -> tuple[float, float]:
         """Interval of the mean error so far."""

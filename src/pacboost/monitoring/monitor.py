@@ -214,8 +214,11 @@ class Monitor:
             log_capital=stream.log_capital,
             run_length=self.run_length,
             detector=stream.detector,
+            refuted_at=stream.refuted_at,
+            sounded_at=stream.sounded_at,
+            sounded_last=stream.sounded_last,
+            sounded=stream.sounded,
             drift=self._drift(),
-            **stream.alarms(),
         )
 
     def __str__(self) -> str:

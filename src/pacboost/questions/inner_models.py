@@ -124,7 +124,7 @@ def _walk(model: object, X: object, depth: int) -> Iterator[Inner]:
         yield from _through_pipeline(model, X, depth)
         return
     attributes = vars(model)
-    fitted = _fitted_names(model)
+    fitted = [name for name in attributes if name.endswith("_") and not name.startswith("_")]
     has_inner = False
     for names in (fitted, [name for name in attributes if name not in fitted]):
         for name in names:
@@ -150,10 +150,6 @@ def _through_pipeline(model: Any, X: Any, depth: int) -> Iterator[Inner]:
 def _is_pipeline(model: object) -> bool:
     steps = getattr(model, "__dict__", {}).get("steps")
     return isinstance(steps, list) and bool(steps) and hasattr(model, "predict")
-
-
-def _fitted_names(model: object) -> list[str]:
-    return [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]
 
 
 def _parts(value: object) -> list[Any]:
