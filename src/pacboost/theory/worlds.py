@@ -260,7 +260,8 @@ class NoisyAdditive(Gaussian):
         return len(self.parts)
 
     def truth(self, X: Rows) -> Signs:
-        return signs(sum(part(X[:, j]) for j, part in enumerate(self.parts)) > self.cut)
+        score = sum(part(X[:, j]) for j, part in enumerate(self.parts))
+        return signs(np.asarray(score > self.cut))
 
 
 def hastie(features: int = 10, noise: float = 0.0) -> NoisyAdditive:
