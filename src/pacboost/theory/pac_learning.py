@@ -335,7 +335,6 @@ def shatters(learner: Any, X: ArrayLike) -> Shattering:
 
     Examples
     --------
-
     >>> print(shatters("stump", [[0.0], [1.0]]))
     All 4 labelings of the 2 points are given by some rule: the points are shattered, and the VC \
 dimension is at least 2.
