@@ -30,9 +30,14 @@ from tests.theory.points import Careless, CarelessSearch, recursion, risk
 RUNS = 10
 
 
-@pytest.mark.parametrize(("edge", "epsilon"), [(0.6, 0.1), (0.4, 0.15), (0.7, 0.05), (0.6, 0.3)])
-def test_reaches_epsilon_with_rules_of_the_promised_edge(edge: float, epsilon: float) -> None:
-    run = recursion(Careless(edge), edge, epsilon, seed=1)
+@pytest.mark.parametrize(
+    ("edge", "epsilon", "share"),
+    [(0.6, 0.1, 1.0), (0.4, 0.15, 1.0), (0.7, 0.05, 1.0), (0.6, 0.3, 1.0), (0.6, 0.1, 0.9)],
+)
+def test_reaches_epsilon_by_rules_of_the_promised_edge_or_a_little_less(
+    edge: float, epsilon: float, share: float
+) -> None:
+    run = recursion(Careless(share * edge), edge, epsilon, seed=1)
     rule = run.run()
     assert rule is not None
     assert run.record.stopped == ""
@@ -75,14 +80,6 @@ def test_an_edge_larger_than_the_learner_gives_stops_with_the_measured_one(given
     assert run.record.measured_edge == pytest.approx(given, abs=0.1)
     assert "promised an edge of 0.6" in run.record.stopped
     assert "for the source" in run.record.stopped
-
-
-def test_a_little_less_than_promised_may_pass() -> None:
-    run = recursion(Careless(0.9 * 0.6), 0.6, 0.1, seed=3)
-    rule = run.run()
-    assert rule is not None
-    assert not run.record.stopped
-    assert risk(rule) <= 0.1
 
 
 def test_a_strong_learner_is_returned_at_once() -> None:

@@ -34,17 +34,12 @@ def test_the_sharp_bound_is_certified() -> None:
 
 def test_the_certificate_holds_as_often_as_it_says_and_a_careless_one_does_not() -> None:
     """Exact risks; the twin takes the box for one chosen before the rows came."""
-    runs, m, delta = 150, 100, 0.05
     generator = np.random.default_rng(4)
-    bound, twin = sample_sizes.sharp(m, delta, 2), 1 - 0.05 ** (1 / m)
-    risks = []
-    for _ in range(runs):
-        model = RectangleClassifier(delta).fit(*BOX.draw(m, generator))
-        assert model.certificate_.value == bound
-        risks.append(BOX.box_risk(model.lower_, model.upper_))
-    allowed = binom.isf(1e-4, runs, delta)
-    violations = int((np.array(risks) > bound).sum())
-    assert 0 < violations <= allowed < (np.array(risks) > twin).sum()
+    bound, twin = sample_sizes.sharp(100, 0.05, 2), 1 - 0.05 ** (1 / 100)
+    models = [RectangleClassifier().fit(*BOX.draw(100, generator)) for _ in range(150)]
+    assert all(model.certificate_.value == bound for model in models)
+    risks = np.array([BOX.box_risk(model.lower_, model.upper_) for model in models])
+    assert 0 < (risks > bound).sum() <= binom.isf(1e-4, 150, 0.05) < (risks > twin).sum()
 
 
 def test_equal_rows_count_as_they_fall_or_once() -> None:
@@ -154,36 +149,27 @@ def test_certificates_count_mistakes() -> None:
 
 def test_certificates_hold_where_labels_are_coins_and_careless_ones_do_not() -> None:
     """Every risk is 1/2. Forgetting that the class was searched, or δ, fails far too often."""
-    runs, m, delta = 150, 60, 0.05
     world = LabelNoise(BooleanConcept(4, two_literals), 0.5)
-    generator = np.random.default_rng(1)
-    violated = {"certificate": 0, "no union": 0, "training error": 0}
-    for _ in range(runs):
-        model = VersionSpaceClassifier("conjunctions", delta).fit(*world.draw(m, generator))
+    generator, violated, no_union, training_error = np.random.default_rng(1), 0, 0, 0
+    for _ in range(150):
+        model = VersionSpaceClassifier("conjunctions").fit(*world.draw(60, generator))
         assert world.risk(model.predict) == 0.5
-        k = model.mistakes_
-        violated["certificate"] += model.certificate_.value < 0.5
-        violated["no union"] += binomial_upper(k, m, -math.log(delta)) < 0.5
-        violated["training error"] += k / m < 0.5
-    allowed = binom.isf(1e-4, runs, delta)
-    assert violated["certificate"] <= allowed
-    assert violated["no union"] > allowed
-    assert violated["training error"] > allowed
+        violated += model.certificate_.value < 0.5
+        no_union += binomial_upper(model.mistakes_, 60, -math.log(0.05)) < 0.5
+        training_error += model.mistakes_ / 60 < 0.5
+    assert violated <= binom.isf(1e-4, 150, 0.05) < min(no_union, training_error)
 
 
 def test_consistent_certificates_hold_on_thresholds_with_exact_risk() -> None:
-    world = Intervals(((0.25, 0.75),))
-    generator = np.random.default_rng(2)
-    grid = np.arange(1, 64) / 64
-    runs, violated = 150, 0
-    for _ in range(runs):
-        X, y = world.draw(50, generator)
-        model = VersionSpaceClassifier("intervals", grid=grid).fit(X, y)
+    world, generator, violated = Intervals(((0.25, 0.75),)), np.random.default_rng(2), 0
+    for _ in range(150):
+        model = VersionSpaceClassifier("intervals", grid=np.arange(1, 64) / 64)
+        model.fit(*world.draw(50, generator))
         assert model.consistent_
         assert isinstance(model.rule_, Band)
         risk = world.interval_risk(model.rule_.low, model.rule_.high)
         violated += model.certificate_.value < risk
-    assert violated <= binom.isf(1e-4, runs, 0.05)
+    assert violated <= binom.isf(1e-4, 150, 0.05)
 
 
 @pytest.mark.parametrize("name", ["thresholds", "intervals"])

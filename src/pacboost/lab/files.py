@@ -38,7 +38,7 @@ class LabFile:
 
     def info(self) -> dict[str, Any]:
         """Describe the file for the page."""
-        columns = [
+        columns: list[dict[str, Any]] = [
             {
                 "name": name, "kind": "number" if name in self.numbers else "text",
                 "distinct": len(set(cells.tolist())),

@@ -272,9 +272,7 @@ class Box(Rule):
     within: int = 1
 
     def depth(self, X: Values) -> NDArray[np.float64]:
-        """Return the distance to the nearest side: above 0 inside, below 0 outside.
-
-        Outside it is minus the largest distance of a feature from the box.
+        """Return the distance to the nearest side; outside, minus the largest of a feature.
 
         >>> Box(np.zeros(2), np.ones(2)).depth(np.array([[0.5, 0.25], [3.0, 0.5]])).tolist()
         [0.25, -2.0]

@@ -18,12 +18,12 @@ from copy import deepcopy
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import product
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
@@ -103,7 +103,15 @@ class PacAnswer:
         return "\n".join([self.sentence, *(["Bounds that apply:"] if lines else []), *lines])
 
 
-AnyLearner = Learner | BaseEstimator | Callable[[Rows, Signs], Predict]
+@runtime_checkable
+class Classifier(Protocol):
+    """An estimator with ``fit`` and ``predict``."""
+
+    def fit(self, X: Rows, y: Signs, /) -> Classifier: ...
+    def predict(self, X: Rows, /) -> NDArray[Any]: ...
+
+
+AnyLearner = Learner | Classifier | Callable[[Rows, Signs], Predict]
 
 
 @plain_numbers
@@ -204,28 +212,29 @@ def _run(
     mistakes = int(wrong_margins(predict(X) * y).sum())
     box = isinstance(rule, Box) and rule.within > 0
     tightest = None if rule is EMPTY_BOX else box
-    if isinstance(world, Finite) or (box and isinstance(world, Boxes)):
-        exact = isinstance(rule, Box) and isinstance(world, Boxes)
-        risk = world.box_risk(rule.lower, rule.upper) if exact else world.risk(predict)
-        return PacRun(float(risk), float(risk), float(risk), mistakes, tightest)
-    fresh, truth = world.draw(FRESH_EXAMPLES, generator)
-    wrong = int(wrong_margins(predict(fresh) * truth).sum())
-    low = clopper_pearson_lower(wrong, FRESH_EXAMPLES, delta / 2)
-    high = clopper_pearson(wrong, FRESH_EXAMPLES, delta / 2)
-    return PacRun(wrong / FRESH_EXAMPLES, low, high, mistakes, tightest)
+    if isinstance(world, Boxes) and isinstance(rule, Box) and box:
+        risk = low = high = float(world.box_risk(rule.lower, rule.upper))
+    elif isinstance(world, Finite):
+        risk = low = high = float(world.risk(predict))
+    else:
+        fresh, truth = world.draw(FRESH_EXAMPLES, generator)
+        wrong = int(wrong_margins(predict(fresh) * truth).sum())
+        risk = wrong / FRESH_EXAMPLES
+        low = clopper_pearson_lower(wrong, FRESH_EXAMPLES, delta / 2)
+        high = clopper_pearson(wrong, FRESH_EXAMPLES, delta / 2)
+    return PacRun(risk, low, high, mistakes, tightest)
 
 
 def _fitted(learner: AnyLearner, X: Rows, y: Signs) -> tuple[Predict, object]:
     """Learn from a sample; return the function that predicts, and its rule."""
     if isinstance(learner, Learner):
         return _learned_rule(learner, X, y)
-    classifies = hasattr(learner, "fit") and hasattr(learner, "predict")
-    if isinstance(learner, type) or not (classifies or callable(learner)):
+    if isinstance(learner, type) or not (isinstance(learner, Classifier) or callable(learner)):
         raise ParameterError(
             f"learner is {learner!r}; give a learner of pacboost, an object with fit and predict "
             "(not a class), or a function (X, y) that returns a function of rows"
         )
-    if not classifies:
+    if not isinstance(learner, Classifier):
         return learner(X, y), None
     if np.unique(y).size == 1:  # most classifiers reject a single class
         only = int(y[0])
@@ -326,7 +335,6 @@ def shatters(learner: Any, X: ArrayLike) -> Shattering:
 
     Examples
     --------
-
     >>> print(shatters("stump", [[0.0], [1.0]]))
     All 4 labelings of the 2 points are given by some rule: the points are shattered, and the VC \
 dimension is at least 2.

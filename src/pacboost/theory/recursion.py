@@ -153,6 +153,7 @@ class Recursion:
 
     def _learn(self, level: int, delta: float, oracle: Oracle, path: str) -> BoundedRule:
         before = self._source.draws
+        test: MeanTest | None
         if level == 0:
             learned, test, returned = self._weak(delta, oracle, path)
         else:

@@ -49,12 +49,9 @@ def ehkv(epsilon: float, delta: float, dimension: int) -> float:
 def blumer(epsilon: float, delta: float) -> float:
     """Return the number of examples a deterministic learner needs if two concepts partly agree.
 
-    A class of VC dimension 2 has such concepts, and so does one of three concepts; one example
+    ((1 - epsilon)/epsilon)·ln(1/delta) (Blumer et al. 1989; docs/proofs/lower.md, theorem 3). A
+    class of VC dimension 2 has such concepts, and so does one of three concepts; one example
     separates two concepts that differ everywhere.
-
-    ((1 - epsilon)/epsilon)·ln(1/delta) (Blumer et al. 1989): if the two concepts differ on a
-    point whose mass is slightly above epsilon, a sample misses it with
-    probability close to (1 - epsilon)^m (docs/proofs/lower.md, theorem 3).
     """
     probability("delta", delta)
     return downward((1 - probability("epsilon", epsilon)) / epsilon * -math.log(delta))

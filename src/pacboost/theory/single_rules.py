@@ -109,7 +109,6 @@ class RuleClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     @property
     def consistent_(self) -> bool:
-        """Whether the rule makes no mistake on the training rows."""
         self._need_fit("consistent_")
         return self.mistakes_ == 0
 
@@ -183,7 +182,6 @@ class RectangleClassifier(RuleClassifier):
 
     @property
     def hypothesis_(self) -> str:
-        """The box in words."""
         self._need_fit("hypothesis_")
         return self._words()
 

@@ -217,9 +217,10 @@ class ThreeWayBoost(Classifier):
                 "ThreeLearnerBoost."
             )
         max_draws = None if self.max_draws is None else positive_whole("max_draws", self.max_draws)
-        numbers = (real_number(name, getattr(self, name)) for name in ("edge", "epsilon", "delta"))
+        edge, epsilon = real_number("edge", self.edge), real_number("epsilon", self.epsilon)
+        delta = real_number("delta", self.delta)
         source = Source(oracle, RowEncoder(self.classes_, bins), max_draws, spare)
-        return Recursion(source, learner, *numbers, seed=seed), bins
+        return Recursion(source, learner, edge, epsilon, delta, seed), bins
 
     def _finish(self, run: Recursion, oracle: AbstractOracle, bins: Bins | None) -> None:
         record = run.record

@@ -31,10 +31,7 @@ Growth = Callable[[int], float]
 
 @plain_numbers
 def relative_deviation(k: int, n: int, delta: float, log_growth: Growth | float) -> float:
-    """Bound the risk by Vapnik's inequality for relative deviations.
-
-    R ≤ r + 2e(1 + √(1 + r/e)), e = (ln Π(2n) + ln(4/delta))/n (Vapnik 1998).
-    """
+    """R ≤ r + 2e(1 + √(1 + r/e)), e = (ln Π(2n) + ln(4/delta))/n (Vapnik 1998)."""
     counts(k, n)
     r, e = k / n, _nats(delta, 4, log_growth, 2 * n) / n
     return outward(r + 2 * e * (1 + math.sqrt(1 + r / e)))
@@ -42,10 +39,7 @@ def relative_deviation(k: int, n: int, delta: float, log_growth: Growth | float)
 
 @plain_numbers
 def pessimistic(k: int, n: int, delta: float, log_growth: Growth | float) -> float:
-    """Bound the risk by Vapnik's inequality for absolute deviations.
-
-    R ≤ (k + 1)/n + √((ln Π(2n) + ln(4/delta))/n) (Vapnik 1998).
-    """
+    """R ≤ (k + 1)/n + √((ln Π(2n) + ln(4/delta))/n), by absolute deviations (Vapnik 1998)."""
     counts(k, n)
     return outward((k + 1) / n + math.sqrt(_nats(delta, 4, log_growth, 2 * n) / n))
 

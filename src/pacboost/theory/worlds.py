@@ -42,7 +42,6 @@ class World(ABC):
     """The chance that a label is flipped, the same for every row."""
 
     def as_oracle(self, seed: int = 0, **options: Any) -> AbstractOracle:
-        """Return an oracle that draws from this world."""
         from pacboost.theory.sampling import WorldOracle
 
         return WorldOracle(self, seed, **options)
@@ -210,7 +209,6 @@ class Intervals(UnitCube):
         return signs(inside)
 
     def interval_risk(self, low: float, high: float) -> Risk:
-        """Return the exact risk of another interval."""
         return self.piecewise_risk(Intervals(((low, high),)).truth, [(low, high)])
 
 
@@ -260,7 +258,8 @@ class NoisyAdditive(Gaussian):
         return len(self.parts)
 
     def truth(self, X: Rows) -> Signs:
-        return signs(sum(part(X[:, j]) for j, part in enumerate(self.parts)) > self.cut)
+        score = sum(part(X[:, j]) for j, part in enumerate(self.parts))
+        return signs(np.asarray(score > self.cut))
 
 
 def hastie(features: int = 10, noise: float = 0.0) -> NoisyAdditive:
