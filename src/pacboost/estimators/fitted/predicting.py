@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 
-def read_rows(estimator: Estimator, X: Any) -> Table:
+def read_rows(estimator: Estimator, X: object) -> Table:
     """Read rows by the schema of the fit, on the GPU if they are scored there."""
     check_is_fitted(estimator)
     with using(estimator.n_jobs), using_gpu(on_gpu(estimator, X)):
         return estimator.model_.schema.read(X)
 
 
-def answered(estimator: Estimator, X: Any, answer: Callable[[Model, Any], Answer]) -> Answer:
+def answered(estimator: Estimator, X: object, answer: Callable[[Model, Any], Answer]) -> Answer:
     """Return what follows from the scores of rows, in an array of the library of the rows.
 
     ``answer`` is a method of ``Model``, such as ``Model.decide``.
@@ -43,13 +43,13 @@ def answered(estimator: Estimator, X: Any, answer: Callable[[Model, Any], Answer
     return of_the_library_of(X, answer(model, scores))  # type: ignore[no-any-return]
 
 
-def on_gpu(estimator: Estimator, X: Any) -> bool:
+def on_gpu(estimator: Estimator, X: object) -> bool:
     """Check whether rows are scored on the GPU; forests are not."""
     forest = estimator.model_.forest
     return not forest and predict_on_gpu(getattr(estimator, "device", "cpu"), X)
 
 
-def accuracy(estimator: Estimator, X: Any, y: Any, sample_weight: Any = None) -> float:
+def accuracy(estimator: Estimator, X: object, y: object, sample_weight: object = None) -> float:
     """Return the share of rows that are right."""
     from sklearn.metrics import accuracy_score
 
@@ -58,7 +58,7 @@ def accuracy(estimator: Estimator, X: Any, y: Any, sample_weight: Any = None) ->
         return float(accuracy_score(y, answers, sample_weight=sample_weight))
 
 
-def r_squared(estimator: Estimator, X: Any, y: Any, sample_weight: Any = None) -> float:
+def r_squared(estimator: Estimator, X: object, y: object, sample_weight: object = None) -> float:
     """Return R², the share of the variance that predictions explain."""
     from sklearn.metrics import r2_score
 
