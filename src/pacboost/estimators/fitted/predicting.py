@@ -36,7 +36,7 @@ def answered(estimator: Estimator, X: object, answer: Callable[[Model, Any], Ans
     table, gpu, model = read_rows(estimator, X), on_gpu(estimator, X), estimator.model_
     with using(estimator.n_jobs), using_gpu(gpu):
         if gpu and lies_on_gpu(X):
-            # rows of a GPU are never copied to the CPU, nor are their answers
+            # CuPy in, CuPy out: neither rows nor answers are copied to the CPU
             scores = model.vote.scores_like(table, as_cupy(X))
         else:
             scores = model.vote.scores(table)
@@ -45,6 +45,7 @@ def answered(estimator: Estimator, X: object, answer: Callable[[Model, Any], Ans
 
 def on_gpu(estimator: Estimator, X: object) -> bool:
     """Check whether rows are scored on the GPU; forests are not."""
+    # no kernel scores forests on a GPU
     forest = estimator.model_.forest
     return not forest and predict_on_gpu(getattr(estimator, "device", "cpu"), X)
 
@@ -53,6 +54,7 @@ def accuracy(estimator: Estimator, X: object, y: object, sample_weight: object =
     """Return the share of rows that are right."""
     from sklearn.metrics import accuracy_score
 
+    # not ClassifierMixin.score, which cannot take answers of a GPU
     answers = asked(estimator, X)
     with checked_by_scikit_learn():
         return float(accuracy_score(y, answers, sample_weight=sample_weight))
