@@ -318,8 +318,8 @@ class BoostByMajority(CallbackSupportMixin, Classifier):  # type: ignore[misc]
     @fits_rows
     @described_by(BoostClassifier.fit)
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None,
-        eval_set: Any = None, copies: str = "draws",
+        self, X: object, y: object, sample_weight: object = None, *, X_val: object = None,
+        y_val: object = None, eval_set: object = None, copies: str = "draws",
     ) -> Self:  # fmt: skip
         """Fit the model."""
         boost(self, FitData(X, y, sample_weight, read_sets(X_val, y_val, eval_set)), copies)

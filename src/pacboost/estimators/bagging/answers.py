@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +19,7 @@ from pacboost.fit.rows import LabelledRows
 from pacboost.ledgers.out_of_bag import OutOfBag
 from pacboost.models.schema import Schema
 from pacboost.numerics.exact import tied, wrong_answers
+from pacboost.samples.same_example import Examples
 from pacboost.training.bags.bagging import TORN
 from pacboost.training.bags.bags import Averages, Bags, OutOfBagVotes
 
@@ -42,40 +42,15 @@ class OutOfBagAnswers:
     counts: OutOfBag | None = None
 
 
-class Answers(ABC):
-    """What the members of an estimator predict."""
-
-    def __init__(self, estimator: Estimator) -> None:
-        self.estimator = estimator
-
-    @property
-    def certifies_outside(self) -> bool:
-        """True if rows outside the bags certify; then nothing else may use them."""
-        return getattr(self.estimator, "certify", None) not in (None, "holdout")
-
-    @abstractmethod
-    def read(self, division: Division, sample_weight: Any, seed: int) -> LabelledRows:
-        """Learn the schema, and read the rows with their labels or targets."""
-
-    @abstractmethod
-    def targets(self, rows: LabelledRows) -> tuple[NDArray[Any], int]:
-        """Return what members learn to predict, and the number of classes, or 0 for numbers."""
-
-    @abstractmethod
-    def ask_outside(
-        self, targets: NDArray[Any], classes: int, bags: Bags, counted: Counted
-    ) -> Outside:
-        """Start to collect the predictions of members for the rows outside their bags."""
-
-    @abstractmethod
-    def summarised(self, outside: Outside) -> OutOfBagAnswers:
-        """Return the out-of-bag answers for the rows that members learned from."""
-
-
-class Numbers(Answers):
+@dataclass(frozen=True, eq=False)
+class Numbers:
     """Members predict numbers, which certify nothing: they are never simply right or wrong."""
 
-    def read(self, division: Division, sample_weight: Any, seed: int) -> LabelledRows:
+    estimator: Estimator
+
+    certifies_outside = False
+
+    def read(self, division: Division, sample_weight: object, seed: int) -> LabelledRows:
         """Read the rows with their targets."""
         estimator = self.estimator
         estimator._schema, table = Schema.learn(division.X, estimator._column_options())
@@ -102,10 +77,18 @@ class Numbers(Answers):
         return OutOfBagAnswers(predicted, float(score))
 
 
-class Classes(Answers):
+@dataclass(frozen=True, eq=False)
+class Classes:
     """Members vote for classes."""
 
-    def read(self, division: Division, sample_weight: Any, seed: int) -> LabelledRows:
+    estimator: Estimator
+
+    @property
+    def certifies_outside(self) -> bool:
+        """True if rows outside the bags certify; then nothing else may use them."""
+        return self.estimator.certify not in (None, "holdout")
+
+    def read(self, division: Division, sample_weight: object, seed: int) -> LabelledRows:
         """Read the rows with their labels, and set ``classes_``."""
         estimator = self.estimator
         estimator._schema, table = Schema.learn(division.X, estimator._column_options())
@@ -119,7 +102,7 @@ class Classes(Answers):
         """The classes, or sets of labels, that members vote for."""
         return self.estimator.classes_  # type: ignore[no-any-return]
 
-    def votes(self, X: Any) -> NDArray[Any]:
+    def votes(self, X: object) -> NDArray[Any]:
         """Return the votes for every choice, or their shares."""
         return self.estimator.votes(X)  # type: ignore[no-any-return]
 
@@ -150,7 +133,7 @@ class Classes(Answers):
         shares = shares[:, : len(self.choices)]
         return OutOfBagAnswers(shares, None if error is None else 1 - error, counts)
 
-    def certify(self, apart: Apart | None, examples: Any) -> None:
+    def certify(self, apart: Apart | None, examples: Examples | None) -> None:
         """Certify the vote if that was asked for, and note why if that is impossible."""
         estimator = self.estimator
         estimator._certificate, estimator._refusal = None, NOT_ASKED
@@ -160,7 +143,7 @@ class Classes(Answers):
             except NotCertified as problem:
                 estimator._refusal = str(problem)
 
-    def _certificate(self, apart: Apart | None, examples: Any) -> Certificate:
+    def _certificate(self, apart: Apart | None, examples: Examples | None) -> Certificate:
         """Certify by held-out rows, or by the rows outside each bag.
 
         A row with several labels is wrong if any of them is.
@@ -181,6 +164,9 @@ class Classes(Answers):
             changed=TORN if estimator._torn else "",
         )
         return counted(certificate, examples)
+
+
+Answers = Classes | Numbers
 
 
 def decided(votes: NDArray[Any], choices: NDArray[Any]) -> NDArray[Any]:

@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import ParameterError
 from pacboost.estimators.bagging.answers import (
-    Answers,
     Classes,
     Counted,
     Numbers,
@@ -63,8 +62,6 @@ from pacboost.training.bags.members import (
 
 class Learners(MemberKind):
     """Members of any learner, each fitted on a bag of rows and of features."""
-
-    estimator: BaggingEstimator
 
     def set_up(
         self, rows: LabelledRows, targets: NDArray[Any], classes: int, seed: int
@@ -130,7 +127,7 @@ class BaggingEstimator(Estimator):
     verbose: bool | int | str = "auto"
 
     _leaves_model = False
-    _answers_kind: ClassVar[type[Answers]]
+    _answers_kind: ClassVar[type[Classes] | type[Numbers]]
     """What members predict: classes or numbers."""
     _default: ClassVar[Any]
     """The learner that ``estimator=None`` stands for."""

@@ -56,14 +56,15 @@ MAX_BINS_OF_TREES = 255  # trees with pure leaves are grown on codes of one byte
 MIN_ROWS_FOR_BINS = 256  # fewer rows would give coarse bins
 
 
+@dataclass(frozen=True, eq=False)
 class MemberKind(ABC):
     """How members are made from bags, and where an estimator keeps them."""
 
+    estimator: Estimator
+    answers: Answers
+
     word: ClassVar[str] = "member"
     """The word for a member in messages."""
-
-    def __init__(self, estimator: Estimator, answers: Answers) -> None:
-        self.estimator, self.answers = estimator, answers
 
     @abstractmethod
     def set_up(
@@ -113,7 +114,9 @@ class BagFit:
     """The number of rows of X, held-out ones included."""
 
 
-def fit_members(members: MemberKind, X: Any, y: Any, sample_weight: Any, copies: str) -> None:
+def fit_members(
+    members: MemberKind, X: object, y: object, sample_weight: object, copies: str
+) -> None:
     """Fit the estimator of the members, or leave it unchanged; Ctrl-C keeps the members made."""
     estimator = members.estimator
     estimator._equal_rows = check_copies(copies)
@@ -126,7 +129,7 @@ def fit_members(members: MemberKind, X: Any, y: Any, sample_weight: Any, copies:
         warn_of_one_class(estimator.classes_)
 
 
-def prepare_bags(members: MemberKind, X: Any, y: Any, sample_weight: Any) -> BagFit:
+def prepare_bags(members: MemberKind, X: object, y: object, sample_weight: object) -> BagFit:
     """Check everything, and plan the run."""
     estimator, answers = members.estimator, members.answers
     n_members = positive_whole("n_estimators", estimator.n_estimators)

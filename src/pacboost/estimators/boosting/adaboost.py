@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.booster import check_rate
 from pacboost.bounds.training import R2_LOSSES, median_misses
-from pacboost.errors import ParameterError
+from pacboost.errors import invalid
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boost
 from pacboost.estimators.fitted.classifier import Classifier
@@ -136,8 +136,8 @@ class AdaBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc
     @fits_rows
     @described_by(BoostClassifier.fit)
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None,
-        eval_set: Any = None, copies: str = "draws",
+        self, X: object, y: object, sample_weight: object = None, *, X_val: object = None,
+        y_val: object = None, eval_set: object = None, copies: str = "draws",
     ) -> Self:  # fmt: skip
         """Fit the model."""
         boost(self, FitData(X, y, sample_weight, read_sets(X_val, y_val, eval_set)), copies)
@@ -154,7 +154,7 @@ class AdaBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc
         return np.array([e.error for e in self._fitted("estimator_errors_").ledger.rounds])
 
     @takes_rows
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+    def staged_score(self, X: object, y: object, sample_weight: object = None) -> Iterator[float]:
         """Return the accuracy after each round."""
         for predicted in self.staged_predict(X):
             right = predicted == np.asarray(y)
@@ -255,7 +255,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator, BaseEnsemble):  # type: ignor
     estimator_params = ()
 
     @fits_rows
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
         """Boost; a fit that fails leaves the estimator as it was before."""
         check_estimator(self.estimator)
         rounds = positive_whole("n_estimators", self.n_estimators)
@@ -263,7 +263,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator, BaseEnsemble):  # type: ignor
         check_rate("learning_rate", rate)
         if self.loss not in list(R2_LOSSES):
             names = ", ".join(map(repr, R2_LOSSES))
-            raise ParameterError(f"loss is {self.loss!r}; it may be {names}", parameter="loss")
+            raise invalid("loss", self.loss, f"may be {names}")
         with all_or_nothing(self):
             self._schema, table = Schema.learn(X, self._column_options())
             targets = read_targets(y, table.n_rows)
@@ -311,24 +311,24 @@ class AdaBoostRegressor(RegressorMixin, Estimator, BaseEnsemble):  # type: ignor
         self.estimator_weights_, self.estimator_errors_, self._largest, self._log_masses = columns
 
     @takes_rows
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: object) -> NDArray[np.float64]:
         """Return the weighted median of what the regressors predict, for each row."""
         return self._median(self._predictions(X))
 
     @takes_rows
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: object, y: object, sample_weight: object = None) -> float:
         """Return the R² of the predictions."""
         return r_squared(self, X, y, sample_weight)
 
     @takes_rows
-    def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
+    def staged_predict(self, X: object) -> Iterator[NDArray[np.float64]]:
         """Return the predictions after each round."""
         predictions = self._predictions(X)
         for rounds in range(1, len(predictions) + 1):
             yield self._median(predictions[:rounds])
 
     @takes_rows
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+    def staged_score(self, X: object, y: object, sample_weight: object = None) -> Iterator[float]:
         """Return R² after each round."""
         for predicted in self.staged_predict(X):
             with checked_by_scikit_learn():
@@ -372,7 +372,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator, BaseEnsemble):  # type: ignor
             return sample.sparse_rows
         return shaped(sample.rows, self._schema.row_shape or ())
 
-    def _predictions(self, X: Any) -> NDArray[np.float64]:
+    def _predictions(self, X: object) -> NDArray[np.float64]:
         check_is_fitted(self)
         rows = self._raw(self._schema.read(X))
         return np.array([model.predict(rows) for model in self.estimators_])

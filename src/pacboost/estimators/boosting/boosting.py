@@ -68,6 +68,7 @@ def boost(estimator: Estimator, data: FitData, copies: str = "draws") -> None:
 
 def boost_or_undo(estimator: Estimator, data: FitData) -> None:
     """Fit an estimator, or leave it unchanged."""
+    # scikit-learn's callbacks get the data as well; without any, nothing is handed to the watcher
     told: dict[str, Any] = {}
     if has_callbacks(estimator):
         weights = data.sample_weight
@@ -76,6 +77,7 @@ def boost_or_undo(estimator: Estimator, data: FitData) -> None:
         task = estimator._init_callback_context(max_subtasks=None)
         task.call_on_fit_task_begin(estimator=estimator, **told)
     with all_or_nothing(estimator):
+        # the record is begun first: a warm start that cannot go on fails before rows are read
         record = begin_record(estimator, fitted=hasattr(estimator, "model_"))
         sets = data.sets
         ask = replace(ask_of(estimator, record), validation_sets=sets, validates=data.validates)
@@ -83,10 +85,12 @@ def boost_or_undo(estimator: Estimator, data: FitData) -> None:
         fitted = fit(data.X, data.y, data.sample_weight, ask, watcher)
         keep(estimator, fitted, replace(record, looks=looks_of(estimator, record)))
         estimator._curves = watcher.curves
+    # after the block, for the rounds that Ctrl-C has left are kept
     if fitted.interrupt is not None:
         raise explained_interrupt(estimator, fitted.interrupt)
     if told:
         task.call_on_fit_task_end(estimator=estimator, **told, reconstruction_attributes={})
+    # last, so that a filter that turns warnings into errors finds a fitted estimator
     for warning in fitted.warnings:
         warn(str(warning), type(warning))
 
@@ -97,6 +101,7 @@ def ask_of(estimator: Estimator, record: RunRecord) -> Ask:
     early_stopping = parameters.early_stopping_of(estimator)
     chooser = estimator._chooser()
     patience = parameters.patience(estimator, chooser.patience)
+    # the first fit with warm_start is an ordinary one
     goes_on = estimator.warm_start and hasattr(estimator, "model_")
     # a function as loss says nothing that "auto" could measure
     is_measurable = not (callable(asked.get("loss")) and asked["eval_metric"] == "loss")
@@ -129,6 +134,7 @@ def looks_of(estimator: Estimator, record: RunRecord) -> int | None:
     """Count the looks at held-out rows, this one included; 0 if there is only one."""
     if getattr(estimator, "certify", None) != "holdout":
         return record.looks
+    # look k of a warm start pays delta/(k(k + 1)), and all looks together at most delta
     return 1 + (record.looks or 0) if estimator.warm_start else 0
 
 

@@ -44,6 +44,7 @@ class TreesChooser(EstimatorChooser):
         """Return booster, learner and rounds; what is not set follows from the rows."""
         asked, examples = self.asked, rows.learn
         choice, own = named(asked.booster)
+        # LogitBoost takes one class a row; AdaBoost.MH boosts all labels at once
         if choice == "logit" and rows.has_several_labels:
             choice = "adaboost"
         booster = as_booster(choice).for_classes(rows.classes.size)
@@ -57,6 +58,7 @@ class TreesChooser(EstimatorChooser):
                 pairs, quality, stops=logistic and n_rows > NO_TRIAL_BELOW
             )
         learner = self._learner(rows, usual)
+        # an object says what it means: only names, and losses without fields, get automatic values
         changes: dict[str, Any] = {}
         if isinstance(choice, str) or isinstance(booster, CustomObjective):
             if isinstance(learner, Tree) and hasattr(booster, "learning_rate"):
@@ -76,9 +78,11 @@ class TreesChooser(EstimatorChooser):
                 f"{booster.name} does not know; take booster='logit', or interactions=0",
                 parameter="interactions",
             )
+        # early stopping finds the number of rounds, so the limit is high; else it is the number
         rounds = usual.n_estimators if ask.stopping.patience is None else usual.most
         rounds = int(booster.last_round) if math.isfinite(booster.last_round) else rounds
         rounds, share = most_rounds(asked, rounds, booster), share_of_rows(asked, usual.subsample)
+        # the trial compares with larger trees; the same learner again would cost a run for nothing
         larger = learner
         if usual.larger:
             larger = self._learner(rows, replace(usual, max_leaves=usual.larger))

@@ -15,7 +15,7 @@ from pacboost.boosters.booster import Booster
 from pacboost.boosters.choose import as_loss
 from pacboost.boosters.objective import CustomLoss
 from pacboost.boosters.regression import Gamma, Square
-from pacboost.errors import ParameterError
+from pacboost.errors import ParameterError, invalid
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boost
 from pacboost.estimators.fitted.classifier import Classifier, curves_of, rules_of
@@ -199,25 +199,25 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, Estimator):  # type: 
     @fits_rows
     @described_by(BoostClassifier.fit)
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None,
-        eval_set: Any = None, copies: str = "draws",
+        self, X: object, y: object, sample_weight: object = None, *, X_val: object = None,
+        y_val: object = None, eval_set: object = None, copies: str = "draws",
     ) -> Self:  # fmt: skip
         """Fit the model."""
         boost(self, FitData(X, y, sample_weight, read_sets(X_val, y_val, eval_set)), copies)
         return self
 
     @takes_rows
-    def predict(self, X: Any) -> Doubles:
+    def predict(self, X: object) -> Doubles:
         """Return a number for each row."""
         return answered(self, X, Model.numbers)
 
     @takes_rows
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: object, y: object, sample_weight: object = None) -> float:
         """Return R², the share of the variance that predictions explain."""
         return r_squared(self, X, y, sample_weight)
 
     @takes_rows
-    def staged_predict(self, X: Any) -> Iterator[Doubles]:
+    def staged_predict(self, X: object) -> Iterator[Doubles]:
         """Return the predictions after each round."""
         table = self._open(X)
         for scores in self.model_.vote.staged(table):
@@ -250,7 +250,7 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, Estimator):  # type: 
         return self.model_.words()
 
     @takes_rows
-    def explain(self, x: Any, top: int = 10, *, by: str = "column") -> Explanation:
+    def explain(self, x: object, top: int = 10, *, by: str = "column") -> Explanation:
         """Return what each column adds to the prediction for one row: the ``top``, and the rest.
 
         ``x`` is a sequence of values, a mapping from column names, or a table of one row. With
@@ -272,7 +272,12 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, Estimator):  # type: 
 
     @takes_rows
     def permutation_importances(
-        self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "loss"
+        self,
+        X: object,
+        y: object,
+        repeats: int = 5,
+        random_state: object = None,
+        metric: Any = "loss",
     ) -> Importances:
         """Measure by how much predictions get worse, in ``metric``, when a column is shuffled.
 
@@ -285,7 +290,7 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, Estimator):  # type: 
 
     @explains_input
     @described_by(Classifier.partial_dependence)
-    def partial_dependence(self, features: Any = None, *, top: int = 12) -> Shapes:
+    def partial_dependence(self, features: object = None, *, top: int = 12) -> Shapes:
         """Return how the mean score changes with each feature, for votes of trees."""
         from pacboost.estimators.fitted.explaining import dependence
 
@@ -300,7 +305,7 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, Estimator):  # type: 
 
     @takes_rows
     @described_by(Classifier.shap_values)
-    def shap_values(self, X: Any) -> Any:
+    def shap_values(self, X: object) -> Any:
         """Divide every row's score among the features, exactly, for votes of trees."""
         from pacboost.estimators.fitted.explaining import shap_values
 
@@ -314,7 +319,7 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, Estimator):  # type: 
         check_is_fitted(self)
         return shap_trees(self.model_)
 
-    def _with_targets(self, X: Any, y: Any) -> Sample:
+    def _with_targets(self, X: object, y: object) -> Sample:
         """Read rows with numbers."""
         from pacboost.estimators.fitted.judging import with_targets
 
@@ -375,10 +380,11 @@ class NumbersChooser(EstimatorChooser):
         if choice is None or isinstance(choice, Tree) or choice == "tree":
             return choice if isinstance(choice, Tree) else Tree()
         if not hasattr(choice, "fit") or isinstance(choice, type) or is_classifier(choice):
-            raise ParameterError(
-                f"learner is {choice!r}; it may be None or 'tree', a Tree of pacboost, or a "
+            raise invalid(
+                "learner",
+                choice,
+                "may be None or 'tree', a Tree of pacboost, or a "
                 "scikit-learn regressor (an object, not a class)",
-                parameter="learner",
             )
         return RegressorLearner(choice)
 

@@ -55,14 +55,14 @@ class TextColumns:
     columns: Sequence[str] | None
     """The columns that hold texts; None for those that read like sentences."""
 
-    def divisible(self, X: Any) -> Any:
+    def divisible(self, X: object) -> Any:
         """Return texts, or columns with texts, of which some rows can be taken."""
         named = isinstance(X, list | tuple) and X and isinstance(X[0], Mapping)
         if self.columns is None and (named or is_frame(X)):
             return Columns.of(X)
         return self._reader(self.columns).read(X)
 
-    def learn(self, X: Any) -> tuple[Features, WordTable]:
+    def learn(self, X: object) -> tuple[Features, WordTable]:
         """Learn the vocabulary; return the reader that has it, and the table of the rows."""
         columns = self.columns
         if columns is None and isinstance(X, Columns):
@@ -193,8 +193,8 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
     @fits_rows
     @described_by(BoostClassifier.fit)
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None,
-        eval_set: Any = None, copies: str = "draws",
+        self, X: object, y: object, sample_weight: object = None, *, X_val: object = None,
+        y_val: object = None, eval_set: object = None, copies: str = "draws",
     ) -> Self:  # fmt: skip
         """Fit the model."""
         boost(self, FitData(X, y, sample_weight, read_sets(X_val, y_val, eval_set)), copies)
@@ -225,7 +225,7 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
 
     @takes_rows
     def explain(
-        self, text: Any, top: int = 10, *, for_class: Any = None, by: str = "rule"
+        self, text: object, top: int = 10, *, for_class: object = None, by: str = "rule"
     ) -> Explanation:
         """Return which words of a text voted for and against a class: the ``top``, and the rest.
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from pacboost.bounds.coverage import INTERVAL_METHODS, Forecast, IntervalRule
 from pacboost.bounds.wording import sentence
-from pacboost.errors import DataError, FileError, NotCertified, ParameterError
+from pacboost.errors import DataError, FileError, NotCertified, ParameterError, invalid
 from pacboost.estimators.decisions.sets import kept_rule, save_model, with_rule
 from pacboost.models.answers import asked
 from pacboost.numerics.checks import probability
@@ -103,9 +103,7 @@ def intervals(
     probability("delta", delta)
     way = _method(model, method, scale)
     if isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 < floor < math.inf:
-        raise ParameterError(
-            f"floor is {floor!r}; it is a finite number above 0", parameter="floor"
-        )
+        raise invalid("floor", floor, "is a finite number above 0")
     predictors = [*(model if way == "quantiles" else [model]), *([] if scale is None else [scale])]
     targets = _targets(predictors, y)
     predicted = forecast(model, X, way, scale, floor)
@@ -201,9 +199,7 @@ def _method(model: Predictor, method: str | None, scale: BaseEstimator | None) -
     way = method or ("quantiles" if pair else "residual" if scale is None else "scaled")
     if way not in INTERVAL_METHODS:
         allowed = ", ".join(map(repr, INTERVAL_METHODS))
-        raise ParameterError(
-            f"method is {method!r}; it may be {allowed}, or None", parameter="method"
-        )
+        raise invalid("method", method, f"may be {allowed}, or None")
     if pair != (way == "quantiles") or (pair and len(model) != 2):
         raise ParameterError(
             f"method is {way!r} and model is {type(model).__name__}; 'quantiles' needs a pair of "

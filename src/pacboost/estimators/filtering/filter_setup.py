@@ -18,7 +18,7 @@ from pacboost.boosters.bounded_weights import FilteringBooster
 from pacboost.boosters.choose import as_booster
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.registry import BOOSTERS
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError, ParameterError, invalid
 from pacboost.estimators.filtering.filter_session import Session
 from pacboost.estimators.fitting.parameters import (
     limits,
@@ -174,9 +174,7 @@ def checkpoint_of(estimator: FilterBoostClassifier) -> Path | None:
     """Return the file of the run's checkpoint, None if there is none."""
     path = estimator.checkpoint
     if not isinstance(path, str | os.PathLike | None) or path == "":
-        raise ParameterError(
-            f"checkpoint is {path!r}; it may be the name of a file, or None", parameter="checkpoint"
-        )
+        raise invalid("checkpoint", path, "may be the name of a file, or None")
     return None if path is None else Path(path)
 
 

@@ -1,1 +1,1 @@
-"""What a fitted vote can do: predict, explain, abstain, report and certify."""
+"""What all estimators share, and what a fitted vote can do: predict, explain, report, certify."""

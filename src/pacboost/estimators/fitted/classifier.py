@@ -45,7 +45,7 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return hasattr(self, "model_") and self.model_.ledger.several_labels
 
     @takes_rows
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         """Return the class each row is voted into; a tie goes to the first class.
 
         With several labels a row, give 1 for each label it is voted to have, else 0.
@@ -53,34 +53,34 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return answered(self, X, Model.decide)
 
     @takes_rows
-    def predict_proba(self, X: Any) -> Doubles:
+    def predict_proba(self, X: object) -> Doubles:
         """Return the probability of each class, from the scores or from ``calibrate``."""
         return answered(self, X, Model.probabilities)
 
     @offered_if("_records_rounds")
     @takes_rows
-    def predict_log_proba(self, X: Any) -> Doubles:
+    def predict_log_proba(self, X: object) -> Doubles:
         """Return the logarithms of the probabilities, without taking one of 0."""
         return answered(self, X, Model.log_probabilities)
 
     @takes_rows
-    def decision_function(self, X: Any) -> Scores:
+    def decision_function(self, X: object) -> Scores:
         """Return score F(x): for two classes above 0 means the second, else one score a class."""
         return answered(self, X, lambda _, scores: scores)
 
     @takes_rows
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: object, y: object, sample_weight: object = None) -> float:
         """Return the accuracy, the share of rows that are right."""
         return accuracy(self, X, y, sample_weight)
 
     @takes_rows
-    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
+    def mistakes(self, X: object, y: object) -> NDArray[np.bool_]:
         """Return which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
         return self._judged(X, y)[1]
 
     @offered_if("_records_rounds")
     @takes_rows
-    def margins(self, X: Any, y: Any) -> Doubles:
+    def margins(self, X: object, y: object) -> Doubles:
         """Return the margin of every row, from -1 to 1; of every label, if a row has several."""
         from pacboost.estimators.fitted.judging import margins
 
@@ -88,21 +88,21 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     @offered_if("_records_rounds")
     @takes_rows
-    def staged_decision_function(self, X: Any) -> Iterator[Scores]:
+    def staged_decision_function(self, X: object) -> Iterator[Scores]:
         """Return the score after each round."""
         for scores in self.model_.vote.staged(self._open(X)):
             yield scores.copy()
 
     @offered_if("_records_rounds")
     @takes_rows
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+    def staged_predict(self, X: object) -> Iterator[NDArray[Any]]:
         """Return the predictions after each round."""
         for scores in self.staged_decision_function(X):
             yield self.model_.decide(scores)
 
     @offered_if("_records_rounds")
     @takes_rows
-    def staged_predict_proba(self, X: Any) -> Iterator[Doubles]:
+    def staged_predict_proba(self, X: object) -> Iterator[Doubles]:
         """Return the probabilities after each round."""
         for scores in self.staged_decision_function(X):
             yield self.model_.probabilities(scores)
@@ -147,7 +147,7 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     @offered_if("_records_rounds")
     @takes_rows
     def explain(
-        self, x: Any, top: int = 10, *, for_class: Any = None, by: str = "column"
+        self, x: object, top: int = 10, *, for_class: object = None, by: str = "column"
     ) -> Explanation:
         """Return what each column adds to the score of one row: the ``top``, and the rest.
 
@@ -177,7 +177,12 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     @offered_if("_records_rounds")
     @takes_rows
     def permutation_importances(
-        self, X: Any, y: Any, repeats: int = 5, random_state: Any = None, metric: Any = "error"
+        self,
+        X: object,
+        y: object,
+        repeats: int = 5,
+        random_state: object = None,
+        metric: Any = "error",
     ) -> Importances:
         """Measure by how much the vote gets worse, in ``metric``, when a column is shuffled.
 
@@ -190,7 +195,7 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return shuffled(self, self._labelled(X, y), measure, repeats, random_state)
 
     @explains_input
-    def partial_dependence(self, features: Any = None, *, top: int = 12) -> Shapes:
+    def partial_dependence(self, features: object = None, *, top: int = 12) -> Shapes:
         """Return how the mean score changes with each feature, for votes of trees.
 
         Where a tree asks for another feature, both ways are followed, each by its share of the
@@ -216,7 +221,7 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return self.model_.shapes()
 
     @takes_rows
-    def shap_values(self, X: Any) -> Any:
+    def shap_values(self, X: object) -> Any:
         """Divide every row's score among the features, exactly, for votes of trees.
 
         Gives a ``shap.Explanation`` if the package shap is installed, else an object with the same
@@ -242,13 +247,13 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         check_is_fitted(self)
         return shap_trees(self.model_)
 
-    def _judged(self, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:
+    def _judged(self, X: object, y: object) -> tuple[Scores, NDArray[np.bool_]]:
         """Return the scores of rows, and which are wrong."""
         from pacboost.estimators.fitted.judging import judged
 
         return judged(self, X, y)
 
-    def _labelled(self, X: Any, y: Any) -> Sample:
+    def _labelled(self, X: object, y: object) -> Sample:
         """Read rows with labels."""
         from pacboost.estimators.fitted.judging import labelled
 

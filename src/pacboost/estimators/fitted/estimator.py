@@ -129,7 +129,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     @offered_if("_leaves_model")
     @takes_rows
-    def apply(self, X: Any) -> NDArray[np.integer]:
+    def apply(self, X: object) -> NDArray[np.integer]:
         """Return the leaf that every row falls into, for every rule: (rows, rules).
 
         Leaves are numbered from 0 in each rule; a constant has one leaf, a stump has two. Of a
@@ -158,8 +158,8 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     def report(
         self,
         path: str | Path | None = None,
-        X: Any = None,
-        y: Any = None,
+        X: object = None,
+        y: object = None,
         *,
         title: str | None = None,
         sentence: str | Sentence | None = None,
@@ -190,7 +190,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         return written(page, path)
 
     @takes_rows
-    def overlap(self, X: Any) -> Overlap | None:
+    def overlap(self, X: object) -> Overlap | None:
         """Compare rows with those that the fit has used; None if it remembers none."""
         check_is_fitted(self)
         if not self._sketches:
@@ -210,11 +210,11 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         categorical = getattr(self, "categorical_features", None)
         return ColumnOptions(type(self).__name__, categorical, keeps_sparse=self._keeps_sparse)
 
-    def _open(self, X: Any) -> Table:
+    def _open(self, X: object) -> Table:
         """Read rows as in fit."""
         return read_rows(self, X)
 
-    def _rows_to_compare(self, X: Any) -> Table:
+    def _rows_to_compare(self, X: object) -> Table:
         """Read rows in the form in which they are hashed."""
         return self.schema_.remembered(X)
 

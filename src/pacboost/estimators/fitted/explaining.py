@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError, invalid
 from pacboost.estimators.fitting.parameters import feature_number
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.hypotheses.partial_dependence import partial_dependence
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Doubles = NDArray[np.float64]
 
 
-def shap_values(estimator: Estimator, X: Any) -> Any:
+def shap_values(estimator: Estimator, X: object) -> Any:
     """Share every row's score among the features, for votes of trees (kernels/tree_shap.py)."""
     table, model = estimator._open(X), estimator.model_
     with using(estimator.n_jobs):
@@ -71,11 +71,11 @@ def refuse_other_than_trees(model: Model) -> None:
 def importances(model: Model, by: str) -> Doubles:
     """Return each feature's share of the gains, of the rows divided, or of the splits."""
     if by not in ("gain", "cover", "count"):
-        raise ParameterError(f"by is {by!r}; it may be 'gain', 'cover' or 'count'", parameter="by")
+        raise invalid("by", by, "may be 'gain', 'cover' or 'count'")
     return model.importances() if by == "gain" else model.split_importances(by)
 
 
-def dependence(model: Model, features: Any, top: int) -> Shapes:
+def dependence(model: Model, features: object, top: int) -> Shapes:
     """Return how the mean score of a vote of trees changes with each feature."""
     refuse_other_than_trees(model)
     return partial_dependence(model.vote, model.say(), numbers_of(features, model, top))
@@ -94,7 +94,11 @@ def numbers_of(features: Any, model: Model, top: int) -> list[int]:
 
 
 def shuffled(
-    estimator: Estimator, sample: Sample, measure: metrics.Metric, repeats: int, random_state: Any
+    estimator: Estimator,
+    sample: Sample,
+    measure: metrics.Metric,
+    repeats: int,
+    random_state: object,
 ) -> Importances:
     """Measure by how much predictions get worse when a column is shuffled."""
     repeats, seed = positive_whole("repeats", repeats), draw_seed(random_state)
@@ -103,7 +107,7 @@ def shuffled(
 
 
 def explain_row(
-    estimator: Estimator, rows: Any, top: int, *, for_class: Any = None, by: str
+    estimator: Estimator, rows: object, top: int, *, for_class: object = None, by: str
 ) -> explanation.Explanation:
     """Explain the score of one row."""
     top = positive_whole("top", top)

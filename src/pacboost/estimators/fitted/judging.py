@@ -48,7 +48,7 @@ class JudgedRows:
     """The labels as signs, if a row may have several."""
 
     @classmethod
-    def read(cls, estimator: Classifier, X: Any, y: Any) -> JudgedRows:
+    def read(cls, estimator: Classifier, X: object, y: object) -> JudgedRows:
         """Read rows with labels."""
         table, several = estimator._open(X), estimator.several_labels_
         labels = read_labels(y, table.n_rows, several=several)
@@ -63,7 +63,7 @@ class JudgedRows:
         return wrong_answers(model.decide(scores), self.labels, scores)
 
 
-def judged(estimator: Classifier, X: Any, y: Any) -> tuple[Scores, NDArray[np.bool_]]:
+def judged(estimator: Classifier, X: object, y: object) -> tuple[Scores, NDArray[np.bool_]]:
     """Return the scores of rows, and which are wrong."""
     rows, model = JudgedRows.read(estimator, X, y), estimator.model_
     with using(estimator.n_jobs):
@@ -71,7 +71,7 @@ def judged(estimator: Classifier, X: Any, y: Any) -> tuple[Scores, NDArray[np.bo
     return scores, rows.wrong(model, scores)
 
 
-def staged_errors(estimator: Classifier, X: Any, y: Any) -> list[float]:
+def staged_errors(estimator: Classifier, X: object, y: object) -> list[float]:
     """Return the share of rows that the vote gets wrong after each round."""
     refuse_half(X, y)
     rows, model = JudgedRows.read(estimator, X, y), estimator.model_
@@ -79,7 +79,7 @@ def staged_errors(estimator: Classifier, X: Any, y: Any) -> list[float]:
         return [float(rows.wrong(model, scores).mean()) for scores in model.vote.staged(rows.table)]
 
 
-def vote_of(model: Any, X: Any) -> tuple[Any, Any]:
+def vote_of(model: Any, X: object) -> tuple[Any, Any]:
     """Return the estimator that holds the vote, and the rows as it reads them."""
     check_is_fitted(model)
     while "estimator_" in vars(model):
@@ -88,7 +88,7 @@ def vote_of(model: Any, X: Any) -> tuple[Any, Any]:
     return model, X
 
 
-def refuse_half(X: Any, y: Any) -> None:
+def refuse_half(X: object, y: object) -> None:
     """Raise if only one of rows and labels was given."""
     if (X is None) != (y is None):
         given, absent = ("X", "y") if y is None else ("y", "X")
@@ -124,14 +124,14 @@ def margins_after(model: Model, sample: Sample, rounds: Sequence[int] | None) ->
     return {number: margins.ravel() for number, margins in stages if number in wanted}
 
 
-def labelled(estimator: Estimator, X: Any, y: Any) -> Sample:
+def labelled(estimator: Estimator, X: object, y: object) -> Sample:
     """Read rows with labels, all of which are classes of the fit."""
     table, several = estimator._open(X), estimator.several_labels_
     known = label_rows(table, y, estimator.classes_, "y", several=several)
     return Sample(table, known.signs, labels=known.labels)
 
 
-def with_targets(estimator: Estimator, X: Any, y: Any) -> Sample:
+def with_targets(estimator: Estimator, X: object, y: object) -> Sample:
     """Read rows with numbers."""
     table = estimator._open(X)
     signs = np.ones((table.n_rows, 1), dtype=np.int8)  # not looked at

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 
-def read_rows(estimator: Estimator, X: Any) -> Table:
+def read_rows(estimator: Estimator, X: object) -> Table:
     """Read rows by the schema of the fit, on the GPU if they are scored there."""
     check_is_fitted(estimator)
     with using(estimator.n_jobs), using_gpu(on_gpu(estimator, X)):
         return estimator.model_.schema.read(X)
 
 
-def answered(estimator: Estimator, X: Any, answer: Callable[[Model, Any], Answer]) -> Answer:
+def answered(estimator: Estimator, X: object, answer: Callable[[Model, Any], Answer]) -> Answer:
     """Return what follows from the scores of rows, in an array of the library of the rows.
 
     ``answer`` is a method of ``Model``, such as ``Model.decide``.
@@ -36,29 +36,31 @@ def answered(estimator: Estimator, X: Any, answer: Callable[[Model, Any], Answer
     table, gpu, model = read_rows(estimator, X), on_gpu(estimator, X), estimator.model_
     with using(estimator.n_jobs), using_gpu(gpu):
         if gpu and lies_on_gpu(X):
-            # rows of a GPU are never copied to the CPU, nor are their answers
+            # CuPy in, CuPy out: neither rows nor answers are copied to the CPU
             scores = model.vote.scores_like(table, as_cupy(X))
         else:
             scores = model.vote.scores(table)
     return of_the_library_of(X, answer(model, scores))  # type: ignore[no-any-return]
 
 
-def on_gpu(estimator: Estimator, X: Any) -> bool:
+def on_gpu(estimator: Estimator, X: object) -> bool:
     """Check whether rows are scored on the GPU; forests are not."""
+    # no kernel scores forests on a GPU
     forest = estimator.model_.forest
     return not forest and predict_on_gpu(getattr(estimator, "device", "cpu"), X)
 
 
-def accuracy(estimator: Estimator, X: Any, y: Any, sample_weight: Any = None) -> float:
+def accuracy(estimator: Estimator, X: object, y: object, sample_weight: object = None) -> float:
     """Return the share of rows that are right."""
     from sklearn.metrics import accuracy_score
 
+    # not ClassifierMixin.score, which cannot take answers of a GPU
     answers = asked(estimator, X)
     with checked_by_scikit_learn():
         return float(accuracy_score(y, answers, sample_weight=sample_weight))
 
 
-def r_squared(estimator: Estimator, X: Any, y: Any, sample_weight: Any = None) -> float:
+def r_squared(estimator: Estimator, X: object, y: object, sample_weight: object = None) -> float:
     """Return R², the share of the variance that predictions explain."""
     from sklearn.metrics import r2_score
 

@@ -49,8 +49,8 @@ Rows = NDArray[np.intp]
 
 def page_about(
     estimator: Estimator,
-    X: Any,
-    y: Any,
+    X: object,
+    y: object,
     *,
     title: str | None,
     sentence: str | Sentence | None,
@@ -86,7 +86,7 @@ def _from_threshold(rows: Evidence, decision: ThresholdDecision, place: int) -> 
     return replace(rows, predictions=named, wrong=named != rows.labels)
 
 
-def evaluate(model: Any, X: Any, y: Any, shares: Doubles) -> Evidence | Numbers:
+def evaluate(model: Any, X: object, y: object, shares: Doubles) -> Evidence | Numbers:
     """Evaluate a model on rows with labels; ``shares`` ranks the columns to show."""
     table: Table = model._open(X)
     overlap = model.overlap(X) if getattr(model, "_sketches", ()) else None
@@ -146,7 +146,9 @@ def _by_shares(probabilities: Doubles, own: NDArray[np.int64]) -> Doubles:
     return np.asarray(probabilities[rows, own] - best)
 
 
-def _numbers(model: Any, X: Any, y: Any, table: Table, shares: Doubles, seen: bool) -> Numbers:
+def _numbers(
+    model: Any, X: object, y: object, table: Table, shares: Doubles, seen: bool
+) -> Numbers:
     own = read_targets(y, table.n_rows)
     said = asked(model, X).astype(np.float64)
     rows = lowest(-np.abs(said - own), CASES)

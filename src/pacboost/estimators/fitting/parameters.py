@@ -163,10 +163,11 @@ def pairs_wanted(estimator: Any) -> int | None:
     if count is None:
         return None
     if is_truth(count) or not isinstance(count, Integral) or count < 0:
-        raise ParameterError(
-            f"interactions is {count!r}; it may be a number of pairs of columns, 0 for columns one "
+        raise invalid(
+            "interactions",
+            count,
+            "may be a number of pairs of columns, 0 for columns one "
             "at a time, or None for trees of any columns",
-            parameter="interactions",
         )
     if count and estimator.warm_start:
         raise ParameterError(
@@ -193,10 +194,11 @@ def _slopes(given: Any, examples: LabelledRows) -> dict[int, int]:
     else:
         listed = np.asarray(given).tolist()
         if not isinstance(listed, list):
-            raise ParameterError(
-                f"monotone_constraints is {given!r}; it may be a mapping from names or numbers of "
+            raise invalid(
+                "monotone_constraints",
+                given,
+                "may be a mapping from names or numbers of "
                 "features to -1, 0 or +1, a sequence with one for every feature, or None",
-                parameter="monotone_constraints",
             )
         pairs = list(enumerate(listed))
         if len(pairs) != table.n_columns:
@@ -239,10 +241,10 @@ def early_stopping_of(estimator: Any) -> bool | int | str:
     if not isinstance(asked, str):
         return positive_whole("early_stopping", asked)
     if asked not in ("auto", "refit"):
-        raise ParameterError(
-            f"early_stopping is {asked!r}; it may be True, False, a number of rounds "
-            "without progress, 'refit' or 'auto'",
-            parameter="early_stopping",
+        raise invalid(
+            "early_stopping",
+            asked,
+            "may be True, False, a number of rounds without progress, 'refit' or 'auto'",
         )
     return asked
 

@@ -76,7 +76,7 @@ class ForestClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     @fits_rows
     def fit(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, copies: str = "draws"
+        self, X: object, y: object, sample_weight: ArrayLike | None = None, *, copies: str = "draws"
     ) -> Self:
         """Grow the trees; a row of weight w counts as w copies of it would.
 
@@ -93,7 +93,7 @@ class ForestClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return self._sets is not None
 
     @takes_rows
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         """Return the class each row is voted into; a tie goes to the first class.
 
         With several labels a row, give 1 for each label it is voted to have, else 0.
@@ -101,7 +101,7 @@ class ForestClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return answered(self, X, lambda _, shares: decided(shares, ForestClasses(self).choices))
 
     @takes_rows
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: object) -> NDArray[np.float64]:
         """Return the mean shares of classes in the leaves that a row falls into.
 
         With a certificate out of bag, where every tree has one vote, these are the shares of the
@@ -111,12 +111,12 @@ class ForestClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return answered(self, X, Model.probabilities)
 
     @takes_rows
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: object) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities."""
         return answered(self, X, Model.log_probabilities)
 
     @takes_rows
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: object, y: object, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy."""
         return accuracy(self, X, y, sample_weight)
 
@@ -142,7 +142,7 @@ class ForestClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     @takes_rows
     def permutation_importances(
-        self, X: Any, y: Any, repeats: int = 5, random_state: Any = None
+        self, X: object, y: object, repeats: int = 5, random_state: object = None
     ) -> Importances:
         """Measure by how much the forest gets worse when a column is shuffled."""
         from pacboost.estimators.fitted.explaining import shuffled
@@ -162,7 +162,7 @@ class ForestClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         features: str | int | Sequence[str | int] | None = None,
         *,
         top: int = 12,
-        X: Any = None,
+        X: object = None,
     ) -> Shapes:
         """Return how the mean prediction changes with each feature, as step functions.
 
@@ -205,26 +205,26 @@ class ForestRegressor(RegressorMixin, Estimator):  # type: ignore[misc]
     @fits_rows
     @described_by(ForestClassifier.fit)
     def fit(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, copies: str = "draws"
+        self, X: object, y: object, sample_weight: ArrayLike | None = None, *, copies: str = "draws"
     ) -> Self:
         """Grow the trees."""
         fit_members(Trees(self, Numbers(self)), X, y, sample_weight, copies)
         return self
 
     @takes_rows
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: object) -> NDArray[np.float64]:
         """Average what the trees predict."""
         return answered(self, X, lambda _, numbers: numbers)
 
     @takes_rows
-    def spread(self, X: Any) -> NDArray[np.float64]:
+    def spread(self, X: object) -> NDArray[np.float64]:
         """Return the standard deviation of what the trees predict, for every row."""
         table = self._open(X)
         with using(self.n_jobs):
             return np.asarray(self.model_.vote.spread(table))
 
     @takes_rows
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: object, y: object, sample_weight: ArrayLike | None = None) -> float:
         """Return the R² of the predictions."""
         return r_squared(self, X, y, sample_weight)
 
@@ -245,7 +245,7 @@ class ForestRegressor(RegressorMixin, Estimator):  # type: ignore[misc]
 
     @takes_rows
     def permutation_importances(
-        self, X: Any, y: Any, repeats: int = 5, random_state: Any = None
+        self, X: object, y: object, repeats: int = 5, random_state: object = None
     ) -> Importances:
         """Measure by how much the forest gets worse when a column is shuffled."""
         from pacboost.estimators.fitted.explaining import shuffled
@@ -262,7 +262,7 @@ class ForestRegressor(RegressorMixin, Estimator):  # type: ignore[misc]
         features: str | int | Sequence[str | int] | None = None,
         *,
         top: int = 12,
-        X: Any = None,
+        X: object = None,
     ) -> Shapes:
         """Return how the mean prediction changes with each feature, as step functions."""
         return dependence(self, features, top, X)

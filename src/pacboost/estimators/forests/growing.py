@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.held_out import HeldOut
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError, ParameterError, invalid
 from pacboost.estimators.bagging.answers import Classes, Counted, OutOfBagAnswers, Outside, decided
 from pacboost.estimators.bagging.fitting import MAX_BINS_OF_TREES, MemberKind, rows_to_count
 from pacboost.estimators.fitted.estimator import Estimator
@@ -29,6 +29,7 @@ from pacboost.models.model import Model, without_rounds
 from pacboost.models.schema import Schema
 from pacboost.numerics.checks import integer, positive_whole, real_number
 from pacboost.numerics.same_bits import product
+from pacboost.samples.same_example import Examples
 from pacboost.samples.sample import Sample, signs_of
 from pacboost.training.bags.bagging import Bagging, tree_maker
 from pacboost.training.bags.bags import Averages, Bags
@@ -57,10 +58,7 @@ def features_per_split(value: object, columns: int) -> int:
         return columns
     if isinstance(value, str):
         if value not in ("sqrt", "log2"):
-            raise ParameterError(
-                f"max_features is {value!r}; it may be 'sqrt', 'log2', a share, a number or None",
-                parameter="max_features",
-            )
+            raise invalid("max_features", value, "may be 'sqrt', 'log2', a share, a number or None")
         root = math.sqrt(columns) if value == "sqrt" else math.log2(columns)
         return max(1, int(root))
     words = "'sqrt', 'log2' or None"
@@ -166,7 +164,7 @@ class Trees(MemberKind):
 class ForestClasses(Classes):
     """Trees vote for classes, or where rows have several labels for sets of labels."""
 
-    def read(self, division: Division, sample_weight: Any, seed: int) -> LabelledRows:
+    def read(self, division: Division, sample_weight: object, seed: int) -> LabelledRows:
         """Read the rows; if rows outside the bags certify, the others define the levels."""
         estimator, options = self.estimator, self.estimator._column_options()
         if self.certifies_outside:
@@ -204,7 +202,7 @@ class ForestClasses(Classes):
         sets = self.estimator._sets
         return self.estimator.classes_ if sets is None else sets  # type: ignore[no-any-return]
 
-    def votes(self, X: Any) -> NDArray[Any]:
+    def votes(self, X: object) -> NDArray[Any]:
         """Return the shares of the votes."""
         return answered(self.estimator, X, lambda _, shares: shares)
 
@@ -228,7 +226,7 @@ class ForestClasses(Classes):
             return answers
         return replace(answers, predictions=product(answers.predictions, sets))
 
-    def certify(self, apart: Apart | None, examples: Any) -> None:
+    def certify(self, apart: Apart | None, examples: Examples | None) -> None:
         """Certify the forest, and count what it predicts for held-out rows."""
         estimator = self.estimator
         if apart is not None:
@@ -246,7 +244,7 @@ class ForestClasses(Classes):
             estimator.model_ = replace(estimator.model_, certificate=certificate)
 
 
-def dependence(estimator: Estimator, features: Any, top: int, X: Any) -> Shapes:
+def dependence(estimator: Estimator, features: object, top: int, X: object) -> Shapes:
     """Return how the mean prediction of a forest changes with each feature."""
     from pacboost.estimators.fitted.explaining import numbers_of
     from pacboost.hypotheses.partial_dependence import forest_partial_dependence

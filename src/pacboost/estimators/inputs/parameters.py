@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_random_state
 
-from pacboost.errors import ParameterError
+from pacboost.errors import ParameterError, invalid
 from pacboost.numerics.checks import integer, plain, positive_whole, real_number
 from pacboost.numerics.interactive import person_waits_here
 from pacboost.sources.explained_errors import shown
@@ -99,10 +99,7 @@ def progress_after(verbose: Any) -> float | None:
     if isinstance(verbose, bool | np.bool_):
         return 0.0 if verbose else None
     if isinstance(verbose, str):
-        raise ParameterError(
-            f"verbose is {verbose!r}; it may be True, False, a number or 'auto'",
-            parameter="verbose",
-        )
+        raise invalid("verbose", verbose, "may be True, False, a number or 'auto'")
     return 0.0 if integer("verbose", verbose) > 0 else None
 
 
@@ -112,10 +109,10 @@ def random_numbers(random_state: Any) -> np.random.RandomState:
         numbers: np.random.RandomState = check_random_state(random_state)
         return numbers
     except (TypeError, ValueError):
-        raise ParameterError(
-            f"random_state is {random_state!r}; it may be a whole number from 0 to 4,294,967,295, "
-            "a numpy.random.RandomState or None",
-            parameter="random_state",
+        raise invalid(
+            "random_state",
+            random_state,
+            "may be a whole number from 0 to 4,294,967,295, a numpy.random.RandomState or None",
         ) from None
 
 
@@ -127,10 +124,10 @@ def draw_seed(random_state: Any) -> int:
 def check_estimator(estimator: Any) -> None:
     """Raise unless this is an object of scikit-learn's kind, or None."""
     if isinstance(estimator, type) or not (estimator is None or hasattr(estimator, "get_params")):
-        raise ParameterError(
-            f"estimator is {estimator!r}; it may be an estimator of scikit-learn's kind (an "
-            "object, not a class), or None",
-            parameter="estimator",
+        raise invalid(
+            "estimator",
+            estimator,
+            "may be an estimator of scikit-learn's kind (an object, not a class), or None",
         )
 
 

@@ -16,7 +16,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, NotCertified, ParameterError
+from pacboost.errors import DataError, NotCertified, ParameterError, invalid
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.decisions.choosing import positive_class
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
@@ -142,9 +142,9 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     @fits_rows
     def fit(
         self,
-        X: Any,
+        X: object,
         y: Any = None,
-        sample_weight: Any = None,
+        sample_weight: object = None,
         *,
         groups: Any = None,
         time: Any = None,
@@ -248,7 +248,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     @takes_rows
     def report(  # type: ignore[override]
-        self, path: str | Path | None = None, X: Any = None, y: Any = None, *,
+        self, path: str | Path | None = None, X: object = None, y: object = None, *,
         title: str | None = None,
     ) -> Any:  # fmt: skip
         """Write a page about the model that begins with ``sentence_``; without a path, show it."""
@@ -260,47 +260,47 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     @takes_rows
     @described_by(BoostClassifier.predict)
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: object) -> NDArray[Any]:
         """Return the class of each row."""
         rows = self._inner_rows(X)
         return self.estimator_.predict(rows)
 
     @takes_rows
     @described_by(BoostClassifier.predict_proba)
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: object) -> NDArray[np.float64]:
         """Return the probability of each class."""
         rows = self._inner_rows(X)
         return self.estimator_.predict_proba(rows)
 
     @takes_rows
     @described_by(BoostClassifier.decision_function)
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: object) -> NDArray[np.float64]:
         """Return the score of each row."""
         rows = self._inner_rows(X)
         return self.estimator_.decision_function(rows)
 
     @takes_rows
     @described_by(BoostClassifier.score)
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: object, y: object, sample_weight: object = None) -> float:
         """Return the accuracy."""
         return accuracy(self, X, y, sample_weight)
 
     @takes_rows
     @described_by(BoostClassifier.mistakes)
-    def mistakes(self, X: Any, y: Any) -> NDArray[np.bool_]:
+    def mistakes(self, X: object, y: object) -> NDArray[np.bool_]:
         """Return which rows are wrong."""
         rows = self._inner_rows(X)
         return self.estimator_.mistakes(rows, y)
 
     @takes_rows
-    def margins(self, X: Any, y: Any) -> NDArray[np.float64]:
+    def margins(self, X: object, y: object) -> NDArray[np.float64]:
         """Return the margin of every row, from -1 to 1; of every label, if a row has several."""
         rows = self._inner_rows(X)
         return self.estimator_.margins(rows, y)  # type: ignore[no-any-return]
 
     @takes_rows
     @described_by(BoostClassifier.overlap)
-    def overlap(self, X: Any) -> Overlap | None:
+    def overlap(self, X: object) -> Overlap | None:
         """Compare rows with those that the fit has used."""
         rows = self._inner_rows(X)
         return self.estimator_.overlap(rows)
@@ -318,10 +318,10 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         if self.n_estimators is not None:
             positive_whole("n_estimators", self.n_estimators)
         if isinstance(self.text_columns, str) and self.text_columns != "auto":
-            raise ParameterError(
-                f"text_columns is {self.text_columns!r}; it may be 'auto', None, or a list of the "
-                "columns that hold texts",
-                parameter="text_columns",
+            raise invalid(
+                "text_columns",
+                self.text_columns,
+                "may be 'auto', None, or a list of the columns that hold texts",
             )
         for name in [name for name in vars(self) if name.endswith("_") or name == "_schema"]:
             del self.__dict__[name]
@@ -390,14 +390,14 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     def _wish(self) -> tuple[str, float] | None:
         return wishes.read_wishes(self.recall, self.precision, self.epsilon)
 
-    def _columns(self, X: Any) -> Any:
+    def _columns(self, X: object) -> Any:
         """Read so far that rows can be counted and taken: texts, named columns, or X as it is."""
         if reading.is_texts(X):
             return read_texts(X)
         columns = None if self.text_columns is None else reading.columns_of(X)
         return X if columns is None else columns
 
-    def _open_rows(self, given: Any, X: Any, roles: Roles) -> tuple[Any, list[str]]:
+    def _open_rows(self, given: Any, X: object, roles: Roles) -> tuple[Any, list[str]]:
         """Return rows and the names of their text columns; rows without text become a table."""
         if reading.is_texts(X):
             return given, []
@@ -462,14 +462,14 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     def _sketches(self) -> Any:  # type: ignore[override]
         return self.estimator_._sketches
 
-    def _rows_to_compare(self, X: Any) -> Any:
+    def _rows_to_compare(self, X: object) -> Any:
         return self._ready()._rows_to_compare(self._inner_rows(X))
 
     def _ready(self) -> Any:
         check_is_fitted(self)
         return self.estimator_
 
-    def _inner_rows(self, X: Any) -> Any:
+    def _inner_rows(self, X: object) -> Any:
         """Read rows as in fit; texts, and rows like those drawn, go on as they are."""
         check_is_fitted(self)
         if not hasattr(self, "parts_") or self._texts:

@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import DataError, FileError, ParameterError
+from pacboost.errors import DataError, FileError, ParameterError, invalid
 from pacboost.estimators.inputs.documented import guess
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.columns import Columns
@@ -77,9 +77,7 @@ def day_first(dates: Any) -> bool | None:
     [None, True, False]
     """
     if not isinstance(dates, str) or dates not in ORDERS:
-        raise ParameterError(
-            f"dates is {dates!r}; it may be {', '.join(map(repr, ORDERS))}", parameter="dates"
-        )
+        raise invalid("dates", dates, f"may be {', '.join(map(repr, ORDERS))}")
     return ORDERS[dates]
 
 
