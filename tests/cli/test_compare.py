@@ -25,12 +25,10 @@ from tests.worlds import noisy
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     X, signs = noisy(200, 3, seed=1)
-    colour = np.where(X[:, 2] > 0, "red", "green")
-    rows = zip(X.tolist(), colour, signs, strict=True)
-    lines = [f"{x[0]!r},{x[1]!r},{c},{'yes' if s > 0 else 'no'}" for x, c, s in rows]
-    path = tmp_path / "data.csv"
-    path.write_text("\n".join(["a,b,colour,label", *lines]) + "\n")
-    return path
+    columns = {"a": X[:, 0].tolist(), "b": X[:, 1].tolist()}
+    columns["colour"] = np.where(X[:, 2] > 0, "red", "green").tolist()
+    columns["label"] = np.where(signs > 0, "yes", "no").tolist()
+    return write_csv(tmp_path / "data.csv", columns)
 
 
 def compared(data: Path, *arguments: str) -> Result:

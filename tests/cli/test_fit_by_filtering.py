@@ -19,7 +19,7 @@ from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
 from pacboost.ledgers.ledger import Round
 from pacboost.models.file.format import model_bytes
 from pacboost.sources.oracles import csv_lines, lines
-from tests.cli.running import answer, refused, run, well
+from tests.cli.running import answer, refused, run, well, write_csv
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -49,10 +49,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     X, y = examples(1_500, 7)
-    lines = [",".join([*map(repr, row), label]) for row, label in zip(X.tolist(), y, strict=True)]
-    path: Path = tmp_path_factory.mktemp("files") / "data.csv"
-    path.write_text("\n".join(["a,b,c,y", *lines]) + "\n")
-    return path
+    columns = dict(zip("abc", X.T.tolist(), strict=True)) | {"y": y}
+    return write_csv(tmp_path_factory.mktemp("files") / "data.csv", columns)
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from pacboost.cli.main import COMMANDS, main
 from pacboost.cli.options import FILTERING_ROUNDS
 from pacboost.errors import FileError, NoEdgeWarning, NotCertified, PacboostError
 from pacboost.theory.plan import QUESTIONS
-from tests.cli.running import answer, refused, run, well
+from tests.cli.running import answer, refused, run, well, write_csv
 from tests.markdown import HOUSE, commands_of_readme
 
 
@@ -283,9 +283,8 @@ ESCAPE = "\x1b[31mred"
 
 
 def rows(path: Path, labels: tuple[str, str], name: str = "size") -> Path:
-    lines = [f"{k % 17},{labels[k % 17 > 8]}" for k in range(200)]
-    path.write_text("\n".join([f"{name},label", *lines]) + "\n", encoding="utf-8")
-    return path
+    sizes = [k % 17 for k in range(200)]
+    return write_csv(path, {name: sizes, "label": [labels[size > 8] for size in sizes]})
 
 
 def run_in_colour(*words: object) -> str:
@@ -354,8 +353,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, rows in (("old", 1000), ("new", 600)):
         X = rng.normal(size=(rows, 3))
         y = np.where(X[:, 0] + 0.2 * rng.normal(size=rows) > 1.1, "ill", "well")
-        lines = [",".join([*map(repr, map(float, x)), own]) for x, own in zip(X, y, strict=True)]
-        (made / f"{name}.csv").write_text("\n".join(["a,b,c,state", *lines]))
+        columns = dict(zip("abc", X.T.tolist(), strict=True)) | {"state": y}
+        write_csv(made / f"{name}.csv", columns)
     return made
 
 

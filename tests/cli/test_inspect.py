@@ -63,13 +63,11 @@ def test_report_writes_a_page(folder: Path, tmp_path: Path, name: str) -> None:
 
 
 def test_report_with_rows(folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "page.html"
+    model, out, plain = folder / "people.pacb", tmp_path / "page.html", tmp_path / "plain.html"
     asked = ["--data", folder / "people.csv", "--target", "label", "--output", out]
-    found = answer("report", folder / "people.pacb", *asked)
-    assert found == {"model": str(folder / "people.pacb"), "output": str(out),
-                     "bytes": out.stat().st_size}  # fmt: skip
-    plain = tmp_path / "plain.html"
-    well("report", folder / "people.pacb", "--output", plain)
+    found = answer("report", model, *asked)
+    assert found == {"model": str(model), "output": str(out), "bytes": out.stat().st_size}
+    well("report", model, "--output", plain)
     assert out.stat().st_size > plain.stat().st_size
 
 

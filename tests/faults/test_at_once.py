@@ -55,23 +55,15 @@ def test_threads_that_fit_at_once(alone: list[float]) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_fork_fits_after_its_parent_has(alone: list[float]) -> None:
-    context = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(2, mp_context=context) as pool:
+@pytest.mark.parametrize("start", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
+def test_processes_fit_after_their_parent_has(start: str, alone: list[float]) -> None:
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(start)) as pool:
         assert all(result == alone for result in pool.map(votes, range(2)))
 
 
-def test_joblib_fits(alone: list[float]) -> None:
-    result = Parallel(n_jobs=2, backend="threading")(delayed(votes)(seed) for seed in range(3))
-    assert all(each == alone for each in result)
-
-
-@pytest.mark.slow
-def test_spawned_processes_and_joblib_fit(alone: list[float]) -> None:
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(2, mp_context=context) as pool:
-        assert all(result == alone for result in pool.map(votes, range(2)))
-    result = Parallel(n_jobs=2)(delayed(votes)(seed) for seed in range(3))
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
+def test_joblib_fits(backend: str, alone: list[float]) -> None:
+    result = Parallel(n_jobs=2, backend=backend)(delayed(votes)(seed) for seed in range(3))
     assert all(each == alone for each in result)
 
 

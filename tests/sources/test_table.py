@@ -12,6 +12,12 @@ from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
 from pacboost.sources.table import SomeRows, Table, refuse_infinite, refuse_text
 
+DENSE = np.array([[0.0, 2.0, 0.0], [1.5, 0.0, np.nan], [0.0, -1.0, 0.0], [4.0, 0.0, 0.0]])
+
+
+def joined(table: Table) -> NDArray[np.floating]:
+    return np.hstack([values for _, values in table.blocks()])
+
 
 @settings(max_examples=50)
 @given(rows=st.integers(0, 5), columns=st.integers(1, 20), width=st.integers(1, 25))
@@ -30,16 +36,7 @@ def test_some_rows_are_those_chosen_in_the_order_chosen() -> None:
     assert ArrayTable(array).name(2) == "x2"
     np.testing.assert_array_equal(table.rows(), array[[3, 0, 3]])
     assert not np.shares_memory(SomeRows(ArrayTable(array), np.array([0, 1])).rows(), array)
-    np.testing.assert_array_equal(
-        np.hstack([values for _, values in table.blocks()]), array[[3, 0, 3]]
-    )
-
-
-DENSE = np.array([[0.0, 2.0, 0.0], [1.5, 0.0, np.nan], [0.0, -1.0, 0.0], [4.0, 0.0, 0.0]])
-
-
-def joined(table: Table) -> NDArray[np.floating]:
-    return np.hstack([values for _, values in table.blocks()])
+    np.testing.assert_array_equal(joined(table), array[[3, 0, 3]])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

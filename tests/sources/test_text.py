@@ -153,6 +153,15 @@ def test_what_is_no_text_is_named(texts: Any, message: str) -> None:
         ({"min_count": 1.5}, "min_count is 1.5"),
         ({"max_features": 0}, "max_features is 0"),
         ({"lowercase": "no"}, "lowercase is 'no'"),
+        ({"times": (1, 2)}, "times is"),
+        ({"times": 2}, "times is 2"),
+        ({"times": (3, 2)}, "in ascending order"),
+        ({"times": (2, 2)}, "in ascending order"),
+        ({"times": (2.0,)}, "whole numbers from 2 to 1,000"),
+        ({"beginning": (0,)}, "beginning is"),
+        ({"beginning": tuple(range(1, 12))}, "up to 10 whole numbers"),
+        ({"prefixes": (6, 4)}, "prefixes is"),
+        ({"prefixes": 4}, "prefixes is 4"),
     ],
 )
 def test_bad_options(options: dict[str, Any], message: str) -> None:
@@ -219,22 +228,3 @@ def test_rules_name_the_column() -> None:
     again = MixedFeatures.from_dict(features.to_dict(), features.vocabulary)
     assert again == features
     assert np.array_equal(again.transform(rows).rows(), table.rows())
-
-
-@pytest.mark.parametrize(
-    ("options", "match"),
-    [
-        ({"times": (1, 2)}, "times is"),
-        ({"times": 2}, "times is 2"),
-        ({"times": (3, 2)}, "in ascending order"),
-        ({"times": (2, 2)}, "in ascending order"),
-        ({"times": (2.0,)}, "whole numbers from 2 to 1,000"),
-        ({"beginning": (0,)}, "beginning is"),
-        ({"beginning": tuple(range(1, 12))}, "up to 10 whole numbers"),
-        ({"prefixes": (6, 4)}, "prefixes is"),
-        ({"prefixes": 4}, "prefixes is 4"),
-    ],
-)
-def test_bad_conditions(options: dict[str, Any], match: str) -> None:
-    with pytest.raises(ParameterError, match=match):
-        TextFeatures.checked(**options)

@@ -39,7 +39,6 @@ class ArrayTable(Table):
         return (self._array, None) if self._in_place else None
 
     def columns(self, numbers: Sequence[int]) -> Self:
-        """Copy some columns, with their names and levels."""
         names = None if self.names is None else tuple(self.names[j] for j in numbers)
         return type(self)(self._array[:, list(numbers)], names, self.levels.of(numbers))
 

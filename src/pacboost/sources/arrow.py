@@ -7,18 +7,43 @@ half a second.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.sources.optional import need
 
-if TYPE_CHECKING:
-    import pyarrow
 
-    ArrowColumn: TypeAlias = pyarrow.Array | pyarrow.ChunkedArray
-    ArrowTable: TypeAlias = pyarrow.Table | pyarrow.RecordBatch
+class ArrowColumn(Protocol):
+    """An array or a chunked array of pyarrow, which is imported only where it is needed."""
+
+    @property
+    def type(self) -> Any: ...
+    @property
+    def null_count(self) -> int: ...
+    @property
+    def num_chunks(self) -> int: ...
+    def cast(self, target_type: str, safe: bool = True) -> Any: ...
+    def is_null(self) -> Any: ...
+    def dictionary_encode(self) -> Any: ...
+    def chunk(self, number: int) -> Any: ...
+    def combine_chunks(self) -> Any: ...
+
+
+class ArrowTable(Protocol):
+    """A table or a batch of rows of pyarrow."""
+
+    @property
+    def schema(self) -> Any: ...
+    @property
+    def column_names(self) -> list[str]: ...
+    @property
+    def columns(self) -> list[Any]: ...
+    @property
+    def num_rows(self) -> int: ...
+    def column(self, name: str) -> Any: ...
+    def drop_columns(self, columns: list[str]) -> Any: ...
 
 
 def text_column(texts: Sequence[str | None]) -> Any:

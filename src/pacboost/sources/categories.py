@@ -140,7 +140,6 @@ def is_by_type(choice: object) -> bool:
 
 
 def _chosen(source: _Source, choice: object) -> list[int]:
-    """Return the numbers of the chosen columns, in ascending order."""
     if choice is None:
         return []
     if is_by_type(choice):
@@ -170,7 +169,6 @@ def _picked(choice: Any, names: tuple[str, ...] | None, columns: int) -> list[in
 
 
 def _number(pick: Any, names: tuple[str, ...] | None, columns: int) -> int:
-    """Return the number of a column given by its name or number."""
     if isinstance(pick, str):
         if names is None:
             raise _refused(

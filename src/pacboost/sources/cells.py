@@ -134,7 +134,6 @@ class Cells:
         return self if len(rows) == self.n_rows else self.take(rows)
 
     def take(self, numbers: Sequence[int]) -> Cells:
-        """Return some of the rows."""
         rows = number_column(np.array(numbers, np.int64))
         columns = {name: column.take(rows) for name, column in self.columns.items()}
         return replace(self, columns=columns, lines=[self.lines[k] for k in numbers])

@@ -325,7 +325,6 @@ def _says_enough(problem: Exception) -> bool:
 def _explaining_steps(
     answers: GeneratorType[Any, Any, Any], function: Callable[..., Any], arguments: dict[str, Any]
 ) -> Iterator[Any]:
-    """Yield the answers of a generator; explain its errors."""
     try:
         yield from answers
     except Exception as problem:
@@ -335,7 +334,6 @@ def _explaining_steps(
 
 
 def _refuse_huge(name: str, value: object) -> None:
-    """Raise if an argument is, or contains, an integer beyond the range of floats."""
     if isinstance(value, tuple | list) and len(value) <= MAX_PARTS_CHECKED:
         for part in value:
             _refuse_huge(name, part)
@@ -349,7 +347,6 @@ def _refuse_huge(name: str, value: object) -> None:
 def _blame_input(
     problem: Exception, function: Callable[..., Any], arguments: Mapping[str, Any]
 ) -> None:
-    """Raise a ``PacboostError`` if an argument cannot be used."""
     kind = DataTypeError if isinstance(problem, TypeError) else DataError
     odd = (
         odd_cell(value) if name in ROWS else odd_value(value, name)

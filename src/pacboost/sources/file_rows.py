@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import FileError, InputWarning
-from pacboost.sources.arrow import text_column
+from pacboost.sources.arrow import ArrowTable, text_column
 from pacboost.sources.cells import Cells, as_text
 from pacboost.sources.data_file import JSON, PANDAS_INDEX, PARQUET, TEXT, DataFile
 from pacboost.sources.frame_table import FrameTable
@@ -305,7 +305,7 @@ def arrow_blocks(file: DataFile) -> Iterator[Cells]:
         raise FileError(f"{file}: has columns but no rows; at least one row is needed")
 
 
-def _columns(file: DataFile, batch: Any) -> dict[str, Any]:
+def _columns(file: DataFile, batch: ArrowTable) -> dict[str, Any]:
     names = [str(name).strip() for name in batch.schema.names]
     if twice := named_twice(names):
         raise FileError(f"{file}: {', '.join(twice)} is the name of two columns; rename one")

@@ -76,7 +76,6 @@ class Coded:
         return sorted({text.strip() for text in self.texts if not spelling.is_missing(text)})
 
     def spread(self, of: Callable[[str], float]) -> NDArray[np.float64]:
-        """Return a number for every cell, computed from its text."""
         return np.array([*map(of, self.texts), np.nan])[self.places]
 
 
@@ -210,7 +209,6 @@ class FrameTable(ColumnTable):
         return list(dict.fromkeys(self._sources))
 
     def made_of(self, source: str) -> list[int]:
-        """Return the numbers of the columns that are computed from an input column."""
         return [j for j, name in enumerate(self._sources) if name == source]
 
     def alone(self, rows: NDArray[np.intp]) -> FrameTable:
@@ -219,18 +217,15 @@ class FrameTable(ColumnTable):
         return FrameTable.learn(some, self.choice, self.origin, quiet=True, raw=self._relearned)
 
     def choosing(self, choice: object) -> FrameTable:
-        """Return the same rows with the chosen columns as categories."""
         if choice is self.choice or (is_by_type(choice) and is_by_type(self.choice)):
             return self
         return FrameTable.learn(self.as_given, choice, self.origin, quiet=True, raw=self._relearned)
 
     @property
     def as_given(self) -> Mapping[str, Any]:
-        """The input columns, unmodified."""
         return {name: self._columns[name] for name in self.sources}
 
     def columns(self, numbers: Sequence[int]) -> FrameTable:
-        """Return some of the columns."""
         some = FrameTable.__new__(FrameTable)
         some.__dict__.update(self.__dict__)
         some.names = tuple(self.names[j] for j in numbers)

@@ -282,7 +282,6 @@ class MixedFeatures:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns, in the order of their words."""
         return tuple(column.name for column in self.columns)
 
     @cached_property
@@ -370,7 +369,6 @@ class MixedFeatures:
                     yield NumberConditions.learn(table.name(j), numbers, way)
 
     def transform(self, rows: object) -> WordTable:
-        """Return the table of the words that each row contains."""
         values = self.values(rows)
         return beside([column.held(values) for column in self.columns], self.vocabulary)
 

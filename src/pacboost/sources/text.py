@@ -219,7 +219,6 @@ class TextFeatures:
             )
 
     def tokens(self, text: str) -> list[str]:
-        """Return the single words of a text, in order."""
         return WORD.findall(text.lower() if self.lowercase else text)
 
     def words(self, text: str) -> Iterator[str]:

@@ -43,7 +43,6 @@ class Spelling:
     """Whether the day comes first in ambiguous dates such as 1/2/2024; None: read them as text."""
 
     def is_missing(self, cell: str) -> bool:
-        """Check whether a cell counts as missing."""
         return cell.strip().lower() in self.missing
 
     def number(self, cell: str) -> float:
@@ -65,7 +64,6 @@ class Spelling:
         return None
 
     def is_number(self, cell: str) -> bool:
-        """Check whether a cell is a number or missing."""
         return self.numbers([cell]) is not None
 
     @property

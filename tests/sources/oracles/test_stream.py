@@ -107,11 +107,9 @@ def test_one_batch_is_held_at_a_time() -> None:
 
 
 class TestBadInput:
-    def test_a_stream_without_a_batch(self) -> None:
+    def test_a_stream_without_a_batch_or_a_row(self) -> None:
         with pytest.raises(DataError, match="is empty; at least"):
             StreamOracle(iter([]))
-
-    def test_a_stream_without_a_row_has_ended(self) -> None:
         assert StreamOracle([numbered(0, 0)]).draw(3).n_rows == 0
 
     def test_an_iterator_that_raises(self) -> None:

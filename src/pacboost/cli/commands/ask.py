@@ -84,7 +84,6 @@ def command(
 
 
 def _reply(model: FittedModel, asked: str, top: int) -> tuple[Any, float, list[Reason]]:
-    """Return the prediction, its probability, and the reasons."""
     from pacboost.cli.inputs.rows import Reader, lone_text
     from pacboost.sources.arrow import text_column
     from pacboost.sources.cells import Cells
@@ -112,7 +111,6 @@ def _reply(model: FittedModel, asked: str, top: int) -> tuple[Any, float, list[R
 
 
 def _pairs(asked: str, names: Sequence[str]) -> dict[str, str]:
-    """Read COLUMN=VALUE pairs."""
     values: dict[str, str] = {}
     for part in shlex.split(asked):
         name, equals, value = part.partition("=")

@@ -154,7 +154,6 @@ def run_filtering(
 
 
 def _check(files: Sequence[File], target: str | None, options: Mapping[str, Any]) -> None:
-    """Reject options that do not apply to the kind of the files."""
     lines = files[0].name.lower().endswith(SvmlightOracle.suffixes)
     if target is None and not lines:
         raise click.UsageError(

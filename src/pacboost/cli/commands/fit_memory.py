@@ -95,12 +95,10 @@ def chosen_model(arguments: Mapping[str, Any], labels: NDArray[Any]) -> StrongCl
     """Return the estimator that chooses booster and learner."""
     same = ("epsilon", "delta", "recall", "precision", "class_weight")
     return StrongClassifier(
-        **{name: arguments[name] for name in same},
-        **_common(arguments),
-        positive=class_named(labels, arguments["positive"]),
-        n_estimators=arguments["rounds"],
+        **{name: arguments[name] for name in same}, **_common(arguments),
+        positive=class_named(labels, arguments["positive"]), n_estimators=arguments["rounds"],
         text_columns=list(arguments["text"]) or "auto",
-    )
+    )  # fmt: skip
 
 
 def _show_chosen(

@@ -204,7 +204,6 @@ class Predictions:
 
 
 def _saved(find: Callable[[Any], Any], model: object, path: Path, what: str) -> Any:
-    """Return the sets or intervals that a model file holds."""
     try:
         return find(model)
     except NotCertified:

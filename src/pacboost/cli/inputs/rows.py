@@ -68,13 +68,11 @@ class Reader:
         return Columns(columns)
 
     def _mixed(self, cells: Cells, features: MixedFeatures) -> tuple[list[str], Levels]:
-        """Return the names and levels of the columns that do not hold texts."""
         levels, names = features.reading()
         _refuse_lacking(cells, [*features.text, *levels.sources(names)])
         return names, levels
 
     def _table(self, cells: Cells) -> FrameTable:
-        """Read the columns of a model that was fitted on a table."""
         model, levels = self._model, getattr(self._model, "levels_", NO_LEVELS)
         names = column_names(model) or self._in_order(cells)
         bins = getattr(getattr(model, "model_", None), "bins", None)

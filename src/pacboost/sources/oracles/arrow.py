@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from numpy.typing import NDArray
@@ -87,14 +88,8 @@ class RowGroup:
         pa = need("pyarrow")
         # Text labels are stored as dictionary indices to save memory.
         with parquet_file(self.file, self.place, [self.target]) as parquet:
-            table = pa.table(
-                {
-                    name: parquet.read_row_group(
-                        self.number, columns=[name], use_threads=False
-                    ).column(name)
-                    for name in names
-                }
-            )
+            read = partial(parquet.read_row_group, self.number, use_threads=False)
+            table = pa.table({name: read(columns=[name]).column(name) for name in names})
         if table.num_rows != self.rows:
             raise FileError(f"{self.file_shown}: {CHANGED}")
         return table

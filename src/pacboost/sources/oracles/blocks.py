@@ -144,11 +144,9 @@ class BlockOracle(AbstractOracle):
         block = -1
         for data in self._in_order(self._read_block, range(self._n_blocks or 0)):
             block += 1  # enumerate would keep a reference to the block
-            batch = (
-                self._no_rows() if data is None else chosen_rows(data, block, choose, self.place)
-            )
+            batch = None if data is None else chosen_rows(data, block, choose, self.place)
             del data  # free the memory before the next block is read
-            if batch.n_rows:
+            if batch is not None and batch.n_rows:
                 yield batch
 
     def read_ahead_on(self, threads: int) -> None:
@@ -241,9 +239,7 @@ class BlockOracle(AbstractOracle):
 
     def _read_ahead(self, spot: Spot) -> Future[Held | None]:
         if self._reader is None:
-            self._reader = ThreadPoolExecutor(
-                self.blocks_ahead, thread_name_prefix="pacboost-reader"
-            )
+            self._reader = ThreadPoolExecutor(self.blocks_ahead, "pacboost-reader")
         return self._reader.submit(self._read_block, self._block(spot))
 
     def check_memory(self, limit: int) -> None:

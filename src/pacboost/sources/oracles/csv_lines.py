@@ -153,10 +153,8 @@ class CsvOracle(LineOracle):
                     "Correct or remove the line."
                 )
             cell = dict(zip(header, cells, strict=True))
-            numbers, label = (
-                spelling.numbers(cell[name] for name in self.names),
-                cell[self._target].strip(),
-            )
+            label = cell[self._target].strip()
+            numbers = spelling.numbers(cell[name] for name in self.names)
             if numbers is None:
                 name = next(name for name in self.names if not spelling.is_number(cell[name]))
                 raise FileError(f"{where}: {refuse_text([f'{name} ({cell[name]!r})'])}")
@@ -181,9 +179,8 @@ class CsvOracle(LineOracle):
             text = content.decode()
         except UnicodeDecodeError as problem:
             line = lines.line + content.count(b"\n", 0, problem.start)
-            raise FileError(
-                f"{path}, line {line}: is not UTF-8 text ({problem.reason})"
-            ) from problem
+            complaint = f"is not UTF-8 text ({problem.reason})"
+            raise FileError(f"{path}, line {line}: {complaint}") from problem
         yield from numbered_rows(path, io.StringIO(text, newline=""), self._sep, lines.line - 1)
 
     def fingerprint(self) -> str:

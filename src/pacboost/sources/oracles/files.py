@@ -80,11 +80,8 @@ def _content(file: File) -> bytes:
 def _expand(one: str | Path, suffixes: tuple[str, ...]) -> list[Path]:
     path = Path(one)
     if path.is_dir():
-        files = [
-            file
-            for file in path.rglob("*")
-            if is_data_file(file.relative_to(path), suffixes) and file.is_file()
-        ]
+        below = (file for file in path.rglob("*") if file.is_file())
+        files = [file for file in below if is_data_file(file.relative_to(path), suffixes)]
         if not files:
             raise FileError(
                 f"{path}: this folder holds no file that ends in {' or '.join(suffixes)}"

@@ -7,7 +7,7 @@ its block in memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -15,16 +15,13 @@ from numpy.typing import NDArray
 
 from pacboost.errors import DataError
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.arrow import doubles, memory, one_chunk
+from pacboost.sources.arrow import ArrowColumn, ArrowTable, doubles, memory, one_chunk
 from pacboost.sources.dataframe import WIDE, is_frame, numbers_of, open_frame
 from pacboost.sources.levels import is_missing
 from pacboost.sources.optional import need
 from pacboost.sources.oracles.files import features
 from pacboost.sources.sparse import SparseTable, checked_matrix
 from pacboost.sources.table import FINITE, Table, Values, refuse_text
-
-if TYPE_CHECKING:
-    from pacboost.sources.arrow import ArrowColumn, ArrowTable
 
 NO_LABEL = "has no label. Drop rows without a label."
 

@@ -83,10 +83,10 @@ class RemoteOracle(BlockOracle):
                     f"{limit / 1e6:,.0f} MB. Give workers more memory, or write the source in "
                     "smaller blocks."
                 )
-        room = (
-            MAX_READ_AHEAD_SHARE * sum(limits.values()) / largest if all(limits.values()) else 2**31
-        )
-        self._most_blocks = max(1, min(2 * cluster.threads, int(room)))
+        self._most_blocks = 2 * cluster.threads
+        if all(limits.values()):
+            room = int(MAX_READ_AHEAD_SHARE * sum(limits.values()) / largest)
+            self._most_blocks = max(1, min(self._most_blocks, room))
 
     def read(self, block: int) -> Held:
         """Return the number of rows of a block as empty rows; only workers read the values."""

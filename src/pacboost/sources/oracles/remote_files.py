@@ -41,16 +41,9 @@ def file_system(url: str) -> tuple[Any, str]:
             system, path = fsspec.core.url_to_fs(url)
     except ImportError as problem:
         implementations = need("fsspec.registry", "dask").known_implementations
-        classes = [
-            implementations[scheme]["class"]
-            for scheme in _schemes(url)
-            if scheme in implementations
-        ]
-        lacking = [
-            module
-            for module in (each.partition(".")[0] for each in classes)
-            if not find_spec(module)
-        ]
+        classes = (implementations[s]["class"] for s in _schemes(url) if s in implementations)
+        modules = (name.partition(".")[0] for name in classes)
+        lacking = [module for module in modules if not find_spec(module)]
         remedy = f"; here and on every worker: pip install {' '.join(lacking)}" if lacking else ""
         raise FileError(f"{url}: cannot be opened ({problem}){remedy}") from problem
     except (ValueError, OSError) as problem:
@@ -185,25 +178,20 @@ def find_remote(url: str, suffixes: tuple[str, ...]) -> list[RemoteFile]:
         first = system.glob(path, detail=True) if pattern else {path: system.info(path)}
         files = {name: facts for name, facts in first.items() if facts.get("type") == "file"}
         for folder in first.keys() - files.keys():
-            files |= {
-                name: facts
-                for name, facts in system.find(folder, detail=True).items()
-                if is_data_file(name.removeprefix(folder.rstrip("/")), suffixes)
-            }
+            for name, facts in system.find(folder, detail=True).items():
+                if is_data_file(name.removeprefix(folder.rstrip("/")), suffixes):
+                    files[name] = facts
+    if not files and pattern:
+        raise FileError(f"{url}: no file matches this pattern; check the bucket and the folder")
     if not files:
-        raise FileError(
-            f"{url}: no file matches this pattern; check the bucket and the folder"
-            if pattern
-            else f"{url}: this folder holds no file that ends in {' or '.join(suffixes)}"
-        )
-    return [
-        RemoteFile(
-            f"{system.unstrip_protocol(name)}{link}{rest}",
-            int(facts["size"]),
-            next((f"{version}={facts[version]}" for version in VERSIONS if facts.get(version)), ""),
-        )
-        for name, facts in files.items()
-    ]
+        ends = " or ".join(suffixes)
+        raise FileError(f"{url}: this folder holds no file that ends in {ends}")
+    remote_files = []
+    for name, facts in files.items():
+        versions = (f"{version}={facts[version]}" for version in VERSIONS if facts.get(version))
+        address = f"{system.unstrip_protocol(name)}{link}{rest}"
+        remote_files.append(RemoteFile(address, int(facts["size"]), next(versions, "")))
+    return remote_files
 
 
 def is_data_file(below: str | Path, suffixes: tuple[str, ...]) -> bool:

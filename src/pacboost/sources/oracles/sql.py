@@ -183,10 +183,8 @@ def _connect(database: Any) -> Any:
 def _arrow_reader(cursor: Any, query: str) -> Any:
     """Run a query and return a reader of its result in chunks."""
     relation = cursor.sql(query)
-    # DuckDB 2 renamed this.
-    return (getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader)(
-        ROW_GROUP_ROWS
-    )
+    name = "to_arrow_reader" if hasattr(relation, "to_arrow_reader") else "fetch_arrow_reader"
+    return getattr(relation, name)(ROW_GROUP_ROWS)  # DuckDB 2 renamed this
 
 
 def _range(block: int) -> str:
