@@ -91,9 +91,6 @@ def confidence(decided: NDArray[Any], probabilities: Doubles, classes: NDArray[A
     For one label per row that is the probability of the predicted class. For several labels it is
     the product, over all labels, of the probability of the prediction for the label: the
     probability that all are right, if labels were independent given the row.
-
-    >>> confidence(np.array(["b", "a"]), np.array([[0.2, 0.8], [0.6, 0.4]]), np.array(["a", "b"]))
-    array([0.8, 0.6])
     """
     if decided.ndim == 2:
         chances = np.where(decided > 0, probabilities, 1 - probabilities)

@@ -76,10 +76,6 @@ class Sigmoid:
         Slope and offset minimise the cross-entropy, with targets (n₁ + 1)/(n₁ + 2) for n₁ rows of
         the class and 1/(n₀ + 2) for n₀ others instead of 1 and 0. If a falling curve would be best,
         the best curve that does not fall is level.
-
-        >>> one_in_four = Pooled(np.array([0.0]), np.array([8.0]), np.array([2.0]))
-        >>> Sigmoid.fit(one_in_four).at(np.array([0.0])).round(3)
-        array([0.281])
         """
         ones, zeros = rows.positive, rows.weights - rows.positive
         high, low = (total(ones) + 1) / (total(ones) + 2), 1 / (total(zeros) + 2)
@@ -120,12 +116,7 @@ class Isotonic:
 
     @classmethod
     def fit(cls, rows: Pooled) -> Isotonic:
-        """Fit rising heights by least squares (Zadrozny and Elkan, 2002).
-
-        >>> rows = Pooled(np.arange(4.0), np.ones(4), np.array([0.0, 1.0, 0.0, 1.0]))
-        >>> Isotonic.fit(rows).heights
-        (0.0, 0.5, 0.5, 1.0)
-        """
+        """Fit rising heights by least squares (Zadrozny and Elkan, 2002)."""
         fitted = isotonic_regression(rows.positive / rows.weights, weights=rows.weights)
         heights = np.clip(fitted.x, 0.0, 1.0)
         level = np.concatenate([[False], np.diff(heights) == 0, [False]])

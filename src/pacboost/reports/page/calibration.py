@@ -54,11 +54,7 @@ def calibration(subject: Subject, rows: Rows) -> Section | None:
 
 
 def equal_parts(sure: NDArray[np.float64], right: NDArray[np.bool_]) -> list[Part]:
-    """Divide rows by confidence into parts of about equal size; equal values stay together.
-
-    >>> equal_parts(np.array([0.9, 0.6, 0.9, 0.6]), np.array([True, False, True, True]))
-    [(0.6, 1, 2), (0.9, 2, 2)]
-    """
+    """Divide rows by confidence into parts of about equal size; equal values stay together."""
     order = np.lexsort((right, sure))
     sure, right = sure[order], right[order]
     cuts = np.unique(np.linspace(0, sure.size, MAX_PARTS + 1).astype(np.intp))
