@@ -81,8 +81,8 @@ def _collect(value: object, fingerprints: _Fingerprints, parts: list[bytes]) -> 
         parts.append(repr(value).encode())
     elif isinstance(value, Bins):
         if id(value) not in fingerprints:
-            columns = fingerprints.asked
-            columns = range(len(value.thresholds)) if columns is None else columns
+            asked_of = fingerprints.asked
+            columns = range(len(value.thresholds)) if asked_of is None else asked_of
             cuts = np.concatenate([np.empty(0), *(value.thresholds[j] for j in columns)])
             tables = [cuts, value.sizes, value.levels, value.middle]
             fingerprints[id(value)] = _sha256(tables, fingerprints)
