@@ -240,7 +240,10 @@ def _beyond(graph: Graph, answer: Output, cut: Cut, sums: str, shares: str) -> s
 def _classes(graph: Graph, answer: Output) -> tuple[str, int]:
     """Add the classes, and return their name and type."""
     classes, kinds = answer.classes, graph.onnx.TensorProto
-    stored = {"b": (np.bool_, kinds.BOOL), "f": (np.float64, kinds.DOUBLE)}
+    stored: dict[str, tuple[Any, int]] = {
+        "b": (np.bool_, kinds.BOOL),
+        "f": (np.float64, kinds.DOUBLE),
+    }
     stored |= dict.fromkeys("OUT", (np.object_, kinds.STRING))
     dtype, kind = stored.get(classes.dtype.kind, (np.int64, kinds.INT64))
     return graph.constant(classes.astype(dtype)), kind

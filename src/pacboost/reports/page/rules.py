@@ -296,7 +296,7 @@ def hardest(subject: Subject, rows: Rows) -> Section | None:
         cards = (_hardest_card(entry, numbers) for entry in shown)
         parts.append(tag("h3", "Among the rows given for this report"))
         if rows is not None and rows.has_training_rows:
-            parts.append(charts.remark(TRAINED))
+            parts.append(tag("p", TRAINED, class_="remark"))
         parts.append(tag("div", cards, class_="cases"))
     if fitted:
         parts += [tag("h3", "Among the training rows"), _fitted(fitted)]
