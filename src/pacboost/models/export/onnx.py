@@ -27,7 +27,8 @@ from pacboost.models.export.trees import Trees
 AT_MOST, MEMBER = 0, 6
 """Codes of the comparisons that splits make."""
 SUM, AS_IS = 1, 0
-Doubles, Wholes = NDArray[np.float64], NDArray[np.int64]
+Doubles = NDArray[np.float64]
+Wholes = NDArray[np.int64]
 TREES_PER_LOOKUP = 16
 """Lines per row that are looked up at once: enough to be fast, few enough for any memory."""
 

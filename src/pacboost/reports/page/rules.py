@@ -59,7 +59,7 @@ def rounds(subject: Subject, rows: Rows) -> Section | None:
         lines.append(Line(name, "two", watched))
     body = curves(lines, numbers_, "round", f"{what.capitalize()} by round", shares=not loss)
     if loss:
-        lead = ["The mean loss after every round."]
+        lead: list[str | None] = ["The mean loss after every round."]
         return Section("rounds", "Round by round", lead, body)
     if ledger.metric not in ("", "error") and not np.isnan(watched).all():
         name = ledger.metric.replace("_", " ")
