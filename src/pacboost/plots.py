@@ -261,9 +261,8 @@ def _shape(axes: Axes, shape: Shape, answers: Sequence[str]) -> None:
     if shape.levels:
         step = -(-len(shape.levels) // MAX_LEVEL_NAMES)
         shown = range(0, len(shape.levels), step)
-        axes.set_xticks(
-            shown, [label_text(shape.levels[k]) for k in shown], rotation=45, ha="right"
-        )
+        labels = [label_text(shape.levels[k]) for k in shown]
+        axes.set_xticks(shown, labels, rotation=45, ha="right")
     elif shape.thresholds.size == 0:
         axes.set_xticks([])  # constant
     tidy(axes)
@@ -314,10 +313,8 @@ def draw_margins(curves: Mapping[int, Doubles], ax: Axes | None = None) -> Any:
             color=_shade(later, len(curves)), label=f"after round {number}",
         )  # fmt: skip
     axes.axvline(0, color=RED, lw=0.8)
-    axes.set(
-        xlim=(-1, 1), ylim=(0, 1), xlabel="margin",
-        ylabel="share of the rows with at most this margin",
-    )  # fmt: skip
+    axes.set(xlim=(-1, 1), ylim=(0, 1))
+    axes.set(xlabel="margin", ylabel="share of the rows with at most this margin")
     return tidy(axes, legend=True)
 
 

@@ -212,10 +212,10 @@ Y = np.where(ROWS[:, 0] + 0.5 * GENERATOR.normal(size=4000) > 1, "sick", "well")
 MODEL = pacboost.BoostClassifier(n_estimators=10, random_state=0).fit(ROWS[:1000], Y[:1000])
 
 
-def panel(path: Path) -> str:
-    text = path.read_text(encoding="utf-8")
-    found = re.search(r'<section[^>]*id="promises".*?</section>', text, re.DOTALL)
-    return "" if found is None else re.sub(r"\s+", " ", found[0])
+def part(path: Path, name: str = "promises") -> str:
+    """Return a section of a page; nothing if the page has none of this name."""
+    _, _, after = path.read_text(encoding="utf-8").partition(f'<section id="{name}"')
+    return re.sub(r"\s+", " ", after.partition("</section>")[0])
 
 
 def test_everything_certified_is_listed_with_its_rows(tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_everything_certified_is_listed_with_its_rows(tmp_path: Path) -> None:
     found = pacboost.certify_all(
         careful, ROWS[2500:], Y[2500:], of=pacboost.measures.false_negative_rate("sick"), by=groups
     )
-    said = panel(careful.report(tmp_path / "page.html", ROWS[2500:], Y[2500:], certified=found))
+    said = part(careful.report(tmp_path / "page.html", ROWS[2500:], Y[2500:], certified=found))
     claims = [careful.certificate_, *careful.others_, sets.rule.certificate, *found]
     for own in claims:
         assert own.claim.replace("'", "&#x27;") in said
@@ -244,14 +244,14 @@ def test_everything_certified_is_listed_with_its_rows(tmp_path: Path) -> None:
 
 def test_answers_and_intervals_have_their_panels(tmp_path: Path) -> None:
     modest = pacboost.choose_threshold(MODEL, ROWS[1000:], Y[1000:], target_error=0.05)
-    said = panel(modest.report(tmp_path / "page.html"))
+    said = part(modest.report(tmp_path / "page.html"))
     assert "Answers that are given" in said
     numbers = pacboost.BoostRegressor(n_estimators=5, random_state=0).fit(
         ROWS[:1000], ROWS[:1000, 0]
     )
-    assert panel(numbers.report(tmp_path / "page.html")) == ""
+    assert part(numbers.report(tmp_path / "page.html")) == ""
     numbers = pacboost.intervals(numbers, ROWS[1000:], ROWS[1000:, 0]).estimator_
-    said = panel(numbers.report(tmp_path / "page.html"))
+    said = part(numbers.report(tmp_path / "page.html"))
     assert "Prediction intervals" in said
     assert "wide on average" in said
 
@@ -281,9 +281,9 @@ def test_held_out_rows_give_curves_and_a_file_keeps_them(kind: str, tmp_path: Pa
     model = FITS[kind]()
     model.save(tmp_path / "m.pacb")
     loaded = pacboost.load(tmp_path / "m.pacb")
-    text = loaded.report(tmp_path / "m.html").read_text(encoding="utf-8")
-    assert text == model.report(tmp_path / "fresh.html").read_text(encoding="utf-8")
-    section = text[text.index('<section id="ranking"') :].partition("</section>")[0]
+    path = loaded.report(tmp_path / "m.html")
+    assert path.read_bytes() == model.report(tmp_path / "fresh.html").read_bytes()
+    section = part(path, "ranking")
     rows = loaded.model_.held_out.rows
     assert f"{rows:,} held-out rows" in section
     assert "ROC curve" in section
@@ -293,11 +293,9 @@ def test_held_out_rows_give_curves_and_a_file_keeps_them(kind: str, tmp_path: Pa
 
 def test_given_rows_give_the_curves_and_rows_of_the_fit_are_marked(tmp_path: Path) -> None:
     model = pacboost.BoostClassifier(n_estimators=5, random_state=0).fit(X[:300], TWO[:300])
-    plain = model.report(tmp_path / "m.html").read_text(encoding="utf-8")
-    assert '<section id="ranking"' not in plain
+    assert part(model.report(tmp_path / "m.html"), "ranking") == ""
     for rows, seen in ((slice(0, 300), True), (slice(300, 600), False)):
-        text = model.report(tmp_path / "m.html", X[rows], TWO[rows]).read_text(encoding="utf-8")
-        section = text[text.index('<section id="ranking"') :].partition("</section>")[0]
+        section = part(model.report(tmp_path / "m.html", X[rows], TWO[rows]), "ranking")
         assert "300 rows given" in section
         assert (TRAINED in section) == seen
 
@@ -311,8 +309,7 @@ def test_columns_are_shown_as_what_they_are(tmp_path: Path) -> None:
     model = pacboost.BoostClassifier(n_estimators=40, max_features=1.0, certify="holdout",
                                      random_state=0)  # fmt: skip
     model.fit(frame, weekend ^ (fragile & (X[:, 1] > 0)))
-    text = model.report(tmp_path / "m.html", frame, weekend).read_text(encoding="utf-8")
-    section = text[text.index('<section id="shapes"') :].partition("</section>")[0]
+    section = part(model.report(tmp_path / "m.html", frame, weekend), "shapes")
     weekdays, truth = section.index("weekday"), section.index(">fragile<")
     assert weekdays < truth
     assert ">Saturday" in section[weekdays:truth]

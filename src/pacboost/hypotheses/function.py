@@ -21,7 +21,12 @@ class BlackBox:
     function: Callable[[Values], Any]
     description: str
     inner: object
+    """The fitted classifier behind the function."""
     sparse: bool
+    """Whether the function accepts sparse rows; otherwise they are converted to dense rows."""
+
+    def words(self, names: Names) -> str:
+        return self.description
 
     def _answers_of(self, sample: Sample, what: str) -> NDArray[Any]:
         answers = np.asarray(self.function(sample.sparse_rows if self.sparse else sample.rows))
@@ -43,10 +48,8 @@ class Function(BlackBox, Rule):
     function: Callable[[Values], Any]
     description: str
     inner: object = None
-    """The fitted classifier behind the function."""
     sign: int = 1
     sparse: bool = False
-    """Whether the function accepts sparse rows; otherwise they are converted to dense rows."""
 
     def answers(self, sample: Sample) -> Answers:
         answers = self._answers_of(sample, "positive for +1")
@@ -85,9 +88,6 @@ class ClassFunction(BlackBox, Hypothesis):
     def applied(self, cell: int, row: Values, names: Names) -> str:
         return f"{self.description}: {names.answers[cell]}"
 
-    def words(self, names: Names) -> str:
-        return self.description
-
 
 @dataclass(frozen=True, eq=False)
 class Ranges(BlackBox, Hypothesis):
@@ -110,9 +110,6 @@ class Ranges(BlackBox, Hypothesis):
         low = f"{self.cuts[cell - 1]:.6g} < " if cell else ""
         high = f" ≤ {self.cuts[cell]:.6g}" if cell < self.cuts.size else ""
         return f"{low}{self.description}{high}"
-
-    def words(self, names: Names) -> str:
-        return self.description
 
     def importances(self, vote: float, n_features: int) -> NDArray[np.float64]:
         return super().importances(vote, n_features) if self.cuts.size else np.zeros(n_features)

@@ -201,8 +201,9 @@ def _maps(
         for j, inside in box.items():
             changes[j] = changes.get(j, False) | (inside[1:] != inside[:-1])
     codes, cuts, shares = {}, {}, {}
-    given_counts = [] if counts is None else zip(counts.columns.tolist(), counts.rows, strict=True)
-    row_counts = dict(given_counts)
+    row_counts: dict[int, NDArray[np.int64]] = {}
+    if counts is not None:
+        row_counts |= zip(counts.columns.tolist(), counts.rows, strict=True)
     for j, changed in changes.items():
         size = bins.thresholds[j].size
         places = np.arange(size) if bins.levels[j] else np.flatnonzero(changed[:size])

@@ -28,14 +28,7 @@ WRITTEN_FLOAT, WRITTEN_WHOLE = np.dtype("<f8"), np.dtype("<i8")
 
 
 def vote_digest(vote: Vote | Forest) -> str:
-    """Return the SHA-256 of a vote or forest; for black boxes it covers their names only.
-
-    >>> from pacboost.hypotheses.stump import StumpRule
-    >>> rule = StumpRule(0, 2.5, 2, +1, -1)
-    >>> one, other = (Vote([rule], np.array([vote])) for vote in (0.25, 0.5))
-    >>> vote_digest(one) == vote_digest(one), vote_digest(one) == vote_digest(other)
-    (True, False)
-    """
+    """Return the SHA-256 of a vote or forest; for black boxes it covers their names only."""
     fingerprints = _Fingerprints()
     if isinstance(vote, Vote):
         fingerprints.asked = asked(vote.hypotheses)
@@ -88,8 +81,8 @@ def _collect(value: object, fingerprints: _Fingerprints, parts: list[bytes]) -> 
         parts.append(repr(value).encode())
     elif isinstance(value, Bins):
         if id(value) not in fingerprints:
-            columns = fingerprints.asked
-            columns = range(len(value.thresholds)) if columns is None else columns
+            asked_of = fingerprints.asked
+            columns = range(len(value.thresholds)) if asked_of is None else asked_of
             cuts = np.concatenate([np.empty(0), *(value.thresholds[j] for j in columns)])
             tables = [cuts, value.sizes, value.levels, value.middle]
             fingerprints[id(value)] = _sha256(tables, fingerprints)

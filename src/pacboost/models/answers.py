@@ -66,20 +66,13 @@ class AnswerList(list[Answer]):
         numbers = list(range(len(self)))
         if len(self) > MAX_ANSWERS_SHOWN:
             numbers = [*numbers[:half], *numbers[-half:]]
-        rows = [
-            [
-                k,
-                "no answer" if answer.label is None else answer.label,
-                f"{answer.confidence:.4f}",
-                answer.guess,
-            ]
-            for k, answer in ((k, self[k]) for k in numbers)
-        ]
+        rows = []
+        for k in numbers:
+            label, sure, guess = self[k]
+            rows.append([k, "no answer" if label is None else label, f"{sure:.4f}", guess])
         n_answered = sum(entry.label is entry.guess for entry in self)
-        words = f"{n_answered:,} of {len(self):,} rows are answered"
-        words += (
-            f"; the first and the last {half} are shown." if len(self) > MAX_ANSWERS_SHOWN else "."
-        )
+        shown = f"; the first and the last {half} are shown" if len(self) > len(numbers) else ""
+        words = f"{n_answered:,} of {len(self):,} rows are answered{shown}."
         return paragraph(words) + table(["row", "label", "confidence", "guess"], rows)
 
 
@@ -98,9 +91,6 @@ def confidence(decided: NDArray[Any], probabilities: Doubles, classes: NDArray[A
     For one label per row that is the probability of the predicted class. For several labels it is
     the product, over all labels, of the probability of the prediction for the label: the
     probability that all are right, if labels were independent given the row.
-
-    >>> confidence(np.array(["b", "a"]), np.array([[0.2, 0.8], [0.6, 0.4]]), np.array(["a", "b"]))
-    array([0.8, 0.6])
     """
     if decided.ndim == 2:
         chances = np.where(decided > 0, probabilities, 1 - probabilities)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
 
-from pacboost.errors import DataError, ParameterError
+from pacboost.errors import DataError, invalid
 from pacboost.kernels.same_bits import sigmoid, softmax
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.same_bits import log_of, row_totals, softplus, solved, total
@@ -76,10 +76,6 @@ class Sigmoid:
         Slope and offset minimise the cross-entropy, with targets (n₁ + 1)/(n₁ + 2) for n₁ rows of
         the class and 1/(n₀ + 2) for n₀ others instead of 1 and 0. If a falling curve would be best,
         the best curve that does not fall is level.
-
-        >>> one_in_four = Pooled(np.array([0.0]), np.array([8.0]), np.array([2.0]))
-        >>> Sigmoid.fit(one_in_four).at(np.array([0.0])).round(3)
-        array([0.281])
         """
         ones, zeros = rows.positive, rows.weights - rows.positive
         high, low = (total(ones) + 1) / (total(ones) + 2), 1 / (total(zeros) + 2)
@@ -120,12 +116,7 @@ class Isotonic:
 
     @classmethod
     def fit(cls, rows: Pooled) -> Isotonic:
-        """Fit rising heights by least squares (Zadrozny and Elkan, 2002).
-
-        >>> rows = Pooled(np.arange(4.0), np.ones(4), np.array([0.0, 1.0, 0.0, 1.0]))
-        >>> Isotonic.fit(rows).heights
-        (0.0, 0.5, 0.5, 1.0)
-        """
+        """Fit rising heights by least squares (Zadrozny and Elkan, 2002)."""
         fitted = isotonic_regression(rows.positive / rows.weights, weights=rows.weights)
         heights = np.clip(fitted.x, 0.0, 1.0)
         level = np.concatenate([[False], np.diff(heights) == 0, [False]])
@@ -298,7 +289,7 @@ def fit(
     [0.5, 1.0]
     """
     if method not in NAMES:
-        raise ParameterError(f"method is {method!r}; it may be {' or '.join(NAMES)}")
+        raise invalid("method", method, f"may be {' or '.join(NAMES)}")
     values, classes, mass = _held_out(scores, labels, weights)
     if method == TEMPERATURE:
         return Calibration(method, (), fit_slope(_matrix(values), classes, mass))
@@ -311,14 +302,9 @@ def fit(
             f"{absent[0]}; a curve needs rows of every class: hold out more rows, class by class, "
             "or take 'temperature'"
         )
-    chosen = METHODS[method]
-    if values.ndim == 1:
-        return Calibration(method, (chosen.fit(pool(values, classes == 1, mass)),))
-    curves = [
-        chosen.fit(pool(class_scores, classes == k, mass))
-        for k, class_scores in enumerate(values.T)
-    ]
-    return Calibration(method, tuple(curves))
+    of_class = {1: values} if values.ndim == 1 else dict(enumerate(values.T))
+    pooled = [pool(class_scores, classes == k, mass) for k, class_scores in of_class.items()]
+    return Calibration(method, tuple(map(METHODS[method].fit, pooled)))
 
 
 def calibration_error(
@@ -410,10 +396,7 @@ def _weights(weights: ArrayLike | None, rows: int) -> Doubles:
 
 
 def crossed_error(
-    method: str,
-    scores: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    weights: NDArray[np.float64] | None = None,
+    method: str, scores: Doubles, labels: NDArray[np.int64], weights: Doubles | None = None
 ) -> float | None:
     """Return the calibration error on halves of the rows, each calibrated by the other half.
 
@@ -429,8 +412,7 @@ def crossed_error(
             fitted = fit(method, scores[~half], labels[~half], half_weights)
         except DataError:
             return None
-        parts.append((fitted.probabilities(scores[half]), labels[half], half))
-    probabilities = np.concatenate([part[0] for part in parts])
-    held_out_labels = np.concatenate([part[1] for part in parts])
-    half_weights = None if weights is None else np.concatenate([weights[part[2]] for part in parts])
+        parts.append((fitted.probabilities(scores[half]), labels[half], np.flatnonzero(half)))
+    probabilities, held_out_labels, halves = map(np.concatenate, zip(*parts, strict=True))
+    half_weights = None if weights is None else weights[halves]
     return calibration_error(probabilities, held_out_labels, weights=half_weights)

@@ -20,13 +20,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _get_feature_names, validate_data
 
 from pacboost.errors import DataError
-from pacboost.models.input_checks import (
-    check_cells,
-    checked_array,
-    no_infinity,
-    refuse_empty,
-    warn_of_dense,
-)
+from pacboost.models import input_checks
+from pacboost.models.input_checks import check_cells, checked_array, refuse_empty
 from pacboost.numerics.memory import lies_on_gpu
 from pacboost.sources.arrays import ArrayTable, CategorisedArray
 from pacboost.sources.categories import FROM_DTYPE, all_levels, find_levels
@@ -134,11 +129,7 @@ class Schema:
         if self.levels and not sparse.issparse(X):
             raw = _raw_cells(X)
             if raw.ndim == 2 and raw.size:
-                with checked_by_scikit_learn():
-                    raw = validate_data(
-                        self._stand_in(), raw, reset=False, dtype=None, ensure_all_finite=False
-                    )
-                return CategorisedArray(raw, self.levels)
+                return CategorisedArray(_validated(self._stand_in(), raw, reset=False), self.levels)
         array = checked_array(self._stand_in(), X, reset=False)
         return _recoded(_table_of(array), self.levels)
 
@@ -182,7 +173,7 @@ class Schema:
             and self.feature_names is None
             and self.text is None
             and not self.levels
-            and no_infinity(X)
+            and input_checks.no_infinity(X)
         )
 
     def _flat(self, X: Any) -> Any:
@@ -301,8 +292,7 @@ def _of_array(X: Any, options: ColumnOptions) -> tuple[Schema, Table]:
         raw = _raw_cells(X)
         levels = find_levels(raw, options.categories) if raw.ndim == 2 and raw.size else NO_LEVELS
         if levels:
-            with checked_by_scikit_learn():
-                raw = validate_data(stand_in, raw, reset=True, dtype=None, ensure_all_finite=False)
+            raw = _validated(stand_in, raw, reset=True)
             return Schema(raw.shape[1], levels=levels), CategorisedArray(raw, levels)
     table = _table_of(checked_array(stand_in, X, reset=True))
     schema = Schema(table.n_columns)
@@ -310,8 +300,13 @@ def _of_array(X: Any, options: ColumnOptions) -> tuple[Schema, Table]:
         return schema, table
     schema, table = schema._with_levels(table, options.categories)
     if not (options.keeps_sparse and table.entries is not None):
-        warn_of_dense(table)
+        input_checks.warn_of_dense(table)
     return schema, table
+
+
+def _validated(stand_in: BaseEstimator, raw: NDArray[Any], *, reset: bool) -> Any:
+    with checked_by_scikit_learn():
+        return validate_data(stand_in, raw, reset=reset, dtype=None, ensure_all_finite=False)
 
 
 def _raw_cells(X: Any) -> NDArray[Any]:

@@ -86,9 +86,8 @@ def plan_curve(ask: Callable[..., Any], parameters: Mapping[str, Any], path: Pat
     if name is None:
         raise PacboostError("this question has no fractional parameter; a curve needs one")
     value_asked = parameters[name]
-    values = np.append(
-        np.geomspace(value_asked / 4, min(value_asked * 4, (1 + value_asked) / 2), 24), value_asked
-    )
+    last = min(value_asked * 4, (1 + value_asked) / 2)
+    values = np.append(np.geomspace(value_asked / 4, last, 24), value_asked)
     curves: dict[str, list[tuple[float, int]]] = {}
     for value in np.sort(values):
         try:
@@ -155,9 +154,7 @@ def threshold_curves(
     order = np.lexsort((recall_lower, alarms_upper))
     alarms_upper, recall_lower = alarms_upper[order], np.maximum.accumulate(recall_lower[order])
     by_alarms.plot(alarms_upper, recall_lower, color=CERTIFIED, label="guaranteed")
-    by_alarms.fill_between(
-        alarms_upper, 0, recall_lower, color=CERTIFIED, alpha=0.2, lw=0, step=None
-    )
+    by_alarms.fill_between(alarms_upper, 0, recall_lower, color=CERTIFIED, alpha=0.2, lw=0)
     here = int(np.argmin(np.abs(at - decision.threshold)))
     by_alarms.plot(alarms[here], recall[here], "o", color="0.3", label="chosen")
     by_alarms.set(xlabel="false positive rate", ylabel="recall", xlim=(0, 1), ylim=(0, 1))

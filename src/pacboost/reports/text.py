@@ -154,12 +154,9 @@ def summary(ledger: Ledger, *certificates: Certificate | None, details: bool = F
     lines.add_row("stopped", ledger.stopped)
     scored = [refill for refill in ledger.refills if refill.rounds and not came_before(refill)]
     if scored:
-        error, when = percent(scored[-1].error, 2), counted(scored[-1].rounds, "round")
-        lines.add_row(
-            "error seen",
-            f"{error} of the examples drawn after {when}, before they were used for training (an "
-            "estimate)",
-        )
+        when = f"the examples drawn after {counted(scored[-1].rounds, 'round')}"
+        note = "before they were used for training (an estimate)"
+        lines.add_row("error seen", f"{percent(scored[-1].error, 2)} of {when}, {note}")
     available = [certificate for certificate in certificates if certificate is not None]
     for certificate in available:
         lines.add_row("", "")
@@ -187,9 +184,8 @@ def table(
     columns: Columns, title: str, share: float, caption: str = "", lines: Sequence[str] = ()
 ) -> RenderableType:
     """Return a table of rounds, seconds, errors, bounds and margins of every booster."""
-    grid = Table(
-        title=title, title_justify="left", box=SIMPLE_HEAD, padding=0, show_edge=False
-    )  # narrow, so that the longest name fits into eighty characters
+    # narrow, so that the longest name fits into eighty characters
+    grid = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=0, show_edge=False)
     grid.add_column("booster", overflow="fold", min_width=8)
     tested, heads = _tested(columns), _heads(columns, share)
     for head in heads:
@@ -283,12 +279,11 @@ def picture(columns: Columns, share: float, ax: Axes | None = None) -> Any:
     panels[0].set_yticks(places, [label_text(name) for name in shown["name"]])
     if not panels[0].yaxis_inverted():
         panels[0].invert_yaxis()
+    above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncol": 3}
     for axes in panels:
         tidy(axes).tick_params(axis="y", length=0)
         axes.locator_params(axis="x", nbins=6)
-        axes.legend(
-            frameon=False, fontsize="small", ncol=3, loc="lower left", bbox_to_anchor=(0, 1)
-        )
+        axes.legend(frameon=False, fontsize="small", **above)
     return panels if ax is None or len(panels) > 1 else panels[0]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -159,10 +159,8 @@ class ShapValues:
     def __getitem__(self, rows: int | slice | NDArray[Any]) -> ShapValues:
         """Return some rows."""
         shown = None if self.display_data is None else self.display_data[rows]
-        return ShapValues(
-            self.values[rows], self.base_values[rows], self.data[rows], shown, self.feature_names,
-            self.output_names,
-        )  # fmt: skip
+        values, base, data = self.values[rows], self.base_values[rows], self.data[rows]
+        return replace(self, values=values, base_values=base, data=data, display_data=shown)
 
     def __repr__(self) -> str:
         return f"ShapValues(shape={self.values.shape}, feature_names={self.feature_names})"
@@ -173,16 +171,13 @@ def in_shap_form(model: Model, table: Table, shares: Doubles, expected: ArrayLik
     rows = table.rows()
     names = [str(name) for name in model.classes] if shares.ndim == 3 else None
     base = np.broadcast_to(np.asarray(expected), (len(rows), *np.shape(expected))).copy()
-    explanation = ShapValues(
-        shares, base, rows, _shown(model, rows), list(model.column_names), names
-    )
+    columns = list(model.column_names)
+    explanation = ShapValues(shares, base, rows, _shown(model, rows), columns, names)
     try:
         shap = import_module("shap")
     except ImportError:
         return explanation
-    return shap.Explanation(
-        **{field.name: getattr(explanation, field.name) for field in fields(explanation)}
-    )
+    return shap.Explanation(**vars(explanation))
 
 
 def _shown(model: Model, rows: NDArray[Any]) -> NDArray[Any] | None:

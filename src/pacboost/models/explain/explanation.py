@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import ParameterError
+from pacboost.errors import ParameterError, invalid
 from pacboost.hypotheses.vote import Vote
 from pacboost.hypotheses.word_list import WordList
 from pacboost.models.explain import attribution
@@ -123,7 +123,7 @@ def explain(
     text are its words.
     """
     if by not in ("column", "rule"):
-        raise ParameterError(f"by is {by!r}; it may be 'column' or 'rule'")
+        raise invalid("by", by, "may be 'column' or 'rule'")
     scores, classes = model.vote.scores(table), model.classes.tolist()
     number, output, sign, chance = class_number(classes, for_class), 0, 1.0, None
     if classes:
@@ -158,9 +158,8 @@ def class_number(classes: list[Any], for_class: object) -> int | None:
     if for_class is None:
         return None
     if getattr(for_class, "ndim", 0) or for_class not in classes:
-        raise ParameterError(
-            f"for_class is {for_class!r}; the classes are {', '.join(map(repr, classes))}"
-        )
+        names = ", ".join(map(repr, classes))
+        raise ParameterError(f"for_class is {for_class!r}; the classes are {names}")
     return classes.index(for_class)
 
 
@@ -215,18 +214,15 @@ def _grounds(model: Model, table: Table) -> list[Ground]:
     row = table.rows()
     bins = vote.trees[0][0].bins if vote.trees else None
     sample = unlabelled(ArrayTable(row, table.names, table.levels), bins)
-    words: dict[Hashable, str] = {}
-    added: dict[Hashable, Doubles] = {}
-    count: dict[Hashable, int] = {}
+    grounds: dict[Hashable, Ground] = {}
     for rule, cast in zip(vote.hypotheses, vote.votes, strict=True):
         cell = int(rule.cells(sample)[0])
         applied = rule.applied(cell, row[0], names)
         # Black boxes with the same name are different rules.
         key: Hashable = (applied, id(rule.unvalued)) if rule.features() is None else applied
-        words[key] = applied
-        added[key] = added.get(key, 0.0) + float(cast) * rule.values[cell]
-        count[key] = count.get(key, 0) + 1
-    return [(words[key], added[key], count[key]) for key in words]
+        _, added, count = grounds.get(key, ("", np.zeros(vote.outputs), 0))
+        grounds[key] = applied, added + float(cast) * rule.values[cell], count + 1
+    return list(grounds.values())
 
 
 Wholes = NDArray[np.int32]

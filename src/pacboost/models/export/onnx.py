@@ -27,7 +27,8 @@ from pacboost.models.export.trees import Trees
 AT_MOST, MEMBER = 0, 6
 """Codes of the comparisons that splits make."""
 SUM, AS_IS = 1, 0
-Doubles, Wholes = NDArray[np.float64], NDArray[np.int64]
+Doubles = NDArray[np.float64]
+Wholes = NDArray[np.int64]
 TREES_PER_LOOKUP = 16
 """Lines per row that are looked up at once: enough to be fast, few enough for any memory."""
 
@@ -240,7 +241,10 @@ def _beyond(graph: Graph, answer: Output, cut: Cut, sums: str, shares: str) -> s
 def _classes(graph: Graph, answer: Output) -> tuple[str, int]:
     """Add the classes, and return their name and type."""
     classes, kinds = answer.classes, graph.onnx.TensorProto
-    stored = {"b": (np.bool_, kinds.BOOL), "f": (np.float64, kinds.DOUBLE)}
+    stored: dict[str, tuple[Any, int]] = {
+        "b": (np.bool_, kinds.BOOL),
+        "f": (np.float64, kinds.DOUBLE),
+    }
     stored |= dict.fromkeys("OUT", (np.object_, kinds.STRING))
     dtype, kind = stored.get(classes.dtype.kind, (np.int64, kinds.INT64))
     return graph.constant(classes.astype(dtype)), kind

@@ -200,9 +200,8 @@ def _plain_program(model: BaseEstimator | Model, fitted: object, max_splits: int
             "ONNX, which holds more, or keep the model file"
         )
     trees = Trees.none(1) if answer.kind == "one" or lists is not None else of_vote(vote)
-    return Program(
-        answer, fitted.column_names, fitted.levels, trees, lists, fitted.text, fitted.certificate
-    )
+    names, certificate = fitted.column_names, fitted.certificate
+    return Program(answer, names, fitted.levels, trees, lists, fitted.text, certificate)
 
 
 def _answer(model: Model) -> Output:

@@ -61,10 +61,8 @@ class Trees:
         lines, line = np.unique(
             np.concatenate([part.lines for part in all_parts]), axis=0, return_inverse=True
         )
-        subsets: dict[Subset, int] = {}
-        for part in all_parts:
-            for subset in part.subsets:
-                subsets.setdefault(subset, len(subsets))
+        distinct = dict.fromkeys(subset for part in all_parts for subset in part.subsets)
+        subsets = {subset: number for number, subset in enumerate(distinct)}
 
         def moved(children: Whole, part: int) -> Whole:
             leaf = children < 0
@@ -80,8 +78,7 @@ class Trees:
             return np.concatenate([getattr(part, name) for part in all_parts])
 
         def children(name: str) -> Whole:
-            parts = [moved(getattr(part, name), k) for k, part in enumerate(all_parts)]
-            return np.concatenate(parts)
+            return np.concatenate([moved(getattr(p, name), k) for k, p in enumerate(all_parts)])
 
         return cls(
             feature=joined("feature"), cut=joined("cut"), missing_left=joined("missing_left"),

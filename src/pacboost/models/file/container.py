@@ -164,13 +164,6 @@ def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
 
     A claim that did not belong to the file it was read from keeps its wrong digest (``kept``):
     writing a model again proves nothing.
-
-    >>> content = {"model": {"classes": ["no", "yes"]}, "certificate": {"value": 0.1}}
-    >>> document = sealed(content)
-    >>> binds(document, "certificate")
-    True
-    >>> binds({**document, "model": {"classes": ["yes", "no"]}}, "certificate")
-    False
     """
     new = [name for name in CLAIMS if content.get(name) and not content[name].get(FIELD)]
     body = _body_digest(content) if new else b""

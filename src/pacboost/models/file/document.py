@@ -32,15 +32,7 @@ class MemoryLimitError(FileError):
 
 @dataclass
 class MemoryBudget:
-    """The bytes that reading a file may still allocate: 16 times its size and 50 MB in all.
-
-    >>> room = MemoryBudget.of(1000)
-    >>> room.take(60_000_000, "votes")
-    Traceback (most recent call last):
-    pacboost.models.file.document.MemoryLimitError: votes: 60 MB are needed, and 50 MB of memory \
-are left for a file of this size. This is a limit, not damage: if you trust the file, allow more: \
-load(path, memory=10**9), or --memory 1GB in a command
-    """
+    """The bytes that reading a file may still allocate: 16 times its size and 50 MB in all."""
 
     left: int
 
@@ -77,12 +69,7 @@ Array = NDArray[Any]
 
 
 def written(content: dict[str, Any]) -> tuple[bytes, list[Array]]:
-    """Return the document, and the arrays that follow it.
-
-    >>> text, arrays = written({"b": np.arange(3), "a": [1, None, "x"]})
-    >>> text.decode()
-    '{"arrays":["i8 3"],"content":{"a":[1,null,"x"],"b":{"array":0}}}'
-    """
+    """Return the document, and the arrays that follow it."""
     arrays: list[Array] = []
     values = _plain(content, arrays, "content", 0)
     headers = [f"{array.dtype.str[1:]} {'x'.join(map(str, array.shape))}" for array in arrays]

@@ -34,13 +34,7 @@ Kind = TypeVar("Kind", bool, str, list[Any], dict[str, Any])
 
 
 class Fields:
-    """A dictionary of a file, named ``where``.
-
-    >>> fields = Fields({"features": -3}, "model", MemoryBudget.of(0))
-    >>> fields.whole("features", 1, 10)
-    Traceback (most recent call last):
-    ValueError: model.features: is -3; it must be a whole number, 1 to 10
-    """
+    """A dictionary of a file, named ``where``."""
 
     def __init__(self, content: object, where: str, room: MemoryBudget) -> None:
         self.where, self.room = where, room

@@ -54,11 +54,7 @@ def calibration(subject: Subject, rows: Rows) -> Section | None:
 
 
 def equal_parts(sure: NDArray[np.float64], right: NDArray[np.bool_]) -> list[Part]:
-    """Divide rows by confidence into parts of about equal size; equal values stay together.
-
-    >>> equal_parts(np.array([0.9, 0.6, 0.9, 0.6]), np.array([True, False, True, True]))
-    [(0.6, 1, 2), (0.9, 2, 2)]
-    """
+    """Divide rows by confidence into parts of about equal size; equal values stay together."""
     order = np.lexsort((right, sure))
     sure, right = sure[order], right[order]
     cuts = np.unique(np.linspace(0, sure.size, MAX_PARTS + 1).astype(np.intp))
@@ -248,28 +244,18 @@ def _outline(frame: charts.Frame, edges: Doubles, shares: Doubles) -> Markup:
 
 
 def _slider(states: list[dict[str, object]], unit: str) -> Markup:
-    last = states[-1]
-    return tag(
-        "div",
-        tag("button", "Play", type="button", class_="play"),
-        tag(
-            "label",
-            tag("span", f"After {unit} "),
-            tag("output", f"{last['stage']:,}", class_="stage"),
-            tag("input", type="range", min="0", max=str(len(states) - 1),
-                value=str(len(states) - 1), step="1",
-                aria_label=f"After which {unit}", aria_valuetext=f"{last['stage']}"),
-        ),
-        tag(
-            "p",
-            tag("b", str(last["wrong"]), class_="wrong-share"), " at or below 0, median ",
-            tag("b", str(last["middle"]), class_="middle"), ", 10 % are below ",
-            tag("b", str(last["tenth"]), class_="tenth"), ".",
-            class_="state", aria_live="polite",
-        ),
-        class_="slider",
-        hidden=True,
+    last, end = states[-1], str(len(states) - 1)
+    knob = tag("input", type="range", min="0", max=end, value=end, step="1",
+               aria_label=f"After which {unit}", aria_valuetext=f"{last['stage']}")  # fmt: skip
+    stage = tag("output", f"{last['stage']:,}", class_="stage")
+    state = tag(
+        "p", tag("b", str(last["wrong"]), class_="wrong-share"), " at or below 0, median ",
+        tag("b", str(last["middle"]), class_="middle"), ", 10 % are below ",
+        tag("b", str(last["tenth"]), class_="tenth"), ".", class_="state", aria_live="polite",
     )  # fmt: skip
+    play = tag("button", "Play", type="button", class_="play")
+    label = tag("label", tag("span", f"After {unit} "), stage, knob)
+    return tag("div", play, label, state, class_="slider", hidden=True)
 
 
 def _signed(value: float) -> str:

@@ -204,15 +204,11 @@ def certificates(subject: Subject, rows: Rows) -> Section | None:
     else:
         does_not = tag("ul", (tag("li", text) for text in DOES_NOT_SAY))
         cards.append(tag("div", tag("h3", "What it does not say"), does_not, class_="aside"))
+    command, function = tag("code", "pacboost verify"), tag("code", "pacboost.verify")
     lead = [
-        "Every bound, and what it rests on. All numbers are given, so it can be "
-        "recomputed without the data.",
-        together(
-            tag("code", "pacboost verify"),
-            " does so from a model file, and ",
-            tag("code", "pacboost.verify"),
-            " from a certificate.",
-        ),
+        "Every bound, and what it rests on. All numbers are given, so it can be recomputed without "
+        "the data.",
+        together(command, " does so from a model file, and ", function, " from a certificate."),
     ]
     return Section("certificates", "What is proved", lead, together(cards, _margins(subject)))
 
@@ -242,18 +238,12 @@ def _card(certificate: Certificate) -> Markup:
         grounds = charts.numbers("What it rests on", together(grounds, all_numbers))
     else:
         grounds = together(grounds, charts.numbers("The numbers behind it", all_numbers))
-    return tag(
-        "article",
-        tag(
-            "div",
-            tag("p", certificate.of_what.replace("_", " "), class_="tag"),
-            tag("p", value, class_="figure"),
-            tag("p", f"{end}, {sure}" if not certificate.vacuous else sure, class_="sure"),
-            class_="stamp",
-        ),
-        tag("div", tag("h3", certificate.claim), grounds),
-        class_="card certificate" if certificate.delta else "card certificate plain",
-    )
+    measure = tag("p", certificate.of_what.replace("_", " "), class_="tag")
+    side = tag("p", sure if certificate.vacuous else f"{end}, {sure}", class_="sure")
+    stamp = tag("div", measure, tag("p", value, class_="figure"), side, class_="stamp")
+    claim = tag("div", tag("h3", certificate.claim), grounds)
+    plain = "" if certificate.delta else " plain"
+    return tag("article", stamp, claim, class_=f"card certificate{plain}")
 
 
 def _after(certificate: Certificate) -> str:
@@ -344,9 +334,8 @@ def _run(subject: Subject) -> list[Fact]:
         if math.isfinite(last) and ledger.classes == 1 and not ledger.refills:
             facts.append(("Effective size at the end", f"{last:,.0f} of {ledger.rows:,} rows"))
         seconds = math.fsum(entry.seconds for entry in ledger.rounds)
-        facts.append(
-            ("Time of the rounds", f"{seconds:.2f} s" if seconds >= 0.01 else "below 10 ms")
-        )
+        passed = f"{seconds:.2f} s" if seconds >= 0.01 else "below 10 ms"
+        facts.append(("Time of the rounds", passed))
     if ledger.stopped:
         facts.append(("Why it stopped", ledger.stopped))
     if ledger.multiclass:
@@ -357,13 +346,12 @@ def _run(subject: Subject) -> list[Fact]:
 
 
 def _data(subject: Subject) -> list[Fact]:
-    facts = []
+    facts, model = [], subject.model
     if subject.classes:
         facts.append(("Classes", listed(subject.classes, MAX_NAMES)))
-    if subject.model.text is None:
-        facts.append(("Columns", listed(subject.model.column_names, MAX_NAMES)))
-    model = subject.model
-    if model.text is not None:
+    if model.text is None:
+        facts.append(("Columns", listed(model.column_names, MAX_NAMES)))
+    else:
         options = ", ".join(f"{key} {value}" for key, value in model.text.parameters().items()
                             if isinstance(value, str | int | bool | list | tuple))  # fmt: skip
         facts.append(("How texts are read", options))

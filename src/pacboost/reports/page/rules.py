@@ -59,7 +59,7 @@ def rounds(subject: Subject, rows: Rows) -> Section | None:
         lines.append(Line(name, "two", watched))
     body = curves(lines, numbers_, "round", f"{what.capitalize()} by round", shares=not loss)
     if loss:
-        lead = ["The mean loss after every round."]
+        lead: list[str | None] = ["The mean loss after every round."]
         return Section("rounds", "Round by round", lead, body)
     if ledger.metric not in ("", "error") and not np.isnan(watched).all():
         name = ledger.metric.replace("_", " ")
@@ -105,15 +105,15 @@ def curves(
     measured = [np.minimum(line.values, top) for line in drawn if line.kind != "bound"]
     # A bound far above the curves would squeeze them, so it is drawn where it comes near.
     limit = MAX_BOUND_RATIO * float(np.nanmax(np.concatenate(measured))) or top
-    values = np.concatenate([line.values for line in drawn])
-    beyond = any((line.values > limit).any() for line in drawn)
-    values = values[~(values > limit)]
-    positive = values[values > 0]
+    every = np.concatenate([line.values for line in drawn])
+    beyond = bool((every > limit).any())
+    inside = every[~(every > limit)]
+    positive = inside[inside > 0]
     log = bool(positive.size and np.nanmax(positive) >= LOG_FROM_RATIO * np.nanmin(positive))
     low = float(np.nanmin(positive)) * 0.8 if log else 0.0
-    high = float(np.nanmax(values)) * (1.25 if log else 1.06) or 1.0
+    high = float(np.nanmax(inside)) * (1.25 if log else 1.06) or 1.0
     ends = (float(at[0]), float(at[-1])) if at.size > 1 else (0.0, float(at[-1]) + 1)
-    zeros = " Points at the lower edge stand for 0." if log and (values == 0).any() else ""
+    zeros = " Points at the lower edge stand for 0." if log and (inside == 0).any() else ""
     zeros += " Where a line is missing, the bound is above the picture." if beyond else ""
     text = "; ".join(f"{line.name} ends at {_format(line.values[-1], shares)}" for line in drawn)
 
@@ -129,24 +129,16 @@ def curves(
         for k in chosen(at.size, MAX_TABLE_ROWS)
     ]
     names = [line.name for line in drawn]
-    data = {
-        "x": [int(v) for v in at],
-        "unit": x_label,
-        "names": names,
-        "values": [[_format(v, shares) for v in line.values] for line in drawn],
-    }
+    values = [[_format(v, shares) for v in line.values] for line in drawn]
+    data = {"x": [int(v) for v in at], "unit": x_label, "names": names, "values": values}
     # so that no text can close the script element
     text_of_data = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
-    return charts.figure(
-        drawing,
-        tag("script", Markup(text_of_data), type="application/json"),
-        charts.remark(zeros.strip()),
-        charts.numbers_table([x_label, *names], rows, title),
-        key=together(
-            charts.key([(line.kind, line.name) for line in drawn]), tag("output", class_="reading")
-        ),
-        class_="curves",
-    )
+    script = tag("script", Markup(text_of_data), type="application/json")
+    details = charts.numbers_table([x_label, *names], rows, title)
+    marks = charts.key([(line.kind, line.name) for line in drawn])
+    key = together(marks, tag("output", class_="reading"))
+    note = charts.remark(zeros.strip())
+    return charts.figure(drawing, script, note, details, key=key, class_="curves")
 
 
 def chosen(count: int, limit: int) -> NDArray[np.intp]:
@@ -187,12 +179,8 @@ def rules(subject: Subject, rows: Rows) -> Section | None:
     if not any(parts):
         return None
     asked = int((subject.importances > 0).sum())
-    lead = [
-        f"The model uses {asked:,} of {len(subject.model.column_names):,} columns."
-        if asked
-        else None,
-        "Bars show the importance of each column." if asked else None,
-    ]
+    uses = f"The model uses {asked:,} of {len(subject.model.column_names):,} columns."
+    lead = [uses, "Bars show the importance of each column."] if asked else []
     return Section("rules", "What the model uses", lead, together(*parts))
 
 
@@ -308,7 +296,7 @@ def hardest(subject: Subject, rows: Rows) -> Section | None:
         cards = (_hardest_card(entry, numbers) for entry in shown)
         parts.append(tag("h3", "Among the rows given for this report"))
         if rows is not None and rows.has_training_rows:
-            parts.append(charts.remark(TRAINED))
+            parts.append(tag("p", TRAINED, class_="remark"))
         parts.append(tag("div", cards, class_="cases"))
     if fitted:
         parts += [tag("h3", "Among the training rows"), _fitted(fitted)]

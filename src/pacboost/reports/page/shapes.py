@@ -217,12 +217,8 @@ def _maps(curves: Shapes, cell: Callable[[int, float], str]) -> Markup:
     ]
     n_more = len(curves.maps) - len(largest)
     note = f"; {n_more} smaller map{'s are' if n_more > 1 else ' is'} not shown" if n_more else ""
-    marks = charts.key(
-        [
-            ("right", f"up to {charts.signed(extreme)}"),
-            ("wrong", f"up to {charts.signed(-extreme)}"),
-        ]
-    )
+    ends = [("right", extreme), ("wrong", -extreme)]
+    marks = charts.key([(kind, f"up to {charts.signed(end)}") for kind, end in ends])
     words = f"What two columns add together, beyond their curves; no colour is 0{note}."
     return together(
         tag("h3", "Pairs of columns"), tag("p", words), marks, tag("div", panels, class_="panels")
