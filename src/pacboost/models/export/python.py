@@ -158,8 +158,7 @@ def _condition(column: mixed.Conditions, numbers: list[int]) -> str:
     """Write the code that finds the conditions on one column that a row meets."""
     if isinstance(column, mixed.TextConditions):
         return _texts(column.features, numbers)
-    kinds = column_conditions.LevelConditions, column_conditions.NumberConditions
-    assert isinstance(column, kinds)  # there are no others
+    assert isinstance(column, mixed.LevelConditions | mixed.NumberConditions)  # there are no others
     missing = numbers[-1] if column.missing else -1
     if isinstance(column, mixed.LevelConditions):
         levels = dict(zip(column.levels, numbers, strict=False))
