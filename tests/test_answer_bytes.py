@@ -29,11 +29,20 @@ import pacboost
 from pacboost import BoostClassifier, BoostRegressor, theory
 from pacboost.errors import PacboostError
 from pacboost.questions.answering import certify_answers
-from tests.faults.test_other_machines import features
 from tests.models.kinds import KINDS, frame, numbers
 from tests.public import estimators
-from tests.test_model_bytes import ANSWERS, MODELS, SCORE, SEEDED, TEXTS, X, committee, on_linux
-from tests.test_model_bytes import digest as of_model
+from tests.recorded_models import (
+    ANSWERS,
+    MODELS,
+    SCORE,
+    SEEDED,
+    TEXTS,
+    X,
+    committee,
+    features,
+    on_linux,
+)  # fmt: skip
+from tests.recorded_models import digest as of_model
 
 HASHES = Path(__file__).with_name("answer_bytes.json")
 ROOT = Path(__file__).parents[1]

@@ -27,7 +27,14 @@ import pandas as pd
 
 import pacboost
 from tests.estimators.filter_sources import noisy, write_parquet
-from tests.faults import mutations, test_at_once, test_full_disk, test_kills, test_odd_files
+from tests.faults import (
+    mutations,
+    test_at_once,
+    test_full_disk,
+    test_kills,
+    test_odd_files,
+    writers,
+)
 from tests.faults.test_odd_inputs import (
     CELLS,
     GOOD,
@@ -217,16 +224,16 @@ def data_files(random: Random, folder: Path) -> None:
 
 def full_disk(random: Random, folder: Path) -> None:
     """Write with room for a part of the file; the old one stays."""
-    name = random.choice(list(test_kills.WRITERS))
+    name = random.choice(list(writers.WRITERS))
     test_full_disk.test_writing_fails_as_a_whole(name, random.random() * 0.999, folder)
 
 
 def killed_writers(random: Random, folder: Path) -> None:
     """Kill a process that saves, reports, exports, predicts or monitors."""
-    seed, name = random.randrange(10**9), random.choice([*test_kills.WRITERS, "predict", "monitor"])
+    seed, name = random.randrange(10**9), random.choice([*writers.WRITERS, "predict", "monitor"])
     if name == "predict":
         models: list[Any] = [saved(kind) for kind in ("stumps", "regressor")]
-        write: Any = lambda model, path: test_kills.predictions(model, path, folder)  # noqa: E731
+        write: Any = lambda model, path: writers.predictions(model, path, folder)  # noqa: E731
         test_kills.outlives_kills(folder / "answers.csv", write, models, 1, seed)
     elif name == "monitor":
         monitors = [pacboost.Monitor(error=0.05).update_mistakes([0, 1] * n) for n in (5, 400)]
@@ -234,7 +241,7 @@ def killed_writers(random: Random, folder: Path) -> None:
             folder / "m.json", lambda own, path: own.save(path), monitors, 1, seed
         )
     else:
-        file, write = test_kills.WRITERS[name]
+        file, write = writers.WRITERS[name]
         models = [pacboost.load(saved(kind)) for kind in ("stumps", "regressor")]
         test_kills.outlives_kills(folder / file, write, models, 1, seed)
 

@@ -20,7 +20,7 @@ from pacboost import Monitor
 from pacboost.cli.main import main
 from pacboost.errors import CheckpointWarning, FileError
 from tests.faults.mutations import fit_on, last_checkpoint, monitor_state, small_refills, use_state
-from tests.faults.test_kills import WRITERS, predictions
+from tests.faults.writers import WRITERS, predictions
 from tests.models.kinds import saved
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="limits are set after fork")

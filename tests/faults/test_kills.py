@@ -14,19 +14,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import pacboost
 from pacboost import FilterBoostClassifier
-from pacboost.cli.main import main
 from pacboost.sources.oracles.csv_lines import CsvOracle
 from tests.estimators.filter_sources import noisy, write_parquet
 from tests.faults.mutations import small_refills
+from tests.faults.writers import WRITERS, Write, predictions
 from tests.models.kinds import saved
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are killed after fork")
-
-Write = Callable[[Any, Path], object]
 
 
 def killed(work: Callable[[], object], seconds: float) -> None:
@@ -44,23 +41,6 @@ def killed(work: Callable[[], object], seconds: float) -> None:
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     assert os.WIFSIGNALED(status), "the work failed before it was killed"
-
-
-def predictions(model: Path, output: Path, folder: Path) -> None:
-    rows = folder / "rows.csv"
-    if not rows.exists():
-        X = np.random.default_rng(0).normal(size=(300, 3))
-        np.savetxt(rows, X, delimiter=",", header="a,b,c", comments="")
-    done = CliRunner().invoke(main, ["predict", str(model), str(rows), "--output", str(output)])
-    assert done.exit_code == 0, done.output
-
-
-WRITERS: dict[str, tuple[str, Write]] = {
-    "save": ("model.pacb", lambda model, path: model.save(path)),
-    "report": ("page.html", lambda model, path: model.report(path)),
-    "export": ("model.py", pacboost.export),
-    "export C": ("model.c", pacboost.export),
-}
 
 
 def outlives_kills(path: Path, write: Write, models: list[Any], kills: int, seed: int) -> None:

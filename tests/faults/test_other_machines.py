@@ -16,7 +16,7 @@ import pytest
 
 from pacboost.numerics import same_bits
 from pacboost.numerics.same_bits import erfc, solved
-from tests.test_model_bytes import MODELS, digest
+from tests.recorded_models import MODELS, digest
 
 ROOT = Path(__file__).parents[2]
 KINDS = (
@@ -61,7 +61,7 @@ def test_last_bits_of_numpy_do_not_reach_a_model(kind: str) -> None:
 
 SCRIPT = """
 import json, sys
-from tests.test_model_bytes import MODELS, digest
+from tests.recorded_models import MODELS, digest
 print(json.dumps({kind: digest(MODELS[kind]) for kind in json.loads(sys.argv[1])}))
 """
 
@@ -79,18 +79,6 @@ def elsewhere(variables: dict[str, str], kinds: tuple[str, ...]) -> dict[str, st
     )
     result: dict[str, str] = json.loads(done.stdout)
     return result
-
-
-def features() -> str:
-    """Name what this processor can do and NumPy may do without."""
-    from numpy._core._multiarray_umath import (  # type: ignore[import-not-found,attr-defined,unused-ignore]
-        __cpu_baseline__,
-        __cpu_dispatch__,
-        __cpu_features__,
-    )
-
-    have = [name for name in __cpu_dispatch__ if __cpu_features__.get(name)]
-    return " ".join(name for name in have if name not in __cpu_baseline__)
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from pacboost import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from tests.recorded_models import content
 
 
 class Setting(NamedTuple):
@@ -137,3 +138,16 @@ def _parameters(draw: np.random.Generator, task: str, columns: int) -> dict[str,
         sets: list[Any] = ["no_interactions", "pairwise", [[0, 1], [1, 2]]]
         found["interaction_constraints"] = sets[int(draw.integers(3))]
     return found
+
+
+def table(rows: int, kind: Any = np.float32) -> tuple[Any, Any]:
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(rows, 9)).astype(kind)
+    X[:, 3] = X[:, 3].round(1)
+    X[:, 4] = draw.integers(0, 3, rows)
+    X[draw.random(X.shape) < 0.05] = np.nan
+    return X, (np.nan_to_num(X[:, 0]) + draw.normal(size=rows) > 0).astype(int)
+
+
+def bytes_of(model: Any) -> bytes:
+    return content(model.set_params(device="cpu"))

@@ -12,25 +12,12 @@ from pacboost import BoostClassifier, BoostRegressor
 from pacboost.errors import DataError, ParameterError
 from pacboost.numerics.memory import in_host_memory
 from pacboost.questions.answering import certify_answers
-from tests.test_model_bytes import content
-
-
-def table(rows: int, kind: Any = np.float32) -> tuple[Any, Any]:
-    draw = np.random.default_rng(0)
-    X = draw.normal(size=(rows, 9)).astype(kind)
-    X[:, 3] = X[:, 3].round(1)
-    X[:, 4] = draw.integers(0, 3, rows)
-    X[draw.random(X.shape) < 0.05] = np.nan
-    return X, (np.nan_to_num(X[:, 0]) + draw.normal(size=rows) > 0).astype(int)
+from tests.gpu.settings import bytes_of, table
 
 
 def fitted(X: Any, y: Any, device: str, **given: Any) -> Any:
     parameters: dict[str, Any] = {"n_estimators": 5, "learner": "tree", "random_state": 0} | given
     return BoostClassifier(device=device, verbose=0, **parameters).fit(X, y)
-
-
-def bytes_of(model: Any) -> bytes:
-    return content(model.set_params(device="cpu"))
 
 
 @pytest.mark.parametrize("rows", [900, 260_000])

@@ -8,7 +8,7 @@ import pytest
 
 from pacboost.errors import PacboostError
 from tests.gpu.settings import Setting, forest_of, setting_of
-from tests.test_model_bytes import content
+from tests.recorded_models import content
 
 SETTINGS, FORESTS = 600, 200
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pacboost import BoostClassifier
-from tests.gpu.test_device_arrays import table
+from tests.gpu.settings import table
 
 ROWS, COLUMNS = 4_000_000, 28
 MOST_BYTES_A_CELL, MOST_BYTES_A_ROW = 1.3, 40
@@ -25,7 +25,7 @@ INTERRUPTED = """
     import cupy
     import numpy as np
     from pacboost import BoostClassifier
-    from tests.gpu.test_device_arrays import bytes_of, table
+    from tests.gpu.settings import bytes_of, table
 
     X, y = table(300_000)
 

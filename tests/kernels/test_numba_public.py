@@ -14,7 +14,7 @@ import pytest
 
 from pacboost.kernels.runtime import jit
 from tests.oldest import requirements
-from tests.test_model_bytes import MODELS, digest, on_linux
+from tests.recorded_models import MODELS, digest, on_linux
 
 ROOT = Path(__file__).parents[2]
 NAMES = ["logit tree two", "AdaBoostClassifier plain", "square", "sparse", "text"]
@@ -28,7 +28,7 @@ names = json.loads(sys.argv[2])
 if names:
     from pacboost.kernels.runtime import jit
 from tests.oldest import requirements
-from tests.test_model_bytes import MODELS, digest
+from tests.recorded_models import MODELS, digest
 print(json.dumps([jit.HAS_ENTRIES, {name: digest(MODELS[name]) for name in names}]))
 """
 

@@ -18,7 +18,7 @@ from tests.equal_bins import equal_bins
 from tests.gpu.every_kind import fitted, rows
 from tests.gpu.settings import forest_of, setting_of
 from tests.gpu.test_equal_models import on_the_cpu_only, outcome
-from tests.test_model_bytes import content
+from tests.recorded_models import content
 
 
 def compare(seeds: list[str]) -> None:
