@@ -125,7 +125,8 @@ def test_a_stream_is_watched(file: Path, tmp_path: Path) -> None:
     watch = ["watch", file, "--said", "a", "--truth", "label", "--state", tmp_path / "a.watch"]
     first = answer(*watch, "--error", "0.2")
     assert (first["rows"], first["alarm"]) == (answer(*asked(file))["certificate"]["size"], False)
-    assert answer(*watch)["rows"] == 2 * first["rows"]
+    refused(*watch)
+    assert answer(*watch, "--again")["rows"] == 2 * first["rows"]
     low = ["watch", file, "--said", "a", "--truth", "label", "--error", "0.03"]
     assert answer(*low, "--reference", file, code=3)["drift"]["drifted_at"] is None
     assert "has no certificate" in refused(*low[:-2])

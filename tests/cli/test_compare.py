@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from importlib.metadata import metadata
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -208,6 +209,11 @@ def test_all_is_well_here() -> None:
     assert pacboost.__version__ in named["pacboost"]["words"]
     assert "a first fit took" in named["compiled code"]["words"]
     assert {"cache", "numpy", "pandas", "onnx"} <= set(named)
+
+
+def test_the_extras_that_it_names_are_those_of_the_package() -> None:
+    provided = metadata("pacboost").get_all("Provides-Extra") or []
+    assert {extra for extra, _ in doctor.EXTRAS.values()} <= {*provided}
 
 
 def test_what_is_missing_and_needed_is_a_no(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,6 +77,16 @@ def test_every_command_is_listed_in_order_with_help_and_an_example() -> None:
         assert name in ("plan", "demo") or "--json" in shown.stdout  # its questions have it
 
 
+def test_the_guide_is_the_page_for_assistants() -> None:
+    page = (HOUSE / "docs/assistants.md").read_text(encoding="utf-8")
+    included = re.search(r"\{include\} (\S+)", page)
+    assert included is not None
+    guide = (HOUSE / "docs" / included[1]).read_text(encoding="utf-8")
+    assert run("guide").stdout == guide
+    assert answer("guide")["guide"] == guide.strip()
+    assert "](" not in guide  # links would lead nowhere on a terminal
+
+
 def test_help_and_version_load_nothing_heavy() -> None:
     program = (
         "import sys\nfrom pacboost.cli.main import main\n"
@@ -100,7 +110,7 @@ def test_tab_completes_commands_and_options() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in COMMANDS if name not in ("demo", "doctor", "lab")]
+    "name", [name for name in COMMANDS if name not in ("demo", "doctor", "guide", "lab")]
 )
 def test_without_what_it_needs_a_command_says_so(name: str) -> None:
     result = run(name)

@@ -133,7 +133,8 @@ def test_nights_that_are_quiet_and_one_that_is_not(watched: Path, tmp_path: Path
     assert found["drift"]["drifted_at"] > 600
     assert next(iter(found["drift"]["columns"])) == "size"
     again = ["watch", model, watched / "night1.csv", *options]
-    assert "ALARM: the rows have" in refused(*again, code=3)
+    assert "--again" in refused(*again)
+    assert answer(*again, "--again", code=3)["rows"] == 1600
     state.write_bytes(known)
     assert "was begun with --delta 0.05" in refused(*again, "--delta", "0.01")
     assert state.read_bytes() == known
@@ -150,6 +151,22 @@ def test_labels_alone_and_rows_alone(watched: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     well("watch", model, night, "--target", "label", "--plot", tmp_path / "curves.png")
     assert (tmp_path / "curves.png").stat().st_size > 1000
+
+
+def test_labels_and_rows_of_a_file_are_each_counted_once(watched: Path, tmp_path: Path) -> None:
+    watch = ["watch", watched / "m.pacb", watched / "night1.csv", "--state", tmp_path / "w"]
+    reference, labels = ["--reference", watched / "reference.csv"], ["--target", "label"]
+    answer(*watch, *reference)
+    assert answer(*watch, *labels)["rows"] == 300
+    known = (tmp_path / "w").read_bytes()
+    for options in (labels, reference, labels + reference):
+        refused(*watch, *options)
+    assert (tmp_path / "w").read_bytes() == known
+    copy = tmp_path / "copy.csv"
+    copy.write_bytes((watched / "night1.csv").read_bytes())
+    watch[2] = copy
+    assert "counted before" in refused(*watch, *labels)
+    assert answer(*watch, *labels, "--again")["rows"] == 600
 
 
 def test_bad_input(watched: Path, tmp_path: Path) -> None:

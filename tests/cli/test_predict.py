@@ -227,6 +227,61 @@ def test_no_such_column(people_model: Path, part: str) -> None:
     assert "its columns are size" in refused("ask", people_model, part)
 
 
+def test_a_similar_column_is_named(people_model: Path) -> None:
+    assert "did you mean 'colour'?" in refused("ask", people_model, "color=red")
+
+
+def test_values_stand_in_the_reasons_as_they_were_asked(people_model: Path) -> None:
+    for value, words in (("blue", "blue, one of the others"), ("red", "red")):
+        found = answer("ask", people_model, "size=1,000.0", f"colour={value}", "--top", "9")
+        told = {ground["words"] for ground in found["answers"][0]["why"]}
+        assert {"size = 1,000.0", f"colour = {words}"} <= told
+
+
+def test_the_share_of_the_answer_among_the_held_out_rows(people_model: Path) -> None:
+    found = answer("ask", people_model, "size=1.5")["answers"][0]
+    model = pacboost.load(people_model)
+    held_out = model.model_.held_out
+    place = model.classes_.tolist().index(found["answer"])
+    assert found["base_rate"] == held_out.count[held_out.own == place].sum() / held_out.rows
+    assert "not given: colour, weight" in well("ask", people_model, "size=1.5")
+
+
+def test_rows_without_a_label_are_predicted_and_not_certified(
+    people_model: Path, tmp_path: Path
+) -> None:
+    columns = people(100, 5)
+    counts = []
+    for labels in (columns["label"][10:], [*[""] * 10, *columns["label"][10:]]):
+        cut = {name: cells[-len(labels) :] for name, cells in columns.items()}
+        path = write_csv(tmp_path / "rows.csv", {**cut, "label": labels})
+        certificate = answer("certify", people_model, path, "--target", "label")["certificate"]
+        wrong = answer("predict", people_model, path, "--target", "label")["wrong"]
+        counts.append((certificate["inputs"]["k"], certificate["inputs"]["n"], wrong))
+        page = tmp_path / "page.html"
+        well("report", people_model, "--data", path, "--target", "label", "--output", page)
+    assert counts[0] == counts[1]
+    assert counts[0][1] == 90
+    assert answer("predict", people_model, path, "--target", "label")["rows"] == 100
+
+
+def test_a_model_of_true_and_false_keeps_booleans(tmp_path: Path) -> None:
+    data = write_csv(tmp_path / "rows.csv", people(300, 0, (False, True)))
+    options = ("--learner", "stump", "--rounds", "5", "--output", tmp_path / "m.pacb")
+    well("fit", data, "--target", "label", *options)
+    model, pandas = pacboost.load(tmp_path / "m.pacb"), pytest.importorskip("pandas")
+    frame = pandas.read_csv(data)
+    assert model.classes_.dtype == bool
+    right = model.predict(frame.drop(columns="label")) == frame["label"]
+    new = write_csv(tmp_path / "new.csv", people(100, 1, ("false", "true")))
+    certify = ["certify", tmp_path / "m.pacb", new, "--target", "label"]
+    assert right.mean() > 0.8
+    assert answer(*certify)["certificate"]["value"] < 0.5
+    assert answer(*certify, "--of", "recall", "--positive", "true")["of_what"]
+    other = write_csv(tmp_path / "other.csv", people(100, 1, ("false", "maybe")))
+    assert "'maybe'" in refused("certify", tmp_path / "m.pacb", other, "--target", "label")
+
+
 def test_a_threshold_that_was_certified_is_kept_to(tmp_path: Path) -> None:
     """Unless another one is asked for."""
     rows = requests(40)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from pacboost.cli.main import COMMANDS
+
 SOURCE = Path(__file__).parents[2] / "src"
 HOSTILE = "from pathlib import Path\nPath(__file__).with_suffix('.ran').touch()\n"
 FIT = """
@@ -19,26 +21,61 @@ from pacboost import BoostClassifier
 rows = [[k, k % 3] for k in range(60)]
 BoostClassifier(n_estimators=3, n_jobs=2).fit(rows, [k % 2 for k, _ in rows])
 """
-COMMAND = "from pacboost.cli.main import main; main()"
+COMMANDS_OF_ONE_PROCESS = """
+import shlex, sys
+from pacboost.cli.main import main
+for line in sys.argv[1:]:
+    try:
+        main(shlex.split(line))
+    except SystemExit as end:
+        if end.code not in ([2] if line.startswith("lab") else [None, 0, 1, 3]):
+            raise
+"""
+FIT_A_MODEL = "fit data.csv --target y --learner stump --rounds 3 --output m.pacb"
+CALLS = {
+    "alone": (
+        "fit data.csv --target b --loss squared_error --rounds 3 --output n.pacb",
+        "intervals n.pacb new.csv --target b --output i.pacb",
+        "doctor", "guide", "plan holdout --epsilon 0.1 --delta 0.1", "demo --theory",
+    ),
+    "rows": ("diagnose data.csv --target y", "compare data.csv --target y --rounds 3"),
+    "model": (
+        FIT_A_MODEL, "verify m.pacb", "inspect m.pacb", "export m.pacb --output m.c",
+        "report m.pacb", "predict m.pacb new.csv", "ask m.pacb a=1", "lab absent.csv --target y",
+    ),
+    "new rows": (
+        FIT_A_MODEL, "certify m.pacb new.csv --target y",
+        "watch m.pacb new.csv --target y --error 0.4",
+        "threshold m.pacb new.csv --target y --recall 0.5 --output t.pacb",
+        "sets m.pacb new.csv --target y --output s.pacb",
+    ),
+}  # fmt: skip
+"""Commands by process: each starts a Python, so several share one."""
+
+
+def test_every_command_is_called() -> None:
+    assert {line.split()[0] for lines in CALLS.values() for line in lines} == {*COMMANDS}
 
 
 @pytest.mark.parametrize(
     "call",
-    [["-c", FIT], ["-c", COMMAND, "doctor"], ["-c", COMMAND, "fit", "data.csv", "--target", "y"]],
-    ids=["fit", "doctor", "pacboost fit"],
-)  # fmt: skip
+    [["-c", FIT], *(["-c", COMMANDS_OF_ONE_PROCESS, *lines] for lines in CALLS.values())],
+    ids=["estimator", *CALLS],
+)
 def test_nothing_of_the_working_directory_is_run(tmp_path: Path, call: list[str]) -> None:
     """``-P`` keeps the folder out of the path of this process, as a console script does."""
-    for name in ("numba", "numpy", "pacboost", "sitecustomize"):
+    for name in ("numba", "numpy", "pacboost", "sitecustomize", "pyarrow", "sklearn", "rich"):
         (tmp_path / f"{name}.py").write_text(HOSTILE, encoding="utf-8")
-    rows = "".join(f"{k},{k % 3},{k % 2}\n" for k in range(60))
-    (tmp_path / "data.csv").write_text(f"a,b,y\n{rows}", encoding="utf-8")
+    for name, first in (("data", 0), ("new", 1000)):
+        rows = "".join(f"{k},{k % 3 + k / 1e4},{k % 2}\n" for k in range(first, first + 120))
+        (tmp_path / f"{name}.csv").write_text(f"a,b,y\n{rows}", encoding="utf-8")
     # an empty entry of PYTHONPATH would be the working directory
     path = os.pathsep.join(filter(None, [str(SOURCE), os.environ.get("PYTHONPATH", "")]))
-    subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-P", *call], cwd=tmp_path, env={**os.environ, "PYTHONPATH": path},
-        check=True, capture_output=True,
+        check=False, capture_output=True, text=True,
     )  # fmt: skip
+    assert done.returncode == 0, done.stderr
     assert not list(tmp_path.glob("*.ran"))
 
 

@@ -255,16 +255,39 @@ def test_names_that_a_json_line_leaves_out_are_missing(
         np.testing.assert_array_equal(read_csv(path, "y").table.rows(), [[1, NAN], [NAN, 2]])
 
 
-def test_rows_without_labels_are_left_out_on_request(path: Path) -> None:
+def test_rows_without_labels_are_left_out(path: Path) -> None:
     path.write_text("a,label\n1,x\n2,\n3,NA\n4,y\n")
-    with pytest.raises(FileError, match="line 3: has no 'label'"):
-        read_csv(path, "label")
     with pytest.warns(InputWarning, match="2 of 4 rows have no"):
-        read = read_csv(DataFile(path, skip_unlabelled=True), "label")
+        read = read_csv(path, "label")
     assert read.table.rows().tolist() == [[1], [4]]
     path.write_text("a,label\n1,\n")
     with pytest.raises(FileError, match="is empty in all 1"):
-        read_csv(DataFile(path, skip_unlabelled=True), "label")
+        read_csv(path, "label")
+
+
+def test_a_label_that_may_be_a_class_is_left_out_on_request(path: Path) -> None:
+    path.write_text("a,label\n1,x\n2,None\n4,y\n")
+    with pytest.raises(FileError, match="line 3: 'label' is 'None'"):
+        read_csv(path, "label")
+    with pytest.warns(InputWarning, match="1 of 3 rows have no"):
+        read = read_csv(DataFile(path, skip_unlabelled=True), "label")
+    assert read.table.rows().tolist() == [[1], [4]]
+    named = read_csv(DataFile(path, missing=frozenset({"", "na"})), "label")
+    assert named.labels.tolist() == ["x", "None", "y"]
+
+
+def test_nothing_is_said_of_sentences_that_will_be_read(path: Path) -> None:
+    rows = "".join(f"word {k} of many {k * k},{k % 3},{k % 2}\n" for k in range(60))
+    path.write_text(f"note,a,label\n{rows}")
+    read_csv(path, "label", categories=True, reads_text=True)  # a warning is an error
+    with pytest.warns(InputWarning) as notes:
+        read_csv(path, "label", categories=True)
+    assert [str(note.message).count("'note'") for note in notes] == [1]
+
+
+def test_labels_of_true_and_false_are_booleans(path: Path) -> None:
+    path.write_text("a,label\n1,True\n2,false\n3,TRUE\n")
+    assert read_csv(path, "label").labels.tolist() == [True, False, True]
 
 
 @pytest.mark.parametrize(
@@ -283,10 +306,7 @@ def test_rows_without_labels_are_left_out_on_request(path: Path) -> None:
         ("a,town,label\n1,Ulm,0\n\n1,?,1\n", "label", r": .*numbers: town \(line 2: 'Ulm'\)\."),
         ("a,b,y\n1,2,0\n3,4,1\n\n5,oops,1\n", "y", r": .*not numbers: b \(line 5: 'oops'\)"),
         ("a,b,label\n1,1,0\n1,-inf,1\n", "label", ": column 'b' holds -inf in line 3"),
-        *(
-            (f"a,label\n1,yes\n2,{cell}\n3,{cell}\n", "label", ", line 3: has no 'label'")
-            for cell in ("", "NA", "?")
-        ),
+        ("a,label\n1,yes\n2,?\n3,?\n", "label", r", line 3: 'label' is '\?'"),
         ("label\nx\ny\n", "label", ": the only column is 'label'"),
         ("\0\1\2", "label", ": is not a text file"),
     ],

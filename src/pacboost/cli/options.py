@@ -204,7 +204,9 @@ answers = together(
 """What to judge: a model and rows, or a file of answers alone."""
 report = file("--report", help="Write a page about it to this file.")
 skip_unlabelled = flag(
-    "--skip-unlabelled", help="Leave out rows without a label, and say how many."
+    "--skip-unlabelled",
+    help="Also leave out rows whose label is none, null, - or ?. Rows whose label is empty or NA "
+    "are always left out, with a note.",
 )
 
 new_rows = file(

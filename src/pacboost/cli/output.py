@@ -73,8 +73,8 @@ def bold(words: str) -> Text:
 def certificate_facts(certificate: Certificate, *, details: bool) -> list[tuple[str, str]]:
     """Return the rows that a certificate counted, and with details its theorem and assumptions."""
     from pacboost.bounds import wording
+    from pacboost.bounds.rounding import confidence
 
-    chance = "never" if certificate.delta == 0 else f"with probability {certificate.delta:g}"
     counts = certificate.inputs
     unit = "groups" if certificate.of_what == wording.NEW_GROUPS else "rows"
     kind = wording.KINDS.get(certificate.of_what)
@@ -87,7 +87,7 @@ def certificate_facts(certificate: Certificate, *, details: bool) -> list[tuple[
         counted,
         ("assumes", "; ".join(certificate.assumptions) or "nothing"),
         ("requires", f"rows that are independent of {certificate.independent_of}"),
-        ("may fail", chance),
+        ("confidence", confidence(certificate.delta)),
         ("theorem", f"{certificate.theorem} ({certificate.reference})"),
     ]
 

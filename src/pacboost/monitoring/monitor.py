@@ -138,6 +138,8 @@ class Monitor:
         self._first_model = snapshot(model) if self._record is None else None
         self._mistakes = MistakeStream(self.error, self.delta, self.run_length)
         self._rows = None if reference is None else RowStream.of(reference, self.delta)
+        self.files: list[str] = []
+        """Digests of the files that were counted, as ``pacboost watch`` adds them."""
 
     def update(self, X: object, y: ArrayLike) -> Monitor:
         """Count the mistakes of the model on labelled rows."""
@@ -281,6 +283,7 @@ class Monitor:
             "run_length": self.run_length,
             "mistakes": self._mistakes.stored(),
             "rows": None if self._rows is None else self._rows.stored(),
+            **({"files": self.files} if self.files else {}),
         }
 
     @classmethod
@@ -302,6 +305,7 @@ class Monitor:
                 run_length=state["run_length"],
             )  # fmt: skip
             monitor._mistakes.restore(state["mistakes"])
+            monitor.files = [str(digest) for digest in state.get("files", [])]
             if state["rows"] is not None:
                 monitor._rows = RowStream.restored(state["rows"], monitor.delta)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:

@@ -31,9 +31,18 @@ def meant(name: object, allowed: Iterable[str]) -> str:
 
 
 def probability(name: str, value: object) -> float:
-    """Check a number strictly between 0 and 1."""
+    """Check a number strictly between 0 and 1.
+
+    >>> probability("recall", 95)
+    Traceback (most recent call last):
+    pacboost.errors.ParameterError: recall is 95; it must lie strictly between 0 and 1 (did you \
+mean 0.95?)
+    """
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
-        raise invalid(name, value, "must lie strictly between 0 and 1")
+        hint = ""
+        if not isinstance(value, bool) and isinstance(value, Real) and 1 < float(value) < 100:
+            hint = f" (did you mean {float(value) / 100:.6g}?)"
+        raise invalid(name, value, f"must lie strictly between 0 and 1{hint}")
     return float(value)
 
 

@@ -92,10 +92,12 @@ class Cells:
     def _place(self, row: int) -> str:
         return self.file.where(self.lines[row]).removeprefix(f"{self.file}, ")
 
-    def table(self, raw: Collection[str] = (), drop: Collection[str] = ()) -> FrameTable:
+    def table(
+        self, raw: Collection[str] = (), drop: Collection[str] = (), *, reads_text: bool = False
+    ) -> FrameTable:
         """Learn the type of each column; columns in ``raw`` are always categories."""
         columns = {name: cells for name, cells in self.series.items() if name not in drop}
-        return FrameTable.learn(columns, origin=self.origin, raw=raw)
+        return FrameTable.learn(columns, origin=self.origin, raw=raw, reads_text=reads_text)
 
     def like(self, names: Sequence[str], levels: Levels) -> FrameTable:
         return FrameTable.like(self.series, names, levels, self.origin)
@@ -115,25 +117,25 @@ class Cells:
         return {name: nw.from_native(column, series_only=True) for name, column in columns.items()}
 
     def labels(self, name: str) -> list[str]:
-        """Return the labels as text; every row needs one."""
+        """Return the labels as text; refuse words that may be a class or a missing value."""
         labels = [cell.strip() for cell in self.of(name)]
         for label, line in zip(labels, self.lines, strict=True):
             if label.lower() in self.file.missing:
-                remark = f" ({label!r} counts as missing; see --missing)" if label else ""
                 raise FileError(
-                    f"{self.file.where(line)}: has no {name!r}{remark}. Every row needs a "
-                    "label: drop the row, or skip such rows by --skip-unlabelled."
+                    f"{self.file.where(line)}: {name!r} is {label!r}, which may be a class or a "
+                    "missing label. Leave such rows out by --skip-unlabelled; if it is a class, "
+                    "name other words for missing values by --missing, such as --missing NA."
                 )
         return labels
 
-    def labelled(self, target: str) -> Cells:
-        """Drop rows without a label if the file has ``skip_unlabelled`` set."""
-        if not self.file.skip_unlabelled:
-            return self
-        rows = [k for k, cell in enumerate(self.of(target)) if not self.spelling.is_missing(cell)]
-        return self if len(rows) == self.n_rows else self.take(rows)
+    def labelled_rows(self, target: str) -> list[int]:
+        """Return the numbers of the rows with a label."""
+        absent = self.file.unlabelled
+        return [k for k, cell in enumerate(self.of(target)) if cell.strip().lower() not in absent]
 
     def take(self, numbers: Sequence[int]) -> Cells:
+        if len(numbers) == self.n_rows:
+            return self
         rows = number_column(np.array(numbers, np.int64))
         columns = {name: column.take(rows) for name, column in self.columns.items()}
         return replace(self, columns=columns, lines=[self.lines[k] for k in numbers])

@@ -22,6 +22,8 @@ from pacboost.sources.optional import need
 
 MISSING = frozenset({"", "na", "n/a", "#n/a", "nan", "none", "null", "-", "?"})
 """Texts that count as missing, in lower case."""
+PERHAPS_CLASSES = frozenset({"none", "null", "-", "?"})
+"""Those that may be the name of a class: as labels they are refused unless an option allows it."""
 UNREADABLE = (
     OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, UnicodeDecodeError
 )  # fmt: skip
@@ -66,7 +68,7 @@ class DataFile:
     """Text encoding; None for UTF-8 or UTF-16 if the file is valid, else Windows-1252."""
     missing: frozenset[str] = MISSING
     skip_unlabelled: bool = False
-    """Whether rows without a label are dropped instead of raising an error."""
+    """Whether rows whose label is one of ``PERHAPS_CLASSES`` are dropped, too."""
     day_first: bool | None = None
     """Whether the day comes first in ambiguous dates such as 1/2/2024; None: read them as text."""
     content: bytes | None = None
@@ -97,6 +99,12 @@ class DataFile:
         """Return the file name with a line number, or a row number for Parquet and Feather."""
         kind = self._kind_by_name if self.content is None else self.kind
         return f"{self}, {'row' if kind in {PARQUET, FEATHER} else 'line'} {line}"
+
+    @property
+    def unlabelled(self) -> frozenset[str]:
+        """The labels whose rows are left out."""
+        refused = self.missing == MISSING and not self.skip_unlabelled
+        return self.missing - PERHAPS_CLASSES if refused else self.missing
 
     @property
     def kind(self) -> str:

@@ -328,7 +328,7 @@ def labelled_blocks(file: DataFile, target: str) -> Iterator[Cells]:
     """Yield the rows that have labels, and warn about the number of others."""
     n_rows = n_labelled = 0
     for cells in blocks(file):
-        some = cells.labelled(target)
+        some = cells.take(cells.labelled_rows(target))
         n_rows, n_labelled = n_rows + cells.n_rows, n_labelled + some.n_rows
         if some.n_rows:
             yield some
@@ -339,8 +339,8 @@ def labelled_blocks(file: DataFile, target: str) -> Iterator[Cells]:
         )
     if n_labelled < n_rows:
         warnings.warn(
-            f"{file}: {n_rows - n_labelled:,} of {n_rows:,} rows have no {target!r} and are "
-            "dropped",
+            f"{file}: {n_rows - n_labelled:,} of {n_rows:,} rows have no {target!r} and are left "
+            "out; all results are about rows that have one",
             InputWarning,
             stacklevel=2,
         )
@@ -374,11 +374,13 @@ def read_csv(
     categories: bool = False,
     drop: Collection[str] = (),
     raw: Collection[str] = (),
+    reads_text: bool = False,
 ) -> LabelledTable:
     """Read a file whose column ``target`` holds the labels.
 
     With ``categories``, columns of text that are not numbers, booleans or dates are categorical;
     otherwise they are refused. Columns in ``drop`` are not used, and those in ``raw`` stay text.
+    With ``reads_text``, sentences will be read word by word, so no note says that they are not.
     """
     file = DataFile.of(file)
     cells = whole(file, target)
@@ -387,7 +389,7 @@ def read_csv(
         raise FileError(
             f"{file}: the only column is {target!r}; at least one more is needed to learn from"
         )
-    table = cells.table(raw, {target, *drop})
+    table = cells.table(raw, {target, *drop}, reads_text=reads_text)
     if table.levels and not categories:
         text = [table.name(j) for j in table.levels.columns]
         raise FileError(f"{file}: {refuse_text([cells.first_text(name) for name in text])}")

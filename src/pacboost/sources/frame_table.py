@@ -35,7 +35,8 @@ class CellOrigin:
 
 
 IN_MEMORY = CellOrigin()
-REFUSED, UNIQUE, UNCLEAR = "refused", "unique", "unclear"
+REFUSED, UNIQUE, UNCLEAR, SENTENCES = "refused", "unique", "unclear", "sentences"
+NOT_READINGS = ("", UNIQUE, UNCLEAR, SENTENCES)
 MAX_CELLS_PER_BLOCK = 2**20
 """Columns of short tables are converted together, up to this size."""
 MIN_TIME_OF_DAY = 0.9 / 1440
@@ -142,11 +143,13 @@ class FrameTable(ColumnTable):
         note: bool = False,
         quiet: bool = False,
         raw: Collection[str] = (),
+        reads_text: bool = False,
     ) -> FrameTable:
         """Find the type of each column; ``choice`` selects the categorical ones (categories.py).
 
         A column in ``raw`` stays one column: its texts are categories even if they are dates. With
-        ``note``, warn about columns of text that are read as numbers, booleans or dates.
+        ``note``, warn about columns of text that are read as numbers, booleans or dates. With
+        ``reads_text``, sentences will be read word by word, so nothing is said of them.
         """
         columns = data if isinstance(data, Mapping) else dataframe.columns_of(data)
         chosen, by_type = chosen_columns(choice, list(columns)), is_by_type(choice)
@@ -186,6 +189,13 @@ class FrameTable(ColumnTable):
             twice = next(name for name in names if names.count(name) > 1)
             raise DataError(f"two columns would have the name {twice!r}; rename one of them")
         if not quiet:
+            sentences = {
+                n
+                for n in roles.get(UNIQUE, ())
+                if n in coded and written.are_sentences(coded[n].texts)
+            }
+            roles[UNIQUE] = [n for n in roles.get(UNIQUE, ()) if n not in sentences]
+            roles[SENTENCES] = [] if reads_text else sorted(sentences)
             _warn_of(roles, coded, origin, note=note)
         table = cls(columns, names, Levels(levels, ways), origin, coded)
         table.choice, table._relearned = choice, raw
@@ -439,13 +449,10 @@ def _warn_of(
             f"{', '.join(map(repr, roles[UNIQUE]))} {is_or_are} unique in every row, so "
             f"{it_or_they} cannot help to predict, and {is_or_are} not used"
         )
-    texts = [
-        n for n in roles.get(UNIQUE, ()) if n in coded and written.are_sentences(coded[n].texts)
-    ]
-    if texts:
+    if roles.get(SENTENCES):
         notes.append(
-            f"{', '.join(map(repr, texts))} looks like sentences; TextBoostClassifier and "
-            "StrongClassifier learn from the words"
+            f"{', '.join(map(repr, roles[SENTENCES]))} looks like sentences, which are not used "
+            "here; TextBoostClassifier and StrongClassifier learn from their words"
         )
     for name in roles.get(UNCLEAR, ()):
         notes.append(
@@ -454,12 +461,12 @@ def _warn_of(
             "--dayfirst if the day comes first or --monthfirst if the month does (in Python "
             "dates='day-first' or dates='month-first'), or write dates as in 2024-01-31"
         )
-    others = [(what, names) for what, names in roles.items() if what not in ("", UNIQUE, UNCLEAR)]
+    others = [(what, names) for what, names in roles.items() if what not in NOT_READINGS]
     if note and others:
         readings = "; ".join(f"{', '.join(map(repr, names))} as {what}" for what, names in others)
         notes.append(
-            f"columns of text are read by their content: {readings}. Name a column in "
-            "categorical_features to read its texts as categories"
+            f"text columns parsed: {readings}. To keep one as categories, list it in "
+            "categorical_features"
         )
     for message in notes:
         warn(f"{origin.prefix}{message}", InputWarning)

@@ -90,9 +90,9 @@ def are_sentences(kinds: Collection[Any]) -> bool:
 
 
 def label_kind(texts: Iterable[str]) -> type:
-    """Return the type of labels: int or float if all are such numbers, else str."""
+    """Return the type of labels: bool, int or float if all are such values, else str."""
     different = list(set(texts))
-    for kind in (int, float):
+    for kind in (bool, int, float):
         with suppress(ValueError):
             read_labels(different, kind)
             return kind
@@ -104,11 +104,17 @@ def read_labels(texts: Sequence[str], kind: type | None = None) -> NDArray[Any]:
 
     >>> read_labels(["1", "0"]).tolist(), read_labels(["1_000", "1"]).tolist()
     ([1, 0], ['1_000', '1'])
+    >>> read_labels(["True", "false"])
+    array([ True, False])
     """
     if kind is None:
         kind = label_kind(texts)
     if kind is not str and any("_" in text for text in texts):
         raise ValueError("1_000 is not a number in a table, though Python reads it as one")
+    if kind is bool:
+        if not {text.lower() for text in texts} <= {"true", "false"}:
+            raise ValueError("labels that are booleans are true or false")
+        return np.array([text.lower() == "true" for text in texts])
     return np.array([kind(text) for text in texts])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,9 @@ from pacboost.cli import options
 from pacboost.cli.inputs.files import FittedModel, load
 from pacboost.cli.output import bold, print_json, print_parts
 from pacboost.errors import DataError, FileError
+from pacboost.numerics.checks import meant
 from pacboost.numerics.percent import percent
-from pacboost.sources.data_file import DataFile
+from pacboost.sources.data_file import MISSING, DataFile
 
 ALMOST_SURE = 0.995
 Reason = tuple[float, str]
@@ -43,9 +44,9 @@ def command(
 ) -> None:
     """Ask a model about one text, or about one row as COLUMN=VALUE.
 
-    Shows the answer, the probability that the model gives it, and the reasons for and against it.
-    Columns that are not named count as missing. Without a question, every line of the standard
-    input is a question.
+    Shows the answer, the probability that the model gives it, its share of the held-out rows, and
+    the reasons for (+) and against (-) it. Columns that are not named count as missing. Without a
+    question, every line of the standard input is a question.
     """
     from pacboost.cli.inputs.rows import lone_text
 
@@ -68,22 +69,29 @@ def command(
         questions = (line.strip() for line in sys.stdin if line.strip())
     replies = []
     for number, asked in enumerate(questions):
-        guess, sure, reasons = _reply(model, asked, top)
+        guess, sure, base, reasons = _reply(model, asked, top)
         answer = guess if sure >= min_confidence else None
         if as_json:
             why = [{"words": words, "contribution": added} for added, words in reasons]
             replies.append({"question": asked, "answer": answer, "guess": guess,
-                            "confidence": sure, "why": why})  # fmt: skip
+                            "confidence": sure, "base_rate": base, "why": why})  # fmt: skip
             continue
         shown = f"no answer (a guess: {guess})" if answer is None else str(answer)
         share = "over 99 %" if sure >= ALMOST_SURE else percent(sure, 0)
+        if base is not None:
+            share += f"; of the held-out rows {percent(base, 0)} are {guess}"
         lines = [f"  {added:+6.2f}  {words}" for added, words in reasons]
-        print_parts(*([""] if number else []), bold(shown), f"  confidence {share}", *lines)
+        head = [f"asked: {asked}"] if not question else []
+        head += [f"not given: {', '.join(absent)}"] if (absent := _absent(model, asked)) else []
+        details = [f"  {line}" for line in (f"confidence {share}", *head)]
+        print_parts(*([""] if number else []), bold(shown), *details, *lines)
     if as_json:
         print_json({"model": model_path, "answers": replies})
 
 
-def _reply(model: FittedModel, asked: str, top: int) -> tuple[Any, float, list[Reason]]:
+def _reply(
+    model: FittedModel, asked: str, top: int
+) -> tuple[Any, float, float | None, list[Reason]]:
     from pacboost.cli.inputs.rows import Reader, lone_text
     from pacboost.sources.arrow import text_column
     from pacboost.sources.cells import Cells
@@ -102,12 +110,40 @@ def _reply(model: FittedModel, asked: str, top: int) -> tuple[Any, float, list[R
     if isinstance(X, Columns):
         one = {name: cells[0] for name, cells in X.cells.items()}
     entries = model.explain(one, top, for_class=answer).entries
-    unknown = {
-        f"{name} is missing": f"{name} = {text}, which the model does not know"
-        for name, text in values.items()
-    }
-    reasons = [(entry.contribution, unknown.get(entry.words, entry.words)) for entry in entries]
-    return answer, sure, reasons
+    reasons = [(entry.contribution, _as_asked(entry.words, values)) for entry in entries]
+    return answer, sure, _base_rate(model, place), reasons
+
+
+def _base_rate(model: FittedModel, place: int) -> float | None:
+    """Return the share of a class among the held-out rows, if the model has them."""
+    held_out = getattr(model.model_, "held_out", None)
+    if held_out is None or held_out.labels or not held_out.rows:
+        return None
+    return float(held_out.count[held_out.own == place].sum()) / float(held_out.rows)
+
+
+def _as_asked(words: str, values: Mapping[str, str]) -> str:
+    """Return a reason with the value as the question has it, also if the model has no such level.
+
+    >>> _as_asked("tail is missing", {"tail": "N12216"}), _as_asked("due = 2025-12-29", {})
+    ('tail = N12216, one of the others', 'due = 2025-12-29')
+    """
+    name, equals, _ = words.partition(" = ")
+    if equals and name in values:
+        return f"{name} = {values[name]}"
+    name = words.removesuffix(" is missing")
+    text = values.get(name, "")
+    return words if text.lower() in MISSING else f"{name} = {text}, one of the others"
+
+
+def _absent(model: FittedModel, asked: str) -> list[str]:
+    """Return the columns that a question does not name."""
+    from pacboost.cli.inputs.rows import lone_text
+
+    if lone_text(model) is not None:
+        return []
+    names = _names(model)
+    return [name for name in names if name not in _pairs(asked, names)]
 
 
 def _pairs(asked: str, names: Sequence[str]) -> dict[str, str]:
@@ -115,8 +151,9 @@ def _pairs(asked: str, names: Sequence[str]) -> dict[str, str]:
     for part in shlex.split(asked):
         name, equals, value = part.partition("=")
         if not equals or name not in names:
+            close = meant(name, names) if equals else ""
             raise click.UsageError(
-                f"{part!r} is not COLUMN=VALUE with a column of this model; its columns are "
+                f"{part!r} is not COLUMN=VALUE with a column of this model{close}; its columns are "
                 f"{', '.join(names)}",
             )
         values[name] = value

@@ -17,11 +17,10 @@ from pacboost import __version__
 from pacboost.cli import options
 from pacboost.cli.group import THE_ANSWER_IS_NO
 
-REQUIRED = ("numpy", "scipy", "numba", "scikit-learn", "narwhals", "rich", "click")
+REQUIRED = ("numpy", "scipy", "numba", "scikit-learn", "narwhals", "pyarrow", "rich", "click")
 EXTRAS = {
     "pandas": ("frames", "reads pandas tables"),
     "polars": ("frames", "reads polars tables"),
-    "pyarrow": ("parquet", "reads Parquet files, and files larger than memory"),
     "duckdb": ("sql", "boosts from DuckDB"),
     "matplotlib": ("plots", "draws"),
     "onnx": ("onnx", "exports to ONNX"),

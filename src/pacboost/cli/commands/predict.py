@@ -131,6 +131,7 @@ class Predictions:
 
         self.rows, self.counts = 0, Counter[Any]()
         self.wrong: int | None = None
+        self.compared = 0
         self._model, self._arguments = model, arguments
         self._sets = _saved(sets, model, path, "sets") if arguments["sets"] else None
         self._intervals = None
@@ -182,9 +183,14 @@ class Predictions:
         self.counts.update(NO_ANSWER if label is None else label for label in labels)
         target = self._arguments["target"]
         if target is not None:
-            true = read_labels(cells.labels(target), self._model.classes_, target).tolist()
-            differ = (a is not None and a != b for a, b in zip(labels, true, strict=True))
-            self.wrong = (self.wrong or 0) + sum(differ)
+            rows = cells.labelled_rows(target)
+            answers = [labels[row] for row in rows]
+            texts = cells.take(rows).labels(target)
+            true = read_labels(texts, self._model.classes_, target).tolist() if rows else []
+            self.wrong = (self.wrong or 0) + sum(
+                a is not None and a != b for a, b in zip(answers, true, strict=True)
+            )
+            self.compared += sum(a is not None for a in answers)
 
     def sentences(self) -> Iterator[str]:
         """Return the sentences of the summary."""
@@ -198,9 +204,8 @@ class Predictions:
         classes = ", ".join(parts) + (f" and {n_others} more" if n_others > 0 else "")
         yield f"{counted(self.rows, 'row')}: {classes}" if classes else f"{self.rows:,} rows"
         if self.wrong is not None:
-            answered = self.rows - self.counts[NO_ANSWER]
-            share = percent(self.wrong / max(1, answered), 2)
-            yield f"{self.wrong:,} of {answered:,} predictions differ from the labels ({share})."
+            differ = f"{self.wrong:,} of {self.compared:,} predictions differ from the labels"
+            yield f"{differ} ({percent(self.wrong / max(1, self.compared), 2)})."
 
 
 def _saved(find: Callable[[Any], Any], model: object, path: Path, what: str) -> Any:

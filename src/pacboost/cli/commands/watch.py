@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from pacboost.cli import options
 from pacboost.cli.group import ALARM
 from pacboost.cli.inputs.files import FittedModel, data_file, open_model
 from pacboost.cli.output import answer, bold, working
+from pacboost.errors import FileError
 
 if TYPE_CHECKING:
     from pacboost.monitoring.monitor import Monitor
@@ -53,6 +55,7 @@ SETTINGS = ("error", "delta", "run_length")
     help="The average number of labelled rows to a false alarm of the change detector, at least.  "
     "[default: 100000]",
 )
+@options.flag("--again", help="Count a file that was counted before: its rows are other ones.")
 @options.text
 @options.drop
 @options.format_options
@@ -84,6 +87,7 @@ def command(model_path: Path, data: Path | None, target: str | None, **arguments
         hint = "watch is for models that predict classes"
         model, model_path, data = open_model(model_path, data, *outputs, numbers=hint)
     monitor = _monitor(model, target, arguments)
+    _count_once(monitor, data, target, arguments)
     if target is not None:
         if not arguments["said"]:
             file = data_file(data, arguments)
@@ -127,6 +131,24 @@ def _monitor(model: FittedModel, target: str | None, arguments: Mapping[str, Any
                 "the option out, or begin with another file",
             )
     return monitor
+
+
+def _count_once(
+    monitor: Monitor, path: Path, target: str | None, arguments: Mapping[str, Any]
+) -> None:
+    """Refuse a file whose labels, or whose rows, were counted before."""
+    if not path.is_file():  # the standard input
+        return
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    parts = (("labels", target), ("rows", arguments["reference"]))
+    digests = [f"{part} {digest}" for part, is_counted in parts if is_counted is not None]
+    if not arguments["again"] and (twice := {*digests} & {*monitor.files}):
+        raise FileError(
+            f"{path}: its {min(twice).split()[0]} were counted before, and each row counts once; "
+            "name a new file, or add --again if the same bytes are new rows"
+        )
+    monitor.files += [one for one in digests if one not in monitor.files]
 
 
 def _rows(model: FittedModel, path: Path, target: str | None, arguments: Mapping[str, Any]) -> Any:

@@ -88,7 +88,9 @@ def read_examples(
     with working(f"reading {data.name}"):
         _check_names(data, target, drop, text or ())
         not_features = (*others, *(text or ()))
-        examples = read_csv(data, target, categories=True, drop=drop, raw=not_features)
+        examples = read_csv(
+            data, target, categories=True, drop=drop, raw=not_features, reads_text=text is not None
+        )
     numbers = _as_numbers(examples)
     if classes:
         whole_or_real = numbers is not None and numbers.dtype.kind in "iuf"

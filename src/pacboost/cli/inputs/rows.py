@@ -28,7 +28,7 @@ from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.mixed import MixedFeatures
 from pacboost.sources.optional import need
 from pacboost.sources.text import TextFeatures
-from pacboost.sources.written import Spelling, read_labels
+from pacboost.sources.written import Spelling, label_kind, read_labels
 
 
 class Reader:
@@ -101,8 +101,8 @@ class Reader:
             rows = counted(len(cells), "row")
             warnings.warn(
                 f"column {name!r} holds levels that the model does not know in {rows}, such as "
-                f"{cells[0]!r}: they did not occur in training, or too rarely. They are treated as "
-                "one, like missing values",
+                f"{cells[0]!r}: they did not occur in training, or too rarely. They are treated "
+                "as missing",
                 InputWarning,
                 stacklevel=2,
             )
@@ -173,7 +173,14 @@ def labels(texts: Sequence[str], classes: NDArray[Any], target: str) -> NDArray[
             values = read_labels(texts, float)
             values = values.astype(np.int64) if (values == np.rint(values)).all() else values
     elif classes.dtype.kind == "b":
-        values = np.array([text.lower() == "true" for text in texts])
+        try:
+            values = read_labels(texts, bool)
+        except ValueError:
+            other = next(text for text in texts if text.lower() not in {"true", "false"})
+            raise DataError(
+                f"column {target!r} holds {other!r}, and the classes of the model are False and "
+                "True; write labels as true and false, or leave the cell empty"
+            ) from None
     names = set(classes.tolist())
     if not any(label in names for label in values.tolist()):
         shown = ", ".join(map(repr, classes.tolist()[:5]))
@@ -216,7 +223,7 @@ def class_named(labels: object, name: str | None) -> Any:
         return None
     classes = np.unique(np.asarray(labels)).tolist()
     for label in classes:
-        if str(label) == name:
+        if str(label) == name or (isinstance(label, bool) and str(label).lower() == name.lower()):
             return label
     names = ", ".join(map(str, classes[:20]))
     raise click.UsageError(f"--positive is {name}; the classes are {names}")
@@ -276,7 +283,8 @@ def answered_rows(
     others = tuple(word for word in words if word not in MISSING)
     with working(f"reading {path.name}"):
         cells = whole(data_file(path, {**arguments, "missing": others}), target)
-        labels = read_labels(cells.labels(target))
+        texts = cells.labels(target)
+        labels = np.array(texts) if label_kind(texts) is bool else read_labels(texts)
         truths, *predictions = _alike(cells, [target, *columns])
         compared = arguments.get("copies") == "distinct"
         X = as_frame(cells, [*arguments["drop"], target]) if compared else None

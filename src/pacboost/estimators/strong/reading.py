@@ -95,7 +95,7 @@ def read(
         if not file.path.exists():
             raise FileError(f"{file}: there is no such file")
         texts = {name for name in (groups, time) if isinstance(name, str)}
-        examples = read_csv(file, y, categories=True, raw=texts)
+        examples = read_csv(file, y, categories=True, raw=texts, reads_text=True)
         reading = read(examples.table, examples.labels, groups, time, sample_weight)
         return replace(reading, dropped=(*reading.dropped, y))
     known = {"y": y, "groups": groups, "time": time, "sample_weight": sample_weight}
