@@ -31,12 +31,10 @@ def measure(page: Path = PAGE) -> dict[str, tuple[float, float]]:
 
 def draw(points: dict[str, tuple[float, float]], path: Path | None = None) -> Any:
     """Draw the points, and write the picture if there is a path."""
-    import matplotlib
+    from matplotlib.figure import Figure
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(8, 4.2), layout="constrained")
+    figure = Figure(figsize=(8, 4.2), layout="constrained")
+    axes = figure.subplots()
     for name, (time, loss) in points.items():
         is_ours = re.search("Classifier|quality=", name) is not None
         color = "#c0392b" if is_ours else "#555555"
@@ -53,7 +51,6 @@ def draw(points: dict[str, tuple[float, float]], path: Path | None = None) -> An
     axes.grid(alpha=0.3)
     if path is not None:
         figure.savefig(path, dpi=110)
-        plt.close(figure)
     return figure
 
 

@@ -168,5 +168,5 @@ def test_kinds_of_columns_come_from_the_rows_learned_from(tmp_path: Path) -> Non
     learned = rows.table.alone(np.delete(np.arange(100), held))
     assert not learned.levels
     np.testing.assert_array_equal(learned.rows(), np.delete(X, held, axis=0))
-    with pytest.raises(PacboostError, match="hold text, not numbers: x"):
+    with pytest.raises(PacboostError, match="line 90 holds 'unknown'"):
         make("BoostClassifier", certify="holdout", random_state=0).fit(rows.table, rows.labels)
