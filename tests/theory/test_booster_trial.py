@@ -122,6 +122,6 @@ def test_the_page_on_boosters_is_true_to_the_letter(
     result = CliRunner().invoke(main, command.split(), catch_exceptions=False)
     assert result.exit_code == 0, result.output
     X, y = load_breast_cancer(return_X_y=True)
-    written = BoostClassifier("arc_gv:ArcGV", "stump", 20, booster__tolerance=0.02).fit(X, y)
-    ours = BoostClassifier("arc_gv", "stump", 20, booster__tolerance=0.02).fit(X, y)
+    written = BoostClassifier("arc_gv:ArcGV", "stump", 20).fit(X, y)
+    ours = BoostClassifier("arc_gv", "stump", 20).fit(X, y)
     assert written.ledger_.digest() == ours.ledger_.digest()
