@@ -53,7 +53,8 @@ def _log_logistic(margins: Doubles) -> Doubles:
     return np.asarray(np.minimum(0.0, -margins) - log(1 + exp(-np.abs(margins))))
 
 
-LOG_WEIGHTS: dict[str, Callable[[Doubles, int, float], Doubles]] = {
+LogWeight = Callable[[Doubles, int, float], Doubles]
+LOG_WEIGHTS: dict[str, LogWeight] = {
     "filter_boost": lambda margins, rounds, vote: _log_logistic(margins),
     "logit": lambda margins, rounds, vote: _log_logistic(2 * margins),
     "mada": lambda margins, rounds, vote: -np.maximum(margins, 0.0),
@@ -167,7 +168,7 @@ def _unwrapped(
     log_base = log(base) + np.zeros(shape)  # a row without weight has none in any round
     log_base -= _log_total(log_base)
     ledger, margins, log_weights = fitted.ledger, np.zeros(shape), [log_base]
-    weigh = LOG_WEIGHTS.get(ledger.booster, lambda margins, rounds, vote: -margins)
+    weigh: LogWeight = LOG_WEIGHTS.get(ledger.booster, lambda margins, rounds, vote: -margins)
     vote = ledger.rounds[0].vote if ledger.rounds else 0.0
     first = weigh(margins, 0, vote)  # ln ½ for logistic weights
     for rounds, gained in enumerate(gains, start=1):
