@@ -46,7 +46,7 @@ class Forgetful(AdaBoost):
 class Timid(AdaBoost):
     """Claims that its votes are the best ones, and casts a tenth of them."""
 
-    plain_votes: ClassVar[bool] = True  # type: ignore[assignment]
+    plain_votes: ClassVar[bool] = True
 
     def step(self, state: ExponentialState, agree: Any, measured: Measured) -> ExponentialState:
         return super().step(state, agree, Measured(1000, 495))
@@ -103,7 +103,7 @@ def test_broken_boosters_fail(booster: Booster[Any], claim: str, number: int | N
 def test_bad_arguments_are_refused() -> None:
     for arguments in ({"edge": 0.0}, {"edge": 1.0}, {"rounds": 0}, {"rows": 0}):
         with pytest.raises(ParameterError, match=next(iter(arguments))):
-            try_booster("adaboost", **arguments)  # type: ignore[arg-type]
+            try_booster("adaboost", **arguments)
 
 
 def test_the_page_on_boosters_is_true_to_the_letter(
