@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice, product
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
@@ -10,10 +12,16 @@ from sklearn.metrics import hamming_loss, label_ranking_loss
 
 import pacboost
 from pacboost import AdaBoostClassifier, BoostClassifier
+from pacboost.boosters.registry import BOOSTERS
 from pacboost.errors import DataError, ParameterError
+from pacboost.learners.learner import Learner
+from pacboost.learners.stump import Stump
+from pacboost.learners.tree import Tree
 from pacboost.learners.words import Words
 from pacboost.sources.toy import lecture_points
 from pacboost.theory import proof, weights
+from pacboost.training.run.loop import Run
+from tests.worlds import make_sample
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +78,25 @@ def test_capped_votes_do_not_leave_the_rule_at_one_half() -> None:
     assert steps[0].normaliser > steps[0].by_formula
 
 
+BY_MARGIN = ["filter_boost", "gentle", "logit", "mada", "measure", "smooth"]
+
+
+@pytest.mark.parametrize(
+    ("name", "learner"), list(product(BY_MARGIN, [Stump(), Tree(max_leaves=4)]))
+)
+def test_weights_of_other_boosters_are_those_of_the_run(name: str, learner: Learner) -> None:
+    signs, booster = np.where(Y > 1, 1, -1), BOOSTERS[name]()
+    model = BoostClassifier(booster, learner, 9, early_stopping=False).fit(X, signs)
+    run = Run(make_sample(X, signs.astype(np.int8)), learner, booster)
+    for t, done in enumerate(islice(run, 9), start=1):
+        result = weights(model, t, X, signs)
+        assert result.effective_rows == pytest.approx(done.entry.effective_size, rel=1e-9)
+        after = np.asarray(weights(model, t + 1, X, signs))
+        assert np.allclose(after, run.weights / run.weights.sum(), rtol=1e-9, atol=1e-15)
+    with pytest.raises(DataError, match="not the 150 rows"):
+        weights(model, 2, X, -signs)
+
+
 def test_sample_and_class_weights_are_part_of_the_weights() -> None:
     X, y = lecture_points()
     row_weights = np.arange(10.0)
@@ -111,8 +138,10 @@ def test_what_is_refused(toy: AdaBoostClassifier) -> None:
     for rows, labels in ((X[:9], y[:9]), (X[:, ::-1], y), (X, -y)):
         with pytest.raises(DataError, match="not the 10 rows"):
             proof(toy, rows, labels)
-    with pytest.raises(ParameterError, match="weights of logit do not follow"):
-        weights(BoostClassifier("logit", "stump", n_estimators=2).fit(X, y), 1, X, y)
+    with pytest.raises(ParameterError, match="weights of brown do not follow"):
+        weights(BoostClassifier("brown", "stump", n_estimators=2).fit(X, y), 1, X, y)
+    with pytest.raises(ParameterError, match="the booster is logit"):
+        proof(BoostClassifier("logit", "stump", n_estimators=2).fit(X, y), X, y)
     with pytest.raises(NotFittedError):
         weights(AdaBoostClassifier(), 1, X, y)
 

@@ -1,5 +1,6 @@
 from . import pictures as pictures
 from . import plan as plan
+from .booster_trial import try_booster as try_booster
 from .compression import compress as compress
 from .confidence import ConfidenceBoost as ConfidenceBoost
 from .explain import proof as proof

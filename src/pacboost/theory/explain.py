@@ -1,9 +1,10 @@
-"""The weights, the proof and the margins of AdaBoost, computed from a fitted vote.
+"""The weights of boosters, and the proof and the margins of AdaBoost, from a fitted vote.
 
 D_t is the distribution over training rows under which the rule of round t was learned. For boosters
 whose potential is exp(-margin), D_t(i) is proportional to base(i)·exp(-margin_i) with the margins
 after round t - 1 (step 1 of the proof of AdaBoost: unwrap the recursion). So the rules, their votes
-and the training rows are enough to compute every D_t again. The proof:
+and the training rows are enough to compute every D_t again. So they are for boosters whose weights
+are another function of the margin (``LOG_WEIGHTS``). The proof of AdaBoost:
 
 1. D_{t+1}(i) = D_t(i) exp(-α_t y_i h_t(x_i))/Z_t, so exp(-y_i F(x_i))/m = D_{T+1}(i) ∏ Z_t.
 2. A mistake has exp(-y F(x)) ≥ 1, so the training error is at most ∏ Z_t.
@@ -13,7 +14,7 @@ and the training rows are enough to compute every D_t again. The proof:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,6 +40,34 @@ from pacboost.training.run.scores import agreement
 Doubles = NDArray[np.float64]
 TOLERANCE = 1e-6
 """Relative tolerance of ln ∏ Z_t: the recorded weights are rounded to whole numbers."""
+
+
+def _log_smooth(margins: Doubles, rounds: int, vote: float) -> Doubles:
+    """Return -max(0, margin - λθ·rounds); the vote λ of all rules gives the promised edge and θ."""
+    edge = -2 * math.expm1(-2 * vote)
+    return -np.maximum(margins - vote * edge / (4 + edge) * rounds, 0.0)
+
+
+def _log_logistic(margins: Doubles) -> Doubles:
+    """Return -ln(1 + exp(margin)) without overflow."""
+    return np.asarray(np.minimum(0.0, -margins) - log(1 + exp(-np.abs(margins))))
+
+
+LogWeight = Callable[[Doubles, int, float], Doubles]
+LOG_WEIGHTS: dict[str, LogWeight] = {
+    "filter_boost": lambda margins, rounds, vote: _log_logistic(margins),
+    "logit": lambda margins, rounds, vote: _log_logistic(2 * margins),
+    "mada": lambda margins, rounds, vote: -np.maximum(margins, 0.0),
+    "measure": lambda margins, rounds, vote: log(np.clip(1 - margins, 0.0, 1.0)),
+    "smooth": _log_smooth,
+}
+"""ln of the weight of a row by margin, number of rounds and vote; else -margin. LogitBoost's is
+ln(1 - p(y|x)), the pull, under which a run measures rules; Newton steps divide by p(1 - p)."""
+COSTS: dict[str, Callable[[Doubles], Doubles]] = {
+    "logistic": lambda margins: -_log_logistic(-2 * margins) / math.log(2),
+    "clipped": lambda margins: np.where(margins < 0, 1 - margins, exp(-np.maximum(margins, 0.0))),
+}
+"""Potentials that are not a multiple of the weight."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +126,9 @@ def weights(
     Parameters
     ----------
     model : fitted classifier
-        One of the boosters "adaboost", "adaboost_v" and "arc_gv", whose potential is exp(-margin).
+        One of the boosters "adaboost", "adaboost_v", "arc_gv" and "gentle", whose potential is
+        exp(-margin), or "filter_boost", "mada", "measure", "smooth" or, for two classes, "logit"
+        (the weights 1 - p(y|x), by which its record measures rules).
     t : int
         The round, from 1; the number of rounds plus 1 gives the weights after the last round.
     X, y : array-like
@@ -109,17 +140,17 @@ def weights(
     -------
     RowWeights
     """
-    costs, _ = _unwrapped(model, X, y, sample_weight)
-    if not positive_whole("t", t) <= len(costs):
-        last = len(costs)
+    log_weights, _ = _unwrapped(model, X, y, sample_weight)
+    if not positive_whole("t", t) <= len(log_weights):
+        last = len(log_weights)
         raise ParameterError(f"t is {t}; the vote has {last - 1} rounds, so give 1 to {last}")
-    return RowWeights(t, _distribution(costs[t - 1]))
+    return RowWeights(t, _distribution(log_weights[t - 1]))
 
 
 def _unwrapped(
     model: BaseEstimator, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[list[Doubles], list[Doubles]]:
-    """Return ln(D_1(i) exp(-margin_i)) before each round and after the last, and each gain.
+    """Return ln of the weights before each round and after the last, and each gain of margins.
 
     Both have shape (rows,) or (rows, outputs).
     """
@@ -134,21 +165,28 @@ def _unwrapped(
         gains = list(_gains(fitted, sample))
     shape = gains[0].shape if gains else (sample.n_rows,)
     base = np.broadcast_to(sample.base, (sample.n_rows,)).reshape(-1, *[1] * (len(shape) - 1))
-    costs = [log(base) + np.zeros(shape)]  # a row without weight has none in any round
-    costs[0] -= _log_total(costs[0])
-    for gained in gains:
-        costs.append(costs[-1] - gained)
-    # the mean of exp(-margin) equals ∏ Z_t, which the ledger records
-    recorded = math.fsum(math.log(entry.normaliser) for entry in fitted.ledger.rounds)
-    close = abs(_log_total(costs[-1]) - recorded) <= TOLERANCE * (1 + abs(recorded))
+    log_base = log(base) + np.zeros(shape)  # a row without weight has none in any round
+    log_base -= _log_total(log_base)
+    ledger, margins, log_weights = fitted.ledger, np.zeros(shape), [log_base]
+    weigh: LogWeight = LOG_WEIGHTS.get(ledger.booster, lambda margins, rounds, vote: -margins)
+    vote = ledger.rounds[0].vote if ledger.rounds else 0.0
+    first = weigh(margins, 0, vote)  # ln ½ for logistic weights
+    for rounds, gained in enumerate(gains, start=1):
+        margins = margins + gained
+        log_weights.append(log_base + weigh(margins, rounds, vote) - first)
+    # The mean potential equals ∏ Z_t, which the ledger records.
+    recorded = math.fsum(math.log(entry.normaliser) for entry in ledger.rounds)
+    cost = COSTS.get(ledger.potential)
+    mean = log_weights[-1] if cost is None else log_base + log(cost(margins))
+    close = abs(_log_total(mean) - recorded) <= TOLERANCE * (1 + abs(recorded))
     counted = sample.n_rows - int((sample.base == 0).sum())
-    if counted != fitted.ledger.rows or not close:
+    if counted != ledger.rows or not close:
         raise DataError(
-            f"these {sample.n_rows} rows are not the {fitted.ledger.rows} rows, labels and weights "
+            f"these {sample.n_rows} rows are not the {ledger.rows} rows, labels and weights "
             "of the training set. Give the same X, y and sample_weight as to fit, without the rows "
             "that were held out for validation, calibration or certificates"
         )
-    return costs, gains
+    return log_weights, gains
 
 
 def _gains(model: Model, sample: Sample) -> Iterator[Doubles]:
@@ -173,10 +211,12 @@ def _log_total(costs: Doubles) -> float:
 
 def _refuse_others(model: Model) -> None:
     ledger = model.ledger
-    if ledger.potential != "exponential" or ledger.revised:
+    known = ledger.potential == "exponential" or ledger.booster in LOG_WEIGHTS
+    if not known or ledger.revised or ledger.multiclass == "softmax":
         raise ParameterError(
             f"the weights of {ledger.booster} do not follow from its final votes; they do for "
-            "'adaboost', 'adaboost_v' and 'arc_gv'"
+            f"'adaboost', 'adaboost_v', 'arc_gv', 'gentle', {', '.join(map(repr, LOG_WEIGHTS))} "
+            "('logit' for two classes)"
         )
     if len(model.vote.votes) != len(ledger.rounds):
         raise ParameterError(
@@ -278,12 +318,19 @@ def proof(
     check_is_fitted(model)
     if model.model_.vote.outputs > 1:
         raise ParameterError("the proof is shown for two classes; fit y == k, one against the rest")
-    costs, gains = _unwrapped(model, X, y, sample_weight)
+    if model.model_.ledger.potential != "exponential":
+        raise ParameterError(
+            f"the proof is AdaBoost's, and the booster is {model.model_.ledger.booster}; fit "
+            "'adaboost', 'adaboost_v', 'arc_gv' or 'gentle', or see theory.weights"
+        )
+    log_weights, gains = _unwrapped(model, X, y, sample_weight)
     product = 1.0
     steps: list[ProofStep] = []
     entries = model.model_.ledger.rounds
-    for entry, gained, cost, later in zip(entries, gains, costs, costs[1:], strict=False):
-        before, after = _distribution(cost), _distribution(later)
+    for entry, gained, now, later in zip(
+        entries, gains, log_weights, log_weights[1:], strict=False
+    ):
+        before, after = _distribution(now), _distribution(later)
         normaliser = total(before * exp(-gained))
         product *= normaliser
         wrong, abstains = gained < 0, gained == 0

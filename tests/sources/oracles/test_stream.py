@@ -38,6 +38,40 @@ def with_label(X: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> dict[str, An
     return {"a": X[:, 0], "y": y, "b": X[:, 1]}
 
 
+def drawing() -> Callable[[], Any]:
+    """The example oracle of the lectures: each call returns one example."""
+    X, y = numbered(0, 2500)
+    examples = zip(X, y.tolist(), strict=True)
+    return lambda: next(examples)
+
+
+@pytest.mark.parametrize(
+    "stream", [drawing(), iter(drawing(), 0), list(zip(*numbered(0, 2500), strict=True))]
+)
+def test_single_examples_are_read_in_batches(stream: Any) -> None:
+    oracle = StreamOracle(stream)
+    X, y = numbered(0, 2500)
+    for first in (0, 1000):
+        batch = oracle.draw(1000)
+        assert np.array_equal(batch.table.block(0, 2), X[first : first + 1000])
+        assert np.array_equal(batch.labels, y[first : first + 1000])
+        assert batch.rows[-1] >> np.uint64(32) == first // 1000
+
+
+def test_a_function_is_called_once_for_each_pass() -> None:
+    calls: list[int] = []
+
+    def batches() -> Iterator[Any]:
+        calls.append(len(calls))
+        return pairs()
+
+    oracle = StreamOracle(batches)
+    assert calls == [0]
+    while oracle.draw(5).lap == 0:
+        pass
+    assert calls == [0, 1]
+
+
 MAKERS: dict[str, Callable[[Any, Any], Any]] = {
     "arrays": lambda X, y: (X, y),
     "lists": lambda X, y: [X.tolist() or np.empty((0, 2)), y.tolist()],

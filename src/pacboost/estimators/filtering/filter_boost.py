@@ -185,9 +185,10 @@ class FilterBoostClassifier(Classifier):
         """Learn from an oracle, or from a source that can be turned into one.
 
         A path, a folder or a pattern ("data/*.parquet"), a DuckDB connection, an iterator of
-        batches or a function that gives one, a world, a Dask DataFrame, or a pair (X, y), also of
-        Dask collections; ``target`` names the column of labels. ``classes`` names all labels, if
-        the first rows may lack a rare one; ``options`` are those of the oracle.
+        batches or of single examples (x, y), a function that gives an iterator or one example, a
+        world, a Dask DataFrame, or a pair (X, y), also of Dask collections; ``target`` names the
+        column of labels. ``classes`` names all labels, if the first rows may lack a rare one;
+        ``options`` are those of the oracle.
 
         Parquet files and Dask collections are read by the workers of a Dask ``client``: the one
         that is given, else the current one if there is one (False: none). The model is the same.

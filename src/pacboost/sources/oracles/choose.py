@@ -41,8 +41,9 @@ def as_oracle(
     """Return an oracle that draws from a source; an oracle is returned unchanged.
 
     A source is a path, a folder, a pattern or a list of those; a pair (X, y); a data frame whose
-    column ``target`` holds the labels; a world; or an iterator of batches, a list of them, or a
-    function that returns a new iterator. ``options`` are passed to the class of the oracle.
+    column ``target`` holds the labels; a world; or an iterator of batches or of single
+    examples (x, y), a list of them, or a function that returns a new iterator or one example.
+    ``options`` are passed to the class of the oracle.
     """
     if isinstance(source, AbstractOracle):
         return source

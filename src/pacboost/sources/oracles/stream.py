@@ -1,14 +1,17 @@
 """Draw from streams of batches, and from batches that the caller pushes.
 
 Batches are pairs (X, y), or data frames and Arrow batches with a column of labels. A list, or a
-function that returns a new iterator, can be read in several passes; an iterator is read once. Only
-the thread that draws reads the stream, because a generator may use objects bound to one thread.
+function that returns a new iterator, can be read in several passes; an iterator is read once. The
+example oracle of learning theory, a function that returns one example (x, y), and an iterator of
+single examples are read in batches of ``EXAMPLES_PER_BATCH``. Only the thread that draws reads the
+stream, because a generator may use objects bound to one thread.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from hashlib import sha256
+from itertools import chain, count, islice
 from typing import Any
 
 import numpy as np
@@ -24,6 +27,9 @@ from pacboost.sources.oracles.oracle import STREAM, AbstractOracle, Batch
 from pacboost.sources.table import Table
 
 Batches = Iterable[Any] | Callable[[], Iterable[Any]]
+
+
+EXAMPLES_PER_BATCH = 1000
 
 
 class StreamOracle(BlockOracle):
@@ -44,7 +50,7 @@ class StreamOracle(BlockOracle):
         super().__init__(seed, None)
         self._target, self._left_out = target, drop
         self._begin, self.repeats = _beginning(batches)
-        self._begun: Iterator[Any] = self._begin()
+        self._begun: Iterator[Any] = _in_batches(self._begin())
         self._number = 0
         """Number of the next batch."""
         self._last: Held | None = None
@@ -65,7 +71,7 @@ class StreamOracle(BlockOracle):
                     f"{self.called} is at batch {self._number} and cannot go back to {block}. "
                     "Pass a function that returns a new iterator instead of an iterator."
                 )
-            self._begun, self._number, self._problem = self._begin(), 0, None
+            self._begun, self._number, self._problem = _in_batches(self._begin()), 0, None
         while self._number < block:
             if self._ask() is None:
                 return None
@@ -142,12 +148,30 @@ def _beginning(batches: Batches) -> tuple[Callable[[], Iterator[Any]], bool]:
     if isinstance(batches, Iterable):
         return lambda: iter(batches), True
     if callable(batches):
-        return lambda: iter(batches()), True
+        first = batches()
+        calls = chain([first], (batches() for _ in count()))
+        return (lambda: calls, False) if _is_example(first) else (lambda: iter(next(calls)), True)
     raise ParameterError(
         f"batches is a {type(batches).__name__}; it must be an iterator, a list, or a function "
-        "that returns a new iterator",
+        "that returns a new iterator or one example (x, y)",
         parameter="batches",
     )
+
+
+def _is_example(item: object) -> bool:
+    """Check for a pair (x, y) with a single label."""
+    return isinstance(item, tuple) and len(item) == 2 and np.ndim(item[1]) == 0
+
+
+def _in_batches(items: Iterator[Any]) -> Iterator[Any]:
+    """Yield batches unmodified, and collect single examples."""
+    for item in items:
+        if _is_example(item):
+            examples = chain([item], islice(items, EXAMPLES_PER_BATCH - 1))
+            X, y = zip(*examples, strict=True)
+            yield list(X), list(y)
+        else:
+            yield item
 
 
 class PushedOracle(AbstractOracle):
