@@ -119,13 +119,21 @@ def _again(stored: Certificate, ledger: Ledger) -> Certificate:
 
 @bound("shift.moved_upper", reference=PROOF, condition=_condition, again=_again, of=KINDS)
 def moved_upper(bound: str, move: str, by: float, **inputs: Any) -> float:
-    """Bound an error or rate after a move; ``inputs`` go to the bound before the move."""
+    """Bound an error or rate after a move; ``inputs`` go to the bound before the move.
+
+    >>> round(moved_upper("rates.rate_upper", "ratio", 2, k=3, n=100, delta=0.05), 6)
+    0.151422
+    """
     return largest_error(_before(bound, inputs), move, by)
 
 
 @bound("shift.moved_lower", reference=PROOF, condition=_condition, again=_again, of=KINDS)
 def moved_lower(bound: str, move: str, by: float, **inputs: Any) -> float:
-    """Bound a rate from below after a move: 1 minus the rate is an error."""
+    """Bound a rate from below after a move: 1 minus the rate is an error.
+
+    >>> round(moved_lower("rates.rate_lower", "ratio", 2, k=97, n=100, delta=0.05), 6)
+    0.848578
+    """
     return max(0.0, 1 - largest_error(1 - _before(bound, inputs), move, by) - SLACK)
 
 
@@ -263,6 +271,9 @@ def shares_upper(parts: str, shares: str, delta: float, claims: int = 1) -> floa
     ``parts`` counts mistakes and rows of each class; ``shares`` is JSON with the smallest and the
     largest share of each class. The largest mean of the bounds takes the smallest shares first and
     gives the rest to the classes with the largest bounds.
+
+    >>> round(shares_upper("3/100 5/50", '{"a": [0.4, 0.4], "b": [0.6, 0.6]}', 0.05), 6)
+    0.164952
     """
     counted, boxes = measures.read_parts(parts), list(_read_boxes(shares).values())
     if len(counted) != len(boxes):
