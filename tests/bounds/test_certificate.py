@@ -34,14 +34,14 @@ def test_print_starts_with_the_claim_and_says_everything() -> None:
     assert text.splitlines()[0] == ONE.claim
     for part in (
         "0.1169",
-        "0.05",
+        "95 %",
         ONE.theorem,
         ONE.reference,
         "held-out rows",
         "12,345",
         ONE.independent_of,
         "rows are independent; nothing drifts",
-        "no longer valid",
+        "do not use it to choose",
         "0.123457",
         "random",
         "0123456789abcdef",

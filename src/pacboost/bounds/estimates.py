@@ -163,7 +163,7 @@ def next_step(certificate: Certificate, held_out: HeldOut | None = None) -> str:
             return ONE_ANSWER
     if certificate.of_what == wording.ANSWERED:
         return BETTER_MODEL if useless(certificate, held_out) else ANSWER_MORE
-    if certificate.bound != "holdout.clopper_pearson":
+    if certificate.bound != "holdout.clopper_pearson" or "ratio_bound" in certificate.details:
         return ""
     k, n = int(certificate.inputs["k"]), int(certificate.inputs["n"])
     share = certificate.delta / int(certificate.inputs.get("models", 1))

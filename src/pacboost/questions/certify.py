@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
+from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.shift import shares_certificate
 from pacboost.bounds.wording import MEASURES
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError, warn
@@ -20,7 +22,14 @@ from pacboost.numerics.percent import percent, percent_above
 from pacboost.questions.answers import Answers, joined
 from pacboost.questions.labelled_rows import by_column, groups_of_rows, rows_and_labels
 from pacboost.questions.measuring import Measuring, Of, claims_of, read_measures
-from pacboost.questions.mistakes import fresh_labels, mistakes, refuse_other_labels
+from pacboost.questions.mistakes import (
+    check_answers,
+    check_order,
+    fresh_labels,
+    judged,
+    mistakes,
+    refuse_other_labels,
+)
 from pacboost.questions.new_rows import NewRows
 from pacboost.questions.scored_rows import ScoredRows
 from pacboost.samples.groups import numbered
@@ -125,7 +134,7 @@ def certify(
         return family.certificates[0]
     model, X, y, groups, _ = _in_memory(model, X, y, measures, groups, None, ordered)
     share = probability("delta", delta) / positive_whole("models", models)
-    wrong = mistakes(model, X, y)
+    wrong, predictions = judged(model, X, y)
     rows = _counted_rows(model, X, y, copies, shift, each=groups is None and not ordered)
     if groups is not None:
         numbers = numbered(np.asarray(groups), wrong.size)
@@ -139,7 +148,8 @@ def certify(
             certificate = holdout.certificate(k, n, delta, models, sample)
             if shift is None:
                 _warn_if_unlike_training(model, certificate.value)
-    return rows.marked(certificate)
+    certificate = rows.marked(certificate)
+    return certificate if shift else _beside(certificate, model, X, y, rows.kept, predictions)
 
 
 @explains_input
@@ -214,13 +224,29 @@ def _for_shares(
     labels = fresh_labels(y)
     family = certify_all(model, X, y, by=labels, delta=delta, models=models, copies=copies)
     classes = [*labels.tolist(), *np.asarray(getattr(model, "classes_", ())).tolist()]
-    return shares_certificate(family, shift.shares, classes, models)
+    certificate = shares_certificate(family, shift.shares, classes, models)
+    return _beside(certificate, model, X, labels, np.arange(labels.size))
+
+
+def _beside(
+    certificate: Certificate, model: object, X: Any, y: ArrayLike, kept: NDArray[np.intp],
+    predictions: NDArray[Any] | None = None,
+) -> Certificate:  # fmt: skip
+    """Return a certificate with labels and predictions of its rows, for its sentence."""
+    labels, predicted = np.asarray(y), asked(model, X) if predictions is None else predictions
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        classes = np.array(list(dict.fromkeys(labels.tolist())))
+    counted = HeldOut.of(labels[kept], predicted[kept], np.asarray(classes))
+    names = tuple(map(str, np.asarray(classes).tolist()))
+    return certificate if counted is None else replace(certificate, beside=(counted, names))
 
 
 def _in_memory(
     model: object, X: Any, y: Any, of: list[MeasureSpec], groups: Any, by: Any, ordered: bool
 ) -> tuple[Any, Any, Any, Any, Any]:
     """Return model, rows, labels, groups and by; of answers, those rows that count."""
+    check_order("certify(model, X, y)", {"model": model}, X, y)
     if groups is not None and ordered:
         raise ParameterError(
             "groups and ordered were both given; rows are one or the other", parameter="groups"
@@ -323,6 +349,7 @@ def _answers(
         )
     if not regressor:
         refuse_other_labels(getattr(model, "classes_", predictions), labels)
+        check_answers(predictions, labels, getattr(model, "classes_", ()))
     return labels, predictions
 
 
