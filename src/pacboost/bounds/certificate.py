@@ -128,7 +128,7 @@ class Certificate:
         >>> from pacboost.bounds import holdout
         >>> print(holdout.certificate(3, 100, 0.05).under(contamination=0.02).claim)
         The classifier is wrong on at most 9.42 % of new examples, as long as at most 2 % of them \
-come from elsewhere.
+are unlike the certified rows.
         """
         from pacboost.bounds import shift
 
@@ -140,7 +140,7 @@ come from elsewhere.
         >>> from pacboost.bounds import holdout
         >>> until = holdout.certificate(3, 100, 0.05).holds_until(0.1)
         >>> print(until.stays, until.words("contamination"))
-        It stays below 10 % as long as at most 2.62 % of new examples come from elsewhere
+        It stays below 10 % as long as at most 2.62 % of new examples are unlike the certified rows
         """
         from pacboost.bounds import shift
 

@@ -52,11 +52,11 @@ def _within_kl(e: float, nats: float) -> float:
 MOVES = {
     "contamination": Move(
         lambda e, r: e + r * (1 - e), "(1 - r)e + r",
-        "at most {by} of {who} come from elsewhere", upper_end=1.0,
+        "at most {by} of {who} are unlike the certified rows", upper_end=1.0,
     ),
     "total_variation": Move(
         lambda e, r: e + r, "e + r",
-        "no kind among {who} gains or loses more than {by} of them all", upper_end=1.0,
+        "no group's share of {who} changes by more than {points} percentage points", upper_end=1.0,
     ),
     "ratio": Move(
         lambda e, times: times * e, "B·e",
@@ -105,7 +105,7 @@ def _condition(inputs: Mapping[str, Any], who: str) -> str:
 def _move_words(name: str, by: float, who: str) -> str:
     move = MOVES[name]
     size = percent_digits(by, 12) if move.upper_end == 1 else f"{by:.12g}"
-    return move.words.format(by=size, who=who)
+    return move.words.format(by=size, points=size.removesuffix(" %"), who=who)
 
 
 def _again(stored: Certificate, ledger: Ledger) -> Certificate:
@@ -230,7 +230,7 @@ def holds_until(certificate: Certificate, goal: float) -> HoldsUntil:
 
 
 def stays(certificate: Certificate, goal: float | None) -> str:
-    """State the share of new examples that may come from elsewhere; "" unless a goal is met."""
+    """State the share of new examples that may be unlike the rows; "" unless a goal is met."""
     with suppress(NotCertified, ParameterError):
         limits = holds_until(certificate, goal or 0.0)
         if limits.contamination >= 1e-4:

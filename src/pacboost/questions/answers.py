@@ -57,8 +57,8 @@ def answers(
     >>> from pacboost import certify
     >>> truth = ["ok", "bad", "bad", "ok"] * 30
     >>> print(certify(answers(["ok", "bad", "ok", ""] * 30), y=truth).claim)
-    If these rows are new: the classifier is wrong on at most 42.40 % of new examples, counting \
-answers only: 25.0 % of these rows have none.
+    If these rows are new: the classifier is wrong on at most 42.40 % of new examples, empty \
+answers (25.0 %) do not count.
     """
     if missing not in MISSING:
         raise invalid("missing", missing, f"may be {', '.join(map(repr, MISSING))}")

@@ -21,7 +21,15 @@ from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.percent import percent, percent_above
 from pacboost.questions.answers import Answers, joined
 from pacboost.questions.labelled_rows import by_column, groups_of_rows, rows_and_labels
-from pacboost.questions.measuring import Measuring, Of, claims_of, read_measures
+from pacboost.questions.measuring import (
+    NO_POOL,
+    Measuring,
+    Of,
+    claims_of,
+    pool_of,
+    read_measures,
+    rows_for_a_half,
+)
 from pacboost.questions.mistakes import (
     check_answers,
     check_order,
@@ -177,7 +185,9 @@ def certify_all(
         classes or each of several, or for those that ``measures.recall(["a", "b"])`` names.
     by : str or array, default=None
         A column of X, or the group of every row: every group is certified. ``worst``,
-        ``worst_group`` and ``gap`` of the family compare them; a gap needs ``end="both"``.
+        ``worst_group`` and ``gap`` of the family compare them; a gap needs ``end="both"``. Small
+        groups are certified as one, "other", mixed as in these rows; a claim with too few rows is
+        left out. Both are warned of.
     end : "lower", "upper", "both" or None, default=None
         None: the end that matters, lower for what should be high and upper for what should be low.
     others : as in ``certify``
@@ -204,10 +214,15 @@ def certify_all(
         tied = np.asarray(mistakes(model, X, y) & (predictions == labels))
     rows = ScoredRows(model, X, labels, predictions, tied)
     group = None if named is None else groups_of_rows(named, labels.size)
-    claims = claims_of(rows, measures, [] if group is None else np.unique(group).tolist(), end)
+    names = [] if group is None else np.unique(group).tolist()
+    claims, pool = claims_of(rows, measures, names, end), NO_POOL
+    if group is not None:
+        pool = pool_of(group[new.kept], claims, level, models)
+        group = np.where(np.isin(group, pool.groups), pool.name, group.astype(object))
+        claims = claims_of(rows, measures, np.unique(group.astype(str)).tolist(), end)
     words = "held-out rows in the order of time" if ordered else "held-out rows"
     sample = new.sample(words if groups is None else "whole groups that were held out")
-    measuring = Measuring(rows, new.kept, level, models, sample)
+    measuring = Measuring(rows, new.kept, level, models, sample, pool)
     if groups is not None:
         family = measuring.by_dependent_groups(claims, numbered(np.asarray(groups), labels.size))
     elif ordered:
@@ -222,6 +237,13 @@ def _for_shares(
 ) -> Certificate:
     model, X, y, _, _ = _in_memory(model, X, y, read_measures("error"), None, None, False)
     labels = fresh_labels(y)
+    names, sizes = np.unique(labels, return_counts=True)
+    needed = rows_for_a_half(probability("delta", delta), names.size * models)
+    if sizes.min() < needed:
+        raise NotCertified(
+            f"there are {sizes.min()} rows of class {names[sizes.argmin()]!r}, and at least "
+            f"{needed} of each class are needed. Collect more of these rows"
+        )
     family = certify_all(model, X, y, by=labels, delta=delta, models=models, copies=copies)
     classes = [*labels.tolist(), *np.asarray(getattr(model, "classes_", ())).tolist()]
     certificate = shares_certificate(family, shift.shares, classes, models)
