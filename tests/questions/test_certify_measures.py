@@ -380,8 +380,8 @@ def pooled_misses(runs: int, seed: int) -> tuple[int, int]:
         for own in family.of(group="other"):
             names = json.loads(str(own.details["pooled"]))
             rates = [errors[name] for name in by if name in names]
-            missed += own.value < np.mean(rates)
-            twin += own.value < max(rates)
+            missed += int(own.value < np.mean(rates))
+            twin += int(own.value < max(rates))
     return missed, twin
 
 
