@@ -75,7 +75,7 @@ def test_a_move_is_one_of_the_examples_that_the_claim_speaks_of() -> None:
     for certificate, name in zip(moving, names, strict=True):
         moved = certificate.under(contamination=0.05)
         assert certificate.holds_until(0.9).who == name
-        assert name == "new examples" or f"of {name} come from elsewhere" in moved.claim
+        assert name == "new examples" or f"of {name} are unlike the certified rows" in moved.claim
         assert verify(moved)[0].holds
 
 

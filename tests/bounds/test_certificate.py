@@ -34,14 +34,14 @@ def test_print_starts_with_the_claim_and_says_everything() -> None:
     assert text.splitlines()[0] == ONE.claim
     for part in (
         "0.1169",
-        "0.05",
+        "95 %",
         ONE.theorem,
         ONE.reference,
         "held-out rows",
         "12,345",
         ONE.independent_of,
         "rows are independent; nothing drifts",
-        "no longer valid",
+        "do not use it to choose",
         "0.123457",
         "random",
         "0123456789abcdef",
@@ -79,8 +79,8 @@ def test_json_keeps_every_bit(value: float, text: str, assumptions: list[str], s
 ONE_OF_WORDING = holdout.certificate(3, 100, 0.05)
 CLAIMS = {
     "The classifier is wrong on at most 7.58 % of new examples.": ONE_OF_WORDING,
-    "The classifier is wrong on at most 85.36 % of the examples of a new group, on average over "
-    "groups, large or small.": holdout.groups_certificate([0.0, 0.5], 0.05),
+    "The classifier is wrong on at most 85.36 % of the examples of a new group, on average "
+    "(every group counts once).": holdout.groups_certificate([0.0, 0.5], 0.05),
     "Of the new examples it answers (confidence 0.9 or more) the classifier is wrong on at most "
     "1.97 %.": selective.certificate(3, 600, 0.05, 20, 0.9),
     "The compressed vote is wrong on at most 10.14 % of new examples.": (

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 import pacboost
 from pacboost import Monitor
+from pacboost.bounds import holdout
 from pacboost.errors import DataError, FileError, NotCertified, ParameterError
 from pacboost.numerics.markup import escape
 
@@ -106,7 +107,7 @@ def test_a_model_of_ours(model: Any, tmp_path: Path) -> None:
     other = pacboost.AdaBoostClassifier(n_estimators=3).fit(X, y)
     with pytest.raises(FileError, match="watches another model"):
         Monitor.load(tmp_path / "m.json", other)
-    with pytest.raises(ParameterError, match="give it"):
+    with pytest.raises(ParameterError, match="give error="):
         Monitor(other)
 
 
@@ -239,3 +240,9 @@ def test_files_that_are_no_monitors(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(FileError, match="it is not a file"):
         Monitor.load(tmp_path / "pipe")
+
+
+def test_the_error_may_be_a_certificate() -> None:
+    assert Monitor(error=holdout.certificate(5, 100, 0.05)).error == pytest.approx(0.1022534)
+    with pytest.raises(ParameterError, match="error certifies"):
+        Monitor(error=holdout.certificate_of_shares("40x0 20x2048", 0.05))

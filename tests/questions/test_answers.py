@@ -167,8 +167,57 @@ def test_copies_count_once() -> None:
 
 
 def test_other_spelling_is_noted() -> None:
-    with pytest.warns(InputWarning, match="'Bad' is not a label"):
+    with pytest.warns(InputWarning, match="30 of 60 answers .*'Bad' .30 times, for 'bad'"):
         certify(answers(["Bad", "ok"] * 30), y=["bad", "ok"] * 30)
+
+
+def test_answers_that_are_no_label_are_counted_and_refused_if_all_are() -> None:
+    truth = ["yes", "no"] * 30
+    refusing = ["I cannot say", "no"] * 15 + truth[:30]
+    with pytest.warns(InputWarning, match="15 of 60 answers .*'I cannot say' .15 times"):
+        assert certify(answers(refusing), y=truth).inputs["k"] == 15
+    assert certify(answers(refusing, classes=["yes", "no", "I cannot say"]), y=truth).size == 60
+    with pytest.raises(DataError, match=r"none of the 60 answers is a label: 'yes\.'"):
+        certify(answers(["yes.", "no."] * 30), y=truth)
+
+
+class Booster:
+    """A model without classes whose predictions are probabilities, such as lightgbm.Booster."""
+
+    def predict(self, X: Any) -> Any:
+        return np.linspace(0.01, 0.99, len(X))
+
+
+@pytest.mark.parametrize("of", ["error", "recall"])
+def test_probabilities_are_no_labels(of: str) -> None:
+    with pytest.raises(DataError, match=r"none of the 60 answers is a label: 0\.01"):
+        certify(Booster(), np.zeros((60, 1)), [0, 1] * 30, of=of)
+    halves = answers(Booster().predict(range(60)) > 0.5)
+    assert certify(halves, y=[0, 1] * 30).inputs["k"] == 30
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: certify(np.zeros((60, 1)), TRUTH[:60], Judge()), "a model came as y; call cert"),
+        (lambda: compare_models(TRUTH, Judge(), Judge(), TRUTH), "a model came as X; call comp"),
+        (lambda: certify(Judge(), TRUTH, np.zeros((ROWS, 1))), "seem to be swapped"),
+        (lambda: answers(scores=SCORES), "without said="),
+        (lambda: certify(TRUTH, y=TRUTH), "has no predict method"),
+    ],
+)
+def test_arguments_in_another_order(call: Any, words: str) -> None:
+    with pytest.raises((DataError, ParameterError), match=words):
+        call()
+
+
+def test_models_are_named_by_their_classes() -> None:
+    wrong = np.where(TRUTH == "ok", "bad", "ok")
+    models = Judge(), Judge(wrong)
+    compared = compare_models(*models, np.zeros((ROWS, 1)), TRUTH)
+    assert (compared.one, compared.other) == ("Judge 1", "Judge 2")
+    compared = compare_models(Judge(), answers(wrong), np.zeros((ROWS, 1)), TRUTH)
+    assert (compared.one, compared.other) == ("Judge", "Answers")
 
 
 @pytest.mark.parametrize(

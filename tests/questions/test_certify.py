@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import pacboost
-from pacboost import AdaBoostClassifier, certify
+from pacboost import AdaBoostClassifier, certify, certify_all
 from pacboost.bounds.holdout import (
     clopper_pearson,
     groups_bound,
@@ -32,6 +32,7 @@ from pacboost.bounds.holdout import (
 )
 from pacboost.bounds.wording import UNCHECKED
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
+from pacboost.numerics.percent import percent
 from pacboost.theory.worlds import Boxes, LabelNoise
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.worlds import noisy
@@ -292,3 +293,25 @@ def test_a_compressed_vote_forgets_what_was_counted_for_the_vote_before() -> Non
     )
     assert model.model_.held_out is not None
     assert pacboost.theory.compress(model, X_OF_MISTAKES, Y_OF_MISTAKES).model_.held_out is None
+
+
+def test_a_certificate_says_what_the_command_line_prints(model: AdaBoostClassifier) -> None:
+    certificate = certify(model, FRESH, LABELS)
+    assert certificate.beside is not None
+    counted, names = certificate.beside
+    assert (counted.rows, names) == (500, tuple(map(str, model.classes_)))
+    baseline = percent(min(np.bincount(np.unique(LABELS, return_inverse=True)[1])) / 500)
+    for part in ("95 %", "500 held-out rows", f"{certificate.inputs['k']} wrong", baseline):
+        assert part in certificate.sentence
+    assert "beside" not in certificate.to_json()
+    assert type(certificate).from_json(certificate.to_json()) == certificate
+
+
+def test_losses_of_all_rows_are_not_printed() -> None:
+    plain = LogisticRegression().fit(X, Y)
+    certificate = certify(plain, FRESH, LABELS, of="log_loss")
+    assert len(str(certificate.inputs["losses"])) > 1000
+    assert len(str(certificate)) < 1200
+    assert f"{certificate.details['seen']:.6g}" in str(certificate)
+    assert "500" in str(certificate)
+    assert max(map(len, (repr(certificate), repr(certify_all(plain, FRESH, LABELS))))) <= 100

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -27,8 +28,15 @@ from pacboost import (
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
 from pacboost.bounds.measures import rate_lower, rate_upper
-from pacboost.errors import DataError, InputWarning, NoEdgeWarning, NotCertified, ParameterError
-from tests.bounds.coverage import check_coverage
+from pacboost.errors import (
+    DataError,
+    InputWarning,
+    NoEdgeWarning,
+    NotCertified,
+    ParameterError,
+    TooFewRowsWarning,
+)
+from tests.bounds.coverage import check_coverage, check_rejected
 from tests.worlds import noisy
 
 X, Y = noisy(600, 4, seed=1)
@@ -145,13 +153,6 @@ def test_groups_pay_each_their_share() -> None:
         assert own.value == rate_upper(k, int(chosen.sum()), 0.05, 2)
     with pytest.raises(NotCertified, match="end='both'"):
         _ = family.gap
-
-
-def test_a_group_of_three_rows_is_refused() -> None:
-    groups = GROUPS.astype(object)
-    groups[:3] = "island"
-    with pytest.raises(NotCertified, match=r"'island': .* 3 rows, .* 6 are"):
-        certify_all(MODEL, FRESH, LABELS, by=groups)
 
 
 def test_several_classes() -> None:
@@ -333,3 +334,68 @@ def test_log_loss_of_certain_answers_is_certified() -> None:
     labels = np.arange(40) % 2
     model = answers(labels, scores=labels)
     assert certify(model, y=labels, of="log_loss").details["seen"] == 0
+
+
+def regions(sizes: dict[str, int]) -> Any:
+    """Return the name of a region for each row, the rest being "large"."""
+    names = np.repeat(list(sizes), list(sizes.values()))
+    return np.concatenate([names, np.full(len(FRESH) - names.size, "large")])
+
+
+def test_small_groups_are_certified_as_one() -> None:
+    by = regions({"a": 3, "b": 4, "c": 5, "d": 6})
+    with pytest.warns(TooFewRowsWarning, match="4 groups have fewer than .* as one, 'other'"):
+        family = certify_all(MODEL, FRESH, LABELS, by=by)
+    assert [own.details["group"] for own in family] == ["large", "other"]
+    pooled = family.certificates[1]
+    wrong = int((SAID != LABELS)[:18].sum())
+    assert (pooled.inputs["k"], pooled.inputs["n"]) == (wrong, 18)
+    assert pooled.value == rate_upper(wrong, 18, 0.05, claims=2)
+    assert json.loads(str(pooled.details["pooled"])) == ["a", "b", "c", "d"]
+    assert "'a', 'b', 'c' and 'd', mixed as in these rows" in pooled.claim
+    assert all(check.holds for check in verify(pooled))
+    with pytest.warns(TooFewRowsWarning, match="as one, '4 small groups'"):
+        certify_all(MODEL, FRESH, LABELS, by=np.where(by == "large", "other", by))
+
+
+def test_claims_of_too_few_rows_are_left_out_and_still_share_delta() -> None:
+    with pytest.warns(TooFewRowsWarning, match="1 of 2 claims .* left out: error in group 'a'"):
+        family = certify_all(MODEL, FRESH, LABELS, by=regions({"a": 3}))
+    assert [own.inputs["claims"] for own in family] == [2]
+    with pytest.warns(TooFewRowsWarning, match="2 of 3 claims"):  # no binomial: not pooled
+        family = certify_all(MODEL, FRESH, LABELS, by=regions({"a": 3, "b": 4}), of="brier")
+    assert [own.inputs["claims"] for own in family] == [3]
+
+
+def pooled_misses(runs: int, seed: int) -> tuple[int, int]:
+    """Count claims on a pool that are below its mixed error, and below that of its worst group."""
+    generator, missed, twin = np.random.default_rng(seed), 0, 0
+    errors = {"a": 0.05, "b": 0.6, "c": 0.3, "d": 0.1}
+    for _ in range(runs):
+        by = generator.choice([*errors, "large"], size=130, p=[0.02, 0.02, 0.03, 0.03, 0.9])
+        y = generator.random(130) < [errors.get(name, 0.1) for name in by]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            family = certify_all(answers(np.zeros(130), classes=[0, 1]), y=y * 1, by=by)
+        for own in family.of(group="other"):
+            names = json.loads(str(own.details["pooled"]))
+            rates = [errors[name] for name in by if name in names]
+            missed += int(own.value < np.mean(rates))
+            twin += int(own.value < max(rates))
+    return missed, twin
+
+
+def test_a_pool_is_bounded_although_its_groups_are_chosen_by_their_sizes() -> None:
+    missed, twin = pooled_misses(400, seed=0)
+    check_coverage("certify_all(by=…), small groups as one", missed, 400, 0.05)
+    check_rejected("twin: the pool says something of each of its groups", twin, 400, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("mae", "absolute_error.clip="), ("rmse", "no number of rows"), ("r2", "no number of rows"),
+     ("roc_auc", "give 'auc'")],
+)  # fmt: skip
+def test_names_of_other_libraries_lead_to_a_measure(name: str, words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        certify(MODEL, FRESH, LABELS, of=name)

@@ -31,7 +31,7 @@ def test_what_was_reached_says_so() -> None:
     assert verdict.reached
     assert "reached after 100 rounds" in verdict.sentence
     assert f" {stays(certificate, 0.05)}" in verdict.note
-    assert "elsewhere" in verdict.note
+    assert "unlike the certified rows" in verdict.note
     assert verdict.reason == ""
 
 

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 
 from pacboost.bounds import wording
 from pacboost.bounds.registry import BOUNDS, bound_of
+from pacboost.bounds.rounding import confidence
 from pacboost.errors import ParameterError
 from pacboost.numerics.checks import plain
 from pacboost.numerics.markup import bold, facts
 
 if TYPE_CHECKING:
+    from pacboost.bounds.held_out import HeldOut
     from pacboost.bounds.shift import HoldsUntil
     from pacboost.ledgers.ledger import Ledger
 
@@ -22,10 +24,12 @@ GROUNDS = (
     "theorem", "reference", "sample", "independent_of", "assumptions", "valid_after_looking",
     "of_what",
 )  # fmt: skip
+MAX_CHARACTERS_OF_COUNTS = 100
+"""Longer inputs, such as the losses of all rows, are not printed; the mean ``seen`` is."""
 P = ParamSpec("P")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """A claim with its value, its grounds and its assumptions.
 
@@ -53,6 +57,8 @@ class Certificate:
     """False if the rows could not be compared with those of the fit; the claim then says so."""
     model_digest: str = field(default="", compare=False)
     """A digest of the model and of this certificate, set when both are written to a file."""
+    beside: tuple[HeldOut, tuple[str, ...]] | None = field(default=None, compare=False)
+    """Labels and predictions of the rows, counted, and the names of classes; in no file."""
 
     def __post_init__(self) -> None:
         if self.of_what not in wording.OF_WHAT:
@@ -122,7 +128,7 @@ class Certificate:
         >>> from pacboost.bounds import holdout
         >>> print(holdout.certificate(3, 100, 0.05).under(contamination=0.02).claim)
         The classifier is wrong on at most 9.42 % of new examples, as long as at most 2 % of them \
-come from elsewhere.
+are unlike the certified rows.
         """
         from pacboost.bounds import shift
 
@@ -134,7 +140,7 @@ come from elsewhere.
         >>> from pacboost.bounds import holdout
         >>> until = holdout.certificate(3, 100, 0.05).holds_until(0.1)
         >>> print(until.stays, until.words("contamination"))
-        It stays below 10 % as long as at most 2.62 % of new examples come from elsewhere
+        It stays below 10 % as long as at most 2.62 % of new examples are unlike the certified rows
         """
         from pacboost.bounds import shift
 
@@ -155,11 +161,24 @@ come from elsewhere.
         return str(wording.claim(self))
 
     @property
+    def sentence(self) -> str:
+        """The claim with its confidence, what was counted, estimates and what to do next."""
+        from pacboost.bounds import estimates
+
+        return estimates.in_words(self, *(self.beside or ()))
+
+    @property
     def vacuous(self) -> bool:
         """True if the number says nothing, because no error exceeds it anyway."""
         if self.of_what in wording.OF_MEASURES:
             return wording.says_nothing(self)
         return self.value >= 1
+
+    def __repr__(self) -> str:
+        return (
+            f"Certificate({self.of_what!r}, {self.value:.6g}, delta={self.delta:g}, "
+            f"bound={self.bound!r}, size={self.size})"
+        )
 
     def __str__(self) -> str:
         lines = [self.claim, ""]
@@ -170,30 +189,35 @@ come from elsewhere.
         return bold(self.claim) + facts(self._facts())
 
     def _facts(self) -> list[tuple[str, str]]:
-        chance = "0 (holds always)" if self.delta == 0 else f"{self.delta:g}"
+        chance = "100 % (it always holds)" if self.delta == 0 else confidence(self.delta)
+        later = (
+            "still valid" if self.valid_after_looking else "do not use it to choose among models"
+        )
         facts = [
             ("bound", f"{self.value:.6g}" + (" (vacuous)" if self.vacuous else "")),
-            ("may fail with", chance),
+            ("confidence", chance),
             ("theorem", self.theorem),
             ("reference", self.reference),
             ("sample", self.sample),
             ("size", f"{self.size:,}"),
             ("independent of", self.independent_of),
             ("assumes", "; ".join(self.assumptions) or "nothing"),
-            ("after looking", "still valid" if self.valid_after_looking else "no longer valid"),
+            ("after looking", later),
         ]
+        seen = {name: value for name, value in self.details.items() if name == "seen"}
         bound = bound_of(self.bound)
         if bound is not None and bound.loose:
             facts.append(("tightness", wording.TIGHTER))
         facts += [
             (name, f"{value:.6g}" if isinstance(value, float) else str(value))
-            for name, value in self.inputs.items()
+            for name, value in {**self.inputs, **seen}.items()
             if (name, value) not in (("delta", self.delta), ("n", self.size))
+            and len(str(value)) <= MAX_CHARACTERS_OF_COUNTS
         ]
         return [*facts, ("ledger", self.ledger_digest[:16])] if self.ledger_digest else facts
 
     def to_json(self) -> str:
-        """Everything as JSON text."""
+        """Everything as JSON text, but the counts ``beside`` it."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -201,8 +225,10 @@ come from elsewhere.
         return {"claim": self.claim, **self.stored()}
 
     def stored(self) -> dict[str, Any]:
-        """Everything that a file stores, which is all but the claim."""
-        return {**asdict(self), "assumptions": list(self.assumptions)}
+        """Everything that a file stores, which is all but the claim and the counts beside it."""
+        content = asdict(replace(self, beside=None))
+        del content["beside"]
+        return {**content, "assumptions": list(self.assumptions)}
 
     @classmethod
     def from_json(cls, text: str) -> Certificate:
@@ -212,7 +238,7 @@ come from elsewhere.
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Certificate:
         """Read what ``to_dict`` or ``stored`` gave; a claim is not read but written anew."""
-        fields = {name: value for name, value in content.items() if name != "claim"}
+        fields = {k: value for k, value in content.items() if k not in ("claim", "beside")}
         return cls(**{**fields, "assumptions": tuple(content["assumptions"])})
 
 

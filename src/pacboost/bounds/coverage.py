@@ -61,7 +61,11 @@ def average_rank(n: int, coverage: float) -> int:
     *SETS,
 )
 def covered_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound from below the share of new scores that are no larger than the one at a rank of n."""
+    """Bound from below the share of new scores that are no larger than the one at a rank of n.
+
+    >>> round(covered_lower(96, 100, 0.05), 6), round(covered_lower(462, 500, 0.05), 6)
+    (0.910804, 0.901572)
+    """
     return clopper_pearson_lower(positive_whole("rank", rank), n, delta, claims)
 
 

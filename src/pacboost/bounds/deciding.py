@@ -136,7 +136,11 @@ def fewest_rows(rate: float, delta: float) -> int:
 
 @measure_bound("deciding", "P[score ≥ s₍ₖ₎] ≥ 1 - BinInv(k - 1, n, delta/claims)", TONG, "recall")
 def order_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound from below the share of scores that are no less than the one at a rank of n."""
+    """Bound from below the share of scores that are no less than the one at a rank of n.
+
+    >>> round(order_lower(2, 100, 0.05), 6)
+    0.95344
+    """
     positive_whole("rank", rank)
     return clopper_pearson_lower(n - (rank - 1), n, delta, claims)
 
@@ -145,7 +149,11 @@ def order_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
     "deciding", "P[score > s₍ₖ₎] ≤ BinInv(k - 1, n, delta/claims)", TONG, "false_positive_rate"
 )
 def order_upper(rank: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound from above the share of scores beyond the one at a rank of n, from the far end."""
+    """Bound from above the share of scores beyond the one at a rank of n, from the far end.
+
+    >>> round(order_upper(2, 100, 0.05), 6)
+    0.04656
+    """
     return clopper_pearson(positive_whole("rank", rank) - 1, n, delta, claims)
 
 
@@ -156,7 +164,11 @@ def order_upper(rank: int, n: int, delta: float, claims: int = 1) -> float:
     "false_positive_rate",
 )
 def curve_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound the share of scores beyond a threshold that k of n are beyond, for all thresholds."""
+    """Bound the share of scores beyond a threshold that k of n are beyond, for all thresholds.
+
+    >>> round(curve_upper(2, 1000, 0.05, 3), 4), round(clopper_pearson(2, 1000, 0.05, 3000), 4)
+    (0.0121, 0.0159)
+    """
     counts(k, n)
     if k == n:
         return 1.0
@@ -168,7 +180,11 @@ def curve_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
     "deciding", "P[score ≥ t] ≥ 1 - BinInv(k - 1, n, delta/(claims·N)) for all t", EQUAL, "recall"
 )
 def curve_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound the share of scores from a threshold on, k of n, for all thresholds at once."""
+    """Bound the share of scores from a threshold on, k of n, for all thresholds at once.
+
+    >>> round(curve_lower(97, 100, 0.05), 4)
+    0.8875
+    """
     counts(k, n)
     return downward(1 - curve_upper(n - k, n, delta, claims))
 
@@ -180,7 +196,11 @@ def curve_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
     "precision",
 )
 def passed_lower(k: int, n: int, delta: float, target: float, claims: int = 1) -> float:
-    """Return the target precision if k of n rows predicted positive pass its test, else 0."""
+    """Return the target precision if k of n rows predicted positive pass its test, else 0.
+
+    >>> passed_lower(990, 1000, 0.05, 0.98), passed_lower(980, 1000, 0.05, 0.98)
+    (0.98, 0.0)
+    """
     counts(k, n)
     level = probability("delta", delta) / claims
     return target if passes(n - k, n, 1 - probability("target", target), level) else 0.0
@@ -225,7 +245,11 @@ def precision_lower(
 ) -> float:
     """Bound precision by recall, false alarms and the share of positives, each at a third of delta.
 
-    For a threshold taken from the rows of one side, so that precision itself is no binomial.
+    π·r/(π·r + (1 - π)·f) rises with π and r and falls with f. It serves where the threshold was
+    taken from the positives, or from the negatives, so that precision itself is no binomial.
+
+    >>> round(precision_lower(95, 100, 18, 900, 0.05), 4)
+    0.7043
     """
     counts(found, positives)
     counts(alarms, negatives)
@@ -250,7 +274,13 @@ def cost_upper(
     delta: float,
     claims: int = 1,
 ) -> float:
-    """Bound the mean cost at any threshold; a third of delta for each rate and for the share π."""
+    """Bound the mean cost at any threshold: π·a·P[missed] + (1 - π)·b·P[false alarm].
+
+    A third of delta goes to each rate, for all thresholds at once, and to the share π.
+
+    >>> round(cost_upper(2, 100, 30, 900, 10.0, 1.0, 0.05), 4)
+    0.1884
+    """
     counts(missed, positives)
     counts(alarms, negatives)
     claims = 3 * positive_whole("claims", claims)

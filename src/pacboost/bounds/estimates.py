@@ -67,8 +67,8 @@ def missed_in_words(certificate: Certificate, held_out: HeldOut, names: Sequence
     if all(each.bound >= MAX_USEFUL_BOUND for each in missed):
         return ""
     sure = confidence(certificate.delta)
-    start = "It misses" if certificate.rows_checked else "If these rows are new, it misses"
     if len(missed) == 1:
+        start = "It misses" if certificate.rows_checked else "If these rows are new, it misses"
         [only] = missed
         counted = f"{only.missed:,} of {only.rows:,} rows missed"
         return (
@@ -76,15 +76,15 @@ def missed_in_words(certificate: Certificate, held_out: HeldOut, names: Sequence
             f"'{names[only.number]}' ({sure} confidence for this by itself; {counted})."
         )
     listed = [
-        f"{percent_above(each.bound)} of '{names[each.number]}' ({each.missed:,} of {each.rows:,} "
-        f"row{'s' if each.rows > 1 else ''})"
+        f"{percent_above(each.bound)} of '{names[each.number]}' ({each.missed:,} of {each.rows:,})"
         for each in missed
     ]
+    start = "Rare classes:" if certificate.rows_checked else "Rare classes, if these rows are new:"
     n_unnamed = len(held_out.rare(len(names))) - len(missed)
     rest = f"; {n_unnamed:,} more {'are' if n_unnamed > 1 else 'is'} rare" if n_unnamed else ""
     return (
-        f"{start} at most {', '.join(listed[:-1])} and {listed[-1]} of its rare classes ({sure} "
-        f"confidence for these together, by themselves{rest})."
+        f"{start} at most {', '.join(listed)} missed; {sure} confidence for "
+        f"{'both' if len(listed) == 2 else 'all of these'}{rest}."
     )
 
 
@@ -98,7 +98,7 @@ TRAINED_ONLY = (
     "on: hold some out when it is fitted, or take new ones afterwards."
 )
 ONE_ANSWER = (
-    "It never says anything else on these rows, so it is worth no more than that. Next: fit with "
+    "It gives the same answer on every row. Next: fit with "
     "balanced class weights, or choose a threshold by what mistakes cost."
 )
 ANSWER_MORE = (
@@ -163,7 +163,7 @@ def next_step(certificate: Certificate, held_out: HeldOut | None = None) -> str:
             return ONE_ANSWER
     if certificate.of_what == wording.ANSWERED:
         return BETTER_MODEL if useless(certificate, held_out) else ANSWER_MORE
-    if certificate.bound != "holdout.clopper_pearson":
+    if certificate.bound != "holdout.clopper_pearson" or "ratio_bound" in certificate.details:
         return ""
     k, n = int(certificate.inputs["k"]), int(certificate.inputs["n"])
     share = certificate.delta / int(certificate.inputs.get("models", 1))

@@ -86,10 +86,12 @@ class Difference:
         if low > 0 or high < 0:
             first, second = (self.one, self.other) if low > 0 else (self.other, self.one)
             ends = _percentage_points(low, high) if low > 0 else _percentage_points(-high, -low)
-            comparison = f"The error of '{first}' is larger than that of '{second}' by {ends}"
+            comparison = f"'{second}' is better: the error of '{first}' is larger by {ends}"
         else:
             ends = _percentage_points(low, high)
-            comparison = f"The error of '{self.one}' less that of '{self.other}' lies within {ends}"
+            comparison = (
+                f"Not decided: the error of '{self.one}' minus that of '{self.other}' is {ends}"
+            )
         assumed = "".join(f"; {words}" for words in self.assumptions)
         counted = f"{self.only_one_wrong:,} and {self.only_other_wrong:,} are wrong for one of them"
         return (

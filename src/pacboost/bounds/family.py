@@ -19,7 +19,7 @@ from pacboost.numerics.percent import percent
 HEADS = ["measure", "class", "group", "end", "certified", "seen", "rows"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Family:
     """Certificates that hold together, except with probability ``delta``.
 
@@ -130,6 +130,9 @@ class Family:
             raise ParameterError(f"{what} is of one measure; of={sorted(names)} has several")
         return names.pop()
 
+    def __repr__(self) -> str:
+        return f"Family({len(self)} certificates, delta={self.delta:g})"
+
     def __str__(self) -> str:
         return "\n".join([self.table(), "", self.note])
 
@@ -173,9 +176,10 @@ class Family:
         what = dict.fromkeys(words for each in self for words in wording.unanswered(each.details))
         times = any(wording.HAVE_TIMES in certificate.details for certificate in self)
         later = f" {wording.NOT_LATER}." if times else ""
+        several = len(self) > 1
+        hold = f"All {len(self)} claims hold together" if several else "This claim holds"
         return (
-            f"All {len(self)} claims hold together with {confidence(self.delta)} confidence{new}: "
-            f"delta is {self.delta:g}, and each has its share of it."
+            f"{hold} with {confidence(self.delta)} confidence{new}."
             f"{''.join(f' {words.capitalize()}.' for words in what)}{later}"
         )
 

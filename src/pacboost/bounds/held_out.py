@@ -176,10 +176,10 @@ class HeldOut:
         class_sizes = np.bincount(pairs[pairs[:, 0] < classes.size, 0], minlength=1)
         if not class_sizes.any():
             return None
-        cells, count = np.unique(pairs, axis=0, return_counts=True)
+        keys, count = np.unique(pairs @ [classes.size + 1, 1], return_counts=True)
         commonest = int(class_sizes.argmax())
         wrong = labels.size - int(class_sizes[commonest])
-        true_class, answered = (np.ascontiguousarray(cells[:, k], dtype=np.int64) for k in (0, 1))
+        true_class, answered = np.divmod(keys.astype(np.int64), classes.size + 1)
         ranks = rank_counts(pairs[:, 0], probabilities, classes.size)
         return cls(
             labels.size, 0, (commonest,), wrong, true_class, answered, count.astype(np.int64), ranks

@@ -151,7 +151,11 @@ def groups_bound(mean: float, groups: int, delta: float) -> float:
     again=lambda stored, _: certificate_of_shares(**stored.inputs),  # type: ignore[has-type]
 )
 def group_bets(shares: str, delta: float) -> float:
-    """Bound the risk by the shares of mistakes of all groups, as written by ``counted``."""
+    """Bound the risk by the shares of mistakes of all groups, as written by ``counted``.
+
+    >>> round(group_bets("40x0 20x2048", 0.05), 4), round(groups_bound(10 / 60, 60, 0.05), 4)
+    (0.262, 0.304)
+    """
     return mean_share_upper([read_shares(shares)], delta)
 
 
@@ -168,7 +172,11 @@ def group_bets(shares: str, delta: float) -> float:
     again=lambda stored, _: replace(ordered_certificate(**stored.inputs), sample=stored.sample),  # type: ignore[has-type]
 )
 def ordered_mixture(k: int, n: int, delta: float) -> float:
-    """Bound the mean risk over a period by its mistakes; each row may depend on those before."""
+    """Bound the mean risk over a period by its mistakes; each row may depend on those before.
+
+    >>> round(ordered_mixture(5, 1000, 0.05), 4)
+    0.015
+    """
     return mean_risk_upper(k, n, delta)
 
 

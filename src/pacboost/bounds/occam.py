@@ -70,7 +70,11 @@ def log_inverse_prior(base_rules: int, rules: int, bits: int) -> float:
 def occam_bound(
     mistakes: int, n: int, base_rules: int, rules: int, bits: int, delta: float
 ) -> float:
-    """Bound the error of a quantised vote from its mistakes on its training rows."""
+    """Bound the error of a quantised vote from its mistakes on its training rows.
+
+    >>> round(occam_bound(1000, 10_000, 1260, 20, 3, 0.05), 6)
+    0.159781
+    """
     counts(mistakes, n)
     return binomial_upper(mistakes, n, _price(base_rules, rules, bits, delta))
 
@@ -151,7 +155,12 @@ def vote_bound(
 ) -> float:
     """Bound the risk of a vote of stumps whose thresholds are values of some of its n examples.
 
-    Mistakes count on the ``rest`` that gave none; there are features·(2n + 1) + 1 stumps.
+    R ≤ BinInv(k, rest, delta·P) with k mistakes on the ``rest`` examples that gave no threshold,
+    where P is the prior of a vote of ``rules`` out of features·(2n + 1) + 1 stumps with
+    whole-number votes of ``bits`` bits: bounds/occam.py.
+
+    >>> round(vote_bound(0, 990, 1000, features=4, rules=10, bits=3, delta=0.05), 4)
+    0.1013
     """
     positive_whole("features", features)
     if not n - positive_whole("rules", rules) <= positive_whole("rest", rest) <= n:

@@ -35,7 +35,13 @@ ANSWERS: Any = {
     **ANSWERS,
 )
 def answered_error(k: int, n: int, delta: float, thresholds: int = 1) -> float:
-    """Bound the error among the answered, k of n wrong, for all thresholds; 1 if there are none."""
+    """Bound the error among the answered, after k mistakes on n answered rows; 1 if there are none.
+
+    P[wrong | answered] ≤ BinInv(k, n, delta/thresholds).
+
+    >>> round(answered_error(3, 600, delta=0.05, thresholds=20), 6)
+    0.019666
+    """
     return clopper_pearson(k, n, delta, thresholds) if n else 1.0
 
 
@@ -49,7 +55,13 @@ def answered_error(k: int, n: int, delta: float, thresholds: int = 1) -> float:
     **ANSWERS,
 )
 def passed_error(k: int, n: int, delta: float, target: float) -> float:
-    """Return the target error where k mistakes on n answered rows pass its test, else 1."""
+    """Return the target error where k mistakes on n answered rows pass its test, else 1.
+
+    The test of "P[wrong | answered] > target" passes if BinInv(k, n, delta) ≤ target.
+
+    >>> passed_error(10, 1000, delta=0.05, target=0.02), passed_error(20, 1000, 0.05, 0.02)
+    (0.02, 1.0)
+    """
     passes = n > 0 and clopper_pearson(k, n, delta) <= probability("target", target)
     return target if passes else 1.0
 

@@ -52,11 +52,11 @@ def _within_kl(e: float, nats: float) -> float:
 MOVES = {
     "contamination": Move(
         lambda e, r: e + r * (1 - e), "(1 - r)e + r",
-        "at most {by} of {who} come from elsewhere", upper_end=1.0,
+        "at most {by} of {who} are unlike the certified rows", upper_end=1.0,
     ),
     "total_variation": Move(
         lambda e, r: e + r, "e + r",
-        "no kind among {who} gains or loses more than {by} of them all", upper_end=1.0,
+        "no group's share of {who} changes by more than {points} percentage points", upper_end=1.0,
     ),
     "ratio": Move(
         lambda e, times: times * e, "B·e",
@@ -105,7 +105,7 @@ def _condition(inputs: Mapping[str, Any], who: str) -> str:
 def _move_words(name: str, by: float, who: str) -> str:
     move = MOVES[name]
     size = percent_digits(by, 12) if move.upper_end == 1 else f"{by:.12g}"
-    return move.words.format(by=size, who=who)
+    return move.words.format(by=size, points=size.removesuffix(" %"), who=who)
 
 
 def _again(stored: Certificate, ledger: Ledger) -> Certificate:
@@ -119,13 +119,21 @@ def _again(stored: Certificate, ledger: Ledger) -> Certificate:
 
 @bound("shift.moved_upper", reference=PROOF, condition=_condition, again=_again, of=KINDS)
 def moved_upper(bound: str, move: str, by: float, **inputs: Any) -> float:
-    """Bound an error or rate after a move; ``inputs`` go to the bound before the move."""
+    """Bound an error or rate after a move; ``inputs`` go to the bound before the move.
+
+    >>> round(moved_upper("rates.rate_upper", "ratio", 2, k=3, n=100, delta=0.05), 6)
+    0.151422
+    """
     return largest_error(_before(bound, inputs), move, by)
 
 
 @bound("shift.moved_lower", reference=PROOF, condition=_condition, again=_again, of=KINDS)
 def moved_lower(bound: str, move: str, by: float, **inputs: Any) -> float:
-    """Bound a rate from below after a move: 1 minus the rate is an error."""
+    """Bound a rate from below after a move: 1 minus the rate is an error.
+
+    >>> round(moved_lower("rates.rate_lower", "ratio", 2, k=97, n=100, delta=0.05), 6)
+    0.848578
+    """
     return max(0.0, 1 - largest_error(1 - _before(bound, inputs), move, by) - SLACK)
 
 
@@ -222,7 +230,7 @@ def holds_until(certificate: Certificate, goal: float) -> HoldsUntil:
 
 
 def stays(certificate: Certificate, goal: float | None) -> str:
-    """State the share of new examples that may come from elsewhere; "" unless a goal is met."""
+    """State the share of new examples that may be unlike the rows; "" unless a goal is met."""
     with suppress(NotCertified, ParameterError):
         limits = holds_until(certificate, goal or 0.0)
         if limits.contamination >= 1e-4:
@@ -263,6 +271,9 @@ def shares_upper(parts: str, shares: str, delta: float, claims: int = 1) -> floa
     ``parts`` counts mistakes and rows of each class; ``shares`` is JSON with the smallest and the
     largest share of each class. The largest mean of the bounds takes the smallest shares first and
     gives the rest to the classes with the largest bounds.
+
+    >>> round(shares_upper("3/100 5/50", '{"a": [0.4, 0.4], "b": [0.6, 0.6]}', 0.05), 6)
+    0.164952
     """
     counted, boxes = measures.read_parts(parts), list(_read_boxes(shares).values())
     if len(counted) != len(boxes):

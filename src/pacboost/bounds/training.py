@@ -32,7 +32,15 @@ THETAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 @bound("training.product_bound", subject="the vote", again=lambda _, ledger: training_error(ledger))
 def product_bound(ledger: Ledger) -> float:
-    """∏ Z_t rounded outward: no less than the training error, whatever the run did."""
+    """∏ Z_t rounded outward: no less than the training error, whatever the run did.
+
+    >>> from pacboost.ledgers.ledger import Round
+    >>> numbers = (0.3, 0.4, 0.4236489, 0.9165151, 0.3, 10.0, 2**52, [])
+    >>> entries = [Round(t, *numbers, rule="", seconds=0.0) for t in (1, 2)]
+    >>> ledger = Ledger("adaboost", "exponential", "stump", 10, 1, False, True, rounds=entries)
+    >>> round(product_bound(ledger), 4)
+    0.84
+    """
     _refuse(ledger)
     log_product = math.fsum(math.log(entry.normaliser) for entry in ledger.rounds)
     product = math.exp(min(log_product, 700.0))

@@ -52,8 +52,7 @@ MEASURES: dict[str, MeasureKind] = {
     "false_negative_rate": MeasureKind(
         "of the {new} of class {c}, the classifier misses {at} ", "", of_class=True),
     "false_positive_rate": MeasureKind(
-        "of the {new} of other classes than {c}, the classifier calls {at} ", " {c}",
-        of_class=True),
+        "false alarms for {c}: {at} ", " of the {new} of other classes", of_class=True),
     "f1": MeasureKind("the F1 score of class {c} on {new} is {at} ", "", True, True, rate=False),
     "jaccard": MeasureKind(
         "the Jaccard index of class {c} on {new} is {at} ", "", True, True, rate=False),
@@ -86,6 +85,7 @@ SETS: dict[str, MeasureKind] = {
 }  # fmt: skip
 KINDS = {**MEASURES, **SETS}
 GAP = "gap"
+OVER_GROUPS = ", on average (every group counts once)"
 OF_MEASURES = (*KINDS, GAP)
 """Values of ``of_what`` for certificates of measures."""
 
@@ -152,7 +152,7 @@ def listed(names: object, what: str) -> str:
     if not values:
         return f"the {what} that occur here"
     if len(values) > MAX_NAMES_LISTED:
-        return f"the {len(values)} {what} that occur here"
+        return f"the {len(values)} {what} counted here"
     return f"the {what} " + " and ".join(filter(None, [", ".join(values[:-1]), values[-1]]))
 
 
@@ -180,9 +180,11 @@ def _examples(certificate: Certificate) -> str:
     if "threshold" in details:
         return new
     if "group" in details:
-        return f"{new} in group '{details['group']}'"
+        pooled = details.get("pooled")
+        mixed = f" ({listed(pooled, 'groups')}, mixed as in these rows)" if pooled else ""
+        return f"{new} in group '{details['group']}'{mixed}"
     if details.get("unit") == "groups":
-        return "the examples of a new group, on average over groups, large or small"
+        return f"the examples of a new group{OVER_GROUPS}"
     if details.get("unit") == "period":
         return "the examples of the period watched, on average over their chances"
     return new
@@ -206,8 +208,8 @@ OF_WHAT = (
 
 WITHOUT_WEIGHTS = "without_weights"
 UNANSWERED = {
-    "missing_abstain": "counting answers only",
-    "missing_wrong": "with no answer counted as wrong",
+    "missing_abstain": "empty answers ({}) do not count",
+    "missing_wrong": "empty answers ({}) count as wrong",
 }
 """Details that hold the share of rows without an answer, and how a claim treats such rows."""
 DISTINCT_ROWS = "distinct_rows"
@@ -313,8 +315,10 @@ def _on_condition(certificate: Certificate, statement: Statement, grounds: str) 
     details = certificate.details
     statement = statement.ending(f"{_move(certificate)}{grounds}")
     if "ratio_bound" in details:
-        weights = "the learned weights describe" if "learned" in details else "the ratio describes"
-        statement = statement.opening(f"among the examples that {weights}, ")
+        who = "examples that the ratio describes"
+        if "learned" in details:
+            who = "rows like the new ones (as far as the learned weights describe them)"
+        statement = statement.opening(f"on {who}, ")
     if UNMOVED_PAIRS in details:
         pairs = f"{details[UNMOVED_PAIRS]:,} pairs show nothing"
         statement = statement.opening(f"if the world has not moved ({pairs}): ")
@@ -378,9 +382,6 @@ def _counted(certificate: Certificate) -> str:
     return f"; {int(counts['n']):,} {answered}{rows}, {int(counts['k']):,} wrong{how}"
 
 
-OVER_GROUPS = ", on average over groups, large or small"
-
-
 def _claim(certificate: Certificate, number: str) -> Statement:
     of_what, bound = certificate.of_what, _bound_before(certificate)
     before = f"{_subject(certificate)} is wrong on at most "
@@ -413,8 +414,8 @@ def _about_model(certificate: Certificate, number: str) -> Statement:
         where = "" if "ratio_bound" in certificate.details else f" on {future}{like_these}"
         before, after = "at most ", f" wrong{where}"
     elif of_what == NEW_GROUPS:
-        before = "at most "
-        after = f" wrong on the examples of a new group{like_these}{OVER_GROUPS}"
+        before = f"in a new group{like_these}, at most "
+        after = " wrong on average (every group counts once)"
     elif of_what == PERIOD:
         before = "the expected error rate was at most "
         after = f" over the latest {certificate.size:,} examples"
@@ -431,7 +432,7 @@ def _about_model(certificate: Certificate, number: str) -> Statement:
 def unanswered(details: Mapping[str, float | int | str]) -> list[str]:
     """Return how rows without an answer were counted; empty if all rows have one."""
     return [
-        f"{words}: {percent(float(details[name]))} of these rows have none"
+        words.format(percent(float(details[name])))
         for name, words in UNANSWERED.items()
         if name in details
     ]

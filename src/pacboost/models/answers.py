@@ -80,7 +80,8 @@ def asked(model: object, X: object, method: str = "predict") -> NDArray[Any]:
     """Return the predictions of a model for rows, in host memory."""
     if isinstance(model, type) or not hasattr(model, "predict"):
         raise DataTypeError(
-            f"a fitted classifier or regressor is needed as the model, and {shown(model)} came"
+            f"{shown(model)} has no predict method; give a fitted classifier or regressor, or for "
+            "answers that were given already pacboost.answers(said)"
         )
     return np.asarray(in_host_memory(getattr(model, method)(X)))
 

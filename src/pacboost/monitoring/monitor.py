@@ -95,9 +95,9 @@ class Monitor:
         Needed by ``update``; also read for its certificate.
     delta : float, default=0.05
         The probability of a false alarm, and of an interval that misses the mean error.
-    error : float, default=None
-        The error to compare the model with. None: the value of ``model.certificate_``, which must
-        be a certificate of the error on new examples.
+    error : float or certificate, default=None
+        The error to compare the model with. None: that of ``model.certificate_``. A certificate,
+        as ``certify`` returns it, must be of the error on new examples.
     run_length : int, default=100000
         The average number of labelled rows to a false alarm of the detector, at least.
     reference : table of rows, default=None
@@ -120,13 +120,17 @@ class Monitor:
         model: object = None,
         *,
         delta: float = 0.05,
-        error: float | None = None,
+        error: float | Certificate | None = None,
         run_length: int = 100_000,
         reference: object = None,
     ) -> None:
         self.model = model
         self.delta = probability("delta", delta)
-        self.error = _certified(model) if error is None else probability("error", error)
+        certificate = getattr(model, "certificate_", None) if error is None else error
+        if certificate is None or isinstance(certificate, Certificate):
+            self.error = _certified("the model" if error is None else "error", certificate)
+        else:
+            self.error = probability("error", certificate)
         self.run_length = positive_whole("run_length", run_length)
         if self.run_length > MAX_RUN_LENGTH:
             raise ParameterError(
@@ -327,14 +331,13 @@ def _number(value: object) -> float:
     return value
 
 
-def _certified(model: object) -> float:
-    certificate = getattr(model, "certificate_", None)
+def _certified(who: str, certificate: Certificate | None) -> float:
     of_what = getattr(certificate, "of_what", None)
     if certificate is None or of_what != wording.NEW_EXAMPLES or certificate.value >= 1:
         has = "has no certificate" if certificate is None else f"certifies {certificate.claim!r}"
         raise ParameterError(
-            f"the model {has}, so the error to hold it to is not known; give it, such as the "
-            "error that certify computes by new rows",
+            f"{who} {has}, so the error to hold the model to is not known; give error=, such as "
+            "the certificate that certify(model, X, y) makes by new rows",
             parameter="error",
         )
     return float(certificate.value)

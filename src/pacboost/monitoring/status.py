@@ -102,7 +102,8 @@ class MonitorStatus:
             )
         return (
             f"The certificate ({claim}) was refuted at labelled row {self.refuted_at:,}. "
-            f"While it holds, this ever happens with probability {self.delta:g} at most."
+            "If the certificate is true, the chance that this alarm ever sounds is at most "
+            f"{percent_digits(self.delta, 4)}."
         )
 
     def _detector(self) -> str:
@@ -141,9 +142,9 @@ def _drift(drift: DriftStatus, delta: float) -> list[str]:
         ahead = list(drift.columns.items())[:3]
         named = ", ".join(f"{name} ({percent(share, 0)})" for name, share in ahead)
         sentences += [
-            f"The rows have drifted, as row {drift.drifted_at:,} showed. If they had not, "
-            f"this would ever happen with probability {delta:g} at most.",
-            f"Columns that differ, with their shares of what the bets have won lately: {named}.",
+            f"The rows have drifted, as row {drift.drifted_at:,} showed. If they had not, the "
+            f"chance that this alarm ever sounds would be at most {percent_digits(delta, 4)}.",
+            f"Columns that changed (share of the evidence): {named}.",
             *(f"  {rule}" for rule in drift.rules[:3]),
             "Labelled rows from before say what the error may be now: see Monitor.now, or certify "
             "with new rows.",

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacboost.errors import DataError, InputWarning, ParameterError, invalid, warn
+from pacboost.errors import DataError, ParameterError, invalid
 from pacboost.questions.labelled_rows import by_column, rows_and_labels
-from pacboost.questions.mistakes import fresh_labels, refuse_other_labels
+from pacboost.questions.mistakes import check_answers, fresh_labels, refuse_other_labels
 from pacboost.questions.scored_rows import class_place
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.levels import is_missing
@@ -25,7 +25,7 @@ MISSING = ("abstain", "wrong")
 
 
 def answers(
-    said: ArrayLike | Sequence[object],
+    said: ArrayLike | Sequence[object] | None = None,
     scores: ArrayLike | str | None = None,
     *,
     positive: object = None,
@@ -57,11 +57,19 @@ def answers(
     >>> from pacboost import certify
     >>> truth = ["ok", "bad", "bad", "ok"] * 30
     >>> print(certify(answers(["ok", "bad", "ok", ""] * 30), y=truth).claim)
-    If these rows are new: the classifier is wrong on at most 42.40 % of new examples, counting \
-answers only: 25.0 % of these rows have none.
+    If these rows are new: the classifier is wrong on at most 42.40 % of new examples, empty \
+answers (25.0 %) do not count.
     """
     if missing not in MISSING:
         raise invalid("missing", missing, f"may be {', '.join(map(repr, MISSING))}")
+    if said is None:
+        raise ParameterError(
+            "scores came without said=: scores only rank rows. Give the answers, too, as in "
+            "answers(scores > 0.5, scores)"
+            if scores is not None
+            else "said is missing; give an answer for each row, or the name of a column of X",
+            parameter="said",
+        )
     return Answers(said, scores, positive=positive, classes=classes, missing=missing)
 
 
@@ -244,7 +252,7 @@ def _cells(values: Any) -> NDArray[Any]:
 
 
 def _classes(cells: NDArray[Any], truths: NDArray[Any], named: ArrayLike | None) -> NDArray[Any]:
-    """Return all classes, written as labels are; warn of answers that only spell them otherwise."""
+    """Return all classes, written as labels are; warn of answers that are none of them."""
     labels = {*truths.tolist(), *(() if named is None else np.asarray(named).tolist())}
     if named is not None and len(labels) > len(set(np.asarray(named).tolist())):
         other = sorted(labels - set(np.asarray(named).tolist()))[0]
@@ -252,14 +260,8 @@ def _classes(cells: NDArray[Any], truths: NDArray[Any], named: ArrayLike | None)
             f"y holds {other!r}, which classes= does not name; name all classes",
             parameter="classes",
         )
-    others = sorted({cell for cell in cells if cell is not None} - labels)
-    refuse_other_labels([cell for cell in cells if cell is not None], truths)
-    spelt = {str(label).casefold(): label for label in labels}
-    for other in others:
-        if label := spelt.get(str(other).casefold()):
-            warn(
-                f"the answer {other!r} is not a label, although {label!r} is: it counts "
-                "as wrong. Write both in the same way",
-                InputWarning,
-            )
+    present = [cell for cell in cells if cell is not None]
+    refuse_other_labels(present, truths)
+    check_answers(cells, truths, list(labels))
+    others = sorted(set(present) - labels)
     return np.array([*labels, *others])

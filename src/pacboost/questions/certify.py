@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pacboost.bounds import holdout
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
+from pacboost.bounds.held_out import HeldOut
 from pacboost.bounds.shift import shares_certificate
 from pacboost.bounds.wording import MEASURES
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError, warn
@@ -19,8 +21,23 @@ from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.percent import percent, percent_above
 from pacboost.questions.answers import Answers, joined
 from pacboost.questions.labelled_rows import by_column, groups_of_rows, rows_and_labels
-from pacboost.questions.measuring import Measuring, Of, claims_of, read_measures
-from pacboost.questions.mistakes import fresh_labels, mistakes, refuse_other_labels
+from pacboost.questions.measuring import (
+    NO_POOL,
+    Measuring,
+    Of,
+    claims_of,
+    pool_of,
+    read_measures,
+    rows_for_a_half,
+)
+from pacboost.questions.mistakes import (
+    check_answers,
+    check_order,
+    fresh_labels,
+    judged,
+    mistakes,
+    refuse_other_labels,
+)
 from pacboost.questions.new_rows import NewRows
 from pacboost.questions.scored_rows import ScoredRows
 from pacboost.samples.groups import numbered
@@ -125,7 +142,7 @@ def certify(
         return family.certificates[0]
     model, X, y, groups, _ = _in_memory(model, X, y, measures, groups, None, ordered)
     share = probability("delta", delta) / positive_whole("models", models)
-    wrong = mistakes(model, X, y)
+    wrong, predictions = judged(model, X, y)
     rows = _counted_rows(model, X, y, copies, shift, each=groups is None and not ordered)
     if groups is not None:
         numbers = numbered(np.asarray(groups), wrong.size)
@@ -139,7 +156,8 @@ def certify(
             certificate = holdout.certificate(k, n, delta, models, sample)
             if shift is None:
                 _warn_if_unlike_training(model, certificate.value)
-    return rows.marked(certificate)
+    certificate = rows.marked(certificate)
+    return certificate if shift else _beside(certificate, model, X, y, rows.kept, predictions)
 
 
 @explains_input
@@ -167,7 +185,9 @@ def certify_all(
         classes or each of several, or for those that ``measures.recall(["a", "b"])`` names.
     by : str or array, default=None
         A column of X, or the group of every row: every group is certified. ``worst``,
-        ``worst_group`` and ``gap`` of the family compare them; a gap needs ``end="both"``.
+        ``worst_group`` and ``gap`` of the family compare them; a gap needs ``end="both"``. Small
+        groups are certified as one, "other", mixed as in these rows; a claim with too few rows is
+        left out. Both are warned of.
     end : "lower", "upper", "both" or None, default=None
         None: the end that matters, lower for what should be high and upper for what should be low.
     others : as in ``certify``
@@ -194,10 +214,15 @@ def certify_all(
         tied = np.asarray(mistakes(model, X, y) & (predictions == labels))
     rows = ScoredRows(model, X, labels, predictions, tied)
     group = None if named is None else groups_of_rows(named, labels.size)
-    claims = claims_of(rows, measures, [] if group is None else np.unique(group).tolist(), end)
+    names = [] if group is None else np.unique(group).tolist()
+    claims, pool = claims_of(rows, measures, names, end), NO_POOL
+    if group is not None:
+        pool = pool_of(group[new.kept], claims, level, models)
+        group = np.where(np.isin(group, pool.groups), pool.name, group.astype(object))
+        claims = claims_of(rows, measures, np.unique(group.astype(str)).tolist(), end)
     words = "held-out rows in the order of time" if ordered else "held-out rows"
     sample = new.sample(words if groups is None else "whole groups that were held out")
-    measuring = Measuring(rows, new.kept, level, models, sample)
+    measuring = Measuring(rows, new.kept, level, models, sample, pool)
     if groups is not None:
         family = measuring.by_dependent_groups(claims, numbered(np.asarray(groups), labels.size))
     elif ordered:
@@ -212,15 +237,38 @@ def _for_shares(
 ) -> Certificate:
     model, X, y, _, _ = _in_memory(model, X, y, read_measures("error"), None, None, False)
     labels = fresh_labels(y)
+    names, sizes = np.unique(labels, return_counts=True)
+    needed = rows_for_a_half(probability("delta", delta), names.size * models)
+    if sizes.min() < needed:
+        raise NotCertified(
+            f"there are {sizes.min()} rows of class {names[sizes.argmin()]!r}, and at least "
+            f"{needed} of each class are needed. Collect more of these rows"
+        )
     family = certify_all(model, X, y, by=labels, delta=delta, models=models, copies=copies)
     classes = [*labels.tolist(), *np.asarray(getattr(model, "classes_", ())).tolist()]
-    return shares_certificate(family, shift.shares, classes, models)
+    certificate = shares_certificate(family, shift.shares, classes, models)
+    return _beside(certificate, model, X, labels, np.arange(labels.size))
+
+
+def _beside(
+    certificate: Certificate, model: object, X: Any, y: ArrayLike, kept: NDArray[np.intp],
+    predictions: NDArray[Any] | None = None,
+) -> Certificate:  # fmt: skip
+    """Return a certificate with labels and predictions of its rows, for its sentence."""
+    labels, predicted = np.asarray(y), asked(model, X) if predictions is None else predictions
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        classes = np.array(list(dict.fromkeys(labels.tolist())))
+    counted = HeldOut.of(labels[kept], predicted[kept], np.asarray(classes))
+    names = tuple(map(str, np.asarray(classes).tolist()))
+    return certificate if counted is None else replace(certificate, beside=(counted, names))
 
 
 def _in_memory(
     model: object, X: Any, y: Any, of: list[MeasureSpec], groups: Any, by: Any, ordered: bool
 ) -> tuple[Any, Any, Any, Any, Any]:
     """Return model, rows, labels, groups and by; of answers, those rows that count."""
+    check_order("certify(model, X, y)", {"model": model}, X, y)
     if groups is not None and ordered:
         raise ParameterError(
             "groups and ordered were both given; rows are one or the other", parameter="groups"
@@ -323,6 +371,7 @@ def _answers(
         )
     if not regressor:
         refuse_other_labels(getattr(model, "classes_", predictions), labels)
+        check_answers(predictions, labels, getattr(model, "classes_", ()))
     return labels, predictions
 
 

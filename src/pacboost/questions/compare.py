@@ -27,7 +27,7 @@ from pacboost.errors import NotCertified, ParameterError
 from pacboost.numerics.checks import positive_whole, probability
 from pacboost.numerics.soft_margin import soft_margin
 from pacboost.questions.answers import Answers, joined
-from pacboost.questions.mistakes import mistakes
+from pacboost.questions.mistakes import check_order, mistakes
 from pacboost.questions.new_rows import NewRows
 from pacboost.reports.text import html_table, picture, table
 from pacboost.sources.explained_errors import explains_input
@@ -266,7 +266,7 @@ def compare_models(
     *,
     delta: float = 0.05,
     models: int = 2,
-    names: tuple[str, str] = ("the first", "the second"),
+    names: tuple[str, str] | None = None,
     copies: str = "draws",
 ) -> Difference:
     """Compare two fitted classifiers by rows that neither of them has seen.
@@ -274,7 +274,8 @@ def compare_models(
     ``p_value`` of the result is that of the exact sign test on the rows on which they differ;
     ``interval`` encloses the risk of the first less that of the second, except with probability
     delta; ``sentence`` says it in words. Who tries more than these two ``models`` on the rows, and
-    reports any two of them, lets all pairs share delta. Equal rows count as in ``certify``.
+    reports any two of them, lets all pairs share delta. Equal rows count as in ``certify``. Without
+    ``names`` the sentence has the names of the models' classes.
 
     >>> import numpy as np
     >>> from sklearn.dummy import DummyClassifier
@@ -292,6 +293,8 @@ def compare_models(
             "models is 1; it counts all that are tried on these rows, so 2 or more",
             parameter="models",
         )
+    check_order("compare_models(one, other, X, y)", {"one": one, "other": other}, X, y)
+    names = names or _names(one, other)
     if isinstance(one, Answers) and isinstance(other, Answers) and one.missing is not None:
         (one, other), X, y = joined([one, other], X, y)
     wrong = [mistakes(model, X, y) for model in (one, other)]
@@ -300,3 +303,11 @@ def compare_models(
     b, c = only_first(first, second), only_first(second, first)
     pairs = models * (models - 1) // 2
     return Difference(*names, b, c, first.size, delta, pairs, assumptions=rows.assumptions)
+
+
+def _names(one: object, other: object) -> tuple[str, str]:
+    """Return the names of the classes of two models, a pipeline's by its last step."""
+    first, second = (
+        type(getattr(model, "steps", [("", model)])[-1][1]).__name__ for model in (one, other)
+    )
+    return (first, second) if first != second else (f"{first} 1", f"{second} 2")

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.family import Family
 from pacboost.bounds.measures import (
     MIN_RATIO_FOR_RANKS,
+    RATES,
     certificate,
     halves_of_pairs,
     write_parts,
@@ -24,7 +25,7 @@ from pacboost.bounds.measures import (
     wrong_shares,
 )
 from pacboost.bounds.wording import MEASURES, MeasureKind
-from pacboost.errors import NotCertified, ParameterError, invalid
+from pacboost.errors import NotCertified, ParameterError, TooFewRowsWarning, invalid, warn
 from pacboost.measures import MeasureSpec
 from pacboost.numerics.checks import meant
 from pacboost.numerics.same_bits import mean
@@ -33,6 +34,12 @@ from pacboost.questions.scored_rows import Mask, ScoredRows, class_place
 Of = str | MeasureSpec | Sequence[str | MeasureSpec]
 NEED_OPTIONS = {"cost": "costs", "absolute_error": "clip=", "large_errors": "larger_than="}
 """Measures that cannot be named by a text alone."""
+OTHER_NAMES = {
+    "mae": "absolute_error", "mean_absolute_error": "absolute_error", "roc_auc": "auc",
+    "balanced_accuracy": "balanced_error", "accuracy": "error",
+}  # fmt: skip
+"""Names of scikit-learn and others, and the measure that is certified instead."""
+UNBOUNDED = ("rmse", "mse", "mean_squared_error", "root_mean_squared_error", "r2", "r2_score")
 OPTIONS_TO_SHOW = ("top_k", "p_min", "larger_than")
 ENDS = ("lower", "upper", "both")
 Counted = tuple[str, dict[str, Any], int, float]
@@ -88,6 +95,17 @@ def _measure(part: object) -> MeasureSpec:
             f"pacboost.measures.{part}({NEED_OPTIONS[part]})",
             parameter="of",
         )
+    if isinstance(part, str) and part in UNBOUNDED:
+        raise ParameterError(
+            f"of is {part!r}, which no number of rows bounds, since a single error may be as large "
+            "as it likes; certify measures.absolute_error(clip=) or measures.large_errors("
+            "larger_than=) instead",
+            parameter="of",
+        )
+    if isinstance(part, str) and part in OTHER_NAMES:
+        name = OTHER_NAMES[part]
+        option = f"measures.{name}({NEED_OPTIONS[name]})" if name in NEED_OPTIONS else repr(name)
+        raise ParameterError(f"of is {part!r}; give {option}, which is certified", parameter="of")
     raise ParameterError(
         f"of is {part!r}{meant(part, MEASURES) if isinstance(part, str) else ''}; it may be "
         f"{', '.join(map(repr, by_name))}, a measure of pacboost.measures, or a list of these",
@@ -123,6 +141,45 @@ def _labels(rows: ScoredRows, positive: object) -> list[Any]:
     return list(labels)
 
 
+class TooFewRows(NotCertified):
+    """A claim has so few rows that nothing better than one half can be certified."""
+
+
+MAX_CLAIMS_NAMED = 5
+
+
+class Pool(NamedTuple):
+    """Groups that are certified as one, and its name."""
+
+    name: str
+    groups: list[str]
+
+
+NO_POOL = Pool("", [])
+
+
+def pool_of(groups: NDArray[Any], claims: Sequence[Claim], delta: float, models: int) -> Pool:
+    """Return the groups with too few rows for a claim, if there are several that may be pooled.
+
+    A pool has the rate of its groups mixed as in these rows: given which group each row is of, the
+    mistakes are independent, and the tails of their number are no larger than binomial ones
+    (Hoeffding 1956, theorem 4) if the level is below one half. Only names of groups are looked at.
+    """
+    names, sizes = np.unique(groups, return_counts=True)
+    needed = rows_for_a_half(delta, len(claims) * models)
+    small: list[str] = names[sizes < needed].tolist()
+    if len(small) < 2 or delta >= 0.5 or any(claim.name not in RATES for claim in claims):
+        return NO_POOL
+    name = "other" if "other" not in names else f"{len(small)} small groups"
+    warn(
+        f"{len(small)} groups have fewer than {needed} rows and are certified as one, {name!r}: "
+        f"{', '.join(map(repr, small[:MAX_CLAIMS_NAMED]))}"
+        f"{' and others' * (len(small) > MAX_CLAIMS_NAMED)}",
+        TooFewRowsWarning,
+    )
+    return Pool(name, small)
+
+
 @dataclass(frozen=True, eq=False)
 class Measuring:
     """Certifies claims by rows."""
@@ -132,11 +189,30 @@ class Measuring:
     delta: float
     models: int
     sample: str
+    pool: Pool = NO_POOL
 
     def family(self, claims: Sequence[Claim], groups: NDArray[Any] | None) -> Family:
         """Certify all claims, which share delta."""
         shared = len(claims) * self.models
-        return Family(tuple(self._one(claim, groups, shared) for claim in claims), self.delta)
+        certificates, left_out = [], []
+        for claim in claims:
+            try:
+                certificates.append(self._one(claim, groups, shared))
+            except TooFewRows as problem:
+                # Claims that are left out keep their share of delta, so others do not depend on it.
+                if claim.group is None:
+                    raise
+                left_out.append((claim.words(), problem))
+        if not certificates:
+            raise left_out[0][1]
+        if left_out:
+            names = "; ".join(words for words, _ in left_out[:MAX_CLAIMS_NAMED])
+            warn(
+                f"{len(left_out)} of {len(claims)} claims have too few rows and are left out: "
+                f"{names}{' and others' * (len(left_out) > MAX_CLAIMS_NAMED)}",
+                TooFewRowsWarning,
+            )
+        return Family(tuple(certificates), self.delta)
 
     def _one(self, claim: Claim, groups: NDArray[Any] | None, shared: int) -> Certificate:
         chosen = self._chosen
@@ -164,6 +240,8 @@ class Measuring:
             details["class"] = str(claim.label)
         if claim.group is not None:
             details["group"] = claim.group
+            if claim.group == self.pool.name:
+                details["pooled"] = json.dumps(self.pool.groups, ensure_ascii=False)
         if claim.name == "balanced_error":
             details["classes"] = json.dumps(list(map(str, self._classes())), ensure_ascii=False)
         options = {name: getattr(claim.measure, name) for name in OPTIONS_TO_SHOW}
@@ -254,7 +332,7 @@ class Measuring:
         needed = rows_for_a_half(self.delta, shared)
         if n < needed:
             what = what or _among(claim)
-            raise NotCertified(
+            raise TooFewRows(
                 f"{claim.words()}: there are {n} {what}, and at least {needed} are needed before "
                 f"anything better than one half can be certified with delta/{shared} = "
                 f"{self.delta / shared:.3g}. Collect more of these rows, or leave this claim out"

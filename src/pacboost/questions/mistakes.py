@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pacboost.errors import DataError, NotCertified
+from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError, warn
 from pacboost.models.answers import asked
 from pacboost.sources.explained_errors import explains_input
+
+MAX_LABELS_NAMED = 5
 
 
 @explains_input
 def mistakes(model: Any, X: object, y: Any) -> NDArray[np.bool_]:
     """Which rows the model gets wrong; for a vote of ours, ties count as wrong."""
+    return judged(model, X, y)[0]
+
+
+def judged(model: Any, X: object, y: Any) -> tuple[NDArray[np.bool_], NDArray[Any] | None]:
+    """Return which rows are wrong, and the predictions; None for a vote of ours, asked again."""
     if hasattr(model, "ledger_") and not hasattr(model, "mistakes"):
         raise NotCertified(
             "certify bounds how often a classifier is wrong; this model predicts numbers, which "
@@ -27,27 +36,84 @@ def mistakes(model: Any, X: object, y: Any) -> NDArray[np.bool_]:
         refuse_other_labels(classes, y)
     if hasattr(model, "ledger_"):  # a vote of ours
         wrong: NDArray[np.bool_] = model.mistakes(X, y)
-        return wrong
+        return wrong, None
     labels = np.asarray(y)
     if labels.ndim != 1 + several or labels.size == 0:
-        needed = "one column for each label" if several else "one label a row"
-        raise DataError(f"y has shape {labels.shape}; {needed} is needed, and at least one")
+        needed = "a column for each label" if several else "one label per row"
+        raise DataError(f"y has shape {labels.shape}; it must hold {needed}, of at least one row")
     answers = asked(model, X)
     if answers.shape != labels.shape:
         raise DataError(
             f"predict returned shape {answers.shape} for labels of shape {labels.shape}"
         )
-    if not several and not len(classes):
+    if several:
+        return np.asarray((answers != labels).any(axis=1)), answers
+    if not len(classes):
         refuse_other_labels(answers, labels)
-    wrong = np.asarray(answers != labels)
-    return np.asarray(wrong.any(axis=1)) if several else wrong
+    check_answers(answers, labels, classes)
+    return np.asarray(answers != labels), answers
+
+
+def check_answers(answers: NDArray[Any], labels: NDArray[Any], classes: ArrayLike = ()) -> None:
+    """Warn of answers that are none of the labels, and refuse them if all are: none can be right.
+
+    ``classes`` are labels, too, whether or not a row has them. None is no answer.
+    """
+    allowed = {*labels.tolist(), *np.asarray(classes).tolist()}
+    counted = Counter(answer for answer in answers.tolist() if answer is not None)
+    others = Counter({answer: n for answer, n in counted.items() if answer not in allowed})
+    if not others or len(allowed) < 2:  # of one class, anything else may be another class
+        return
+    number, total = sum(others.values()), sum(counted.values())
+    [(example, _)] = others.most_common(1)
+    names = ", ".join(repr(label) for label in sorted(allowed, key=str)[:MAX_LABELS_NAMED])
+    if number == total:
+        advice = "Write answers as labels are written; name other classes by answers(classes=…)"
+        if isinstance(example, float):
+            advice = (
+                "Turn scores into labels, as in pacboost.answers(model.predict(X) > 0.5); for a "
+                "model of numbers certify of=measures.absolute_error(clip=…)"
+            )
+        raise DataError(
+            f"none of the {total:,} answers is a label: {example!r} came, and labels are {names}. "
+            f"{advice}"
+        )
+    spelt = {_letters(label): label for label in allowed}
+    shown = [
+        f"{answer!r} ({n:,} times" + (f", for {spelt[key]!r})" if key in spelt else ")")
+        for answer, n in others.most_common(MAX_LABELS_NAMED)
+        for key in [_letters(answer)]
+    ]
+    warn(
+        f"{number:,} of {total:,} answers are none of the labels: {', '.join(shown)}. They count "
+        "as wrong. Write answers as labels are written, or name all classes",
+        InputWarning,
+    )
+
+
+def _letters(label: object) -> str:
+    """Return a label without case, spaces and punctuation."""
+    return "".join(filter(str.isalnum, str(label))).casefold()
+
+
+def check_order(call: str, models: Mapping[str, object], X: object, y: object) -> None:
+    """Refuse arguments of ``call`` in another order: a model as rows or labels, or both swapped."""
+    for name, value in (("X", X), ("y", y)):
+        if callable(getattr(value, "predict", None)):
+            raise ParameterError(f"a model came as {name}; call {call}", parameter=name)
+    several = any(getattr(model, "several_labels_", False) for model in models.values())
+    if getattr(X, "ndim", 0) == 1 and getattr(y, "ndim", 0) == 2 and not several:
+        raise ParameterError(
+            f"X has one dimension and y has two, so they seem to be swapped; call {call}",
+            parameter="X",
+        )
 
 
 def fresh_labels(y: object, classes: ArrayLike | None = None) -> NDArray[Any]:
     """Return the labels of rows that had no part in a fit: one a row, none missing, of its type."""
     labels = np.asarray(y)
     if labels.ndim != 1 or labels.size == 0:
-        raise DataError(f"y has shape {labels.shape}; one label a row is needed, and at least one")
+        raise DataError(f"y has shape {labels.shape}; it must hold one label per row")
     if any(label is None or label != label for label in labels.tolist()):  # noqa: PLR0124
         raise DataError("y holds missing labels; drop those rows")
     if classes is not None:

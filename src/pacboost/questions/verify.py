@@ -53,8 +53,10 @@ DIGEST_PARTS = {
     "forest": "trees, bins, column names, levels and classes",
 }
 """What the digest of a claim covers, by the kind of the file."""
-FIELDS_CHECKED_ELSEWHERE = ("ledger_digest", "model_digest", "rows_checked", "assumptions")
-"""Fields that other checks compare, or that may say more than the bound does."""
+FIELDS_CHECKED_ELSEWHERE = (
+    "ledger_digest", "model_digest", "rows_checked", "assumptions", "beside",
+)  # fmt: skip
+"""Fields that other checks compare, that may say more than the bound does, or that no file has."""
 
 
 def verify(path: str | Path | Certificate | Family, *, memory: int = 0) -> list[Check]:
@@ -178,8 +180,7 @@ def _bound(document: Mapping[str, Any], claim: str, kind: str) -> Check:
             f"one of the two was changed afterwards ({DIGEST_PARTS[kind]}, or the {what} itself)"
         )
         return Check("model", False, f"the {what} was not made for what this file holds: {changed}")
-    words = f"the {what} was made for these {DIGEST_PARTS[kind]}, by whomever wrote the file"
-    return Check("model", True, words)
+    return Check("model", True, f"the model is the one that the {what} was made for")
 
 
 def _number(certificate: Certificate, ledger: Ledger, *kinds: str) -> Check:

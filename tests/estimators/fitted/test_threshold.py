@@ -167,7 +167,7 @@ def test_bad_input(model: Any, change: dict[str, Any], error: Any, match: str) -
 
 
 def test_bad_rows(model: Any) -> None:
-    with pytest.raises(DataError, match="one label a row"):
+    with pytest.raises(DataError, match="one label per row"):
         pacboost.choose_threshold(model, FRESH, LABELS[:, None], recall=0.9)
     well = LABELS == "well"
     with pytest.raises(NotCertified, match=r"no rows .*'sick'"):

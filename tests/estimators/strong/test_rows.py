@@ -125,7 +125,7 @@ def test_groups_are_set_apart_as_a_whole() -> None:
     assert model.parts_ == {"learn": 215, "watch": 25, "certify": 60}
     assert model.certificate_.bound == "dependent.group_bets"
     assert model.certificate_.size == 12
-    assert "on average over groups" in model.sentence_
+    assert "every group counts once" in model.sentence_
     by_name = strong().fit(FRAME.assign(patient=groups), "label", groups="patient")
     assert by_name.certificate_.size == 12
     assert "patient" not in by_name.feature_names_in_

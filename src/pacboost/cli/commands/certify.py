@@ -276,19 +276,13 @@ def _shares(text: str) -> Any:
 def _all_answers(
     model: FittedModel, X: object, y: object, columns: dict[str, Any], given: Mapping[str, Any]
 ) -> Certified:
-    from pacboost.bounds import estimates, wording
-    from pacboost.bounds.held_out import HeldOut
     from pacboost.questions.certify import certify
     from pacboost.reports.text import grid
 
     options = {name: given[name] for name in OPTIONS}
-    moved = _shift(columns, given)
-    certificate = certify(model, X, y, groups=columns["groups"], shift=moved, **options)
-    if moved is None or given["shares"] is not None:
-        counted = HeldOut.of(y, model.predict(X), model.classes_)
-        sentence = estimates.in_words(certificate, counted, model.classes_.tolist())
-    else:  # coins have left some rows out
-        sentence = str(wording.sentence(certificate))
+    shift, groups = _shift(columns, given), columns["groups"]
+    certificate = certify(model, X, y, groups=groups, shift=shift, **options)
+    sentence = certificate.sentence
     parts = [bold(sentence), "", grid(certificate_facts(certificate, details=given["details"]))]
     return certificate, {"sentence": sentence}, parts
 

@@ -116,8 +116,8 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     >>> print(model.sentence_)  # doctest: +NORMALIZE_WHITESPACE
     At most 13.7 % wrong on future examples like these (95 % confidence; 102 held-out rows, 7
     wrong). 15 % was asked for, and reached after 8 rounds. It stays below 15 % as long as at most
-    1.58 % of new examples come from elsewhere. Always saying '1' would be 35.3 % wrong on these
-    rows (an estimate).
+    1.58 % of new examples are unlike the certified rows. Always saying '1' would be 35.3 % wrong on
+    these rows (an estimate).
     """
 
     epsilon: float | None = None
