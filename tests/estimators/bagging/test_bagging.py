@@ -297,3 +297,62 @@ def test_bad_learners() -> None:
         BaggingRegressor(DecisionTreeClassifier(), 3).fit(X, y)
     with pytest.raises(ParameterError, match="to predict numbers take"):
         BaggingRegressor(Rectangle(), 3).fit(X, y)
+
+
+WEIGHTED_BAGS: list[Any] = [
+    {}, {"estimator": "stump"}, {"estimator": DecisionTreeClassifier(max_depth=3)},
+    {"max_samples": 0.5, "bootstrap": False}, {"max_features": 0.5},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("more", WEIGHTED_BAGS)
+def test_rows_are_drawn_by_their_weights_and_those_without_are_left_out(more: Any) -> None:
+    X, y = noisy(400, 4, 1)
+    heavy = np.where(np.arange(400) % 4 == 0, 3.0, 1.0)
+    model = BaggingClassifier(**more, n_estimators=40, random_state=0).fit(X, y, heavy)
+    drawn = np.mean([model._bags.bag(k).counts for k in range(40)], axis=0)
+    ratio = drawn[heavy == 3].mean() / drawn[heavy == 1].mean()
+    assert ratio > 1.6 if "bootstrap" in more else ratio == pytest.approx(3, rel=0.1)
+    none = np.where(np.arange(400) < 100, 0.0, 1.0)
+    less = BaggingClassifier(**more, n_estimators=10, random_state=0).fit(X, y, none)
+    rest = BaggingClassifier(**more, n_estimators=10, random_state=0).fit(X[100:], y[100:])
+    assert less._bags.rows == rest._bags.rows == 300
+    assert np.isnan(less.oob_decision_function_[:100]).all()
+
+
+def test_weights_steer_bags_as_repeated_rows_would() -> None:
+    generator = np.random.default_rng(3)
+    X = generator.normal(size=(600, 3))
+    y = X[:, 0] + generator.normal(size=600) > 1.2
+    weights = np.where(y, 6, 1)
+    plain, heavy, repeated = (
+        BaggingClassifier("stump", 50, max_samples=600, random_state=0).fit(*given)
+        for given in ((X, y), (X, y, weights), (X.repeat(weights, 0), y.repeat(weights)))
+    )
+    found = [float(model.predict(X)[y].mean()) for model in (plain, heavy, repeated)]
+    assert found[0] + 0.2 < found[1] == pytest.approx(found[2], abs=0.1)
+    numbers, bags = y.astype(float), BaggingRegressor("stump", 50, max_samples=600, random_state=0)
+    first, second = (
+        clone(bags).fit(*given).predict(X)
+        for given in ((X, numbers, weights), (X.repeat(weights, 0), numbers.repeat(weights)))
+    )
+    assert first.mean() > numbers.mean() + 0.2
+    assert np.abs(first - second).max() < 0.1
+
+
+def test_certificates_count_held_out_rows_without_weights_and_none_out_of_bag() -> None:
+    X, y = noisy(300, 4, 1)
+    weights = np.where(y == y[0], 2.0, 1.0)
+    held = BaggingClassifier("stump", 10, certify="holdout", random_state=0).fit(X, y, weights)
+    assert held.certificate_.claim.endswith("counted without weights.")
+    for way in set(WAYS) - {"holdout"}:
+        with pytest.raises(ParameterError) as caught:
+            BaggingClassifier("stump", 10, certify=way).fit(X, y, weights)
+        assert caught.value.parameter == "certify"
+    model = BaggingClassifier("stump", 10, random_state=0).fit(X, y, weights)
+    assert 0 < model.oob_score_ <= 1
+    with pytest.raises(AttributeError):
+        model.out_of_bag_  # noqa: B018
+    with pytest.raises(ParameterError) as caught:
+        BaggingClassifier("stump", 10, bootstrap=False).fit(X, y, weights)
+    assert caught.value.parameter == "sample_weight"

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier, is_regressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import get_tags
@@ -49,7 +49,13 @@ from pacboost.parallel.cores import in_order, thread_count
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.training.bags.bagging import Bagging
 from pacboost.training.bags.bags import Bags
-from pacboost.training.bags.forest import TreeLimits, TreeMaker, TreeMember
+from pacboost.training.bags.forest import (
+    TreeLimits,
+    TreeMaker,
+    TreeMember,
+    copies_of,
+    whole_weights,
+)
 from pacboost.training.bags.members import (
     BagMember,
     BoxMaker,
@@ -69,11 +75,22 @@ class Learners(MemberKind):
         """Draw bags, and choose how their members are made."""
         asked, table = self.estimator, rows.table
         repeats = bool(asked.bootstrap_features)
-        n_rows = _part("max_samples", asked.max_samples, table.n_rows, repeats=asked.bootstrap)
+        weights, total = None, table.n_rows
+        if rows.weights is not None:
+            weights = whole_weights(rows.weights)
+            total = copies_of(weights) if asked.bootstrap else total
+        n_rows = _part("max_samples", asked.max_samples, total, repeats=asked.bootstrap)
         features = _part("max_features", asked.max_features, table.n_columns, repeats=repeats)
         bags = Bags(
-            table.n_rows, n_rows, table.n_columns, features, seed, bool(asked.bootstrap), repeats
-        )
+            table.n_rows, n_rows, table.n_columns, features, seed, bool(asked.bootstrap), repeats,
+            weights,
+        )  # fmt: skip
+        if weights is not None and bags.hold_all:
+            raise ParameterError(
+                "sample_weight says how often rows are drawn, and every bag holds all rows "
+                f"(n_samples={bags.rows}); set bootstrap=True or max_samples below 1",
+                parameter="sample_weight",
+            )
         sample = Sample(table, rows.signs, labels=rows.labels)
         learner = None if asked.estimator is None else asked._learner()
         max_bins = integer("max_bins", asked.max_bins)
@@ -89,7 +106,7 @@ class Learners(MemberKind):
                 f"max_bins is {max_bins}; for trees it may be 2 to {MAX_BINS_OF_TREES}",
                 parameter="max_bins",
             )
-        bins, counted = self.binned(table, seed, max_bins)
+        bins, counted = self.binned(table, seed, max_bins, rows.weights)
         coded = replace(sample, bins=bins)
         if learner is not None:
             return CodesMaker(learner, coded, targets, classes), bags, counted
@@ -136,14 +153,16 @@ class BaggingEstimator(Estimator):
     _out_of_bag = None
 
     @fits_rows
-    def fit(self, X: object, y: object, *, copies: str = "draws") -> Self:
-        """Draw bags, and fit a member on each.
+    def fit(
+        self, X: object, y: object, sample_weight: ArrayLike | None = None, *, copies: str = "draws"
+    ) -> Self:
+        """Draw bags, and fit a member on each; a row of weight w is drawn as w copies would be.
 
         ``copies`` says what equal rows are if rows certify, as in ``BoostClassifier.fit``. Ctrl-C
         keeps the members fitted so far, and is raised again. Any other failure leaves the estimator
         unchanged.
         """
-        fit_members(self._kind(), X, y, None, copies)
+        fit_members(self._kind(), X, y, sample_weight, copies)
         return self
 
     def _kind(self) -> Learners:
@@ -226,8 +245,9 @@ class BaggingClassifier(ClassifierMixin, BaggingEstimator):  # type: ignore[misc
 
     Bagging helps unstable learners, whose classifier changes much with a few rows. The rows outside
     a bag are new to its member, so they give an estimate of the error, and with ``certify`` a
-    certificate. Rows cannot have weights, because bags draw all rows alike: repeat rows instead
-    (with ``certify`` they count once), or give the learner a ``class_weight``.
+    certificate. Bags draw a row in proportion to its ``sample_weight``, and members learn from what
+    was drawn; rows of weight 0 are left out. ``certify="holdout"`` counts rows without weights, and
+    certificates out of bag do not allow them.
 
     Parameters
     ----------
