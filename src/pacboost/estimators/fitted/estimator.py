@@ -84,6 +84,8 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     """The ``copies`` of the last fit."""
     _curves: dict[str, list[float]] | None = None
     """The metric after every round, by the names of validation sets."""
+    _best_round: int | None = None
+    """The round of the last fit that was best on validation rows, if there were some."""
     _record: RunRecord
     """What ``warm_start`` continues."""
 
