@@ -347,6 +347,15 @@ class BaggingClassifier(ClassifierMixin, BaggingEstimator):  # type: ignore[misc
         return certificate_of(self)
 
     @property
+    def sentence_(self) -> str:
+        """What is certified about new examples, or what to call to certify something."""
+        from pacboost.estimators.fitted.judging import sentence_of
+        from pacboost.models.model import without_rounds
+
+        check_is_fitted(self)
+        return sentence_of(self._certificate, without_rounds("bagging"))
+
+    @property
     def oob_decision_function_(self) -> NDArray[np.float64]:
         """Shares of the out-of-bag votes."""
         return answers_outside(self, "oob_decision_function_").predictions

@@ -120,6 +120,14 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return training_error(model.ledger)
 
     @property
+    def sentence_(self) -> str:
+        """What is certified about new examples, or what to call to certify something."""
+        from pacboost.estimators.fitted.judging import sentence_of
+
+        model = self._fitted("sentence_")
+        return sentence_of(model.certificate, model.ledger, model.held_out, model.label_names)
+
+    @property
     def validation_curves_(self) -> dict[str, list[float]]:
         """The metric after every round, by the names of the validation sets."""
         return curves_of(self._curves)
@@ -269,16 +277,6 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         from pacboost.estimators.fitted.judging import labelled
 
         return labelled(self, X, y)
-
-    def _claim(self) -> str:
-        if not hasattr(self, "model_"):
-            return ""
-        from pacboost.reports.page.subject import uncertified
-
-        certificate = self.model_.certificate
-        if certificate is None or certificate.delta == 0:
-            return "".join(uncertified(self.model_.ledger))
-        return certificate.claim
 
 
 def rules_of(vote: Vote) -> list[Any]:

@@ -479,9 +479,6 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
             return X
         return self._schema.read(reading.without(X, self._dropped))
 
-    def _claim(self) -> str:
-        return self.sentence_ if self.__sklearn_is_fitted__() else ""
-
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in vars(self)
 
