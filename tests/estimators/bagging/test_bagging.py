@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+import pacboost
 from pacboost.bounds import out_of_bag
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.bagging.bagging import BaggingClassifier, BaggingRegressor
@@ -356,3 +358,44 @@ def test_certificates_count_held_out_rows_without_weights_and_none_out_of_bag() 
     with pytest.raises(ParameterError) as caught:
         BaggingClassifier("stump", 10, bootstrap=False).fit(X, y, weights)
     assert caught.value.parameter == "sample_weight"
+
+
+@pytest.mark.parametrize("way", [None, "oob", "tandem", "holdout"])
+@pytest.mark.parametrize("many", [False, True])
+def test_a_file_of_bagged_trees_answers_and_certifies_the_same(
+    way: str | None, many: bool, tmp_path: Path
+) -> None:
+    X, y = three_classes(900, 1) if many else noisy(900, 4, 1)
+    model = BaggingClassifier(n_estimators=24, certify=way, random_state=0).fit(X, y)
+    model.save(tmp_path / "bags.pacb")
+    again = pacboost.load(tmp_path / "bags.pacb")
+    rows = np.random.default_rng(5).normal(size=(2000, 4))
+    assert np.array_equal(again.predict(rows), model.predict(rows))
+    assert np.allclose(again.predict_proba(rows), model.predict_proba(rows), atol=1e-12)
+    if way is not None:
+        assert all(check.holds for check in pacboost.verify(tmp_path / "bags.pacb"))
+        assert again.certificate_.inputs == model.certificate_.inputs
+        assert again.certificate_.claim == model.certificate_.claim
+    assert again.sentence_ == model.sentence_
+    with pytest.raises(NotCertified):
+        pacboost.certify(again, X, y)  # rows of the fit
+
+
+def test_a_file_of_bagged_regression_trees_answers_the_same(tmp_path: Path) -> None:
+    X, _ = noisy(300, 4, 1)
+    model = BaggingRegressor(n_estimators=9, random_state=0).fit(X, X[:, 0] ** 2)
+    model.save(tmp_path / "bags.pacb")
+    again = pacboost.load(tmp_path / "bags.pacb")
+    assert np.allclose(again.predict(X), model.predict(X), atol=1e-12)
+    with pytest.raises(NotCertified):
+        again.certificate_  # noqa: B018
+
+
+@pytest.mark.parametrize("more", [{"estimator": "stump"}, {"max_features": 0.5}])
+def test_files_of_other_members_are_refused(more: Any, tmp_path: Path) -> None:
+    X, y = noisy(100, 4, 1)
+    model = BaggingClassifier(**more, n_estimators=3, random_state=0).fit(X, y)
+    with pytest.raises(ParameterError) as caught:
+        model.save(tmp_path / "bags.pacb")
+    assert caught.value.parameter == "estimator"
+    assert not list(tmp_path.iterdir())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -39,14 +40,18 @@ from pacboost.estimators.inputs.documented import accepts_aliases, documented, d
 from pacboost.estimators.inputs.parameters import share_or_count
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.fit.rows import LabelledRows
+from pacboost.hypotheses.forest import Forest
+from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.ledgers.out_of_bag import OutOfBag
+from pacboost.models.model import Model, without_rounds
 from pacboost.numerics.checks import integer
 from pacboost.numerics.same_bits import mean_of
 from pacboost.parallel.cores import in_order, thread_count
 from pacboost.samples.sample import Sample, unlabelled
+from pacboost.sources.explained_errors import explains_input
 from pacboost.training.bags.bagging import Bagging
 from pacboost.training.bags.bags import Bags
 from pacboost.training.bags.forest import (
@@ -172,6 +177,40 @@ class BaggingEstimator(Estimator):
     def oob_score_(self) -> float:
         """The out-of-bag estimate of ``score``."""
         return score_outside(self)
+
+    @explains_input
+    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
+        """Write a vote of trees to a file, which ``pacboost.load`` reads as a random forest.
+
+        Its answers, votes and certificate are the same. That is what members are by default; votes
+        of other learners have no file format, and can be pickled. ``remember_rows`` as in
+        ``BoostClassifier.save``.
+        """
+        from pacboost.models.file.format import save
+
+        save(self._as_forest(), path, self._sketches if remember_rows else ())
+
+    def _as_forest(self) -> Model:
+        members = self._made()
+        trees = [member for member in members if isinstance(member, TreeMember)]
+        if len(trees) < len(members):
+            raise ParameterError(
+                f"estimator is {self.estimator!r} and max_features is {self.max_features!r}; files "
+                "hold bags of trees only (estimator=None with all features). Pickle this one, or "
+                "fit a BoostClassifier, which saves votes of other rules",
+                parameter="estimator",
+            )
+        one, classes = trees[0], getattr(self, "classes_", np.empty(0))
+        forest = Forest(
+            one.bins, max(2, one.classes) if classes.size else 0, np.zeros(self.n_features_in_), (),
+            one.middle, one.scale, hard=classes.size > 0,
+        ).grown(tree.inner for tree in trees)  # fmt: skip
+        certificate = getattr(self, "_certificate", None)
+        return Model(
+            ledger=without_rounds("random_forest"), classes=classes, schema=self._schema,
+            vote=forest, bins=one.bins,
+            certificate=certificate and certificate.of(vote_digest(forest)),
+        )  # fmt: skip
 
     @property
     def estimators_(self) -> list[Any]:
@@ -350,7 +389,6 @@ class BaggingClassifier(ClassifierMixin, BaggingEstimator):  # type: ignore[misc
     def sentence_(self) -> str:
         """What is certified about new examples, or what to call to certify something."""
         from pacboost.estimators.fitted.judging import sentence_of
-        from pacboost.models.model import without_rounds
 
         check_is_fitted(self)
         return sentence_of(self._certificate, without_rounds("bagging"))
