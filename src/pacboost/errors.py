@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -17,6 +18,30 @@ def warn(message: str, category: type[Warning]) -> None:
     while frame is not None and frame.f_code.co_filename.startswith(OURS):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def warn_once(message: str) -> None:
+    """Warn how input was read; once in a process, unless a filter asks for every warning.
+
+    Python shows a warning once for each line, but forgets what it has shown when filters change,
+    and scikit-learn changes them in every fit of a search.
+    """
+    if message in _NOTED and _action(message) == "default":
+        return
+    _NOTED.add(message)
+    warn(message, InputWarning)
+
+
+_NOTED: set[str] = set()
+
+
+def _action(message: str) -> str:
+    """Return what the filters of Python do with a note."""
+    for action, pattern, category, module, _ in warnings.filters:
+        matches = pattern is None or re.match(pattern, message)
+        if matches and module is None and issubclass(InputWarning, category):
+            return action
+    return "default"
 
 
 class PacboostError(ValueError):

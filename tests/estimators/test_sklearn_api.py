@@ -99,7 +99,10 @@ CHECKED = (
 
 
 def weights_do_not_repeat_rows(estimator: Any, check: str) -> bool:
-    return check in WEIGHT_CHECKS and any(estimator is one for one in (*BY_CHANCE, SMOOTHED, DRAWN))
+    # bags draw rows by their numbers, and repeated rows have others
+    bags = isinstance(estimator, pacboost.BaggingClassifier | pacboost.BaggingRegressor)
+    others = any(estimator is one for one in (*BY_CHANCE, SMOOTHED, DRAWN))
+    return check in WEIGHT_CHECKS and (bags or others)
 
 
 class TwoClasses(pacboost.AdaBoostClassifier):

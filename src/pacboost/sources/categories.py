@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pacboost.errors import DataError, InputWarning, ParameterError, warn
+from pacboost.errors import DataError, ParameterError, warn_once
 from pacboost.sources.arrays import holds_text
 from pacboost.sources.dataframe import is_frame, open_frame
 from pacboost.sources.explained_errors import NUMBERS_OR_TEXT, odd_value
@@ -71,7 +71,7 @@ def _frequent_levels(source: _Source, column: int, max_levels: int) -> tuple[Lev
     if not frequent:
         treatment = "it is unique in every row, so it cannot help to predict, and is not used"
     message = f"column {name} has {len(levels):,} levels, more than {max_levels}: {treatment}"
-    warn(message, InputWarning)
+    warn_once(message)
     return tuple(sorted(frequent))
 
 

@@ -16,7 +16,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import DataError, InputWarning, PacboostError, warn
+from pacboost.errors import DataError, PacboostError, warn_once
 from pacboost.sources import dataframe, written
 from pacboost.sources.arrow import doubles, memory, one_chunk
 from pacboost.sources.categories import FROM_DTYPE, chosen_columns, is_by_type, levels_of
@@ -469,4 +469,4 @@ def _warn_of(
             "categorical_features"
         )
     for message in notes:
-        warn(f"{origin.prefix}{message}", InputWarning)
+        warn_once(f"{origin.prefix}{message}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+import pacboost
 from pacboost.bounds import out_of_bag
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.bagging.bagging import BaggingClassifier, BaggingRegressor
@@ -297,3 +299,103 @@ def test_bad_learners() -> None:
         BaggingRegressor(DecisionTreeClassifier(), 3).fit(X, y)
     with pytest.raises(ParameterError, match="to predict numbers take"):
         BaggingRegressor(Rectangle(), 3).fit(X, y)
+
+
+WEIGHTED_BAGS: list[Any] = [
+    {}, {"estimator": "stump"}, {"estimator": DecisionTreeClassifier(max_depth=3)},
+    {"max_samples": 0.5, "bootstrap": False}, {"max_features": 0.5},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("more", WEIGHTED_BAGS)
+def test_rows_are_drawn_by_their_weights_and_those_without_are_left_out(more: Any) -> None:
+    X, y = noisy(400, 4, 1)
+    heavy = np.where(np.arange(400) % 4 == 0, 3.0, 1.0)
+    model = BaggingClassifier(**more, n_estimators=40, random_state=0).fit(X, y, heavy)
+    drawn = np.mean([model._bags.bag(k).counts for k in range(40)], axis=0)
+    ratio = drawn[heavy == 3].mean() / drawn[heavy == 1].mean()
+    assert ratio > 1.6 if "bootstrap" in more else ratio == pytest.approx(3, rel=0.1)
+    none = np.where(np.arange(400) < 100, 0.0, 1.0)
+    less = BaggingClassifier(**more, n_estimators=10, random_state=0).fit(X, y, none)
+    rest = BaggingClassifier(**more, n_estimators=10, random_state=0).fit(X[100:], y[100:])
+    assert less._bags.rows == rest._bags.rows == 300
+    assert np.isnan(less.oob_decision_function_[:100]).all()
+
+
+def test_weights_steer_bags_as_repeated_rows_would() -> None:
+    generator = np.random.default_rng(3)
+    X = generator.normal(size=(600, 3))
+    y = X[:, 0] + generator.normal(size=600) > 1.2
+    weights = np.where(y, 6, 1)
+    plain, heavy, repeated = (
+        BaggingClassifier("stump", 50, max_samples=600, random_state=0).fit(*given)
+        for given in ((X, y), (X, y, weights), (X.repeat(weights, 0), y.repeat(weights)))
+    )
+    found = [float(model.predict(X)[y].mean()) for model in (plain, heavy, repeated)]
+    assert found[0] + 0.2 < found[1] == pytest.approx(found[2], abs=0.1)
+    numbers, bags = y.astype(float), BaggingRegressor("stump", 50, max_samples=600, random_state=0)
+    first, second = (
+        clone(bags).fit(*given).predict(X)
+        for given in ((X, numbers, weights), (X.repeat(weights, 0), numbers.repeat(weights)))
+    )
+    assert first.mean() > numbers.mean() + 0.2
+    assert np.abs(first - second).max() < 0.1
+
+
+def test_certificates_count_held_out_rows_without_weights_and_none_out_of_bag() -> None:
+    X, y = noisy(300, 4, 1)
+    weights = np.where(y == y[0], 2.0, 1.0)
+    held = BaggingClassifier("stump", 10, certify="holdout", random_state=0).fit(X, y, weights)
+    assert held.certificate_.claim.endswith("counted without weights.")
+    for way in set(WAYS) - {"holdout"}:
+        with pytest.raises(ParameterError) as caught:
+            BaggingClassifier("stump", 10, certify=way).fit(X, y, weights)
+        assert caught.value.parameter == "certify"
+    model = BaggingClassifier("stump", 10, random_state=0).fit(X, y, weights)
+    assert 0 < model.oob_score_ <= 1
+    with pytest.raises(AttributeError):
+        model.out_of_bag_  # noqa: B018
+    with pytest.raises(ParameterError) as caught:
+        BaggingClassifier("stump", 10, bootstrap=False).fit(X, y, weights)
+    assert caught.value.parameter == "sample_weight"
+
+
+@pytest.mark.parametrize("way", [None, "oob", "tandem", "holdout"])
+@pytest.mark.parametrize("many", [False, True])
+def test_a_file_of_bagged_trees_answers_and_certifies_the_same(
+    way: str | None, many: bool, tmp_path: Path
+) -> None:
+    X, y = three_classes(900, 1) if many else noisy(900, 4, 1)
+    model = BaggingClassifier(n_estimators=24, certify=way, random_state=0).fit(X, y)
+    model.save(tmp_path / "bags.pacb")
+    again = pacboost.load(tmp_path / "bags.pacb")
+    rows = np.random.default_rng(5).normal(size=(2000, 4))
+    assert np.array_equal(again.predict(rows), model.predict(rows))
+    assert np.allclose(again.predict_proba(rows), model.predict_proba(rows), atol=1e-12)
+    if way is not None:
+        assert all(check.holds for check in pacboost.verify(tmp_path / "bags.pacb"))
+        assert again.certificate_.inputs == model.certificate_.inputs
+        assert again.certificate_.claim == model.certificate_.claim
+    assert again.sentence_ == model.sentence_
+    with pytest.raises(NotCertified):
+        pacboost.certify(again, X, y)  # rows of the fit
+
+
+def test_a_file_of_bagged_regression_trees_answers_the_same(tmp_path: Path) -> None:
+    X, _ = noisy(300, 4, 1)
+    model = BaggingRegressor(n_estimators=9, random_state=0).fit(X, X[:, 0] ** 2)
+    model.save(tmp_path / "bags.pacb")
+    again = pacboost.load(tmp_path / "bags.pacb")
+    assert np.allclose(again.predict(X), model.predict(X), atol=1e-12)
+    with pytest.raises(NotCertified):
+        again.certificate_  # noqa: B018
+
+
+@pytest.mark.parametrize("more", [{"estimator": "stump"}, {"max_features": 0.5}])
+def test_files_of_other_members_are_refused(more: Any, tmp_path: Path) -> None:
+    X, y = noisy(100, 4, 1)
+    model = BaggingClassifier(**more, n_estimators=3, random_state=0).fit(X, y)
+    with pytest.raises(ParameterError) as caught:
+        model.save(tmp_path / "bags.pacb")
+    assert caught.value.parameter == "estimator"
+    assert not list(tmp_path.iterdir())

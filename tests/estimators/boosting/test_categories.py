@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 
 from pacboost import BoostClassifier
 from tests.data import HOME
@@ -139,3 +140,19 @@ def test_on_real_data_they_are_no_worse_within_noise(name: str) -> None:
         # rows that both or neither get right say nothing; of the rest half would fall on each side,
         # and rows of three splits are not independent
         assert worse - better <= 3 * max(1.0, np.sqrt(worse + better)), (other, worse, better)
+
+
+def test_a_search_says_once_how_columns_are_read() -> None:
+    days = pd.date_range("2031-01-01", periods=120).astype(str)
+    table = pd.DataFrame({"a day": days, "number": np.arange(120) % 7})
+    fast = BoostClassifier(quality="fast", n_estimators=2, random_state=0)
+    search = GridSearchCV(fast, {"max_leaves": [4, 8]}, cv=3)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        search.fit(table, table["number"] > 3)
+    assert len([entry for entry in caught if "'a day' as dates" in str(entry.message)]) == 1
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            fast.fit(table, table["number"] > 3)
+    assert len([entry for entry in caught if "'a day' as dates" in str(entry.message)]) == 2

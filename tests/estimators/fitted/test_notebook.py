@@ -31,7 +31,7 @@ def test_an_estimator_shows_what_it_certifies() -> None:
     model = fitted()
     shown = model._repr_mimebundle_()["text/html"]
     assert "BoostClassifier" in shown
-    assert shown.startswith(markup.bold(model.certificate_.claim))
+    assert shown.startswith(markup.bold(model.sentence_))
     assert "is wrong on" not in BoostClassifier()._repr_mimebundle_()["text/html"]
 
 

@@ -149,7 +149,7 @@ def test_certificates_refuse_in_words() -> None:
         _ = RandomForestRegressor(3).fit(X, y).certificate_
     with pytest.raises(NotCertified, match="binomial interval"):
         _ = RandomForestClassifier(3, certify="binomial").fit(*noisy()).certificate_
-    with pytest.raises(ParameterError, match="weights by sample_weight"):
+    with pytest.raises(ParameterError, match="these have weights"):
         few.fit(X, y, sample_weight=np.arange(1, 13))
     more = RandomForestClassifier(10, certify="oob", warm_start=True, random_state=0)
     more.fit(*noisy()).set_params(n_estimators=20).fit(*noisy())

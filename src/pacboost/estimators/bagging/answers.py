@@ -11,7 +11,7 @@ from sklearn.metrics import r2_score
 
 from pacboost.bounds import out_of_bag
 from pacboost.bounds.certificate import Certificate
-from pacboost.errors import DataError, NotCertified
+from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.estimators.fitted.estimator import Estimator
 from pacboost.fit.division import Apart, Division, counted
 from pacboost.fit.examples import read_examples, read_numbers
@@ -92,10 +92,21 @@ class Classes:
         """Read the rows with their labels, and set ``classes_``."""
         estimator = self.estimator
         estimator._schema, table = Schema.learn(division.X, estimator._column_options())
-        rows, estimator.classes_ = read_examples(table, division.y)
+        rows, estimator.classes_ = read_examples(table, division.y, sample_weight)
         if rows.labels is None and rows.signs.shape[1] > 1:
             raise DataError("y has several labels a row; bag one classifier for each label")
+        self.refuse_weights(rows)
         return rows
+
+    def refuse_weights(self, rows: LabelledRows) -> None:
+        """Raise if rows out of bag certify and have weights: the theorem counts rows alike."""
+        if rows.weights is not None and self.certifies_outside:
+            raise ParameterError(
+                f"certify is {self.estimator.certify!r}, which counts training rows, and these "
+                "have weights; fit without weights, or set certify='holdout', which counts other "
+                "rows without weights, or certify=None",
+                parameter="certify",
+            )
 
     @property
     def choices(self) -> NDArray[Any]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier, is_regressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import get_tags
@@ -39,17 +40,27 @@ from pacboost.estimators.inputs.documented import accepts_aliases, documented, d
 from pacboost.estimators.inputs.parameters import share_or_count
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.fit.rows import LabelledRows
+from pacboost.hypotheses.forest import Forest
+from pacboost.hypotheses.vote_digest import vote_digest
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
 from pacboost.ledgers.out_of_bag import OutOfBag
+from pacboost.models.model import Model, without_rounds
 from pacboost.numerics.checks import integer
 from pacboost.numerics.same_bits import mean_of
 from pacboost.parallel.cores import in_order, thread_count
 from pacboost.samples.sample import Sample, unlabelled
+from pacboost.sources.explained_errors import explains_input
 from pacboost.training.bags.bagging import Bagging
 from pacboost.training.bags.bags import Bags
-from pacboost.training.bags.forest import TreeLimits, TreeMaker, TreeMember
+from pacboost.training.bags.forest import (
+    TreeLimits,
+    TreeMaker,
+    TreeMember,
+    copies_of,
+    whole_weights,
+)
 from pacboost.training.bags.members import (
     BagMember,
     BoxMaker,
@@ -69,11 +80,22 @@ class Learners(MemberKind):
         """Draw bags, and choose how their members are made."""
         asked, table = self.estimator, rows.table
         repeats = bool(asked.bootstrap_features)
-        n_rows = _part("max_samples", asked.max_samples, table.n_rows, repeats=asked.bootstrap)
+        weights, total = None, table.n_rows
+        if rows.weights is not None:
+            weights = whole_weights(rows.weights)
+            total = copies_of(weights) if asked.bootstrap else total
+        n_rows = _part("max_samples", asked.max_samples, total, repeats=asked.bootstrap)
         features = _part("max_features", asked.max_features, table.n_columns, repeats=repeats)
         bags = Bags(
-            table.n_rows, n_rows, table.n_columns, features, seed, bool(asked.bootstrap), repeats
-        )
+            table.n_rows, n_rows, table.n_columns, features, seed, bool(asked.bootstrap), repeats,
+            weights,
+        )  # fmt: skip
+        if weights is not None and bags.hold_all:
+            raise ParameterError(
+                "sample_weight says how often rows are drawn, and every bag holds all rows "
+                f"(n_samples={bags.rows}); set bootstrap=True or max_samples below 1",
+                parameter="sample_weight",
+            )
         sample = Sample(table, rows.signs, labels=rows.labels)
         learner = None if asked.estimator is None else asked._learner()
         max_bins = integer("max_bins", asked.max_bins)
@@ -89,7 +111,7 @@ class Learners(MemberKind):
                 f"max_bins is {max_bins}; for trees it may be 2 to {MAX_BINS_OF_TREES}",
                 parameter="max_bins",
             )
-        bins, counted = self.binned(table, seed, max_bins)
+        bins, counted = self.binned(table, seed, max_bins, rows.weights)
         coded = replace(sample, bins=bins)
         if learner is not None:
             return CodesMaker(learner, coded, targets, classes), bags, counted
@@ -136,14 +158,16 @@ class BaggingEstimator(Estimator):
     _out_of_bag = None
 
     @fits_rows
-    def fit(self, X: object, y: object, *, copies: str = "draws") -> Self:
-        """Draw bags, and fit a member on each.
+    def fit(
+        self, X: object, y: object, sample_weight: ArrayLike | None = None, *, copies: str = "draws"
+    ) -> Self:
+        """Draw bags, and fit a member on each; a row of weight w is drawn as w copies would be.
 
         ``copies`` says what equal rows are if rows certify, as in ``BoostClassifier.fit``. Ctrl-C
         keeps the members fitted so far, and is raised again. Any other failure leaves the estimator
         unchanged.
         """
-        fit_members(self._kind(), X, y, None, copies)
+        fit_members(self._kind(), X, y, sample_weight, copies)
         return self
 
     def _kind(self) -> Learners:
@@ -153,6 +177,40 @@ class BaggingEstimator(Estimator):
     def oob_score_(self) -> float:
         """The out-of-bag estimate of ``score``."""
         return score_outside(self)
+
+    @explains_input
+    def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
+        """Write a vote of trees to a file, which ``pacboost.load`` reads as a random forest.
+
+        Its answers, votes and certificate are the same. That is what members are by default; votes
+        of other learners have no file format, and can be pickled. ``remember_rows`` as in
+        ``BoostClassifier.save``.
+        """
+        from pacboost.models.file.format import save
+
+        save(self._as_forest(), path, self._sketches if remember_rows else ())
+
+    def _as_forest(self) -> Model:
+        members = self._made()
+        trees = [member for member in members if isinstance(member, TreeMember)]
+        if len(trees) < len(members):
+            raise ParameterError(
+                f"estimator is {self.estimator!r} and max_features is {self.max_features!r}; files "
+                "hold bags of trees only (estimator=None with all features). Pickle this one, or "
+                "fit a BoostClassifier, which saves votes of other rules",
+                parameter="estimator",
+            )
+        one, classes = trees[0], getattr(self, "classes_", np.empty(0))
+        forest = Forest(
+            one.bins, max(2, one.classes) if classes.size else 0, np.zeros(self.n_features_in_), (),
+            one.middle, one.scale, hard=classes.size > 0,
+        ).grown(tree.inner for tree in trees)  # fmt: skip
+        certificate = getattr(self, "_certificate", None)
+        return Model(
+            ledger=without_rounds("random_forest"), classes=classes, schema=self._schema,
+            vote=forest, bins=one.bins,
+            certificate=certificate and certificate.of(vote_digest(forest)),
+        )  # fmt: skip
 
     @property
     def estimators_(self) -> list[Any]:
@@ -226,8 +284,9 @@ class BaggingClassifier(ClassifierMixin, BaggingEstimator):  # type: ignore[misc
 
     Bagging helps unstable learners, whose classifier changes much with a few rows. The rows outside
     a bag are new to its member, so they give an estimate of the error, and with ``certify`` a
-    certificate. Rows cannot have weights, because bags draw all rows alike: repeat rows instead
-    (with ``certify`` they count once), or give the learner a ``class_weight``.
+    certificate. Bags draw a row in proportion to its ``sample_weight``, and members learn from what
+    was drawn; rows of weight 0 are left out. ``certify="holdout"`` counts rows without weights, and
+    certificates out of bag do not allow them.
 
     Parameters
     ----------
@@ -325,6 +384,14 @@ class BaggingClassifier(ClassifierMixin, BaggingEstimator):  # type: ignore[misc
     def certificate_(self) -> Certificate:
         """The bound that ``certify`` asked for; raises NotCertified if there is none."""
         return certificate_of(self)
+
+    @property
+    def sentence_(self) -> str:
+        """What is certified about new examples, or what to call to certify something."""
+        from pacboost.estimators.fitted.judging import sentence_of
+
+        check_is_fitted(self)
+        return sentence_of(self._certificate, without_rounds("bagging"))
 
     @property
     def oob_decision_function_(self) -> NDArray[np.float64]:

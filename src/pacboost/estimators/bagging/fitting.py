@@ -210,6 +210,8 @@ def keep(members: MemberKind, fit: BagFit) -> None:
             predictions = np.full((fit.n_rows, *answers.predictions.shape[1:]), np.nan)
             predictions[fit.rows.numbers] = answers.predictions
             answers = replace(answers, predictions=predictions)
+        if fit.rows.weights is not None:  # the theorems ask that all rows are drawn alike
+            answers = replace(answers, counts=None)
         estimator._out_of_bag = answers
     if isinstance(members.answers, Classes):
         members.answers.certify(division.apart, division.examples)
@@ -272,7 +274,9 @@ def counts_outside(estimator: Estimator) -> OutOfBag:
     """Return the counts that a certificate by out-of-bag rows needs."""
     counts = answers_outside(estimator, "out_of_bag_").counts
     if counts is None:
-        raise AttributeError("out_of_bag_ is there after a fit that counts out-of-bag votes")
+        raise AttributeError(
+            "out_of_bag_ is there after a fit that counts out-of-bag votes of rows without weights"
+        )
     return counts
 
 

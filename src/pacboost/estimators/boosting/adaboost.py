@@ -65,7 +65,8 @@ class AdaBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc
     n_estimators : int, default=50
         The maximum number of rounds.
     learning_rate : float, default=1.0
-        Scales every vote. The certificate stays valid: it uses what each round really did.
+        Scales every vote; any number above 0, as in scikit-learn. The certificate stays valid: it
+        uses what each round really did.
     resample : bool or int, default=False
         Train the weak learner on a draw from D_t (as many rows as there are, or this many) instead
         of on the weighted sample. The error and the update use the full sample either way.

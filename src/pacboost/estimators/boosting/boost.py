@@ -47,8 +47,8 @@ class BoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc]
         promised edge needs. More rounds with a smaller ``learning_rate`` are slower and often
         better.
     learning_rate : float, default=None
-        Scales what every round adds. None: automatic for trees; 1 for other learners, or what the
-        booster object says.
+        Scales what every round adds, above 0 and at most 1. None: automatic for trees; 1 for other
+        learners, or what the booster object says.
     subsample : float, default=None
         The share of rows, drawn anew each round, that the learner is fitted on. None: automatic
         for "logit" with trees, else all rows.
@@ -94,6 +94,7 @@ class BoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc]
     Attributes
     ----------
     ledger_, certificate_, classes_, feature_importances_ : as in AdaBoostClassifier
+    n_iter_, best_iteration_ : the number of rounds, and which was best on validation rows
     settings_ : the values that were used of all parameters that may be automatic
     levels_ : the levels of categorical columns
     validation_curves_ : ``eval_metric`` after every round, by the name of the validation set (see
@@ -136,6 +137,7 @@ class BoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc]
     delta: float = 0.05
     warm_start: bool = False
     callbacks: Any = None
+    time_limit: str | float | None = None
     n_jobs: int | None = None
     device: str = "cpu"
     verbose: bool | int | str = "auto"

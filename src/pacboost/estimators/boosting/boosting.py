@@ -85,6 +85,7 @@ def boost_or_undo(estimator: Estimator, data: FitData) -> None:
         fitted = fit(data.X, data.y, data.sample_weight, ask, watcher)
         keep(estimator, fitted, replace(record, looks=looks_of(estimator, record)))
         estimator._curves = watcher.curves
+        estimator._best_round = None if watcher.watch is None else watcher.watch.best_round
     # after the block, for the rounds that Ctrl-C has left are kept
     if fitted.interrupt is not None:
         raise explained_interrupt(estimator, fitted.interrupt)

@@ -18,6 +18,7 @@ from pacboost.estimators.fitting.parameters import (
     named,
     pairs_wanted,
     share_of_rows,
+    step_size,
     tree_changes,
     with_fields,
 )
@@ -67,8 +68,9 @@ class TreesChooser(EstimatorChooser):
                 changes |= {"prior": begins_by_prior(asked), "l2": usual.l2 * examples.one_row}
             if isinstance(booster, AdaBoost) and isinstance(learner, Tree):
                 changes["confidence_rated"] = own.get("multiclass", "mh") == "mh"
-        if asked.learning_rate is not None:
-            changes["learning_rate"] = real_number("learning_rate", asked.learning_rate)
+        rate = step_size(asked)
+        if rate is not None:
+            changes["learning_rate"] = rate
         if asked.l2 is not None:
             changes["l2"] = real_number("l2", asked.l2)
         booster = with_fields(booster, changes | own, "booster")

@@ -18,7 +18,7 @@ from pacboost.boosters.regression import Gamma, Square
 from pacboost.errors import ParameterError, invalid
 from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boost
-from pacboost.estimators.fitted.classifier import Classifier, curves_of, rules_of
+from pacboost.estimators.fitted.classifier import Classifier, best_round_of, curves_of, rules_of
 from pacboost.estimators.fitted.estimator import Estimator
 from pacboost.estimators.fitted.predicting import answered, r_squared
 from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
@@ -189,6 +189,7 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, Estimator):  # type: 
     eval_metric: Any = "loss"
     warm_start: bool = False
     callbacks: Any = None
+    time_limit: str | float | None = None
     n_jobs: int | None = None
     device: str = "cpu"
     verbose: bool | int | str = "auto"
@@ -229,6 +230,16 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, Estimator):  # type: 
         return curves_of(self._curves)
 
     @property
+    def n_iter_(self) -> int:
+        """The number of rounds of the vote, all of which ``predict`` uses."""
+        return len(self.ledger_)
+
+    @property
+    def best_iteration_(self) -> int:
+        """The number of rounds that was best on validation rows, those of a trial included."""
+        return best_round_of(self)
+
+    @property
     def ledger_(self) -> Ledger:
         """What the loop measured."""
         return self._fitted("ledger_").ledger
@@ -264,11 +275,11 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, Estimator):  # type: 
 
     @explains_input
     @described_by(Classifier.importances)
-    def importances(self, by: str = "gain") -> Doubles:
+    def importances(self, by: str = "gain", *, named: bool = False) -> Any:
         """Return each feature's importance, as shares that add up to 1."""
         from pacboost.estimators.fitted.explaining import importances
 
-        return importances(self._fitted("importances"), by)
+        return importances(self._fitted("importances"), by, named=named)
 
     @takes_rows
     def permutation_importances(

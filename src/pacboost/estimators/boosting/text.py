@@ -19,7 +19,12 @@ from pacboost.estimators.boosting.boosting import EstimatorChooser, FitData, boo
 from pacboost.estimators.fitted.classifier import Classifier
 from pacboost.estimators.fitted.explaining import explain_row
 from pacboost.estimators.fitting.callbacks import CallbackSupportMixin
-from pacboost.estimators.fitting.parameters import begins_by_prior, most_rounds, with_fields
+from pacboost.estimators.fitting.parameters import (
+    begins_by_prior,
+    most_rounds,
+    step_size,
+    with_fields,
+)
 from pacboost.estimators.inputs.documented import accepts_aliases, described_by, documented_like
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.inputs.validation_sets import read_sets
@@ -117,7 +122,8 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
         The maximum number of rounds. The first is linear, and each other one adds a list. None: 20,
         or 1000 without a linear round. Fewer are faster.
     learning_rate : float, default=0.1
-        Scales what every round adds. Smaller values need more rounds and are often better.
+        Scales what every round adds, above 0 and at most 1. Smaller values need more rounds and are
+        often better.
     length : int, default=100
         The maximum number of words in a list.
     candidates : int or None, default=20
@@ -295,8 +301,9 @@ class WordsChooser(EstimatorChooser):
         booster = as_booster(choice)
         changes: dict[str, Any] = {}
         if isinstance(choice, str):
-            rate = real_number("learning_rate", asked.learning_rate)
-            changes = {"learning_rate": rate} if hasattr(booster, "learning_rate") else {}
+            rate = step_size(asked)
+            if rate is not None and hasattr(booster, "learning_rate"):
+                changes["learning_rate"] = rate
             if isinstance(booster, Logit):  # which counts l2 in rows of its first weight
                 classes = max(2, rows.learn.signs.shape[1])
                 l2 = real_number("l2", asked.l2) * classes**2 / (4 * (classes - 1))

@@ -86,7 +86,7 @@ class FilterBoostClassifier(Classifier):
     n_estimators : int, default=300
         The maximum number of rounds. With ``partial_fit``, later batches add one each.
     learning_rate : float, default=None
-        Scales what every round adds. None: 0.2 for trees, else 1.
+        Scales what every round adds, above 0 and at most 1. None: 0.2 for trees, else 1.
     sample_rows : int, default=None
         The maximum number of rows that are kept at a time. None: 100,000, for stumps 50,000, or
         what ``memory`` leaves room for.

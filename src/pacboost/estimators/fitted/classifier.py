@@ -120,9 +120,27 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return training_error(model.ledger)
 
     @property
+    def sentence_(self) -> str:
+        """What is certified about new examples, or what to call to certify something."""
+        from pacboost.estimators.fitted.judging import sentence_of
+
+        model = self._fitted("sentence_")
+        return sentence_of(model.certificate, model.ledger, model.held_out, model.label_names)
+
+    @property
     def validation_curves_(self) -> dict[str, list[float]]:
         """The metric after every round, by the names of the validation sets."""
         return curves_of(self._curves)
+
+    @property
+    def n_iter_(self) -> int:
+        """The number of rounds of the vote, all of which ``predict`` uses."""
+        return len(self.ledger_)
+
+    @property
+    def best_iteration_(self) -> int:
+        """The number of rounds that was best on validation rows, those of a trial included."""
+        return best_round_of(self)
 
     @property
     def ledger_(self) -> Ledger:
@@ -163,16 +181,17 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return explain_row(self, as_one_row(self, x), top, for_class=for_class, by=by)
 
     @explains_input
-    def importances(self, by: str = "gain") -> Doubles:
+    def importances(self, by: str = "gain", *, named: bool = False) -> Any:
         """Return each feature's importance, as shares that add up to 1.
 
         By "gain", what the splits on it won, which is ``feature_importances_``; by "cover", the
         share of the weight of training rows that they divide, tree by tree; by "count", how many
-        splits there are.
+        splits there are. An array; ``named=True``: a pandas Series with the names of the columns,
+        the largest first.
         """
         from pacboost.estimators.fitted.explaining import importances
 
-        return importances(self._fitted("importances"), by)
+        return importances(self._fitted("importances"), by, named=named)
 
     @offered_if("_records_rounds")
     @takes_rows
@@ -259,21 +278,18 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
         return labelled(self, X, y)
 
-    def _claim(self) -> str:
-        if not hasattr(self, "model_"):
-            return ""
-        from pacboost.reports.page.subject import uncertified
-
-        certificate = self.model_.certificate
-        if certificate is None or certificate.delta == 0:
-            return "".join(uncertified(self.model_.ledger))
-        return certificate.claim
-
 
 def rules_of(vote: Vote) -> list[Any]:
     """Return the rules of a vote; for black boxes, the fitted models themselves."""
     rules = [(rule, rule.unvalued) for rule in vote.hypotheses]
     return [plain.inner if isinstance(plain, BlackBox) else rule for rule, plain in rules]
+
+
+def best_round_of(estimator: Estimator) -> int:
+    """Return the best round on validation rows; raise if a fit had none."""
+    if estimator._best_round is None:
+        raise AttributeError("best_iteration_ is there after a fit with validation rows")
+    return estimator._best_round
 
 
 def curves_of(curves: dict[str, list[float]] | None) -> dict[str, list[float]]:

@@ -84,6 +84,8 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     """The ``copies`` of the last fit."""
     _curves: dict[str, list[float]] | None = None
     """The metric after every round, by the names of validation sets."""
+    _best_round: int | None = None
+    """The round of the last fit that was best on validation rows, if there were some."""
     _record: RunRecord
     """What ``warm_start`` continues."""
 
@@ -231,7 +233,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _claim(self) -> str:
         """Return what is certified, for notebooks, which show it above scikit-learn's diagram."""
-        return ""
+        return str(getattr(self, "sentence_", "")) if self.__sklearn_is_fitted__() else ""
 
     # scikit-learn 1.6 does not ask an estimator for ``_html_repr``, so estimators answer both of
     # the methods that notebooks call.

@@ -25,6 +25,7 @@ from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import CategorisedArray
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.frame_table import FrameTable
+from pacboost.sources.optional import need
 from pacboost.sources.table import Table
 from pacboost.training import metrics
 
@@ -68,11 +69,15 @@ def refuse_other_than_trees(model: Model) -> None:
         )
 
 
-def importances(model: Model, by: str) -> Doubles:
+def importances(model: Model, by: str, *, named: bool = False) -> Any:
     """Return each feature's share of the gains, of the rows divided, or of the splits."""
     if by not in ("gain", "cover", "count"):
         raise invalid("by", by, "may be 'gain', 'cover' or 'count'")
-    return model.importances() if by == "gain" else model.split_importances(by)
+    shares = model.importances() if by == "gain" else model.split_importances(by)
+    if not named:
+        return shares
+    series = need("pandas", "frames").Series(shares, list(model.column_names), name=by)
+    return series.sort_values(ascending=False, kind="stable")
 
 
 def dependence(model: Model, features: object, top: int) -> Shapes:

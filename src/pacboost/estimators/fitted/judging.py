@@ -16,15 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from pacboost.bounds import estimates
+from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.held_out import HeldOut
 from pacboost.errors import DataError, ParameterError
 from pacboost.fit.examples import label_rows, mistaken
 from pacboost.fit.rows import LabelledRows
 from pacboost.fit.targets import read_labels, read_targets
 from pacboost.hypotheses.vote import Scores
 from pacboost.kernels.runtime.threads import using
+from pacboost.ledgers.ledger import Ledger
 from pacboost.models.model import Model
 from pacboost.numerics.checks import positive_whole
 from pacboost.numerics.exact import wrong_answers
+from pacboost.reports.page.subject import uncertified
 from pacboost.samples.sample import Sample
 from pacboost.sources.table import Table
 from pacboost.training.run.margins import NAMING, largest, margins_of, norm, normalised
@@ -32,6 +37,20 @@ from pacboost.training.run.margins import NAMING, largest, margins_of, norm, nor
 if TYPE_CHECKING:
     from pacboost.estimators.fitted.classifier import Classifier
     from pacboost.estimators.fitted.estimator import Estimator
+
+
+def sentence_of(
+    certificate: Certificate | None, ledger: Ledger, held_out: HeldOut | None = None,
+    names: Sequence[str] = (),
+) -> str:  # fmt: skip
+    """Return what ``pacboost certify`` prints of a certificate, or what to call if there is none.
+
+    The theorem on training rows says little of most models, and nothing of new rows.
+    """
+    if certificate is None or certificate.delta == 0:
+        return "".join(uncertified(ledger))
+    return estimates.in_words(certificate, held_out, names)
+
 
 Doubles = NDArray[np.float64]
 CURVES = 4

@@ -11,7 +11,7 @@ from pacboost.errors import ParameterError
 from pacboost.estimators.inputs.parameters import draw_seed
 from pacboost.fit.continuing import RunRecord, refuse
 
-FREE = ("n_estimators", "warm_start", "callbacks", "n_jobs", "verbose", "device")
+FREE = ("n_estimators", "warm_start", "callbacks", "n_jobs", "verbose", "device", "time_limit")
 """Parameters that do not change what one more round or member is."""
 SPENT = (
     "the certificate of the last fit has spent all of delta on one look at the rows set apart, so "

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from pacboost.boosters.booster import Booster
+from pacboost.boosters.booster import Booster, check_shrinkage
 from pacboost.boosters.choose import as_booster
 from pacboost.errors import ParameterError, invalid
 from pacboost.estimators.inputs.documented import guess
@@ -179,9 +179,11 @@ def pairs_wanted(estimator: Any) -> int | None:
 
 
 def step_size(estimator: Any) -> Any:
-    """Read the factor of what every round adds, None if it is not set."""
+    """Read the factor of what every round adds, in (0, 1]; None if it is not set."""
     rate = estimator.learning_rate
-    return None if rate is None else real_number("learning_rate", rate)
+    if rate is not None:
+        check_shrinkage("learning_rate", real_number("learning_rate", rate))
+    return rate
 
 
 def _slopes(given: Any, examples: LabelledRows) -> dict[int, int]:

@@ -126,6 +126,14 @@ class ForestClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return certificate_of(self)
 
     @property
+    def sentence_(self) -> str:
+        """What is certified about new examples, or what to call to certify something."""
+        from pacboost.estimators.fitted.judging import sentence_of
+
+        model = self._fitted("sentence_")
+        return sentence_of(model.certificate, model.ledger, model.held_out, model.label_names)
+
+    @property
     def oob_score_(self) -> float:
         """The out-of-bag estimate of ``score``."""
         return score_outside(self)

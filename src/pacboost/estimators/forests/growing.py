@@ -40,6 +40,7 @@ from pacboost.training.bags.forest import (
     TreeMaker,
     TreeMember,
     content_order,
+    copies_of,
     whole_weights,
 )
 from pacboost.training.bags.members import Maker
@@ -48,8 +49,6 @@ if TYPE_CHECKING:
     from pacboost.hypotheses.shapes import Shapes
 
 MAX_CLASSES = 2**16
-MAX_COPIES_PER_ROW = 64
-"""Bags are as large as the sum of weights, up to this many times the number of rows."""
 
 
 def features_per_split(value: object, columns: int) -> int:
@@ -130,7 +129,7 @@ class Trees(MemberKind):
         copies, rows = None, sample.n_rows
         if weights is not None and asked.bootstrap:
             copies = whole_weights(weights)
-            rows = int(copies.sum()) if copies.sum() <= MAX_COPIES_PER_ROW * rows else rows
+            rows = copies_of(copies)
         drawn = share_or_count("max_samples", share, rows, math.ceil)
         if drawn > rows:
             raise ParameterError(
@@ -187,13 +186,7 @@ class ForestClasses(Classes):
                 f"y holds {len(self.choices)} classes; a forest takes up to {MAX_CLASSES}. Use "
                 "the regressor to predict numbers"
             )
-        if rows.weights is not None and self.certifies_outside:
-            raise ParameterError(
-                f"certify is {estimator.certify!r}, which counts training rows, and these have "
-                "weights by sample_weight or class_weight; give neither, or set "
-                "certify='holdout', which counts other rows without weights, or certify=None",
-                parameter="certify",
-            )
+        self.refuse_weights(rows)
         return rows
 
     @property

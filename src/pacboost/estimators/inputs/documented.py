@@ -72,6 +72,10 @@ warm_start : bool, default=False
     pays delta/(k(k + 1)), the first one delta/2.
 callbacks : sequence of functions, default=None
     Each is called with every ``Round``; returning True stops the run.
+time_limit : str or float, default=None
+    How long a fit may take, such as "10m", or seconds. Rounds end when the time is up, those done
+    are kept, and ``ledger_.stopped`` says so; a trial before a refit gets a part of it. Reading
+    rows before the first round and certifying after the last are not cut short. None: no limit.
 random_state : int, RandomState or None, default=None
     The seed of everything that is drawn. Give a number to get the same model again.
 n_jobs : int or None, default=None

@@ -26,7 +26,7 @@ from pacboost.estimators.fitted.predicting import accuracy
 from pacboost.estimators.fitting.attempt import all_or_nothing
 from pacboost.estimators.fitting.parameters import check_quality
 from pacboost.estimators.inputs.documented import accepts_aliases, described_by, documented
-from pacboost.estimators.inputs.parameters import draw_seed
+from pacboost.estimators.inputs.parameters import draw_seed, read_seconds
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
 from pacboost.estimators.strong import reading, wishes
 from pacboost.estimators.strong.reading import Reading
@@ -132,6 +132,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     dates: str = "auto"
     categorical_features: Any = "from_dtype"
     class_weight: Any = None
+    time_limit: str | float | None = None
     random_state: Any = None
     n_jobs: int | None = None
     device: str = "cpu"
@@ -223,6 +224,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
             n_jobs=self.n_jobs,
             device=self.device,
             verbose=self.verbose,
+            time_limit=self.time_limit,
         )
         model.fit_source(oracle, classes=classes, copies=copies)
         self.choice_ = "trees by boosting by filtering, because rows are drawn from a source"
@@ -362,7 +364,8 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         def take(chosen: Rows) -> Any:
             return [rows[i] for i in chosen] if isinstance(rows, list) else rows.take(chosen)
 
-        outcome = EpsilonSearch(choice, take, labels, roles, promise, weights).run()
+        seconds = read_seconds("time_limit", self.time_limit)
+        outcome = EpsilonSearch(choice, take, labels, roles, promise, weights, seconds).run()
         self.choice_ = f"{choice.words}, because {choice.why}"
         parts = {"learn": roles.learn, "watch": roles.validate, "certify": roles.certify}
         self.parts_ = {name: int(part.size) for name, part in parts.items()}
@@ -475,9 +478,6 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         if not hasattr(self, "parts_") or self._texts:
             return X
         return self._schema.read(reading.without(X, self._dropped))
-
-    def _claim(self) -> str:
-        return self.sentence_ if self.__sklearn_is_fitted__() else ""
 
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in vars(self)

@@ -9,9 +9,11 @@ probability at least 1 - delta, and the smaller may be kept (docs/proofs/strong.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +45,7 @@ from pacboost.samples.same_example import Examples
 
 UNSURE = 0.2
 """How often the true error may exceed what the watching rows are taken to say."""
+MIN_SECONDS = 0.001  # enough for one round, which a fit always does
 PATIENCE = 30
 """Rounds without fewer mistakes on watching rows after which no look is expected any more."""
 LAST = 20
@@ -190,9 +193,11 @@ class EpsilonSearch:
         roles: Roles,
         promise: Promise,
         weights: NDArray[np.float64] | None = None,
+        seconds: float | None = None,
     ) -> None:
         self._choice, self._take, self._labels = choice, take, labels
         self._roles, self._promise, self._weights = roles, promise, weights
+        self._ends = math.inf if seconds is None else monotonic() + seconds
 
     @property
     def _may_look_early(self) -> bool:
@@ -234,7 +239,7 @@ class EpsilonSearch:
         estimator = self._choice.make(
             early_stopping=PATIENCE, eval_metric=rows_wrong, callbacks=[worth_a_look]
         )
-        self._fit(estimator, self._roles.learn, X_val=self._take(watch), y_val=labels[watch])
+        self._fit(estimator, self._roles.learn, 0.5, X_val=self._take(watch), y_val=labels[watch])
         model = estimator.model_
         if not worth_a_look(model.ledger.rounds[-1]):
             return None
@@ -265,11 +270,18 @@ class EpsilonSearch:
         if self._promise.weighted:
             certificate = certificate.counted_without_weights()
         if self._promise.epsilon is not None and certificate.value > self._promise.epsilon:
-            evidence = replace(evidence, **_measured(estimator, X, labels, self._choice.rounds))
+            # where the time was up, more rounds would have been done
+            most = self._choice.rounds if monotonic() < self._ends else len(rounds)
+            evidence = replace(evidence, **_measured(estimator, X, labels, most))
         return SearchOutcome(estimator, certificate, evidence)
 
-    def _fit(self, estimator: Any, rows: Rows, *, validate: Rows | None = None, **more: Any) -> Any:
+    def _fit(
+        self, estimator: Any, rows: Rows, share_of_time: float = 1.0, *,
+        validate: Rows | None = None, **more: Any,
+    ) -> Any:  # fmt: skip
         """Fit to rows; of these, those that ``validate`` are held back if they are given."""
+        if self._ends < math.inf:
+            estimator.time_limit = max(MIN_SECONDS, share_of_time * (self._ends - monotonic()))
         weights = None if self._weights is None else self._weights[rows]
         X, labels = self._take(rows), self._labels[rows]
         if validate is None:

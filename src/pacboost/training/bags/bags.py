@@ -66,10 +66,15 @@ class Bags:
     replacement: bool = True
     features_replaced: bool = False
     """Whether features are drawn with replacement too."""
+    weights: NDArray[np.int64] | None = None
+    """A row is drawn as often as this many copies of it; then rows outside certify nothing."""
 
     def bag(self, number: int) -> Bag:
         generator = np.random.default_rng((self.seed, number))
-        if self.replacement:
+        if self.weights is not None:
+            chances = self.weights / self.weights.sum()
+            rows = generator.choice(self.rows, self.drawn, replace=self.replacement, p=chances)
+        elif self.replacement:
             rows = generator.integers(self.rows, size=self.drawn)
         else:
             rows = generator.permutation(self.rows)[: self.drawn]

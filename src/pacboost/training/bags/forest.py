@@ -24,6 +24,7 @@ from pacboost.training.bags.members import Answers, BagMember, Maker
 
 WEIGHT_BITS = 16
 MIN_DRAWS_FOR_KERNEL = 50_000
+MAX_COPIES_PER_ROW = 64
 
 
 class ForestBags(Bags):
@@ -105,6 +106,13 @@ def whole_weights(weights: NDArray[np.float64]) -> NDArray[np.int64]:
             return np.asarray(units, np.int64)
     scaled = np.rint(weights * (2**WEIGHT_BITS / float(weights.max())))
     return np.asarray(np.maximum(1, scaled), np.int64)
+
+
+def copies_of(weights: NDArray[np.int64]) -> int:
+    """Return the size of a bag: the sum of weights, or the number of rows if that is far less."""
+    return (
+        int(weights.sum()) if weights.sum() <= MAX_COPIES_PER_ROW * weights.size else weights.size
+    )
 
 
 NO_LIMIT = 2**31
