@@ -104,14 +104,14 @@ class PacAnswer:
 
 
 @runtime_checkable
-class Classifier(Protocol):
+class FitsAndPredicts(Protocol):
     """An estimator with ``fit`` and ``predict``."""
 
-    def fit(self, X: Rows, y: Signs, /) -> Classifier: ...
+    def fit(self, X: Rows, y: Signs, /) -> FitsAndPredicts: ...
     def predict(self, X: Rows, /) -> NDArray[Any]: ...
 
 
-AnyLearner = Learner | Classifier | Callable[[Rows, Signs], Predict]
+AnyLearner = Learner | FitsAndPredicts | Callable[[Rows, Signs], Predict]
 
 
 @plain_numbers
@@ -229,12 +229,12 @@ def _fitted(learner: AnyLearner, X: Rows, y: Signs) -> tuple[Predict, object]:
     """Learn from a sample; return the function that predicts, and its rule."""
     if isinstance(learner, Learner):
         return _learned_rule(learner, X, y)
-    if isinstance(learner, type) or not (isinstance(learner, Classifier) or callable(learner)):
+    if isinstance(learner, type) or not (isinstance(learner, FitsAndPredicts) or callable(learner)):
         raise ParameterError(
             f"learner is {learner!r}; give a learner of pacboost, an object with fit and predict "
             "(not a class), or a function (X, y) that returns a function of rows"
         )
-    if not isinstance(learner, Classifier):
+    if not isinstance(learner, FitsAndPredicts):
         return learner(X, y), None
     if np.unique(y).size == 1:  # most classifiers reject a single class
         only = int(y[0])

@@ -43,7 +43,7 @@ class OutOfBagAnswers:
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class NumberAnswers:
     """Members predict numbers, which certify nothing: they are never simply right or wrong."""
 
     estimator: Estimator
@@ -177,7 +177,7 @@ class Classes:
         return counted(certificate, examples)
 
 
-Answers = Classes | Numbers
+Answers = Classes | NumberAnswers
 
 
 def decided(votes: NDArray[Any], choices: NDArray[Any]) -> NDArray[Any]:

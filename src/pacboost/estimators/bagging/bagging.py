@@ -19,7 +19,7 @@ from pacboost.errors import ParameterError
 from pacboost.estimators.bagging.answers import (
     Classes,
     Counted,
-    Numbers,
+    NumberAnswers,
     decided,
     shares_of,
 )
@@ -149,7 +149,7 @@ class BaggingEstimator(Estimator):
     verbose: bool | int | str = "auto"
 
     _leaves_model = False
-    _answers_kind: ClassVar[type[Classes] | type[Numbers]]
+    _answers_kind: ClassVar[type[Classes] | type[NumberAnswers]]
     """What members predict: classes or numbers."""
     _default: ClassVar[Any]
     """The learner that ``estimator=None`` stands for."""
@@ -442,7 +442,7 @@ class BaggingRegressor(RegressorMixin, BaggingEstimator):  # type: ignore[misc]
     0.999
     """
 
-    _answers_kind, _default = Numbers, DecisionTreeRegressor
+    _answers_kind, _default = NumberAnswers, DecisionTreeRegressor
     _strange = is_classifier, "names classes; take a regressor, or BaggingClassifier"
 
     @takes_rows

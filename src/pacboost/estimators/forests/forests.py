@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from pacboost.bounds.certificate import Certificate
 from pacboost.errors import DataError
-from pacboost.estimators.bagging.answers import NOT_ASKED, Numbers, decided
+from pacboost.estimators.bagging.answers import NOT_ASKED, NumberAnswers, decided
 from pacboost.estimators.bagging.fitting import (
     Callback,
     answers_outside,
@@ -24,7 +24,7 @@ from pacboost.estimators.bagging.fitting import (
 )
 from pacboost.estimators.fitted.estimator import Estimator
 from pacboost.estimators.fitted.predicting import accuracy, answered, r_squared
-from pacboost.estimators.forests.growing import ForestClasses, Trees, dependence
+from pacboost.estimators.forests.growing import ForestClasses, ForestTrees, dependence
 from pacboost.estimators.inputs.documented import (
     accepts_aliases,
     described_by,
@@ -84,7 +84,7 @@ class ForestClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         keeps the trees grown so far, and is raised again. Any other failure leaves the estimator
         unchanged.
         """
-        fit_members(Trees(self, ForestClasses(self)), X, y, sample_weight, copies)
+        fit_members(ForestTrees(self, ForestClasses(self)), X, y, sample_weight, copies)
         return self
 
     @property
@@ -216,7 +216,7 @@ class ForestRegressor(RegressorMixin, Estimator):  # type: ignore[misc]
         self, X: object, y: object, sample_weight: ArrayLike | None = None, *, copies: str = "draws"
     ) -> Self:
         """Grow the trees."""
-        fit_members(Trees(self, Numbers(self)), X, y, sample_weight, copies)
+        fit_members(ForestTrees(self, NumberAnswers(self)), X, y, sample_weight, copies)
         return self
 
     @takes_rows

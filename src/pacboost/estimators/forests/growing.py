@@ -64,7 +64,7 @@ def features_per_split(value: object, columns: int) -> int:
     return min(columns, share_or_count("max_features", value, columns, int, words))
 
 
-class Trees(MemberKind):
+class ForestTrees(MemberKind):
     """Trees grown on bags of rows, which a fit turns into a forest."""
 
     word = "tree"
