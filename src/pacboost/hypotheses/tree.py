@@ -179,7 +179,7 @@ class TreeRule(hypothesis.Hypothesis):
         if self.member[split] >= 0:
             inside = self.members[self.member[split], : self.bins.levels[feature]] != 0
             levels = np.flatnonzero(inside == left).tolist()
-            text = f"{column} in {{{names.levels(feature, levels)}}}"
+            text = f"{column} in {{{names.some_levels(feature, levels)}}}"
         else:
             cut, thresholds = int(self.cut[split]), self.bins.thresholds[feature]
             if cut >= thresholds.size:

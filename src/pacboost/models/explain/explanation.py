@@ -22,11 +22,9 @@ from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.numerics.markup import bold, table
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.levels import Levels
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
 from pacboost.sources.text import TextFeatures, condition_words
-from pacboost.sources.written import TRUE_FALSE, WEEKDAYS, YES_NO
 
 Doubles = NDArray[np.float64]
 Ground = tuple[str, Doubles, int]
@@ -194,18 +192,6 @@ def _columns(model: Model, table: Table) -> list[Ground] | None:
         return f"{names[j]}{cell}"
 
     return [(said(j), added[j], int(count[j])) for j in np.flatnonzero(added.any(axis=1)).tolist()]
-
-
-def called(levels: Levels, column: int) -> tuple[float, tuple[str, ...]] | None:
-    """Return the first integer of a column and the names that its integers stand for, if any.
-
-    >>> called(Levels({}, {0: "yes/no"}), 0), called(Levels({}, {}), 0)
-    ((0.0, ('no', 'yes')), None)
-    """
-    way = levels.written.get(column, "")
-    if way in (YES_NO, TRUE_FALSE):
-        return 0.0, tuple(reversed(way.split("/")))
-    return (1.0, WEEKDAYS) if way.partition(";")[0] == "weekday" else None
 
 
 def _grounds(model: Model, table: Table) -> list[Ground]:
