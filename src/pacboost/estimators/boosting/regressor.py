@@ -50,7 +50,7 @@ from pacboost.training.metrics import Metric, metric_of
 if TYPE_CHECKING:
     from pacboost.hypotheses.shapes import Shapes
     from pacboost.models.explain.explanation import Explanation
-    from pacboost.models.explain.importances import Importances
+    from pacboost.models.explain.importances import FeatureShares, Importances
 
 Doubles = NDArray[np.float64]
 
@@ -264,7 +264,7 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, Estimator):  # type: 
 
     @explains_input
     @described_by(Classifier.importances)
-    def importances(self, by: str = "gain") -> Doubles:
+    def importances(self, by: str = "gain") -> FeatureShares:
         """Return each feature's importance, as shares that add up to 1."""
         from pacboost.estimators.fitted.explaining import importances
 

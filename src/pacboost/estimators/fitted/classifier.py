@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pacboost.bounds.certificate import Certificate
     from pacboost.hypotheses.shapes import Shapes
     from pacboost.models.explain.explanation import Explanation
-    from pacboost.models.explain.importances import Importances
+    from pacboost.models.explain.importances import FeatureShares, Importances
 
 Doubles = NDArray[np.float64]
 
@@ -163,12 +163,12 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return explain_row(self, as_one_row(self, x), top, for_class=for_class, by=by)
 
     @explains_input
-    def importances(self, by: str = "gain") -> Doubles:
+    def importances(self, by: str = "gain") -> FeatureShares:
         """Return each feature's importance, as shares that add up to 1.
 
         By "gain", what the splits on it won, which is ``feature_importances_``; by "cover", the
         share of the weight of training rows that they divide, tree by tree; by "count", how many
-        splits there are.
+        splits there are. They print with the names of columns, and have ``to_frame``.
         """
         from pacboost.estimators.fitted.explaining import importances
 

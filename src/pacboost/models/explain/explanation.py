@@ -22,6 +22,7 @@ from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.numerics.markup import bold, table
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.levels import is_missing
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
 from pacboost.sources.text import TextFeatures, condition_words
@@ -79,7 +80,9 @@ class Explanation:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return bold(self._head()) + table(["contribution", "because"], self._lines())
+        return bold(self._head()) + table(
+            ["because", "contribution"], [line[::-1] for line in self._lines()]
+        )
 
     def _head(self) -> str:
         if self.probability is None:
@@ -166,7 +169,7 @@ def _columns(model: Model, table: Table) -> list[Ground] | None:
 
     For trees these are SHAP values; for rules of one column, the values of the rules.
     """
-    vote, names, row = model.vote, model.column_names, table.rows()[0]
+    vote, names = model.vote, model.column_names
     features = [rule.features() for rule in vote.hypotheses]
     count = np.zeros(table.n_columns, dtype=np.int64)
     for columns in features:
@@ -186,12 +189,11 @@ def _columns(model: Model, table: Table) -> list[Ground] | None:
     else:
         return None
 
-    def said(j: int) -> str:
-        missing = np.isnan(row[j])
-        cell = " is missing" if missing else f" = {model.levels.cell(j, float(row[j]), names)}"
-        return f"{names[j]}{cell}"
+    def words(j: int) -> str:
+        missing = is_missing(table.given(j, 0))
+        return f"{names[j]} is missing" if missing else f"{names[j]} = {table.text(j, 0)}"
 
-    return [(said(j), added[j], int(count[j])) for j in np.flatnonzero(added.any(axis=1)).tolist()]
+    return [(words(j), added[j], int(count[j])) for j in np.flatnonzero(added.any(axis=1)).tolist()]
 
 
 def _grounds(model: Model, table: Table) -> list[Ground]:
