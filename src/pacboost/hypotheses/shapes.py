@@ -29,6 +29,7 @@ from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.numerics.same_bits import product, total
 from pacboost.samples.bins import Bins, upper_cuts
 from pacboost.samples.sample import Sample
+from pacboost.sources.dataframe import to_frame
 from pacboost.sources.table import Table, Values
 from pacboost.sources.written import TRUTH_WAYS, WEEKDAYS, part_of
 
@@ -146,8 +147,6 @@ class Shapes:
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the steps of all curves as a data frame of pandas, polars or pyarrow."""
-        import narwhals as nw
-
         rows = [
             (shape.name, values, *line)
             for j, shape in self.features.items()
@@ -157,8 +156,7 @@ class Shapes:
             )
         ]  # fmt: skip
         heads = ["column", "values", *(self.answers or ("score",))]
-        columns = {head: [row[k] for row in rows] for k, head in enumerate(heads)}
-        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
+        return to_frame({head: [r[k] for r in rows] for k, head in enumerate(heads)}, backend)
 
     def scores(self, table: Table) -> Scores:
         scores = np.tile(self.intercept, (table.n_rows, 1))

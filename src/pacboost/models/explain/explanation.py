@@ -22,6 +22,7 @@ from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.numerics.markup import bold, table
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.dataframe import to_frame
 from pacboost.sources.levels import is_missing
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
@@ -70,11 +71,8 @@ class Explanation:
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the entries as a data frame of pandas, polars or pyarrow."""
-        import narwhals as nw
-
         entries = self.to_dicts()
-        columns = {f.name: [entry[f.name] for entry in entries] for f in fields(Entry)}
-        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
+        return to_frame({f.name: [e[f.name] for e in entries] for f in fields(Entry)}, backend)
 
     def __repr__(self) -> str:
         return str(self)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +13,7 @@ from pacboost.models.model import Model
 from pacboost.numerics.markup import bold, table
 from pacboost.numerics.same_bits import row_totals
 from pacboost.samples.sample import Sample
+from pacboost.sources.dataframe import to_frame
 from pacboost.sources.table import Table, Values
 from pacboost.training.metrics import Metric
 
@@ -46,7 +46,7 @@ class FeatureShares:
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the shares, the largest first, as a data frame of pandas, polars or pyarrow."""
-        return nw.from_dict(self._columns(), backend=backend).to_native()  # type: ignore[arg-type]
+        return to_frame(self._columns(), backend)
 
     def __str__(self) -> str:
         lines = zip(*self._columns().values(), strict=True)
@@ -98,7 +98,7 @@ class Importances:
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return mean and deviation by column as a data frame of pandas, polars or pyarrow."""
         columns = {"column": list(self.names), "mean": self.mean, "std": self.std}
-        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
+        return to_frame(columns, backend)
 
     def __str__(self) -> str:
         return "\n".join([self.sentence, *("  ".join(line) for line in self._lines())])
