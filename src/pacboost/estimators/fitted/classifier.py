@@ -266,7 +266,8 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
         certificate = self.model_.certificate
         if certificate is None or certificate.delta == 0:
-            return "".join(uncertified(self.model_.ledger))
+            fitted, nothing, call = uncertified(self.model_.ledger)
+            return f"{fitted}{nothing}: {call}"
         return certificate.claim
 
 
