@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -37,6 +37,8 @@ class Names:
     """The reader of texts, if the columns are words."""
     max_levels: int | None = None
     """Of more levels than this, only the first two are named; None names all."""
+    unknown: Mapping[int, str] = field(default_factory=dict)
+    """Of a row, the text of cells without a number, such as rare levels; else they are missing."""
 
     def column(self, number: int) -> str:
         return f"x{number}" if self.columns is None else self.columns[number]
@@ -54,6 +56,9 @@ class Names:
         if self.columns is not None:
             return self.levels.condition(column, cut, self.columns, above=above)
         return f"{self.column(column)} {'>' if above else '≤'} {cut:.6g}"
+
+    def missing(self, column: int) -> str:
+        return self.unknown.get(column, f"{self.column(column)} is missing")
 
     def holds(self, word: int) -> str:
         if self.text is not None:

@@ -205,8 +205,7 @@ class TreeRule(hypothesis.Hypothesis):
         for split, goes_left in self.path(cell):
             feature, cut = int(self.feature[split]), int(self.cut[split])
             if np.isnan(row[feature]):
-                rare = " or rare" if feature in names.levels else ""  # rare levels have no number
-                conditions[feature] = f"{names.column(feature)} is missing{rare}"
+                conditions[feature] = names.missing(feature)
                 continue
             side = (feature, goes_left, -1 if self.member[split] < 0 else split)
             if side not in tightest or (cut < tightest[side]) == goes_left:

@@ -6,8 +6,8 @@ Rules with the same condition are combined. All numbers are multiples of a fixed
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -187,17 +187,24 @@ def _columns(model: Model, table: Table) -> list[Ground] | None:
     else:
         return None
 
-    def words(j: int) -> str:
-        missing = is_missing(table.given(j, 0))
-        return f"{names[j]} is missing" if missing else f"{names[j]} = {table.text(j, 0)}"
+    return [
+        (_cell(table, names, j), added[j], int(count[j]))
+        for j in np.flatnonzero(added.any(axis=1)).tolist()
+    ]
 
-    return [(words(j), added[j], int(count[j])) for j in np.flatnonzero(added.any(axis=1)).tolist()]
+
+def _cell(table: Table, names: Sequence[str], column: int) -> str:
+    """Return the value of a column in a table's only row, in words."""
+    missing = is_missing(table.given(column, 0))
+    return f"{names[column]} {'is missing' if missing else f'= {table.text(column, 0)}'}"
 
 
 def _grounds(model: Model, table: Table) -> list[Ground]:
     """Return every condition of the rules that a table's only row meets."""
-    vote, names = model.vote, model.say()
-    row = table.rows()
+    vote, row = model.vote, table.rows()
+    unknown = np.flatnonzero(np.isnan(row[0])).tolist()
+    cells = {j: _cell(table, model.column_names, j) for j in unknown}
+    names = replace(model.say(), unknown=cells)
     bins = vote.trees[0][0].bins if vote.trees else None
     sample = unlabelled(ArrayTable(row, table.names, table.levels), bins)
     grounds: dict[Hashable, Ground] = {}
