@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -123,7 +123,10 @@ class Shapes:
     answers: tuple[str, ...]
     """The class of each output: the second of two classes, or each class."""
     maps: Mapping[tuple[int, int], Map] = field(default_factory=dict)
-    names: Names = field(default_factory=Names)
+    names: InitVar[Names] = Names()  # noqa: RUF009 - a frozen record; no part of the answer
+
+    def __post_init__(self, names: Names) -> None:
+        object.__setattr__(self, "names", names)
 
     def __repr__(self) -> str:
         """Return the names of the columns; their curves are in ``features``."""

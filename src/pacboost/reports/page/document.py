@@ -174,8 +174,8 @@ def sentence(subject: Subject, rows: Rows = None) -> Sentence:
     if best is None and subject.beside is not None:
         return Sentence(*wording.sentence(subject.beside))
     if best is None:
-        fitted, claim, call = uncertified(subject.model.ledger)
-        return Sentence(fitted, claim, ".", f"Rows that it has not seen certify it: {call}.")
+        fitted, nothing, call = uncertified(subject.model.ledger)
+        return Sentence(fitted, nothing, ".", f"Rows that it has not seen certify it: {call}.")
     claim, note = estimates.in_full(best, subject.held_out, subject.classes)
     return Sentence(*claim, note)
 
