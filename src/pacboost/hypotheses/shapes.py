@@ -123,10 +123,16 @@ class Shapes:
     answers: tuple[str, ...]
     """The class of each output: the second of two classes, or each class."""
     maps: Mapping[tuple[int, int], Map] = field(default_factory=dict)
-    names: InitVar[Names] = Names()  # noqa: RUF009 - a frozen record; no part of the answer
+    say: InitVar[Names] = Names()  # noqa: RUF009 - a frozen record; no part of the answer
 
-    def __post_init__(self, names: Names) -> None:
-        object.__setattr__(self, "names", names)
+    def __post_init__(self, say: Names) -> None:
+        self.__dict__["say"] = say
+
+    @property
+    def names(self) -> Names:
+        """The names of columns and levels, for texts."""
+        names: Names = self.__dict__["say"]
+        return names
 
     def __repr__(self) -> str:
         """Return the names of the columns; their curves are in ``features``."""

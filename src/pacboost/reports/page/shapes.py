@@ -76,7 +76,7 @@ def shapes(subject: Subject, rows: Rows) -> Section | None:
     if curves is None or not curves.features:
         return None
     if not curves.answers:
-        curves = replace(curves, answers=("the prediction",), names=curves.names)
+        curves = replace(curves, answers=("the prediction",), say=curves.names)
 
     cell = curves.names.value
     order = sorted(curves.features, key=lambda j: (-subject.importances[j], j))
