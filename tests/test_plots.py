@@ -204,6 +204,12 @@ def test_rounds_with_validation_and_zeros() -> None:
     assert axes.figure.axes == [axes]
 
 
+def test_a_bound_far_above_the_curves_does_not_squeeze_them() -> None:
+    axes = pacboost.plots.draw_rounds(some_ledger())
+    assert axes.get_yscale() == "linear"
+    assert axes.get_ylim()[1] == pytest.approx(2 * 0.28)
+
+
 def test_the_bound_of_a_real_ledger_holds_its_factor_once() -> None:
     ledger = some_ledger()
     ledger.factor = 1.5

@@ -21,7 +21,9 @@ from pacboost.ledgers.ledger import Ledger
 from pacboost.models.explain.explanation import class_number
 from pacboost.models.explain.importances import Importances
 from pacboost.numerics.checks import positive_whole
+from pacboost.reports.page.rules import LOG_FROM_RATIO, MAX_BOUND_RATIO
 from pacboost.reports.plots import BLUE, COLOURS, GOLD, RED, label_text, panel, panels, tidy
+from pacboost.sources.written import DATE, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +32,7 @@ __all__ = [
     "equaliser", "hardest", "importances", "margins", "partial_dependence", "rounds", "shapes",
 ]  # fmt: skip
 
-LOG_FROM_RATIO = 30
+BOUND = "bound on training error"
 MAX_PANELS_PER_ROW = 4
 MAX_LEVEL_NAMES = 12
 MAX_POINTS = 500
@@ -84,8 +86,8 @@ def draw_rounds(
     axes = panel(ax)
     what = "loss" if loss else "error"
     columns = ledger.columns()
-    lines = {} if loss else {"bound on training error": np.array(columns["bound"])}
-    styles: dict[str, dict[str, Any]] = {"bound on training error": {"ls": "--", "color": "grey"}}
+    lines = {} if loss else {BOUND: np.array(columns["bound"])}
+    styles: dict[str, dict[str, Any]] = {BOUND: {"ls": "--", "color": "grey"}}
     lines[f"training {what}"] = np.array(columns["training_error"], dtype=np.float64)
     watched = np.array(columns["validation"], dtype=np.float64)  # NaN if there is none
     metric = ledger.metric or what
@@ -106,6 +108,10 @@ def draw_rounds(
     wide = positive.size and positive.max() >= LOG_FROM_RATIO * positive.min()
     if wide and not (loss and (everything <= 0).any()):
         axes.set_yscale("log")
+    elif not loss:
+        # a bound far above the curves would squeeze them
+        measured = [values for label, values in lines.items() if label != BOUND]
+        axes.set_ylim(top=MAX_BOUND_RATIO * float(np.nanmax(np.concatenate(measured))) or None)
     units = "share of the rows that are wrong"
     if loss:
         units = f"mean loss ({ledger.potential.replace('_', ' ')})"
@@ -238,6 +244,9 @@ def draw_shapes(shapes: Shapes, ax: Axes | None = None, top: int = 12) -> NDArra
     grid = panels(ax, size, high, wide, count, sharey=True)
     for axes, j in zip(grid, chosen, strict=True):
         _shape(axes, features[j], shapes.answers)
+        if shapes.names.levels.written.get(j, "").partition(";")[0] == DATE:
+            axes.locator_params(axis="x", nbins=3)
+            axes.xaxis.set_major_formatter(lambda day, _: shown(day, DATE))
     grid[0].set_ylabel("added to the score")
     grid[0].legend(frameon=False, fontsize="small")
     return grid

@@ -22,7 +22,7 @@ from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
 
-NAMES = Names(lambda j: f"x{j}")
+NAMES = Names()
 
 
 def rows(X: list[list[float]]) -> Sample:

@@ -24,13 +24,14 @@ from pacboost.numerics.exact import VOTE_UNIT, round_vote
 from pacboost.samples.bins import Bins
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
+from pacboost.sources.levels import Levels
 from pacboost.sources.sparse import words_of
 from tests.hypotheses.trees import random_rule
 from tests.word_samples import some_presence
 
 LEVELS = 5
 CATEGORY = 2
-NAMES = Names(lambda j: f"x{j}", ("a", "b", "c"), lambda j, k: "vwxyz"[k])
+NAMES = Names(None, ("a", "b", "c"), Levels(dict.fromkeys(range(9), tuple("vwxyz"))))
 Doubles = NDArray[np.float64]
 
 

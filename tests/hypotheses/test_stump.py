@@ -21,7 +21,7 @@ from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample, unlabelled
 from pacboost.sources.arrays import ArrayTable
 
-NAMES = Names(lambda j: f"x{j}", ("no", "yes"))
+NAMES = Names(None, ("no", "yes"))
 SIGN = st.sampled_from([-1, 1])
 
 

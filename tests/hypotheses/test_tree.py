@@ -20,7 +20,7 @@ from pacboost.sources.levels import Levels
 from tests.hypotheses.trees import random_rule
 from tests.kernels import naive
 
-NAMES = Names(("age", "colour", "size").__getitem__, level=lambda _, k: "rgb"[k])
+NAMES = Names(("age", "colour", "size"), levels=Levels({1: ("r", "g", "b")}))
 
 
 def table_of(rows: list[list[float]]) -> ArrayTable:

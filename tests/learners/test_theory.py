@@ -120,7 +120,7 @@ def test_weak_stumps_keep_their_promise_and_hardly_exceed_it() -> None:
 
 # The tightest box: nothing positive outside, and no side that could move in.
 
-NAMES = Names(lambda j: f"x{j}")
+NAMES = Names()
 
 
 @given(small_samples(weighted=False))

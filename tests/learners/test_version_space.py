@@ -28,7 +28,7 @@ from pacboost.theory.version_space import (
     _errors,
 )
 
-NAMES = Names(lambda j: f"x{j}")
+NAMES = Names()
 Rows = NDArray[np.float64]
 
 

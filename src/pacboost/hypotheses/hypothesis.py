@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,41 +13,62 @@ from numpy.typing import NDArray
 from pacboost.errors import DataError
 from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.samples.sample import Sample
+from pacboost.sources.levels import NO_LEVELS, Levels
 from pacboost.sources.table import Values
+
+if TYPE_CHECKING:
+    from pacboost.sources.mixed import MixedFeatures
+    from pacboost.sources.text import TextFeatures
 
 Answers = NDArray[np.int8]
 Cells = NDArray[np.unsignedinteger]
 CellValues = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Names:
     """Names of columns, answers and levels for the text of a rule."""
 
-    column: Callable[[int], str]
+    columns: Sequence[str] | None = None
+    """None for x0, x1 and so on."""
     answers: tuple[str, ...] = ("−", "+")
-    level: Callable[[int, int], str] = lambda column, level: str(level)
-    condition: Callable[[int], str] | None = None
-    """Text for "the row contains this word", if it differs from the default."""
-    cut: Callable[[int, float, bool], str] | None = None
-    """Text for "the value lies above (or not above) a cut", for values such as dates."""
+    levels: Levels = NO_LEVELS
+    text: TextFeatures | MixedFeatures | None = None
+    """The reader of texts, if the columns are words."""
     max_levels: int | None = None
     """Of more levels than this, only the first two are named; None names all."""
+    unknown: Mapping[int, str] = field(default_factory=dict)
+    """Of a row, the text of cells without a number, such as rare levels; else they are missing."""
+
+    def column(self, number: int) -> str:
+        return f"x{number}" if self.columns is None else self.columns[number]
+
+    def level(self, column: int, number: int) -> str:
+        levels = self.levels.columns.get(column)
+        return str(number if levels is None else levels[number])
+
+    def value(self, column: int, value: float) -> str:
+        """Return a number of a column as it is written there, such as a date."""
+        return self.levels.cell(column, value, self.columns or ())
 
     def side(self, column: int, cut: float, *, above: bool) -> str:
-        if self.cut is not None:
-            return self.cut(column, cut, above)
+        """Return the condition that the value lies above, or not above, a cut."""
+        if self.columns is not None:
+            return self.levels.condition(column, cut, self.columns, above=above)
         return f"{self.column(column)} {'>' if above else '≤'} {cut:.6g}"
 
+    def missing(self, column: int) -> str:
+        return self.unknown.get(column, f"{self.column(column)} is missing")
+
     def holds(self, word: int) -> str:
-        if self.condition is not None:
-            return self.condition(word)
+        if self.text is not None:
+            return self.text.say(word)
         return f"it contains {self.column(word)!r}"
 
-    def levels(self, column: int, numbers: Sequence[int]) -> str:
+    def some_levels(self, column: int, numbers: Sequence[int]) -> str:
         """Return the names of levels of a category.
 
-        >>> Names(str, max_levels=3).levels(0, [1, 2, 5, 7])
+        >>> Names(max_levels=3).some_levels(0, [1, 2, 5, 7])
         '1, 2 and 2 more'
         """
         named = [self.level(column, number) for number in numbers]
@@ -250,9 +271,9 @@ class Valued(Hypothesis):
 def value_words(values: NDArray[np.float64], names: Names) -> str:
     """Return the value of a cell as text: the number, or the class with the largest value.
 
-    >>> value_words(np.array([0.5]), Names(str))
+    >>> value_words(np.array([0.5]), Names())
     '+0.5'
-    >>> value_words(np.array([0.5, -0.1, 0.2]), Names(str, ("a", "b", "c")))
+    >>> value_words(np.array([0.5, -0.1, 0.2]), Names(None, ("a", "b", "c")))
     'a +0.5'
     """
     if values.size == 1:

@@ -61,7 +61,9 @@ def partial_dependence(vote: Vote, names: Names, features: Sequence[int]) -> Sha
         trees_of_feature = [tree for tree in trees if (tree.rule.feature == feature).any()]
         if trees_of_feature:
             curves[feature] = _curve(trees_of_feature, feature, names)
-    return Shapes(mean, curves, names.answers if vote.outputs > 1 else names.answers[-1:])
+    return Shapes(
+        mean, curves, names.answers if vote.outputs > 1 else names.answers[-1:], {}, names
+    )
 
 
 def _curve(trees: Sequence[_Weighed], feature: int, names: Names) -> Shape:
@@ -108,7 +110,7 @@ def forest_partial_dependence(
     mean = mean_of(_answers(forest, rows))
     asked = [j for j in features if forest.importances[j] > 0]
     curves = {j: _forest_curve(forest, rows, mean, j, names) for j in asked}
-    return Shapes(mean, curves, names.answers if forest.many else names.answers[-1:])
+    return Shapes(mean, curves, names.answers if forest.many else names.answers[-1:], {}, names)
 
 
 def _rows_of_table(bins: Bins, table: Table) -> Lines:

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,9 @@ from pacboost.hypotheses.vote import Scores, Vote
 from pacboost.numerics.same_bits import product, total
 from pacboost.samples.bins import Bins, upper_cuts
 from pacboost.samples.sample import Sample
+from pacboost.sources.dataframe import to_frame
 from pacboost.sources.table import Table, Values
+from pacboost.sources.written import TRUTH_WAYS, WEEKDAYS, part_of
 
 Doubles = NDArray[np.float64]
 
@@ -67,7 +70,7 @@ class Shape:
 
     name: str
     thresholds: NDArray[np.float32]
-    """Where the value changes; for a category with L levels, 0.5 to L - 1.5."""
+    """Where the value changes; between all levels, if there are some."""
     values: Doubles
     """(steps, outputs): ``values[k]`` above k thresholds, which is level k of a category."""
     missing: Doubles
@@ -120,12 +123,49 @@ class Shapes:
     answers: tuple[str, ...]
     """The class of each output: the second of two classes, or each class."""
     maps: Mapping[tuple[int, int], Map] = field(default_factory=dict)
+    say: InitVar[Names] = Names()  # noqa: RUF009 - a frozen record; no part of the answer
+
+    def __post_init__(self, say: Names) -> None:
+        self.__dict__["say"] = say
+
+    @property
+    def names(self) -> Names:
+        """The names of columns and levels, for texts."""
+        names: Names = self.__dict__["say"]
+        return names
 
     def __repr__(self) -> str:
         """Return the names of the columns; their curves are in ``features``."""
         names = [shape.name for shape in self.features.values()]
         maps = f", maps={[pair.names for pair in self.maps.values()]}" if self.maps else ""
         return f"Shapes(features={names}{maps}, answers={list(self.answers)})"
+
+    def __str__(self) -> str:
+        order = sorted(self.features.values(), key=lambda shape: -shape.span)
+        lines = ((shape.values.min(), shape.values.max(), shape.name) for shape in order)
+        return "\n".join(f"{low:+.4f} to {high:+.4f}  {name}" for low, high, name in lines)
+
+    def where(self, column: int) -> list[str]:
+        """Return for which values of a column each step of its curve holds, as text."""
+        shape = self.features[column]
+        cuts = [self.names.value(column, cut) for cut in shape.thresholds.tolist()]
+        if shape.levels or not cuts:
+            return list(shape.levels) or ["any"]
+        between = [f"{low} to {high}" for low, high in pairwise(cuts)]
+        return [f"up to {cuts[0]}", *between, f"above {cuts[-1]}"]
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the steps of all curves as a data frame of pandas, polars or pyarrow."""
+        rows = [
+            (shape.name, values, *line)
+            for j, shape in self.features.items()
+            for values, line in zip(
+                [*self.where(j), "missing"], [*shape.values.tolist(), shape.missing.tolist()],
+                strict=True,
+            )
+        ]  # fmt: skip
+        heads = ["column", "values", *(self.answers or ("score",))]
+        return to_frame({head: [r[k] for r in rows] for k, head in enumerate(heads)}, backend)
 
     def scores(self, table: Table) -> Scores:
         scores = np.tile(self.intercept, (table.n_rows, 1))
@@ -150,7 +190,7 @@ class Shapes:
             for j, part in self.features.items()
         }
         maps = {pair: replace(m, values=m.values[..., one]) for pair, m in self.maps.items()}
-        return Shapes(self.intercept[one], features, self.answers[one], maps)
+        return Shapes(self.intercept[one], features, self.answers[one], maps, self.names)
 
 
 def shapes(vote: Vote, names: Names, counts: Counts | None = None) -> Shapes:
@@ -160,7 +200,7 @@ def shapes(vote: Vote, names: Names, counts: Counts | None = None) -> Shapes:
 
     >>> from pacboost.hypotheses.stump import StumpRule
     >>> rules = [StumpRule(0, 2.5, 2, +1, -1), StumpRule(0, 4.5, 4, -1, -1), StumpRule.constant(1)]
-    >>> parts = shapes(Vote(rules, np.array([0.5, 0.25, 1.0])), Names(lambda j: f"x{j}"))
+    >>> parts = shapes(Vote(rules, np.array([0.5, 0.25, 1.0])), Names())
     >>> parts.intercept.tolist(), parts["x0"].values[:, 0].tolist(), parts["x0"].missing.tolist()
     ([1.0], [-0.25, 0.75, 0.25], [-0.75])
     """
@@ -188,7 +228,7 @@ def shapes(vote: Vote, names: Names, counts: Counts | None = None) -> Shapes:
             parts.setdefault(j, []).append(curve)
     features = {j: shape_of(names, FeaturePart.sum(parts[j])) for j in sorted(parts)}
     outputs = names.answers if vote.outputs > 1 else names.answers[-1:]
-    return Shapes(intercept, features, outputs, maps)
+    return Shapes(intercept, features, outputs, maps, names)
 
 
 def _maps(
@@ -249,6 +289,18 @@ def _levels(names: Names, column: int, count: int) -> tuple[str, ...]:
     return tuple(names.level(column, k) for k in range(count))
 
 
+def _named_integers(way: str) -> tuple[int, tuple[str, ...]]:
+    """Return the first integer of a column and the names that its integers stand for, if any.
+
+    >>> _named_integers("yes/no"), _named_integers("date")
+    ((0, ('no', 'yes')), (0, ()))
+    """
+    if way in TRUTH_WAYS:
+        return 0, tuple(reversed(way.split("/")))
+    part = part_of(way)
+    return (1, WEEKDAYS) if part is not None and part[0] == "weekday" else (0, ())
+
+
 def shape_of(names: Names, part: FeaturePart) -> Shape:
     """Return the shape of a part: with names of levels, or with equal adjacent steps merged."""
     assert part.feature is not None
@@ -256,5 +308,10 @@ def shape_of(names: Names, part: FeaturePart) -> Shape:
     if part.levels:
         levels = _levels(names, part.feature, part.levels)
         return Shape(name, thresholds, steps, part.missing, levels)
+    first, integers = _named_integers(names.levels.written.get(part.feature, ""))
+    if integers:
+        places = np.arange(first, first + len(integers))
+        steps = steps[np.searchsorted(upper_cuts(thresholds), places)]
+        return Shape(name, (places[1:] - 0.5).astype(np.float32), steps, part.missing, integers)
     changes = (steps[1:] != steps[:-1]).any(axis=1)
     return Shape(name, thresholds[changes], steps[np.append(True, changes)], part.missing)

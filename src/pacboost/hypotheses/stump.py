@@ -93,13 +93,13 @@ class StumpRule(Rule):
 
     def applied(self, cell: int, row: Values, names: Names) -> str:
         """Return the side of the threshold of a row, as text."""
-        value, column = float(row[self.feature]), names.column(self.feature)
+        value = float(row[self.feature])
         if self.is_constant:
             return "always"
         if math.isnan(value):
-            return f"{column} is missing"
+            return names.missing(self.feature)
         if math.isinf(self.threshold):
-            return f"{column} is known"
+            return f"{names.column(self.feature)} is known"
         return names.side(self.feature, self.threshold, above=value > self.value_cut)
 
     def words(self, names: Names) -> str:

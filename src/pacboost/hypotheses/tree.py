@@ -179,7 +179,7 @@ class TreeRule(hypothesis.Hypothesis):
         if self.member[split] >= 0:
             inside = self.members[self.member[split], : self.bins.levels[feature]] != 0
             levels = np.flatnonzero(inside == left).tolist()
-            text = f"{column} in {{{names.levels(feature, levels)}}}"
+            text = f"{column} in {{{names.some_levels(feature, levels)}}}"
         else:
             cut, thresholds = int(self.cut[split]), self.bins.thresholds[feature]
             if cut >= thresholds.size:
@@ -205,7 +205,7 @@ class TreeRule(hypothesis.Hypothesis):
         for split, goes_left in self.path(cell):
             feature, cut = int(self.feature[split]), int(self.cut[split])
             if np.isnan(row[feature]):
-                conditions[feature] = f"{names.column(feature)} is missing"
+                conditions[feature] = names.missing(feature)
                 continue
             side = (feature, goes_left, -1 if self.member[split] < 0 else split)
             if side not in tightest or (cut < tightest[side]) == goes_left:

@@ -34,7 +34,7 @@ class WordList(Hypothesis):
     >>> rule = WordList(np.array([1, 0]), np.array([[1.5], [-0.5], [0.0]]))
     >>> rule.cells(Sample(table, np.ones((3, 1), np.int8))).tolist()
     [0, 0, 2]
-    >>> rule.words(Names(table.name))
+    >>> rule.words(Names(table.names))
     "if it contains 'lost' → +1.5, else if it contains 'card' → -0.5"
     >>> replace(rule, every=True).said(Sample(table, np.ones((3, 1), np.int8))).tolist()
     [[1.0], [1.5], [0.0]]

@@ -322,7 +322,7 @@ class BagRun(LabRun):
         self.bagging = prepare_bags(self.model._kind(), points.X, points.y, None).run
         self.sample = self.bagging.maker.sample
         self._members = self.bagging.run(MAX_ROUNDS, 1)
-        self._names = Names(self.sample.table.name, ("-1", "1"))
+        self._names = Names(self.sample.table.names, ("-1", "1"))
         super().__init__(spec, points)
 
     @property

@@ -57,9 +57,9 @@ class AnswerList(list[Answer]):
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the answers as a data frame of pandas, polars or pyarrow, one row for each."""
-        import narwhals as nw
+        from pacboost.sources.dataframe import to_frame
 
-        return nw.from_dict(self.columns(), backend=backend).to_native()  # type: ignore[arg-type]
+        return to_frame(self.columns(), backend)
 
     def _repr_html_(self) -> str:
         half = MAX_ANSWERS_SHOWN // 2

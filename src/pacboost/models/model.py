@@ -136,15 +136,8 @@ class Model:
 
     def say(self) -> Names:
         """Return the names for printing rules and drawing curves."""
-        names, levels = self.column_names, self.levels
-        return Names(
-            lambda j: names[j],
-            answer_names(self.classes),
-            lambda j, k: str(levels.columns[j][k]),
-            None if self.text is None else self.text.say,
-            lambda j, cut, above: levels.condition(j, cut, names, above=above),
-            MAX_LEVELS_NAMED,
-        )
+        answers = answer_names(self.classes)
+        return Names(self.column_names, answers, self.levels, self.text, MAX_LEVELS_NAMED)
 
     def words(self) -> list[str]:
         """Return every rule in words, with its vote."""

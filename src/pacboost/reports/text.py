@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.rounding import confidence
 from pacboost.bounds.training import margin_distribution
 from pacboost.errors import DataError
 from pacboost.ledgers.ledger import HardRow, Ledger, Refill
@@ -164,7 +165,7 @@ def summary(ledger: Ledger, *certificates: Certificate | None, details: bool = F
         lines.add_row("counted on", f"{certificate.size:,} rows: {certificate.sample}")
         if details:
             lines.add_row("assumes", "; ".join(certificate.assumptions) or "nothing")
-            lines.add_row("may fail with", f"probability {certificate.delta:.3g}")
+            lines.add_row("confidence", confidence(certificate.delta))
     if not available:
         lines.add_row("certificate", "none: no rows were held out, and none were drawn at the end")
     return lines

@@ -74,6 +74,9 @@ class CategorisedArray(ColumnTable):
                 f"column {self._shown(number)} holds a value that is not a number: {problem}"
             ) from problem
 
+    def given(self, column: int, row: int) -> Any:
+        return self._array[row, column]
+
     def _shown(self, number: int) -> str:
         return str(number) if self.names is None else repr(self.names[number])
 

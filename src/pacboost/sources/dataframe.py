@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -107,6 +107,11 @@ def _columns_of_pandas(data: Any) -> dict[str, Any]:
     rest = [j for j, name in enumerate(names) if columns[name] is None]
     others = nw.from_native(data.iloc[:, rest], eager_only=True).iter_columns() if rest else ()
     return columns | dict(zip((names[j] for j in rest), others, strict=True))
+
+
+def to_frame(columns: Mapping[str, Any], backend: str) -> Any:
+    """Return columns as a data frame of pandas, polars or pyarrow."""
+    return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
 
 
 def kind_of(cells: Any, *, asked: bool = True) -> int:

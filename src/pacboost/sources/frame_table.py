@@ -252,6 +252,13 @@ class FrameTable(ColumnTable):
         values = dataframe.numbers_of(self._columns[self._sources[number]])
         return np.where(np.isin(values, self._absent), np.nan, values) if self._absent else values
 
+    def given(self, column: int, row: int) -> Any:
+        if self.names[column] != self._sources[column]:  # a part of a date
+            return super().given(column, row)
+        cell = self._columns[self._sources[column]][row]
+        is_absent = isinstance(cell, str) and self.origin.spelling.is_missing(cell.strip())
+        return None if is_absent or cell in self._absent else cell
+
     def _from_text_or_dates(self, number: int, kind: int) -> Values:
         """Convert text to levels or numbers, and dates to one of their parts."""
         source, way = self._sources[number], self.levels.written.get(number, "")

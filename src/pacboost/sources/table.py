@@ -6,6 +6,7 @@ gives views, a data frame converts one column at a time.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import DataError
-from pacboost.sources.levels import NO_LEVELS, Levels
+from pacboost.sources.levels import NO_LEVELS, Levels, is_missing
 
 FINITE = (
     "values must be finite, or NaN if they are missing. Clip infinite values or make them missing."
@@ -133,6 +134,21 @@ class Table(ABC):
         """Return a column with levels in place of their numbers, None for missing ones."""
         return self._decoded(column, self.column(column))
 
+    def given(self, column: int, row: int) -> Any:
+        """Return a cell as it was given; None if it is missing, a number if that is all we know."""
+        return self._decoded(column, self.column(column)[row : row + 1])[0]
+
+    def text(self, column: int, row: int) -> str:
+        """Return a cell as text for people, as it was written if that is known."""
+        given, value = self.given(column, row), float(self.column(column)[row])
+        if is_missing(given):
+            return "missing"
+        if column in self.levels and math.isnan(value):
+            return f"{given}, one of the others"
+        if isinstance(given, str | bool | np.bool_):
+            return str(given)
+        return self.levels.cell(column, value, [self.name(j) for j in range(self.n_columns)])
+
     def distinct(self, column: int) -> NDArray[Any]:
         """Return the distinct values of a column, levels if it is categorical."""
         return self._decoded(column, np.unique(self.column(column)))
@@ -170,6 +186,9 @@ class SomeRows(Table):
     def block(self, first: int, last: int) -> Values:
         return self._table.block(first, last)[self._chosen]
 
+    def given(self, column: int, row: int) -> Any:
+        return self._table.given(column, int(self._chosen[row]))
+
     def in_place(self) -> tuple[Any, NDArray[np.intp] | None] | None:
         source = self._table.in_place()
         if source is None:
@@ -188,6 +207,9 @@ class RecodedTable(ColumnTable):
         self._table = table
         self.n_rows, self.n_columns = table.n_rows, table.n_columns
         self.names, self.levels = table.names, levels
+
+    def given(self, column: int, row: int) -> Any:
+        return self._table.given(column, row)
 
     def column(self, number: int) -> Values:
         values = self._table.column(number)

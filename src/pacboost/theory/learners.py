@@ -296,7 +296,7 @@ class Box(Rule):
     def words(self, names: Names) -> str:
         """Return the box as ranges.
 
-        >>> Box(np.array([0.0, 1.5]), np.array([2.0, 3.0])).words(Names(lambda j: f"x{j}"))
+        >>> Box(np.array([0.0, 1.5]), np.array([2.0, 3.0])).words(Names())
         '0 ≤ x0 ≤ 2 and 1.5 ≤ x1 ≤ 3 → +, else −'
         """
         yes, no = names.answer(self.within), names.answer(-self.within)

@@ -129,7 +129,7 @@ class RuleClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     def _words(self) -> str:
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        return self.rule_.words(Names(lambda j: names[j], answer_names(self.classes_)))
+        return self.rule_.words(Names(list(names), answer_names(self.classes_)))
 
 
 @accepts_aliases

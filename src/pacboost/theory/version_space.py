@@ -63,7 +63,7 @@ class Band(Rule):
     def words(self, names: Names) -> str:
         """Return the rule as a comparison.
 
-        >>> Band(1, 0.5, math.inf).words(Names(lambda j: f"x{j}"))
+        >>> Band(1, 0.5, math.inf).words(Names())
         'x1 > 0.5 → +, else −'
         """
         column = names.column(self.feature)
@@ -181,7 +181,7 @@ class Literals(Rule):
     def words(self, names: Names) -> str:
         """Return the tests; a feature that equals 1 is simply true.
 
-        >>> Literals(((0, 1.0, True), (2, 1.0, False))).words(Names(lambda j: f"x{j}"))
+        >>> Literals(((0, 1.0, True), (2, 1.0, False))).words(Names())
         'x0 and not x2 → +, else −'
         """
         yes, no = names.answer(self.sign), names.answer(-self.sign)

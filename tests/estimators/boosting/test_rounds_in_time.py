@@ -51,13 +51,14 @@ def test_a_fit_without_validation_rows_forgets_the_best_round_of_the_last() -> N
 
 @pytest.mark.parametrize("number", [0, 1])
 @pytest.mark.parametrize("by", ["gain", "cover", "count"])
-def test_importances_have_names_on_request(number: int, by: str) -> None:
+def test_importances_have_names(number: int, by: str) -> None:
     model, y = both(n_estimators=10)[number]
     model.fit(pd.DataFrame(X, columns=list("abcde")), y)
-    plain, named = model.importances(by), model.importances(by, named=True)
-    assert named.index[0] == "abcde"[int(np.argmax(plain))]
-    assert named.is_monotonic_decreasing
-    assert named.reindex(list("abcde")).tolist() == plain.tolist()
+    shares = model.importances(by)
+    frame = shares.to_frame()
+    assert frame["column"][0] == "abcde"[int(np.argmax(shares))]
+    assert frame[by].is_monotonic_decreasing
+    assert [shares[name] for name in "abcde"] == np.asarray(shares).tolist()
     assert isinstance(model.feature_importances_, np.ndarray)
 
 

@@ -90,7 +90,7 @@ def test_what_answers_a_question_is_shown_with_its_sentence_first() -> None:
     careful.threshold = 0.123  # of which nothing is certified
     assert "certified" not in careful._repr_html_().partition("<style")[0]
     importances = found[4][0]
-    assert "'x0' (+" in importances.sentence
+    assert "shuffling 'x0'" in importances.sentence
     assert str(importances).splitlines()[1].startswith("x0  ")
 
 

@@ -50,7 +50,7 @@ from pacboost.training.metrics import Metric, metric_of
 if TYPE_CHECKING:
     from pacboost.hypotheses.shapes import Shapes
     from pacboost.models.explain.explanation import Explanation
-    from pacboost.models.explain.importances import Importances
+    from pacboost.models.explain.importances import FeatureShares, Importances
 
 Doubles = NDArray[np.float64]
 
@@ -275,11 +275,11 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, Estimator):  # type: 
 
     @explains_input
     @described_by(Classifier.importances)
-    def importances(self, by: str = "gain", *, named: bool = False) -> Any:
+    def importances(self, by: str = "gain") -> FeatureShares:
         """Return each feature's importance, as shares that add up to 1."""
         from pacboost.estimators.fitted.explaining import importances
 
-        return importances(self._fitted("importances"), by, named=named)
+        return importances(self._fitted("importances"), by)
 
     @takes_rows
     def permutation_importances(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pacboost.bounds.certificate import Certificate
     from pacboost.hypotheses.shapes import Shapes
     from pacboost.models.explain.explanation import Explanation
-    from pacboost.models.explain.importances import Importances
+    from pacboost.models.explain.importances import FeatureShares, Importances
 
 Doubles = NDArray[np.float64]
 
@@ -181,17 +181,16 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return explain_row(self, as_one_row(self, x), top, for_class=for_class, by=by)
 
     @explains_input
-    def importances(self, by: str = "gain", *, named: bool = False) -> Any:
+    def importances(self, by: str = "gain") -> FeatureShares:
         """Return each feature's importance, as shares that add up to 1.
 
         By "gain", what the splits on it won, which is ``feature_importances_``; by "cover", the
         share of the weight of training rows that they divide, tree by tree; by "count", how many
-        splits there are. An array; ``named=True``: a pandas Series with the names of the columns,
-        the largest first.
+        splits there are. They print with the names of columns, and have ``to_frame``.
         """
         from pacboost.estimators.fitted.explaining import importances
 
-        return importances(self._fitted("importances"), by, named=named)
+        return importances(self._fitted("importances"), by)
 
     @offered_if("_records_rounds")
     @takes_rows

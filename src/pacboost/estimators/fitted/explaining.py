@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,14 +19,14 @@ from pacboost.hypotheses.shapes import Shapes
 from pacboost.hypotheses.tree import TreeRule
 from pacboost.kernels.runtime.threads import using
 from pacboost.models.explain import attribution, explanation
-from pacboost.models.explain.importances import Importances, permutation_importances
+from pacboost.models.explain.importances import FeatureShares, Importances, permutation_importances
 from pacboost.models.model import Model
 from pacboost.numerics.checks import meant, positive_whole
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import CategorisedArray
 from pacboost.sources.dataframe import is_frame
 from pacboost.sources.frame_table import FrameTable
-from pacboost.sources.optional import need
+from pacboost.sources.levels import is_missing
 from pacboost.sources.table import Table
 from pacboost.training import metrics
 
@@ -69,15 +70,12 @@ def refuse_other_than_trees(model: Model) -> None:
         )
 
 
-def importances(model: Model, by: str, *, named: bool = False) -> Any:
+def importances(model: Model, by: str) -> FeatureShares:
     """Return each feature's share of the gains, of the rows divided, or of the splits."""
     if by not in ("gain", "cover", "count"):
         raise invalid("by", by, "may be 'gain', 'cover' or 'count'")
     shares = model.importances() if by == "gain" else model.split_importances(by)
-    if not named:
-        return shares
-    series = need("pandas", "frames").Series(shares, list(model.column_names), name=by)
-    return series.sort_values(ascending=False, kind="stable")
+    return FeatureShares(model.column_names, by, shares)
 
 
 def dependence(model: Model, features: object, top: int) -> Shapes:
@@ -136,7 +134,7 @@ def as_one_row(estimator: Estimator, x: Any) -> Any:
         return x
     if hasattr(x, "keys") and model.names is not None:
         row = _by_name(x, model.levels.sources(model.names))
-        cells = {name: np.array([cell], dtype=object) for name, cell in row.items()}
+        cells = {name: np.array([_written(cell)], dtype=object) for name, cell in row.items()}
         return FrameTable.like(cells, model.names, model.levels)
     if hasattr(x, "keys"):
         x = [x[key] for key in x.keys()]  # noqa: SIM118 - of a series, too
@@ -151,6 +149,19 @@ def as_one_row(estimator: Estimator, x: Any) -> Any:
             f"{model.n_features} features; give one value for each"
         )
     return CategorisedArray(values.astype(object)[None, :], model.levels, model.names)
+
+
+def _written(cell: Any) -> Any:
+    """Return a moment as text, which is read like a cell of dates; others as values of Python.
+
+    >>> _written(np.datetime64("2024-01-31T08:30")), _written(date(2024, 1, 31)), _written(1)
+    ('2024-01-31 08:30:00', '2024-01-31', 1)
+    """
+    if isinstance(cell, np.datetime64):
+        cell = cell.astype("datetime64[us]")  # nanoseconds would become a whole number
+    cell = cell.item() if isinstance(cell, np.generic) else cell
+    is_moment = isinstance(cell, date) and not is_missing(cell)
+    return str(cell).removesuffix(" 00:00:00") if is_moment else cell
 
 
 def _by_name(row: Any, names: Sequence[str]) -> dict[str, Any]:

@@ -48,7 +48,8 @@ def sentence_of(
     The theorem on training rows says little of most models, and nothing of new rows.
     """
     if certificate is None or certificate.delta == 0:
-        return "".join(uncertified(ledger))
+        fitted, nothing, call = uncertified(ledger)
+        return f"{fitted}{nothing}: {call}"
     return estimates.in_words(certificate, held_out, names)
 
 

@@ -181,7 +181,9 @@ def _cells(model: Any, X: Any, table: Table, rows: Rows, shares: Doubles) -> lis
         columns.append(("", [texts[k] for k in rows.tolist()]))
     else:
         few, telling = table.take(rows), np.argsort(-shares, kind="stable")[:CELLS_SHOWN]
-        columns += [(few.name(j), list(few.cells(j))) for j in telling.tolist()]
+        columns += [
+            (few.name(j), [few.text(j, row) for row in range(rows.size)]) for j in telling.tolist()
+        ]
     return [
         tuple((name, _value(values[place])) for name, values in columns)
         for place in range(rows.size)

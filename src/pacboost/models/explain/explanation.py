@@ -6,8 +6,8 @@ Rules with the same condition are combined. All numbers are multiples of a fixed
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,11 @@ from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.numerics.markup import bold, table
 from pacboost.samples.sample import unlabelled
 from pacboost.sources.arrays import ArrayTable
-from pacboost.sources.levels import Levels
+from pacboost.sources.dataframe import to_frame
+from pacboost.sources.levels import is_missing
 from pacboost.sources.sparse import WordTable
 from pacboost.sources.table import Table
 from pacboost.sources.text import TextFeatures, condition_words
-from pacboost.sources.written import TRUE_FALSE, WEEKDAYS, YES_NO
 
 Doubles = NDArray[np.float64]
 Ground = tuple[str, Doubles, int]
@@ -71,17 +71,16 @@ class Explanation:
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the entries as a data frame of pandas, polars or pyarrow."""
-        import narwhals as nw
-
         entries = self.to_dicts()
-        columns = {f.name: [entry[f.name] for entry in entries] for f in fields(Entry)}
-        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
+        return to_frame({f.name: [e[f.name] for e in entries] for f in fields(Entry)}, backend)
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return bold(self._head()) + table(["contribution", "because"], self._lines())
+        return bold(self._head()) + table(
+            ["because", "contribution"], [line[::-1] for line in self._lines()]
+        )
 
     def _head(self) -> str:
         if self.probability is None:
@@ -168,7 +167,7 @@ def _columns(model: Model, table: Table) -> list[Ground] | None:
 
     For trees these are SHAP values; for rules of one column, the values of the rules.
     """
-    vote, names, row = model.vote, model.column_names, table.rows()[0]
+    vote, names = model.vote, model.column_names
     features = [rule.features() for rule in vote.hypotheses]
     count = np.zeros(table.n_columns, dtype=np.int64)
     for columns in features:
@@ -188,30 +187,24 @@ def _columns(model: Model, table: Table) -> list[Ground] | None:
     else:
         return None
 
-    def said(j: int) -> str:
-        missing = np.isnan(row[j])
-        cell = " is missing" if missing else f" = {model.levels.cell(j, float(row[j]), names)}"
-        return f"{names[j]}{cell}"
-
-    return [(said(j), added[j], int(count[j])) for j in np.flatnonzero(added.any(axis=1)).tolist()]
+    return [
+        (_cell(table, names, j), added[j], int(count[j]))
+        for j in np.flatnonzero(added.any(axis=1)).tolist()
+    ]
 
 
-def called(levels: Levels, column: int) -> tuple[float, tuple[str, ...]] | None:
-    """Return the first integer of a column and the names that its integers stand for, if any.
-
-    >>> called(Levels({}, {0: "yes/no"}), 0), called(Levels({}, {}), 0)
-    ((0.0, ('no', 'yes')), None)
-    """
-    way = levels.written.get(column, "")
-    if way in (YES_NO, TRUE_FALSE):
-        return 0.0, tuple(reversed(way.split("/")))
-    return (1.0, WEEKDAYS) if way.partition(";")[0] == "weekday" else None
+def _cell(table: Table, names: Sequence[str], column: int) -> str:
+    """Return the value of a column in a table's only row, in words."""
+    missing = is_missing(table.given(column, 0))
+    return f"{names[column]} {'is missing' if missing else f'= {table.text(column, 0)}'}"
 
 
 def _grounds(model: Model, table: Table) -> list[Ground]:
     """Return every condition of the rules that a table's only row meets."""
-    vote, names = model.vote, model.say()
-    row = table.rows()
+    vote, row = model.vote, table.rows()
+    unknown = np.flatnonzero(np.isnan(row[0])).tolist()
+    cells = {j: _cell(table, model.column_names, j) for j in unknown}
+    names = replace(model.say(), unknown=cells)
     bins = vote.trees[0][0].bins if vote.trees else None
     sample = unlabelled(ArrayTable(row, table.names, table.levels), bins)
     grounds: dict[Hashable, Ground] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,47 @@ from pacboost.models.model import Model
 from pacboost.numerics.markup import bold, table
 from pacboost.numerics.same_bits import row_totals
 from pacboost.samples.sample import Sample
+from pacboost.sources.dataframe import to_frame
 from pacboost.sources.table import Table, Values
 from pacboost.training.metrics import Metric
 
 Doubles = NDArray[np.float64]
 
 MAX_COLUMNS_NAMED = 3
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureShares:
+    """The importance of every feature, as shares that add up to 1; NumPy reads it as an array."""
+
+    names: tuple[str, ...]
+    by: str
+    values: Doubles
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.values, dtype=dtype)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, column: int | str) -> float:
+        """Return the share of a column by its name or number."""
+        return float(self.values[self.names.index(column) if isinstance(column, str) else column])
+
+    def _columns(self) -> dict[str, list[Any]]:
+        order = np.argsort(-self.values, kind="stable").tolist()
+        return {"column": [self.names[j] for j in order], self.by: self.values[order].tolist()}
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the shares, the largest first, as a data frame of pandas, polars or pyarrow."""
+        return to_frame(self._columns(), backend)
+
+    def __str__(self) -> str:
+        lines = zip(*self._columns().values(), strict=True)
+        return "\n".join(f"{share:.4f}  {name}" for name, share in lines)
+
+    def _repr_html_(self) -> str:
+        return table(["column", self.by], zip(*self._columns().values(), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +87,18 @@ class Importances:
     def sentence(self) -> str:
         """The most important columns, in a sentence."""
         order = np.argsort(-self.mean, kind="stable")[:MAX_COLUMNS_NAMED]
-        named = [f"'{self.names[j]}' ({self.mean[j]:+.4g})" for j in order if self.mean[j] > 0]
+        named = [(self.names[j], f"{self.mean[j]:.4g}") for j in order if self.mean[j] > 0]
         if not named:
             return f"No column matters: {self.metric} is {self.base:.4g} with any of them shuffled."
-        return (
-            f"{self.metric} is {self.base:.4g}; shuffling a column makes it worse most by "
-            f"{', '.join(named)}."
-        )
+        (first, worse), *others = named
+        more = "".join(f", '{name}' by {by}" for name, by in others)
+        base = f"{self.metric} is {self.base:.4g}"
+        return f"{base}; shuffling '{first}' makes it worse by {worse}{more}."
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return mean and deviation by column as a data frame of pandas, polars or pyarrow."""
+        columns = {"column": list(self.names), "mean": self.mean, "std": self.std}
+        return to_frame(columns, backend)
 
     def __str__(self) -> str:
         return "\n".join([self.sentence, *("  ".join(line) for line in self._lines())])

@@ -174,7 +174,8 @@ def sentence(subject: Subject, rows: Rows = None) -> Sentence:
     if best is None and subject.beside is not None:
         return Sentence(*wording.sentence(subject.beside))
     if best is None:
-        return Sentence(*uncertified(subject.model.ledger), ".")
+        fitted, nothing, call = uncertified(subject.model.ledger)
+        return Sentence(fitted, nothing, ".", f"Rows that it has not seen certify it: {call}.")
     claim, note = estimates.in_full(best, subject.held_out, subject.classes)
     return Sentence(*claim, note)
 
@@ -348,8 +349,8 @@ def _bets(watched: Watched) -> Section | None:
     capital = np.array(watched.mistakes["log_capital"]) / LOG_10
     detector = log(np.maximum(np.array(watched.mistakes["detector"]), 1e-3)) / LOG_10
     lead = [
-        "Capital is bet against the certificate; while that holds, the capital ever reaches the "
-        f"dashed line with probability {watched.delta:g} at most.",
+        "Capital is bet against the certificate. If that is true, the chance that the capital ever "
+        f"reaches the dashed line is at most {percent(watched.delta)}.",
         "The detector uses recent rows. While the error stays within the certified one, "
         f"it reaches its dashed line after {watched.run_length:,} rows on average, or later, and "
         "then begins again.",
@@ -369,13 +370,13 @@ def _drift(watched: Watched) -> Section | None:
     rows, capital = np.array(watched.drift, dtype=np.float64).reshape(-1, 2).T
     lead = [
         "Boosted rules that separate new rows from old ones bet on the next row. If both have the "
-        "same distribution, the capital ever reaches the dashed line with probability "
-        f"{watched.delta:g} at most."
+        "same distribution, the chance that the capital ever reaches the dashed line is at most "
+        f"{percent(watched.delta)}."
     ]
     drawn = _log_curve(rows, capital / LOG_10, -math.log10(watched.delta), "rows →")
     shares = [(name, percent(share)) for name, share in list(watched.columns.items())[:10]]
-    named = charts.table(["column", "share of the gains of the bets"], shares,
-                  caption="Columns that differ") if shares else None  # fmt: skip
+    named = charts.table(["column", "share of the evidence"], shares,
+                  caption="Columns that changed") if shares else None  # fmt: skip
     rules = tag("ul", (tag("li", rule) for rule in watched.rules), class_="quiet")
     return Section("drift", "Do new rows look like old ones?", lead, together(drawn, named, rules))
 

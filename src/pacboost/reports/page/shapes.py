@@ -19,13 +19,11 @@ from pacboost.hypotheses.partial_dependence import (
     partial_dependence,
 )
 from pacboost.hypotheses.shapes import Map, Shape, Shapes
-from pacboost.models.explain import explanation
 from pacboost.models.model import Model
 from pacboost.reports.page import charts
 from pacboost.reports.page.charts import Markup, Section, tag, together
 from pacboost.reports.page.subject import Rows, Subject
 from pacboost.reports.text import listed
-from pacboost.sources.levels import Levels
 
 PANELS = 12
 MAX_COLUMNS = 24
@@ -78,13 +76,9 @@ def shapes(subject: Subject, rows: Rows) -> Section | None:
     if curves is None or not curves.features:
         return None
     if not curves.answers:
-        curves = replace(curves, answers=("the prediction",))
+        curves = replace(curves, answers=("the prediction",), say=curves.names)
 
-    def cell(column: int, value: float) -> str:
-        return model.levels.cell(column, value, subject.model.column_names)
-
-    named = {j: _called(shape, model.levels, j) for j, shape in curves.features.items()}
-    curves = replace(curves, features=named)
+    cell = curves.names.value
     order = sorted(curves.features, key=lambda j: (-subject.importances[j], j))
     chosen = _chosen(curves)
     low, high = _span([curves.features[j] for j in order[:PANELS]], chosen)
@@ -106,19 +100,9 @@ def shapes(subject: Subject, rows: Rows) -> Section | None:
     if len(curves.answers) > 1:
         legend = charts.key([(f"c{place}", curves.answers[k]) for place, k in enumerate(chosen)])
     rest = charts.numbers(note, folded) if flat else None
-    maps = _maps(curves, cell) if curves.maps else None
-    body = together(legend, panels, rest, maps, _table(curves, order, cell))
+    maps = _maps(curves) if curves.maps else None
+    body = together(legend, panels, rest, maps, _table(curves, order))
     return Section("shapes", "Column by column", lead, body)
-
-
-def _called(shape: Shape, levels: Levels, column: int) -> Shape:
-    """Return the shape of a column by names of its numbers, such as days of the week, if any."""
-    named = None if shape.levels else explanation.called(levels, column)
-    if named is None:
-        return shape
-    first, names = named
-    integers = np.arange(first, first + len(names))
-    return replace(shape, values=shape.at(integers), levels=names)
 
 
 def _of_vote(model: Model, subject: Subject) -> tuple[Shapes | None, str]:
@@ -207,12 +191,12 @@ def _panel(
     return tag("article", heading, drawn, charts.remark(*notes))
 
 
-def _maps(curves: Shapes, cell: Callable[[int, float], str]) -> Markup:
+def _maps(curves: Shapes) -> Markup:
     """Draw the maps with the largest effects, each for the output with the largest effect."""
     largest = dict(list(curves.maps.items())[:MAPS])
     extreme = max(float(np.abs(pair_map.values).max()) for pair_map in largest.values()) or 1.0
     panels = [
-        _map(pair_map, extreme, [partial(cell, j) for j in pair], curves.answers)
+        _map(pair_map, extreme, [partial(curves.names.value, j) for j in pair], curves.answers)
         for pair, pair_map in largest.items()
     ]
     n_more = len(curves.maps) - len(largest)
@@ -336,22 +320,12 @@ def _missing(shape: Shape, chosen: list[int]) -> str:
     return f"if missing: {charts.signed(value)}" if value else ""
 
 
-def _table(curves: Shapes, order: list[int], cell: Callable[[int, float], str]) -> Markup:
+def _table(curves: Shapes, order: list[int]) -> Markup:
     """Return the steps of the drawn columns as numbers."""
     rows = []
     for j in order[:PANELS]:
         shape = curves.features[j]
-        for k, values in enumerate(shape.values[:24]):
-            cuts = [cell(j, cut) for cut in shape.thresholds.tolist()]
-            where = shape.levels[k] if shape.levels else _interval(cuts, k)
+        for where, values in zip(curves.where(j)[:24], shape.values[:24], strict=True):
             rows.append((shape.name, where, *(f"{v:+.4g}" for v in values[:MAX_CLASSES])))
     head = ["column", "value", *curves.answers[:MAX_CLASSES]]
     return charts.numbers_table(head, rows, "What values add to the score", words=(0, 1))
-
-
-def _interval(cuts: list[str], k: int) -> str:
-    if not cuts:
-        return "any"
-    if k == 0:
-        return f"up to {cuts[0]}"
-    return f"above {cuts[-1]}" if k == len(cuts) else f"{cuts[k - 1]} to {cuts[k]}"

@@ -102,13 +102,13 @@ def subject_of(model: Model, refusal: str = "", table: Table | None = None) -> S
     )  # fmt: skip
 
 
-def uncertified(ledger: Ledger) -> tuple[str, str]:
+def uncertified(ledger: Ledger) -> tuple[str, str, str]:
     """Return the introduction of a classifier that nothing is certified about, and the next call.
 
     The theorem on training rows is no introduction: of a default model it says little.
     """
     fitted = f"Fitted on {ledger.rows:,} rows. " if ledger.rows else ""
-    return f"{fitted}Nothing is certified yet: ", "pacboost.certify(model, X_new, y_new)"
+    return fitted, "Nothing is certified yet", "pacboost.certify(model, X_new, y_new)"
 
 
 def mixed(model: Model) -> bool:

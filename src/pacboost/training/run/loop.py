@@ -68,7 +68,7 @@ class Run:
         self.plain_votes = booster.plain_votes
         shown = RowsShown(sample.n_rows, seed, resample, subsample)
         self.rounds: Rounds[MeasuredRule] = rounds_of(sample, learner, booster, shown)
-        self.names = Names(sample.table.name, sample.answers)
+        self.names = Names(sample.table.names, sample.answers)
         self.state = self.rounds.start()
         # Openings see the first state: their values are multiples of the booster's unit.
         self.opening = self.rounds.opened(self.state, openings)
