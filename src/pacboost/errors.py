@@ -53,7 +53,7 @@ class DataError(PacboostError):
 
 
 class DataTypeError(DataError, TypeError):
-    """What came is of a kind that cannot be used, where Python's habit is a TypeError.
+    """An argument has an unsupported type; also a TypeError, as Python users expect.
 
     >>> issubclass(DataTypeError, PacboostError), issubclass(DataTypeError, TypeError)
     (True, True)

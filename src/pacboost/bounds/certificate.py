@@ -232,12 +232,12 @@ are unlike the certified rows.
 
     @classmethod
     def from_json(cls, text: str) -> Certificate:
-        """Read what ``to_json`` wrote."""
+        """Return the certificate from the JSON of ``to_json``."""
         return cls.from_dict(json.loads(text))
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Certificate:
-        """Read what ``to_dict`` or ``stored`` gave; a claim is not read but written anew."""
+        """Return the certificate from ``to_dict`` or ``stored``; its claim is rendered again."""
         fields = {k: value for k, value in content.items() if k not in ("claim", "beside")}
         return cls(**{**fields, "assumptions": tuple(content["assumptions"])})
 

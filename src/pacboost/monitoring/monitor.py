@@ -327,7 +327,7 @@ class Monitor:
 def _number(value: object) -> float:
     """Read a number from a file; None would mean the error that the model certifies."""
     if not isinstance(value, float):
-        raise ValueError(f"delta or error is {value!r:.40}, and no number")
+        raise ValueError(f"delta or error is {value!r:.40}; a number is needed")
     return value
 
 

@@ -101,7 +101,7 @@ def enter(function: int, member: int, team: int, arguments: int) -> None:
 
 
 def entry_address(body: object, kinds: tuple[types.Type, ...]) -> int:
-    """Raise as well."""
+    """Raise: the public API of numba gives no addresses."""
     raise NotImplementedError
 
 

@@ -94,8 +94,8 @@ class RowsShown:
             return request
         if not request.signed:
             raise ParameterError(
-                f"resample draws rows by their weight, and {booster} has pulls that differ from "
-                "it; set subsample instead",
+                f"resample draws rows by their weights, and {booster} fits gradients, which are no "
+                "weights; set subsample instead",
                 parameter="resample",
             )
         size = self._draws * request.weights.shape[1]
