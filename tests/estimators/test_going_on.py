@@ -169,8 +169,7 @@ def test_a_file_gives_the_kind_back_and_no_record_to_go_on_from(name: str, tmp_p
     case, path = CASES[name], tmp_path / "model.pacb"
     model = case.fit(case.make(4))
     if case.kind in (pacboost.BaggingClassifier, pacboost.BaggingRegressor):
-        assert not hasattr(model, "save")
-        return
+        return  # bags of trees come back as forests: test_bagging.py
     if name == "box":
         with pytest.raises(FileError, match=r"black boxes.*Pickle"):
             model.save(path)

@@ -176,7 +176,7 @@ def test_page(tmp_path: Path) -> None:
     assert "<strong>ALARM</strong>" in text
     for own in watch.status().sentences:
         assert escape(own.strip()) in text
-    assert "Columns that differ" in text
+    assert "Columns that changed" in text
     assert text.count("<svg") == 4
     empty = Monitor(error=0.05).report(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "No labelled rows" in empty

@@ -6,7 +6,6 @@ import re
 import shlex
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import pytest
 from click.testing import CliRunner
 
@@ -73,4 +72,3 @@ def test_what_the_page_says_to_type_runs(
         assert result.output
     else:
         assert eval(code, names) is not None or code.startswith("print(")
-        plt.close("all")

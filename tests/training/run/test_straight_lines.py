@@ -113,14 +113,10 @@ def test_a_sum_of_columns_begins_with_lines_and_a_product_does_not() -> None:
     assert max(len(rule.values) for rule in crossed.model_.vote.hypotheses) <= 31
 
 
-@pytest.mark.parametrize(("rate", "heaviest"), [(2.0, 1.0), (5.0, 1.0), (None, 1e18)])
-def test_lines_have_gains_at_large_rates_and_if_one_row_has_all_the_weight(
-    rate: float | None, heaviest: float
-) -> None:
+def test_lines_have_gains_if_one_row_has_all_the_weight() -> None:
     X, y = numbers()
-    weights = np.where(np.arange(len(y)) == 3, heaviest, 1.0)
-    model = BoostClassifier(learning_rate=rate, random_state=0)
-    model.fit(X, y > 0, sample_weight=weights)
+    weights = np.where(np.arange(len(y)) == 3, 1e18, 1.0)
+    model = BoostClassifier(random_state=0).fit(X, y > 0, sample_weight=weights)
     assert (model.feature_importances_ >= 0).all()
 
 

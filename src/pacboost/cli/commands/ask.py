@@ -16,7 +16,7 @@ from pacboost.cli.output import bold, print_json, print_parts
 from pacboost.errors import DataError, FileError
 from pacboost.numerics.checks import meant
 from pacboost.numerics.percent import percent
-from pacboost.sources.data_file import MISSING, DataFile
+from pacboost.sources.data_file import DataFile
 
 ALMOST_SURE = 0.995
 Reason = tuple[float, str]
@@ -123,17 +123,14 @@ def _base_rate(model: FittedModel, place: int) -> float | None:
 
 
 def _as_asked(words: str, values: Mapping[str, str]) -> str:
-    """Return a reason with the value as the question has it, also if the model has no such level.
+    """Return a reason with the value as the question has it; rare levels are named already.
 
-    >>> _as_asked("tail is missing", {"tail": "N12216"}), _as_asked("due = 2025-12-29", {})
-    ('tail = N12216, one of the others', 'due = 2025-12-29')
+    >>> _as_asked("size = 1000", {"size": "1,000.0"}), _as_asked("due = 2025-12-29", {})
+    ('size = 1,000.0', 'due = 2025-12-29')
     """
-    name, equals, _ = words.partition(" = ")
-    if equals and name in values:
-        return f"{name} = {values[name]}"
-    name = words.removesuffix(" is missing")
-    text = values.get(name, "")
-    return words if text.lower() in MISSING else f"{name} = {text}, one of the others"
+    name, equals, cell = words.partition(" = ")
+    is_rare = cell.endswith(", one of the others")
+    return f"{name} = {values[name]}" if equals and name in values and not is_rare else words
 
 
 def _absent(model: FittedModel, asked: str) -> list[str]:
