@@ -96,7 +96,7 @@ def test_addresses_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="only Parquet files"):
         small().fit_source("memory://table.csv", "y")
     with pytest.raises(FileError, match="no file matches"):
-        find_files("memory://*.parquet", SUFFIXES)
+        find_files("memory://*.nothing.parquet", SUFFIXES)
 
 
 def test_a_file_that_is_written_again_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

