@@ -58,10 +58,14 @@ def mistakes(member: Member, margins: Floats, first_weights: Wholes, totals: Who
     """Sum the first weights (one for all, or one each) of rows that are wrong or tied."""
     first, last = own_share(margins.size, member)
     share_margins, weights = margins[first:last], first_weights[first:last]
-    count, one_weight = np.int64(0), first_weights.size == 1
-    for i in range(share_margins.size):  # loops from 0 are vectorized
-        weight = first_weights[0] if one_weight else weights[i]
-        count += weight if share_margins[i] <= 0 else 0
+    count = np.int64(0)
+    if first_weights.size == 1:
+        for i in range(share_margins.size):  # loops from 0 are vectorized
+            count += 1 if share_margins[i] <= 0 else 0
+        count *= first_weights[0]
+    else:
+        for i in range(share_margins.size):
+            count += weights[i] if share_margins[i] <= 0 else 0
     totals[member.number, 0] = count
 
 

@@ -28,14 +28,22 @@ def exponential(
     a, b = own_share(weights.size, member)
     agree, margins, weights = agree[a:b], margins[a:b], weights[a:b]
     total = np.int64(0)
-    one_base = log_base.size == 1  # the compiler makes a loop for each case
-    base = log_base if one_base else log_base[a:b]
-    for i in range(agree.size):
-        margin = margins[i] + vote * agree[i]
-        margins[i] = margin
-        weight = whole_exp(total_vote - margin + (base[0 if one_base else i] + log_scale))
-        weights[i] = weight
-        total += weight
+    if log_base.size == 1:  # one loop for both cases is not vectorized, and takes twice as long
+        shift = log_base[0] + log_scale
+        for i in range(agree.size):
+            margin = margins[i] + vote * agree[i]
+            margins[i] = margin
+            weight = whole_exp(total_vote - margin + shift)
+            weights[i] = weight
+            total += weight
+    else:
+        base = log_base[a:b]
+        for i in range(agree.size):
+            margin = margins[i] + vote * agree[i]
+            margins[i] = margin
+            weight = whole_exp(total_vote - margin + (base[i] + log_scale))
+            weights[i] = weight
+            total += weight
     totals[member.number, 0] = total
 
 
@@ -64,10 +72,13 @@ def exponential_cells(
         weight = flat_weights[first:last]
         for i in range(margin.size):
             margin[i] += added[i] * side[i]
-        one_base = log_base.size == 1
-        base = log_base if one_base else log_base[a * outputs + first : a * outputs + last]
-        for i in range(margin.size):
-            weight[i] = whole_exp(log_scale - margin[i] + base[0 if one_base else i])
+        if log_base.size == 1:
+            for i in range(margin.size):
+                weight[i] = whole_exp(log_scale - margin[i] + log_base[0])
+        else:
+            base = log_base[a * outputs + first : a * outputs + last]
+            for i in range(margin.size):
+                weight[i] = whole_exp(log_scale - margin[i] + base[i])
         for i in range(margin.size):
             total += weight[i]
     totals[member.number, 0] = total
@@ -114,8 +125,12 @@ def logistic(
         for i in range(margin.size):
             margin[i] += added[i] * side[i]
         raise_margins(margin, raised)
-        for i in range(margin.size):
-            added[i] = base[0] if base.size == 1 else scale[i]
+        if base.size == 1:
+            for i in range(margin.size):
+                added[i] = base[0]
+        else:
+            for i in range(margin.size):
+                added[i] = scale[i]
         for i in range(margin.size):
             right = added[i] / (1.0 + raised[i])  # the larger of q and 1 - q, in units
             wrong = raised[i] * right
