@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -78,7 +80,33 @@ def invalid(parameter: str, value: object, allowed: str) -> ParameterError:
     >>> invalid("delta", 2, "must lie between 0 and 1")
     ParameterError('delta is 2; it must lie between 0 and 1')
     """
-    return ParameterError(f"{parameter} is {value!r}; it {allowed}", parameter=parameter)
+    return ParameterError(f"{parameter} is {shown(value)}; it {allowed}", parameter=parameter)
+
+
+def shown(value: object) -> str:
+    """Return the ``repr`` of a value, or its type if Python refuses to print it.
+
+    >>> shown(10**5000)
+    'a value of type int'
+    """
+    try:
+        return repr(value)
+    except ValueError:  # integers of more digits than sys.get_int_max_str_digits()
+        return f"a value of type {type(value).__name__}"
+
+
+@contextmanager
+def errors_of_function(parameter: str) -> Iterator[None]:
+    """Raise what a function of the user raises as ``ParameterError``, named by its parameter."""
+    try:
+        yield
+    except PacboostError:
+        raise
+    except Exception as problem:
+        raise ParameterError(
+            f"the function {parameter} raised {type(problem).__name__}: {problem}",
+            parameter=parameter,
+        ) from problem
 
 
 class FileError(PacboostError):

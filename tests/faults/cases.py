@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import json
 import math
@@ -167,7 +168,7 @@ def questions(random: Random, folder: Path) -> None:
     others = [0, -1, 1.5, 10**400, "", "x" * 300, None, True, [], {}, [[]], "\ud800", math.nan]
     for _ in range(random.randint(0, 3)):
         holder, key = random.choice(list(mutations.places(asked)))
-        holder[key] = random.choice(others)
+        holder[key] = copy.deepcopy(random.choice(others))  # one list may not end up within itself
     from pacboost.lab.app import NAMES
 
     name = random.choice([*NAMES, "offline", "none", "x" * 300])

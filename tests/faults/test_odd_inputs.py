@@ -18,7 +18,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 import pacboost
-from pacboost.errors import DataError, DataTypeError, PacboostError
+from pacboost.errors import DataError, DataTypeError, PacboostError, ParameterError
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -325,3 +325,55 @@ def test_rows_have_their_numbers_when_others_are_set_apart(model: Any, frame: bo
         X = pd.DataFrame(X, columns=list("abc")) if frame else X.astype(object)
         with pytest.raises(DataError, match=f"in row {row};"):
             model.fit(X, labels)
+
+
+@pytest.mark.parametrize("integer", [2**70, 10**400], ids=["large", "huge"])
+def test_integers_of_more_than_64_bits(integer: int) -> None:
+    model = pacboost.StrongClassifier(n_estimators=2, random_state=0)
+    for cells in (
+        [1, integer] * (N // 2),
+        [1.5, integer] * (N // 2),
+        [1, "a", integer, 2] * (N // 4),
+    ):
+        X = np.array([GOOD[:, 0].tolist(), cells], dtype=object).T
+        raises_only_ours(lambda X=X: model.fit(X, LABELS))  # type: ignore[misc]
+    raises_only_ours(lambda: pacboost.BoostClassifier(n_estimators=integer).fit(GOOD, LABELS))
+
+
+def wrong_function(*arrays: object) -> float:
+    raise KeyError("no such column")
+
+
+@pytest.mark.parametrize(
+    ("parameter", "model"),
+    [
+        ("objective", pacboost.BoostClassifier(booster=wrong_function, n_estimators=2)),
+        ("eval_metric", pacboost.BoostClassifier(eval_metric=wrong_function, n_estimators=2)),
+    ],
+)
+def test_errors_of_functions_name_the_parameter(parameter: str, model: Any) -> None:
+    with pytest.raises(ParameterError, match="KeyError") as refusal:
+        model.fit(GOOD, LABELS, X_val=GOOD, y_val=LABELS)
+    assert refusal.value.parameter == parameter
+    assert isinstance(refusal.value.__cause__, KeyError)
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [np.array([1, 2]), pd.NA, 10**5000, np.eye(2)],
+    ids=["array", "NA", "integer", "matrix"],
+)
+def test_what_is_no_name(choice: Any) -> None:
+    with pytest.raises(ParameterError) as refusal:
+        pacboost.theory.try_booster(choice)
+    assert refusal.value.parameter == "booster"
+    with pytest.raises(ParameterError) as refusal:
+        pacboost.answers(["a"], missing=choice)
+    assert refusal.value.parameter == "missing"
+
+
+def test_weights_of_zero_score_nothing() -> None:
+    model = pacboost.AdaBoostClassifier(n_estimators=2).fit(GOOD, LABELS)
+    for y, weights in ((LABELS[:2], None), (LABELS, np.zeros(N)), (LABELS, b"x"), (LABELS, [1, 2])):
+        raises_only_ours(lambda y=y, w=weights: list(model.staged_score(GOOD, y, w)))  # type: ignore[misc]
+        raises_only_ours(lambda y=y, w=weights: model.score(GOOD, y, w))  # type: ignore[misc]

@@ -9,7 +9,7 @@ from typing import Any
 from pacboost.boosters.booster import Booster
 from pacboost.boosters.objective import CustomLoss, CustomObjective
 from pacboost.boosters.registry import BOOSTERS, LOSS_NAMES, LOSSES, loss_names
-from pacboost.errors import ParameterError
+from pacboost.errors import ParameterError, shown
 from pacboost.numerics.checks import meant
 
 MISSING_FUNCTION = (
@@ -22,7 +22,7 @@ def as_loss(choice: Any) -> Booster[Any]:
     """Return the booster of regression for the name of a loss, or for a function."""
     if callable(choice) and not isinstance(choice, type):
         return CustomLoss(choice)
-    if choice == CustomLoss.name:
+    if isinstance(choice, str) and choice == CustomLoss.name:
         raise ParameterError(MISSING_FUNCTION.format("loss"), parameter="loss")
     name = LOSS_NAMES.get(choice, choice) if isinstance(choice, str) else ""
     if name in LOSSES:
@@ -36,7 +36,7 @@ def as_booster(choice: Any) -> Booster[Any]:
         return choice
     if callable(choice) and not isinstance(choice, type):
         return CustomObjective(choice)
-    if choice == CustomObjective.name:
+    if isinstance(choice, str) and choice == CustomObjective.name:
         raise ParameterError(MISSING_FUNCTION.format("booster"), parameter="booster")
     if isinstance(choice, str) and ":" in choice:
         return _imported(choice)()
@@ -48,7 +48,7 @@ def as_booster(choice: Any) -> Booster[Any]:
 
 def _unknown(parameter: str, choice: object, names: Iterable[str], others: str) -> ParameterError:
     return ParameterError(
-        f"{parameter} is {choice!r}{meant(choice, names)}; it may be "
+        f"{parameter} is {shown(choice)}{meant(shown(choice), names)}; it may be "
         f"{', '.join(map(repr, names))}, {others} of (y, score) that returns gradient and "
         "curvature",
         parameter=parameter,

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from pacboost.boosters.booster import Floats, check_not_negative, check_rate, check_shrinkage
 from pacboost.boosters.newton import Newton, NewtonState
 from pacboost.boosters.regression import unit_of
-from pacboost.errors import ParameterError
+from pacboost.errors import ParameterError, errors_of_function
 from pacboost.numerics.same_bits import total
 from pacboost.samples.sample import Signs, Sums
 
@@ -84,11 +84,16 @@ class CustomObjective(Newton):
         labels = state.targets.view()
         labels.flags.writeable = False
         if not takes_weights(self.function):
-            gradients, curvatures = checked(self.function(labels, scores), labels.size)
+            gradients, curvatures = self._ask(labels, scores)
             return -gradients, curvatures
         weights = np.array(np.broadcast_to(state.user_base, labels.shape))
-        gradients, curvatures = checked(self.function(labels, scores, weights), labels.size)
+        gradients, curvatures = self._ask(labels, scores, weights)
         return -gradients / state.user_base, curvatures / state.user_base
+
+    def _ask(self, labels: Floats, *others: Floats) -> tuple[Floats, Floats]:
+        with errors_of_function("objective"):
+            answer = self.function(labels, *others)
+        return checked(answer, labels.size)
 
     def constant(self, state: NewtonState, sums: Sums) -> Floats:
         def at(score: float) -> tuple[float, float]:

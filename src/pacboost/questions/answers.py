@@ -60,7 +60,7 @@ def answers(
     If these rows are new: the classifier is wrong on at most 42.40 % of new examples, empty \
 answers (25.0 %) do not count.
     """
-    if missing not in MISSING:
+    if not isinstance(missing, str) or missing not in MISSING:
         raise invalid("missing", missing, f"may be {', '.join(map(repr, MISSING))}")
     if said is None:
         raise ParameterError(

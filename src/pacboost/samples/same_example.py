@@ -179,7 +179,9 @@ def _cells(values: NDArray[Any]) -> Hashes:
         return cells
     cells_as_given = [np.nan if cell is None else cell for cell in values.tolist()]
     if kind == "O" and all(isinstance(cell, NUMBERS) for cell in cells_as_given):
-        return _cells(np.array(cells_as_given))
+        array = np.array(cells_as_given)
+        if array.dtype.kind != "O":  # integers of more than 64 bits are hashed as text
+            return _cells(array)
     texts = np.array(list(map(str, cells_as_given)), dtype=str)
     levels, place = np.unique(texts, return_inverse=True)
     return text_hashes(levels.tolist())[place]

@@ -295,7 +295,7 @@ def checked_by_scikit_learn() -> Iterator[None]:
     """Raise the errors of scikit-learn's checks as ``DataError`` with the same message."""
     try:
         yield
-    except (TypeError, ValueError) as problem:
+    except (TypeError, ValueError, ArithmeticError) as problem:
         if _says_enough(problem):
             raise
         kind = DataTypeError if isinstance(problem, TypeError) else DataError

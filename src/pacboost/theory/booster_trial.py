@@ -20,7 +20,7 @@ from pacboost.boosters.choose import as_booster
 from pacboost.bounds.training import product_bound
 from pacboost.errors import PacboostError
 from pacboost.learners.stump import Stump
-from pacboost.numerics.checks import positive_whole, probability
+from pacboost.numerics.checks import positive_whole, probability, whole
 from pacboost.samples.bins import fit_bins
 from pacboost.samples.sample import Sample
 from pacboost.sources.arrays import ArrayTable
@@ -104,7 +104,7 @@ def try_booster(
     violations: list[Violation] = []
     for learner in [*learners, Stump()]:
         for weighted in (False, True):
-            sample = _sample(positive_whole("rows", rows), seed, weighted)
+            sample = _sample(positive_whole("rows", rows), whole("seed", seed), weighted)
             violations += islice(_violations(Run(sample, learner, rules), rounds, weighted), 1)
     return BoosterTrial(rules.name, 2 * (len(learners) + 1), tuple(violations))
 

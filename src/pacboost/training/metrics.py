@@ -20,7 +20,7 @@ from pacboost.boosters.booster import Booster
 from pacboost.boosters.newton import LogLink, exponential
 from pacboost.boosters.objective import CustomLoss
 from pacboost.boosters.registry import LOSS_NAMES, LOSSES, loss_names
-from pacboost.errors import ParameterError
+from pacboost.errors import ParameterError, errors_of_function
 from pacboost.kernels import row_costs
 from pacboost.kernels.runtime.team import team_for, together
 from pacboost.kernels.runtime.threads import span_count, span_size
@@ -140,11 +140,14 @@ def _of_user(function: Measure) -> Callable[[Sample, Scores], float]:
 
     def measure(sample: Sample, scores: Scores) -> float:
         if sample.labels is not None:
-            return function(sample.labels, scores)
-        if scores.shape[1] > 1:
-            return function(sample.signs, scores)
-        labels = sample.signs[:, 0] if sample.targets is None else sample.targets
-        return function(labels, scores[:, 0])
+            arrays = sample.labels, scores
+        elif scores.shape[1] > 1:
+            arrays = sample.signs, scores
+        else:
+            labels = sample.signs[:, 0] if sample.targets is None else sample.targets
+            arrays = labels, scores[:, 0]
+        with errors_of_function("eval_metric"):
+            return float(function(*arrays))
 
     return measure
 

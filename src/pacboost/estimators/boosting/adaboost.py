@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.ensemble import BaseEnsemble
-from sklearn.metrics import r2_score
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -158,11 +158,9 @@ class AdaBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc
     def staged_score(self, X: object, y: object, sample_weight: object = None) -> Iterator[float]:
         """Return the accuracy after each round."""
         for predicted in self.staged_predict(X):
-            right = predicted == np.asarray(y)
-            right = right.all(axis=1) if right.ndim == 2 else right
-            weights = np.asarray(1.0 if sample_weight is None else sample_weight, dtype=np.float64)
-            weights = np.broadcast_to(weights, right.shape)
-            yield total(right * weights) / total(weights)
+            with checked_by_scikit_learn():
+                accuracy = accuracy_score(y, predicted, sample_weight=sample_weight)
+            yield float(accuracy)
 
     def _column_options(self) -> ColumnOptions:
         return replace(super()._column_options(), keeps_shape=hasattr(self.estimator, "fit"))
