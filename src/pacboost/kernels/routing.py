@@ -25,9 +25,10 @@ def place(
     codes: Bytes, maps: Bytes, features: Wholes, words: Words, first: int, last: int,
     clashes: Wholes,
 ) -> None:  # fmt: skip
-    """Write the codes (columns, rows) of some rows into their lanes.
+    """Pack the codes (columns, rows) of some rows into 8-byte words, a byte (lane) for each.
 
-    Count, for each column, how often its lane was taken or has no code for it.
+    Columns may share a lane. ``clashes`` counts the rows in which the lane of a column already
+    holds the code of another, or has no code for the value.
     """
     lanes = words.view(np.uint8).reshape(*words.shape, 8)  # numba's processors are little-endian
     for j, (lane, default) in enumerate(features[:, [layout.LANE, layout.DEFAULT]].tolist()):

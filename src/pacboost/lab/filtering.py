@@ -161,7 +161,7 @@ class StoppableOracle(WorldOracle):
 
 
 def filtering(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Boost by filtering from a world without end."""
+    """Boost by filtering from a world that can be sampled without limit."""
     data = mapping("data", asked.get("data"))
     world = world_of(data)
     seed = whole("seed", asked.get("seed", 0), 0, 2**31)

@@ -1,4 +1,4 @@
-"""Draws from a world without end, and points in the plane for demonstrations."""
+"""Independent draws from a world, and points in the plane for demonstrations."""
 
 from __future__ import annotations
 

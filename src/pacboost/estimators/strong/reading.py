@@ -165,7 +165,7 @@ def _from_columns(
 
 
 def _of_table(table: Table, kept: list[int]) -> Table:
-    """Copy some columns; the levels of those that have some move with them."""
+    """Copy some columns, with the levels of those that are categorical."""
     assert table.names is not None
     if isinstance(table, ArrayTable | FrameTable):
         return table.columns(kept)

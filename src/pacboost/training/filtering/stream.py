@@ -306,7 +306,7 @@ class BlockRows(Stream):
         return self._certifying
 
     def _offered(self, batch: Drawn, tickets: NDArray[np.uint64], *, ahead: bool) -> Offer:
-        """Offer rows for learning; none is a test, since rows of a block are no random sample."""
+        """Offer rows for learning, and none for testing: a block of rows is not a random sample."""
         kinds = kinds_of(self._first_time(batch, batch.rows))
         return Offer(batch, batch.rows, kinds, tickets)
 
