@@ -264,7 +264,7 @@ def test_the_theme_can_be_changed(quiet: LabBrowser) -> None:
 
 
 def test_the_instruments_answer(quiet: LabBrowser) -> None:
-    for name in ("pac", "shatters"):
+    for name in ("pac", "shatters", "measure"):
         quiet.run(f"lab.setTab('instruments'); lab.panel('instruments').open('{name}')")
         quiet.click(f"#run-{name}")
         quiet.until(f"!document.querySelector('#run-{name}').disabled")
@@ -284,6 +284,7 @@ STORIES = {
     "margins": ["The least margin is", "0 since round"],
     "noise": ["label was turned", "BrownBoost"],
     "filtering": ["kept", "of fresh ones"],
+    "elevator": ["cancel out", "no ride collects more", "the promise is broken"],
     "bagging": ["Rules that are too simple want boosting"],
     "examples": ["boxes were too wrong"],
     "certificate": ["refuses", "lies below it"],
