@@ -339,6 +339,17 @@ def test_challenges_mark_themselves(story_browser: LabBrowser) -> None:
     assert "Solved: from" in story_browser.text(".challenge-state")
 
 
+def test_six_points_may_be_consistent_and_wrong(story_browser: LabBrowser) -> None:
+    story_browser.click("#stories")
+    story_browser.click(".challenges [data-item=consistent]")
+    story_browser.loaded()
+    state = "document.querySelector('.challenge-state').dataset.done"
+    assert story_browser.run(state) == "false"
+    story_browser.run("lab.setData({seed: 18})")
+    story_browser.until(f"{state} === 'true'")
+    assert "50.1 % wrong on fresh points" in story_browser.text(".challenge-state")
+
+
 def test_three_stumps_suffice(story_browser: LabBrowser) -> None:
     """Painting counts: a stripe of plus between minus, twelve points."""
     story_browser.click("#stories")
