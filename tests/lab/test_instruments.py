@@ -125,7 +125,7 @@ def test_plans_are_those_of_the_library(name: str) -> None:
 
 def test_pac_trials_and_shattering_are_those_of_the_library() -> None:
     session = LabSession()
-    pac = pacboost.theory.pac(Rectangle(), RECTANGLE, 40, trials=60, seed=2)
+    pac = pacboost.theory.pac(RECTANGLE, 40, Rectangle(), trials=60, seed=2)
     result = instruments.pac(session, {"m": 40, "trials": 60, "seed": 2})
     assert result["sentence"] == pac.sentence
     assert result["risk"] == pac.risks[0]
@@ -133,7 +133,7 @@ def test_pac_trials_and_shattering_are_those_of_the_library() -> None:
     assert RECTANGLE.box_risk((left, low), (right, high)) == pytest.approx(result["risk"])
     points = [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]
     result = instruments.shatters(session, {"points": points})
-    assert result["sentence"] == str(pacboost.theory.shatters("stump", points))
+    assert result["sentence"] == str(pacboost.theory.shatters(points, "stump"))
     assert len(result["labelings"]) == 8
     box = instruments.shatters(session, {"points": points, "learner": {"name": "rectangle"}})
     assert not box["shattered"]

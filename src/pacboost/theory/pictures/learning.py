@@ -246,7 +246,7 @@ def true_error(
     axes = figure().subplots() if ax is None else ax
     chosen = Rectangle() if learner is None else learner
     numbers = sorted(positive_whole("m", m) for m in sizes)
-    runs = [pac(chosen, world, m, trials=trials, seed=seed).risks for m in numbers]
+    runs = [pac(world, m, chosen, trials=trials, seed=seed).risks for m in numbers]
     tails = [np.quantile(risks, 1 - delta, method="higher") for risks in runs]
     axes.plot(numbers, [np.mean(risks) for risks in runs], "o-", label="mean")
     axes.plot(numbers, tails, "^-", label=f"{1 - delta:.0%} of the runs are below")
