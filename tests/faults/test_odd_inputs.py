@@ -268,7 +268,7 @@ theory: Any = pacboost.theory
     "use",
     [
         lambda m: pacboost.diagnose(GOOD, LABELS, seed=ARRAY),
-        lambda m: theory.shatters("stump", m),
+        lambda m: theory.shatters(m, "stump"),
         lambda m: theory.proof(HUGE, GOOD, LABELS),
         lambda m: theory.weights(m, HUGE, GOOD, LABELS),
         lambda m: theory.ranking(m, 1j, LABELS),

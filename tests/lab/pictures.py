@@ -79,7 +79,7 @@ def panels(browser: LabBrowser, lab: Lab) -> None:
     browser.click(".start-filter")
     browser.until("lab.lastFiltering")
     panel(browser, "filtering", "filtering")
-    for name in ("pac", "shatters"):
+    for name in ("pac", "shatters", "measure"):
         browser.run(f"lab.setTab('instruments'); lab.panel('instruments').open('{name}')")
         browser.click(f"#run-{name}")
         browser.until(f"!document.querySelector('#run-{name}').disabled")

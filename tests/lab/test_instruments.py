@@ -19,12 +19,13 @@ from pacboost.boosters.adaboost import AdaBoost
 from pacboost.boosters.registry import BOOSTERS
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.training import training_error
-from pacboost.errors import PacboostError
+from pacboost.errors import PacboostError, ParameterError
 from pacboost.lab import answers, instruments
 from pacboost.lab import filtering as planner
 from pacboost.lab.choices import LEARNERS, OFFERS, RECTANGLE, make_booster, make_learner
 from pacboost.lab.files import read_file
 from pacboost.lab.filtering import filtering
+from pacboost.lab.measure import measure
 from pacboost.lab.reproduce import code, fitted
 from pacboost.lab.routes import certificates, recorded
 from pacboost.lab.server import whole_page
@@ -124,7 +125,7 @@ def test_plans_are_those_of_the_library(name: str) -> None:
 
 def test_pac_trials_and_shattering_are_those_of_the_library() -> None:
     session = LabSession()
-    pac = pacboost.theory.pac(Rectangle(), RECTANGLE, 40, trials=60, seed=2)
+    pac = pacboost.theory.pac(RECTANGLE, 40, Rectangle(), trials=60, seed=2)
     result = instruments.pac(session, {"m": 40, "trials": 60, "seed": 2})
     assert result["sentence"] == pac.sentence
     assert result["risk"] == pac.risks[0]
@@ -132,7 +133,7 @@ def test_pac_trials_and_shattering_are_those_of_the_library() -> None:
     assert RECTANGLE.box_risk((left, low), (right, high)) == pytest.approx(result["risk"])
     points = [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]
     result = instruments.shatters(session, {"points": points})
-    assert result["sentence"] == str(pacboost.theory.shatters("stump", points))
+    assert result["sentence"] == str(pacboost.theory.shatters(points, "stump"))
     assert len(result["labelings"]) == 8
     box = instruments.shatters(session, {"points": points, "learner": {"name": "rectangle"}})
     assert not box["shattered"]
@@ -421,3 +422,31 @@ def test_the_code_of_a_file_and_of_bagging(tmp_path: Path, monkeypatch: Any) -> 
     # Ties go to the first class in predict, so they are mistakes of the second class only.
     margins, second = floats(page["margins"]), np.array(data["label"]) > 0
     assert outputs[0] == pytest.approx(((margins < 0) | ((margins == 0) & second)).mean())
+
+
+def test_the_measure_runs_to_its_stop_under_the_elevator_lemma() -> None:
+    result = measure(LabSession(), {"data": {"kind": "rings"}})
+    assert result["means"][-1] < 0.15 <= result["means"][-2]
+    assert result["rounds"] <= result["most_rounds"] == 4444
+    assert result["errors"][-1] <= result["means"][-1]
+    slack = np.subtract(result["bound"], result["largest"])
+    assert 0 <= slack.min() < 0.01  # the lemma holds, and is tight
+    assert (np.array(result["collected"]) >= result["least"]).all()
+    for histogram in result["floors"]:
+        assert sum(histogram["shares"]) == pytest.approx(1)
+    assert result["floors"][0]["floors"][-1] < result["floors"][1]["floors"][-1]
+    json.dumps(result, allow_nan=False)
+
+
+def test_the_naive_filter_of_the_measure_learns_nothing() -> None:
+    result = measure(LabSession(), {"data": {"kind": "rings"}, "filter": "naive"})
+    assert result["slope"] == 1
+    assert result["errors"][2::2] == [1.0] * 6  # two opposite rules: every vote is tied
+
+
+def test_the_measure_stops_where_stumps_break_their_promise() -> None:
+    result = measure(LabSession(), {"data": {"kind": "xor"}})
+    assert result["rounds"] == 0
+    assert "edge of 0.046, and 0.1 was promised" in result["sentence"]
+    with pytest.raises(ParameterError, match="filter"):
+        measure(LabSession(), {"data": {"kind": "xor"}, "filter": "none"})

@@ -264,7 +264,7 @@ def test_the_theme_can_be_changed(quiet: LabBrowser) -> None:
 
 
 def test_the_instruments_answer(quiet: LabBrowser) -> None:
-    for name in ("pac", "shatters"):
+    for name in ("pac", "shatters", "measure"):
         quiet.run(f"lab.setTab('instruments'); lab.panel('instruments').open('{name}')")
         quiet.click(f"#run-{name}")
         quiet.until(f"!document.querySelector('#run-{name}').disabled")
@@ -284,6 +284,7 @@ STORIES = {
     "margins": ["The least margin is", "0 since round"],
     "noise": ["label was turned", "BrownBoost"],
     "filtering": ["kept", "of fresh ones"],
+    "elevator": ["cancel out", "no ride collects more", "the promise is broken"],
     "bagging": ["Rules that are too simple want boosting"],
     "examples": ["boxes were too wrong"],
     "certificate": ["refuses", "lies below it"],
@@ -336,6 +337,17 @@ def test_challenges_mark_themselves(story_browser: LabBrowser) -> None:
     )
     story_browser.until(f"{state} === 'true'")
     assert "Solved: from" in story_browser.text(".challenge-state")
+
+
+def test_six_points_may_be_consistent_and_wrong(story_browser: LabBrowser) -> None:
+    story_browser.click("#stories")
+    story_browser.click(".challenges [data-item=consistent]")
+    story_browser.loaded()
+    state = "document.querySelector('.challenge-state').dataset.done"
+    assert story_browser.run(state) == "false"
+    story_browser.run("lab.setData({seed: 18})")
+    story_browser.until(f"{state} === 'true'")
+    assert "50.1 % wrong on fresh points" in story_browser.text(".challenge-state")
 
 
 def test_three_stumps_suffice(story_browser: LabBrowser) -> None:

@@ -36,6 +36,19 @@ def test_margins_grow_after_the_training_error_is_zero() -> None:
     assert smallest[1] > 0 > smallest[0]
 
 
+def test_six_points_are_consistent_and_the_hypothesis_is_wrong() -> None:
+    axes = pictures.consistent()
+    concept, hypothesis = (np.transpose(line.get_data()) for line in axes.get_lines())
+    points = {group.get_label(): group.get_offsets() for group in axes.collections[1:]}
+    assert [len(points["1"]), len(points["-1"])] == [3, 3]
+    for corners in (concept, hypothesis):
+        low, high = corners.min(axis=0), corners.max(axis=0)
+        for label, places in points.items():
+            inside = ((places > low) & (places < high)).all(axis=1)
+            assert (inside == (label == "1")).all()
+    assert axes.get_title() == "0 of 6 wrong, true error 0.23: so by chance 0.22"
+
+
 def test_a_fitted_vote_is_taken_as_it_is() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     model = AdaBoostClassifier(n_estimators=4).fit(X, y)

@@ -150,7 +150,7 @@ def test_refuses_other_input() -> None:
         diagnose(X, np.ones(100))
     with pytest.raises(DataError, match="one label a row"):
         diagnose(X, y[:-1])
-    with pytest.raises(ParameterError, match="estimator"):
+    with pytest.raises(ParameterError, match="learner"):
         diagnose(X, y, "stumps")
 
 

@@ -115,7 +115,7 @@ HEADERS = [
 
 NAMES = (
     "catalog", "levels", "data", "run", "surface", "edges", "weigh", "certificates", "code",
-    "filtering", "plan", "pac", "shatters",
+    "filtering", "plan", "pac", "shatters", "measure",
 )  # fmt: skip
 """Names of the routes; routes.py is loaded with the first request, so the page need not wait."""
 

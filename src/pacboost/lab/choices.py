@@ -54,7 +54,7 @@ OFFERED = {
     "brown": ("Gives up points that stay wrong for long: made for label noise.", "epsilon"),
     "majority": ("The fewest rounds that a promised edge allows; the ancestor.", "edge epsilon"),
     "smooth": ("No point ever weighs much more than others.", "edge epsilon"),
-    "measure": ("The booster of the hard-core lemma, with a ramp of weights.", "edge epsilon"),
+    "measure": ("A ramp of weights and equal votes: filtering as in the lecture.", "edge epsilon"),
     "projection": ("Weights are projected onto those that are smooth enough.", "edge epsilon"),
     "filter_boost": ("Logistic weights and plain votes, as in filtering.", "learning_rate"),
     "adaboost_v": ("Comes close to the largest margin there is.", "tolerance"),
@@ -67,7 +67,7 @@ OFFERED = {
     "mlp": ("Takes the better of LPBoost's and ERLPBoost's step.", "share tolerance"),
 }  # fmt: skip
 """Descriptions of boosters, and the names of their parameters on the page."""
-TITLES = {"measure": "Hard-core booster", "projection": "Projected booster"}
+TITLES = {"measure": "Measure of lecture 003", "projection": "Projected booster"}
 
 
 def _offer(name: str) -> Offered:

@@ -25,7 +25,7 @@ def pac(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     m = whole("m", asked.get("m", 76), 1, 5000)
     seed = whole("seed", asked.get("seed", 0), 0, 2**31)
     answer = try_often(
-        Rectangle(), RECTANGLE, m, epsilon=number("epsilon", asked.get("epsilon", 0.1), 0.005, 0.9),
+        RECTANGLE, m, Rectangle(), epsilon=number("epsilon", asked.get("epsilon", 0.1), 0.005, 0.9),
         delta=number("delta", asked.get("delta", 0.05), 1e-6, 0.5), seed=seed,
         trials=whole("trials", asked.get("trials", 200), 10, MAX_TRIALS),
     )  # fmt: skip
@@ -56,7 +56,7 @@ def shatters(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
         raise ParameterError("a point does not have two numbers; give x and y")
     chosen = choice("learner", asked.get("learner", {"name": "stump"}))
     learner = Rectangle() if chosen.name == "rectangle" else make_learner(chosen)
-    answer = label_all(learner, np.array(places, dtype=np.float64))
+    answer = label_all(np.array(places, dtype=np.float64), learner)
     labelings = [{"signs": signs.tolist(), "found": True} for signs in answer.found]
     labelings += [{"signs": signs.tolist(), "found": False} for signs in answer.missed]
     return {

@@ -35,6 +35,6 @@ def as_learner(choice: object, parameter: str = "estimator") -> Learner:
     raise ParameterError(
         f"{parameter} is {choice!r}; it may be {', '.join(map(repr, NAMES))}, None for stumps, "
         "a learner of pacboost, a scikit-learn classifier (an object, not a class) or a function "
-        "(X, y, weights)",
+        "(X, y) or (X, y, weights)",
         parameter=parameter,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from pacboost.errors import ParameterError
 from pacboost.hypotheses.function import ClassFunction, Function
 from pacboost.hypotheses.hypothesis import Cells, Hypothesis, Valued
 from pacboost.hypotheses.stump import StumpRule
+from pacboost.numerics.exact import draw
 from pacboost.samples.fingerprint import StoredCodes
 from pacboost.samples.sample import Request, Sample
 
@@ -122,7 +124,8 @@ class Learner(ABC):
 class FunctionLearner(Learner):
     """Call ``function(X, y, weights)``; y is in {-1, +1} and the weights sum to one.
 
-    It returns a hypothesis of pacboost, a function of rows, or an object with ``predict``. With
+    A ``function(X, y)`` gets rows drawn by the weights, or all of them if the weights are equal. It
+    returns a hypothesis of pacboost, a function of rows, or an object with ``predict``. With
     more than two classes, y and the answers are class numbers, 0 to K - 1.
     """
 
@@ -140,7 +143,14 @@ class FunctionSearch(Search):
     function: Callable[..., Any]
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
-        rule = self.function(self.sample.rows, answers, weights / weights.sum())
+        rows = self.sample.rows
+        if _takes_weights(self.function):
+            rule = self.function(rows, answers, weights / weights.sum())
+        elif np.ptp(weights) == 0:
+            rule = self.function(rows, answers)
+        else:
+            chosen = draw(weights, weights.size, np.random.default_rng(seed))
+            rule = self.function(rows[chosen], answers[chosen])
         if isinstance(rule, Hypothesis):
             return rule
         answer = getattr(rule, "predict", rule)
@@ -154,3 +164,13 @@ class FunctionSearch(Search):
         if self.sample.labels is not None:
             return ClassFunction(answer, self.sample.signs.shape[1], words, rule)
         return Function(answer, words, rule)
+
+
+def _takes_weights(function: Callable[..., Any]) -> bool:
+    try:
+        signature(function).bind(None, None, None)
+    except TypeError:
+        return False
+    except ValueError:  # a function of C may have no signature
+        return True
+    return True

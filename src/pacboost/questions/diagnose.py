@@ -99,7 +99,7 @@ def diagnose(
     """Measure the edge of a weak learner on the distributions that boosting makes."""
     probability("delta", delta)
     seed = whole("seed", seed)
-    weak = as_learner(learner)
+    weak = as_learner(learner, "learner")
     rows, signs = two_classes(X, y)
     order = np.random.default_rng(seed).permutation(rows.n_rows)
     half = rows.n_rows // 2

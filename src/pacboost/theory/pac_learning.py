@@ -111,14 +111,14 @@ class FitsAndPredicts(Protocol):
     def predict(self, X: Rows, /) -> NDArray[Any]: ...
 
 
-AnyLearner = Learner | FitsAndPredicts | Callable[[Rows, Signs], Predict]
+AnyLearner = Learner | FitsAndPredicts | Callable[..., object] | str | None
 
 
 @plain_numbers
 def pac(
-    learner: AnyLearner,
     world: World,
     m: int,
+    learner: AnyLearner = None,
     *,
     epsilon: float = 0.1,
     trials: int = 300,
@@ -131,13 +131,13 @@ def pac(
 
     Parameters
     ----------
-    learner : learner, estimator or function
-        A learner of pacboost, an object with ``fit`` and ``predict``, or a function
-        ``(X, y) -> predict``. Labels are -1 and +1.
     world : World
         The distribution of the examples.
     m : int
         The number of examples of each run.
+    learner : str, learner, estimator or function, default=None
+        The forms of ``diagnose``: None for stumps, a name, a learner of pacboost, an object with
+        ``fit`` and ``predict``, or a function ``(X, y) -> predict``. Labels are -1 and +1.
     epsilon : float, default=0.1
     trials : int, default=300
         The number of runs.
@@ -158,7 +158,7 @@ def pac(
     --------
     >>> from pacboost.theory import RectangleClassifier
     >>> from pacboost.theory.worlds import Boxes
-    >>> answer = pac(RectangleClassifier(), Boxes((0.2, 0.3), (0.7, 0.9)), 76, trials=100)
+    >>> answer = pac(Boxes((0.2, 0.3), (0.7, 0.9)), 76, RectangleClassifier(), trials=100)
     >>> answer.upper < 0.15, [bound.name for bound in answer.bounds][:2]
     (True, ['peeling the sides of the box', 'strips along the sides of the box'])
     """
@@ -227,15 +227,8 @@ def _run(
 
 def _fitted(learner: AnyLearner, X: Rows, y: Signs) -> tuple[Predict, object]:
     """Learn from a sample; return the function that predicts, and its rule."""
-    if isinstance(learner, Learner):
-        return _learned_rule(learner, X, y)
-    if isinstance(learner, type) or not (isinstance(learner, FitsAndPredicts) or callable(learner)):
-        raise ParameterError(
-            f"learner is {learner!r}; give a learner of pacboost, an object with fit and predict "
-            "(not a class), or a function (X, y) that returns a function of rows"
-        )
-    if not isinstance(learner, FitsAndPredicts):
-        return learner(X, y), None
+    if isinstance(learner, type) or not isinstance(learner, FitsAndPredicts):
+        return _learned_rule(as_learner(learner, "learner"), X, y)
     if np.unique(y).size == 1:  # most classifiers reject a single class
         only = int(y[0])
         return lambda rows: np.full(len(rows), only), EMPTY_BOX if only < 0 else None
@@ -321,13 +314,14 @@ class Shattering:
 
 
 @explains_input
-def shatters(learner: Any, X: ArrayLike) -> Shattering:
+def shatters(X: ArrayLike, learner: AnyLearner = None) -> Shattering:
     """Ask a learner for a rule for every labeling of up to 14 points.
 
     Parameters
     ----------
-    learner : str, learner, scikit-learn classifier or function
     X : array-like of shape (n_points, n_features)
+    learner : str, learner, scikit-learn classifier or function, default=None
+        None for stumps.
 
     Returns
     -------
@@ -335,10 +329,10 @@ def shatters(learner: Any, X: ArrayLike) -> Shattering:
 
     Examples
     --------
-    >>> print(shatters("stump", [[0.0], [1.0]]))
+    >>> print(shatters([[0.0], [1.0]]))
     All 4 labelings of the 2 points are given by some rule: the points are shattered, and the VC \
 dimension is at least 2.
-    >>> print(shatters("stump", [[0.0], [1.0], [2.0]]))
+    >>> print(shatters([[0.0], [1.0], [2.0]], "stump"))
     6 of 8 labelings of the 3 points are given by some rule; no rule gives -+-.
     """
     weak = as_learner(learner, "learner")

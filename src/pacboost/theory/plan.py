@@ -30,7 +30,7 @@ from pacboost.theory.plan_learning import (
     stumps,
     vc,
 )
-from pacboost.theory.vc import realizable
+from pacboost.theory.vc import growth_of_product, realizable
 from pacboost.training.filtering.plan import share_of
 
 
@@ -60,7 +60,10 @@ def rounds(*, edge: float, error: float | None = None, rows: int | None = None) 
         theorem="training error ≤ (1 - edge²)^(T/2)",
         rounds=number,
         simulated=simulated,
-        details={"world": f"an adversary with this edge on {sample:,} rows"},
+        details={
+            "lecture": f"T > 2 ln(1/error)/edge² = {2 * math.log(1 / target) / edge**2:.1f}",
+            "world": f"an adversary with this edge on {sample:,} rows",
+        },
     )
 
 
@@ -93,7 +96,8 @@ def filtering(*, epsilon: float, delta: float, edge: float, threshold: float = 0
         details={
             "world": "rounds against an adversary with this edge",
             "draws a test": test,
-            "lecture's rounds": math.ceil(2 / (epsilon * edge) ** 2),
+            "lecture": f"T ≤ 2/(ε·edge)² = {2 / (epsilon * edge) ** 2:,.0f} if μ is known; "
+            "half of it is enough",
             "note": "the edge is that of every rule that votes (of FilterBoostClassifier(edge=r): "
             "0.4 r); add the draws of the weak learner: its sample divided by c·ε, every round",
         },
@@ -148,6 +152,9 @@ def strong(*, epsilon: float, delta: float, edge: float, dimension: int) -> Plan
         simulated=needs.boosted_majority(epsilon, delta, edge, examples),
         details={
             "failure left to each weak call": delta / (2 * number),
+            "lecture": f"ln Π(m) ≤ {growth_of_product(number, d)(examples):,.0f} nats by "
+            "(em/T)^T (em/d)^(dT), where Π(2m) is needed: "
+            f"{growth_of_product(number, d)(2 * examples):,.0f}",
             "world": "a majority of 1/edge features, boosted stumps",
         },
     )
@@ -176,7 +183,11 @@ def confidence(
         runs=runs,
         examples=examples,
         simulated=simulated,
-        details={"world": "independent runs, and an oracle that knows the best"},
+        details={
+            "lecture": f"k > ln(2/δ)/δ₀, so {math.ceil(math.log(2 / delta) / failure)}: right if "
+            "δ₀ is the chance to succeed, not if it is the chance to fail",
+            "world": "independent runs, and an oracle that knows the best",
+        },
     )
 
 

@@ -101,7 +101,10 @@ def finite(
         lower=lower if nats > 0 else None,
         lower_for=WORST_CASE,
         simulated=simulated,
-        details={"world": "evenly spaced thresholds on a line, uniform points, worst fit"},
+        details={
+            "lecture": f"m ≥ (ln|H| + ln(1/δ))/ε = {(nats - math.log(delta)) / epsilon:.1f}",
+            "world": "evenly spaced thresholds on a line, uniform points, worst fit",
+        },
     )
 
 

@@ -35,6 +35,16 @@ export const CHALLENGES = [
     },
   },
   {
+    id: "consistent", title: "Consistent and wrong", about: "Six examples of a hidden box, three plus and three minus. Find a draw and a vote of stumps without a mistake on them that is wrong on 40 % of fresh points or more.",
+    begin: start({ kind: "rectangle", n: 6, noise: 0, seed: 30 }, { rounds: 10 }),
+    check(lab) {
+      const run = lab.run(), labels = run?.data?.label ?? [];
+      if (run?.spec.data.kind !== "rectangle" || run.spec.data.edits || !stumps(run) || labels.length !== 6 || labels.filter((one) => one > 0).length !== 3) return [false, labels.length ? "six points, three of them plus, as drawn" : ""];
+      const worst = Math.max(0, ...run.rounds.filter((one) => one.training_error === 0).map((one) => one.test?.error ?? 0));
+      return [worst >= 0.4, `no mistake on the six, ${percent(worst)} wrong on fresh points`];
+    },
+  },
+  {
     id: "learner", title: "As good as the engine", about: "Be the weak learner for three rounds in a row, each time with at least 90 % of the best edge, without asking for the best cut.",
     begin: (lab) => { lab.take({ lanes: [{ run: runSpec({ data: { kind: "xor", n: 60, seed: 2, noise: 0 } }), at: 0 }], rounds: 10, round: 0 }); lab.setTool("rule"); },
     check(lab) {

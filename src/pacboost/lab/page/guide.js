@@ -54,7 +54,7 @@ export function guide(lab, openDialog) {
     story = STORIES.find((one) => one.id === id);
     if (!story) return;
     challenge = null;
-    lab.lastFiltering = lab.lastPac = null;
+    lab.lastFiltering = null; lab.found = {};
     place.hidden = false;
     place.replaceChildren(title, text, task, side([marks, close], [back, next]));
     if (restore) { step = Math.min(at, story.steps.length - 1); title.textContent = story.title; marks.replaceChildren(...story.steps.map((_, k) => h("i", { class: k <= step ? "past" : "" }))); draw(); return; }

@@ -1,23 +1,25 @@
-// The theory as instruments: PAC by simulation, and shattering.
+// The theory as instruments: PAC by simulation, shattering, and the measure of lecture 003.
 
-import { h, atLeast, atMost, slider, number, percent, whole, menu } from "lab/dom.js";
+import { h, find, atLeast, atMost, slider, number, percent, round100, whole, menu } from "lab/dom.js";
 import { lineChart } from "lab/chart.js";
 import { stage } from "lab/stage.js";
 import { ask } from "lab/api.js";
 import { f32 } from "lab/codec.js";
 
 /** One instrument: a title, a question, controls, and a drawing of the answer. */
-function instrument(lab, { id, title, about, fields, ask: question, draw }) {
+function instrument(lab, { id, title, about, fields, ask: question, draw, more = [] }) {
   const values = Object.fromEntries(fields.map((field) => [field.name, field.value]));
   const words = h("p", { class: "statement" }), problem = h("p", { class: "problem", hidden: true }), picture = h("div", { class: "cards wide-cards" });
   const button = h("button", { class: "first", id: `run-${id}`, onclick: () => start() }, "Compute");
+  const others = more.map(([name, label, extra]) => h("button", { id: `run-${name}`, onclick: () => start(extra) }, label));
   const controls = h("div", { class: "controls" }, fields.map((field) => (field.options
-    ? menu({ label: field.label, options: field.options, value: field.value, change: (value) => { values[field.name] = value; } })
-    : slider({ ...field, id: `${id}-${field.name}`, change: (value) => { values[field.name] = value; } }))), button);
-  async function start() {
+    ? menu({ label: field.label, id: `${id}-${field.name}`, options: field.options, value: field.value, change: (value) => { values[field.name] = value; } })
+    : slider({ ...field, id: `${id}-${field.name}`, change: (value) => { values[field.name] = value; } }))), button, others);
+  async function start(extra = {}) {
     button.disabled = true; button.textContent = "Computing …"; problem.hidden = true;
+    for (const [name, value] of Object.entries(extra)) { const control = find(`#${id}-${name}`); if (control) { control.value = value; values[name] = value; } }
     try {
-      const found = await question(values);
+      const found = await question({ ...values, ...extra });
       words.textContent = found.sentence;
       picture.replaceChildren();
       draw(found, picture, values);
@@ -62,9 +64,32 @@ function shatters(lab) {
   });
 }
 
+function measure(lab) {
+  const worlds = lab.catalog.data.filter((one) => ["rings", "moons", "stripes", "spirals", "rectangle", "xor"].includes(one.kind));
+  return instrument(lab, {
+    id: "measure", title: "The measure and the elevator", about: "Boosting by filtering as in lecture 003, with 1,000 examples in memory. An example rides up one floor with every stump that is right on it, and down with every one that is wrong. The filter keeps it by the ramp: always up to floor 0, less often on higher floors, never from 1/(εγ) on. The naive filter throws away all that the vote gets right.",
+    fields: [{ name: "kind", label: "World", options: worlds.map((one) => [one.kind, one.title]), value: "rings" }, { name: "edge", label: "γ, promised edge", min: 0.05, max: 0.5, step: 0.05, value: 0.1, write: (value) => number(value, 2) }, { name: "epsilon", label: "ε, where µ may stop", min: 0.05, max: 0.4, step: 0.01, value: 0.15, write: (value) => percent(value, 0) }],
+    more: [["naive", "Try the naive filter", { filter: "naive" }]],
+    ask: ({ kind, edge, epsilon, filter = "ramp" }) => ask("measure", { data: { kind }, edge, epsilon, filter }),
+    draw(found, place, { epsilon }) {
+      const xs = found.means.map((_, k) => k), last = found.rounds, xRange = [0, Math.max(1, last)], round = { wholeX: true, xName: "round" };
+      const all = found.floors.flatMap((one) => one.floors), ends = [Math.min(-2, ...all), Math.max(2, 1.05 / found.slope, ...all)];
+      const most = Math.max(...found.floors.flatMap((one) => one.shares)), high = Math.max(1, ...found.bound);
+      const charts = [
+        [lineChart({ title: "The ramp M(N): the chance to be kept", xName: "floor N", write: round100, height: 150 }), { series: [{ name: "M", tone: "gold", x: [ends[0], 0, 1 / found.slope, ends[1]], y: [1, 1, 0, 0] }], noDots: true, xRange: ends, yRange: [0, 1], text: `The ramp falls from 1 on floor 0 to 0 on floor ${number(1 / found.slope, 1)}.` }],
+        [lineChart({ title: "Examples by floor", xName: "floor N", write: round100 }), { series: found.floors.map((one, k) => ({ name: `after round ${one.round}`, tone: k ? "blue" : "gold", dash: k ? "" : "dash", step: true, x: one.floors, y: one.shares })), noDots: true, xRange: ends, yRange: [0, most], marks: [{ x: 0 }], text: `After round ${last} the examples stand on floors ${found.floors.at(-1).floors[1]} to ${found.floors.at(-1).floors.at(-2)}.` }],
+        [lineChart({ title: "Elevator lemma: rides collect Σ ±M", ...round }), { series: [{ name: "bound 1/(2εγ) + εγi/2", tone: "gold", dash: "dash", x: xs, y: found.bound }, { name: "largest A", tone: "blue", x: xs, y: found.largest }, { name: "mean A", tone: "green", x: xs, y: found.collected }, { name: "εγi, its least", tone: "green", dash: "dash", thin: true, x: xs, y: found.least }], noDots: true, xRange, yRange: [0, high], text: `No ride collects more than the bound, ${number(found.bound.at(-1), 2)} in the end; the largest is ${number(found.largest.at(-1), 2)}.` }],
+        [lineChart({ title: "µ(M) and the error", ...round, write: round100 }), { series: [{ name: "µ", tone: "blue", x: xs, y: found.means }, { name: "error, ties included", tone: "gold", dash: "dash", x: xs, y: found.errors }], noDots: true, xRange, yRange: [0, 1], marks: [{ y: epsilon, text: "ε: stop below" }], text: `The mean of the measure ends at ${percent(found.means.at(-1))}, the error at ${percent(found.errors.at(-1))}.` }],
+      ];
+      place.append(...charts.map(([chart]) => chart.element));
+      charts.forEach(([chart, content]) => chart.draw(content));
+    },
+  });
+}
+
 export function instrumentsPanel(lab) {
-  const list = [pac, shatters].map((make) => make(lab));
-  const names = { pac: "PAC", shatters: "Shattering" };
+  const list = [pac, shatters, measure].map((make) => make(lab));
+  const names = { pac: "PAC", shatters: "Shattering", measure: "Measure" };
   const buttons = list.map((one) => h("button", { "aria-pressed": "false", id: `choose-${one.id}`, onclick: () => show(one.id) }, names[one.id]));
   function show(id) { list.forEach((one, k) => { one.element.hidden = one.id !== id; buttons[k].setAttribute("aria-pressed", String(one.id === id)); }); }
   show("pac");

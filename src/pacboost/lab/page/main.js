@@ -79,7 +79,8 @@ async function begin() {
   lab.panel = (id) => panels.find((one) => one.id === id);
   lab.show = (id) => requestAnimationFrame(() => scrollTo({ top: scrollY + find(`#${id}`).getBoundingClientRect().top - find("#story").offsetHeight - 24, behavior: "auto" }));
   lab.on("theme", () => { each((lane) => lane.recolour()); for (const panel of panels) panel.recolour?.(); });
-  lab.on("instrument", (id, found) => { if (id === "pac") lab.lastPac = found; });
+  lab.found = {};
+  lab.on("instrument", (id, found) => { lab.found[id] = found; });
 
   const own = ownView(lab, lanesNow);
   lab.ownBest = async () => {

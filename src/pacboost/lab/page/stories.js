@@ -1,4 +1,4 @@
-// Eight guided stories. A step sets up the page, explains it, and may ask for an action.
+// Nine guided stories. A step sets up the page, explains it, and may ask for an action.
 // Numbers in the texts are read from the run when they are shown.
 
 import { atMost, number, percent, whole } from "lab/dom.js";
@@ -110,6 +110,27 @@ const filtering = {
   ],
 };
 
+const measureStep = (kind, filter, wanted) => ({ text: wanted, done: (lab) => lab.found.measure?.asked === `${kind} ${filter}`, label: "Do it for me",
+  help: (lab) => lab.panel("instruments").get("measure").start({ kind, filter }) });
+const showMeasure = (lab) => { lab.setTab("instruments"); lab.panel("instruments").open("measure"); lab.show("more"); };
+const elevator = {
+  id: "elevator", title: "The measure and the elevator", minutes: 2, about: "Lecture 003 in memory: a ramp, floors, and a lemma that ends the run.",
+  steps: [
+    { do: (lab) => { lab.take({ ...one({ kind: "rings", n: 200, seed: 1 }), rounds: 5, round: 0 }); showMeasure(lab); },
+      text: () => ["The first idea that everybody has: keep only the examples that the vote gets wrong, and learn the next rule from them."],
+      task: measureStep("rings", "naive", "Press “Try the naive filter”") },
+    { do: showMeasure,
+      text: (lab) => [`${lab.found.measure?.sentence ?? "…"}`, "So the filter must go on showing some of what is right already. The question is how much."],
+      task: measureStep("rings", "ramp", "Press “Compute” for the ramp of the lecture") },
+    { do: showMeasure,
+      text: (lab) => { const found = lab.found.measure; return [`${found?.sentence ?? "…"} An example on floor N has been right N times more often than wrong, and the ramp lets go of it step by step.`,
+        `The lemma: no ride collects more than the dashed line, ${say(found?.bound.at(-1), (value) => number(value, 1))} in the end; the largest here is ${say(found?.largest.at(-1), (value) => number(value, 1))}. But the mean has to grow by εγ in every round, so after ${say(found?.most_rounds, whole)} rounds at most µ is below ε, and the error is at most µ.`]; },
+      task: measureStep("xor", "ramp", "Choose the world “XOR”, and compute") },
+    { do: showMeasure,
+      text: (lab) => [`${lab.found.measure?.sentence ?? "…"}`, "On XOR no stump is better than guessing, so stumps are no weak learner for it. No filter can mend that: the lecture asks for an edge under every distribution."] },
+  ],
+};
+
 const STRIPES = { kind: "stripes", n: 200, noise: 0, seed: 4 };
 const bagging = {
   id: "bagging", title: "Bagging against boosting", minutes: 1, about: "Averaging calms unstable rules. It cannot make simple rules clever.",
@@ -131,9 +152,9 @@ const examples = {
         "Move the sliders of ε and δ. Half the ε costs twice the examples; a hundredth of the δ costs little more."] },
     { do: (lab) => { lab.setTab("instruments"); lab.panel("instruments").open("pac"); lab.show("more"); },
       text: () => ["A theorem can be put to the test. Draw a sample, learn a box, measure its true error, and do it two hundred times."],
-      task: { text: "Press “Compute”", done: (lab) => Boolean(lab.lastPac), help: (lab) => lab.panel("instruments").get("pac").start(), label: "Do it for me" } },
+      task: { text: "Press “Compute”", done: (lab) => Boolean(lab.found.pac), help: (lab) => lab.panel("instruments").get("pac").start(), label: "Do it for me" } },
     { do: (lab) => { lab.setTab("instruments"); lab.panel("instruments").open("pac"); lab.show("more"); },
-      text: (lab) => { const found = lab.lastPac; return [`${say(found?.failures, whole)} of ${say(found?.trials, whole)} boxes were too wrong. The sharp bound allows ${say(found?.bounds?.[0]?.value, atMost)} of them.`, "PAC means just this: probably (1 − δ) approximately (ε) correct."]; } },
+      text: (lab) => { const found = lab.found.pac; return [`${say(found?.failures, whole)} of ${say(found?.trials, whole)} boxes were too wrong. The sharp bound allows ${say(found?.bounds?.[0]?.value, atMost)} of them.`, "PAC means just this: probably (1 − δ) approximately (ε) correct."]; } },
   ],
 };
 
@@ -152,4 +173,4 @@ const certificate = {
   ],
 };
 
-export const STORIES = [toy, exponential, margins, noise, filtering, bagging, examples, certificate];
+export const STORIES = [toy, exponential, margins, noise, filtering, elevator, bagging, examples, certificate];

@@ -5,9 +5,9 @@ Functions draw on a new figure, or on ``ax`` where they take it, and give the ax
 """
 
 from .boosting import duel, elevator, generalises, losses, out_of_bag, ramp, toy
-from .learning import cycling, rectangle, regions, true_error, version_space
+from .learning import consistent, cycling, rectangle, regions, true_error, version_space
 
 __all__ = [
-    "cycling", "duel", "elevator", "generalises", "losses", "out_of_bag", "ramp", "rectangle",
-    "regions", "toy", "true_error", "version_space",
+    "consistent", "cycling", "duel", "elevator", "generalises", "losses", "out_of_bag", "ramp",
+    "rectangle", "regions", "toy", "true_error", "version_space",
 ]  # fmt: skip

@@ -169,6 +169,39 @@ def rectangle(
     return tidy(axes)
 
 
+SIX_POINTS = ((0.45, 0.45), (0.6, 0.6), (0.5, 0.62), (0.12, 0.75), (0.9, 0.2), (0.75, 0.92))
+
+
+def consistent(ax: Axes | None = None) -> Any:
+    """Draw a hypothesis that agrees with its concept on six examples, and is wrong elsewhere.
+
+    Three examples are positive and three negative, as in lecture 002. The shaded region, where
+    concept and hypothesis differ, is the true error under the uniform distribution. The title has
+    the chance that six examples all miss it.
+
+    >>> consistent().get_title()
+    '0 of 6 wrong, true error 0.23: so by chance 0.22'
+    """
+    X, world = np.array(SIX_POINTS), TARGET
+    lower, upper = (0.4, 0.35), (0.95, 0.65)
+    risk = float(world.box_risk(lower, upper))
+    axes = figure((5, 5)).subplots() if ax is None else ax
+    x = np.linspace(0, 1, 2 * GRID_POINTS)
+    rows = np.stack([np.tile(x, x.size), np.repeat(x, x.size)], axis=1)
+    inside = ((rows >= lower) & (rows <= upper)).all(axis=1)
+    differs = (inside != (world.truth(rows) > 0)).reshape(x.size, x.size)
+    axes.contourf(x, x, differs, levels=[0.5, 1.5], colors="grey", alpha=0.35)
+    _outline(axes, world.lower, world.upper, color="black", label="concept c")
+    _outline(axes, lower, upper, color="#d55e00", ls="--", label="hypothesis h")
+    scatter(axes, X, world.truth(X), np.array([-1, 1]))
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="x0", ylabel="x1", aspect="equal")
+    chance = (1 - risk) ** len(X)
+    words = f"0 of 6 wrong, true error {risk:.2f}: so by chance {chance:.2f}"
+    axes.set_title(words, fontsize="medium")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=4, frameon=False)
+    return tidy(axes)
+
+
 def _strips(axes: Axes, world: Boxes, epsilon: float) -> None:
     """Shade four strips of mass epsilon/4; a strip is the whole target if that has less mass."""
     (x_min, low), (x_max, high) = world.lower, world.upper
@@ -213,7 +246,7 @@ def true_error(
     axes = figure().subplots() if ax is None else ax
     chosen = Rectangle() if learner is None else learner
     numbers = sorted(positive_whole("m", m) for m in sizes)
-    runs = [pac(chosen, world, m, trials=trials, seed=seed).risks for m in numbers]
+    runs = [pac(world, m, chosen, trials=trials, seed=seed).risks for m in numbers]
     tails = [np.quantile(risks, 1 - delta, method="higher") for risks in runs]
     axes.plot(numbers, [np.mean(risks) for risks in runs], "o-", label="mean")
     axes.plot(numbers, tails, "^-", label=f"{1 - delta:.0%} of the runs are below")
