@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import pacboost
 from pacboost import AdaBoostClassifier, certify, certify_all
+from pacboost.bounds.held_out import class_numbers
 from pacboost.bounds.holdout import (
     clopper_pearson,
     groups_bound,
@@ -32,7 +35,9 @@ from pacboost.bounds.holdout import (
 )
 from pacboost.bounds.wording import UNCHECKED
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError
+from pacboost.hypotheses.vote import Vote
 from pacboost.numerics.percent import percent
+from pacboost.samples.sketch import Sketch
 from pacboost.theory.worlds import Boxes, LabelNoise
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.worlds import noisy
@@ -315,3 +320,41 @@ def test_losses_of_all_rows_are_not_printed() -> None:
     assert f"{certificate.details['seen']:.6g}" in str(certificate)
     assert "500" in str(certificate)
     assert max(map(len, (repr(certificate), repr(certify_all(plain, FRESH, LABELS))))) <= 100
+
+
+@pytest.mark.parametrize("table", [np.asarray, pd.DataFrame])
+def test_rows_are_scored_and_compared_once(
+    monkeypatch: pytest.MonkeyPatch, table: Callable[[Any], Any]
+) -> None:
+    model = AdaBoostClassifier(n_estimators=2).fit(table(X), Y)
+    scaled = make_pipeline(StandardScaler(), AdaBoostClassifier(n_estimators=2)).fit(table(X), Y)
+    calls: Counter[str] = Counter()
+
+    def count(kind: type, name: str) -> None:
+        method = getattr(kind, name)
+
+        def counted(self: Any, *arguments: Any) -> Any:
+            calls[name] += 1
+            return method(self, *arguments)
+
+        monkeypatch.setattr(kind, name, counted)
+
+    count(Vote, "scores")
+    count(Sketch, "overlap")
+    count(StandardScaler, "transform")
+    certify(model, table(FRESH), LABELS)
+    assert calls == {"scores": 1, "overlap": 1}
+    certify(scaled, table(FRESH), LABELS)
+    # to predict, to compare, and beside 25 single rows two calls for all of these
+    assert calls["overlap"] == 2
+    assert calls["transform"] == 2 + 2 + 25
+
+
+def test_labels_of_text_are_counted_as_numbers_are() -> None:
+    names, new_names = (np.where(labels > 0, "yes", "no") for labels in (Y, LABELS))
+    by_number = certify(LogisticRegression().fit(X, Y), FRESH, LABELS)
+    by_name = certify(LogisticRegression().fit(X, names), FRESH, new_names)
+    as_objects = certify(LogisticRegression().fit(X, names), FRESH, new_names.astype(object))
+    assert by_number.value == by_name.value
+    assert by_name.sentence == as_objects.sentence
+    assert class_numbers(np.array(["a", "c", "b"]), np.array(["b", "a"])).tolist() == [1, 2, 0]

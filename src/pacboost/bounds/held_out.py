@@ -132,6 +132,8 @@ def rank_counts(
     return counts_of
 
 
+MAX_CLASSES_COMPARED = 8
+"""Labels are compared with this many classes one by one; looking labels up took as long as ten."""
 RARE = 0.4
 """A class is rare if it has fewer rows than this share of an even division among the classes."""
 
@@ -172,7 +174,7 @@ class HeldOut:
         labels, said = np.asarray(labels), np.asarray(said)
         if labels.ndim == 2:
             return _of_several(labels, probabilities)
-        pairs = np.column_stack([_numbers(labels, classes), _numbers(said, classes)])
+        pairs = np.column_stack([class_numbers(labels, classes), class_numbers(said, classes)])
         class_sizes = np.bincount(pairs[pairs[:, 0] < classes.size, 0], minlength=1)
         if not class_sizes.any():
             return None
@@ -256,12 +258,17 @@ def _of_several(labels: NDArray[Any], probabilities: NDArray[np.float64] | None)
     return HeldOut(len(labels), labels.shape[1], commonest, wrong, none, none, none, ranks)
 
 
-def _numbers(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+def class_numbers(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
     """Return the class number of each label; the number of classes for a label of no class."""
     if labels.dtype.kind == classes.dtype.kind and labels.dtype.kind in "biu" and classes.size:
         order = np.argsort(classes, kind="stable")
         at = np.searchsorted(classes, labels, side="right", sorter=order) - 1
         return np.where(classes[order[at]] == labels, order[at], classes.size)
+    if labels.dtype.kind == classes.dtype.kind != "O" and classes.size <= MAX_CLASSES_COMPARED:
+        numbers = np.full(labels.size, classes.size, dtype=np.intp)
+        for number, name in enumerate(classes):
+            numbers[labels == name] = number
+        return numbers
     places = {name: number for number, name in enumerate(classes.tolist())}
     return np.array([places.get(label, classes.size) for label in labels.tolist()], dtype=np.intp)
 

@@ -157,7 +157,7 @@ def certify(
             if shift is None:
                 _warn_if_unlike_training(model, certificate.value)
     certificate = rows.marked(certificate)
-    return certificate if shift else _beside(certificate, model, X, y, rows.kept, predictions)
+    return certificate if shift else _beside(certificate, model, y, rows.kept, predictions)
 
 
 @explains_input
@@ -247,19 +247,19 @@ def _for_shares(
     family = certify_all(model, X, y, by=labels, delta=delta, models=models, copies=copies)
     classes = [*labels.tolist(), *np.asarray(getattr(model, "classes_", ())).tolist()]
     certificate = shares_certificate(family, shift.shares, classes, models)
-    return _beside(certificate, model, X, labels, np.arange(labels.size))
+    return _beside(certificate, model, labels, np.arange(labels.size), asked(model, X))
 
 
 def _beside(
-    certificate: Certificate, model: object, X: Any, y: ArrayLike, kept: NDArray[np.intp],
-    predictions: NDArray[Any] | None = None,
+    certificate: Certificate, model: object, y: ArrayLike, kept: NDArray[np.intp],
+    predictions: NDArray[Any],
 ) -> Certificate:  # fmt: skip
     """Return a certificate with labels and predictions of its rows, for its sentence."""
-    labels, predicted = np.asarray(y), asked(model, X) if predictions is None else predictions
+    labels = np.asarray(y)
     classes = getattr(model, "classes_", None)
     if classes is None:
         classes = np.array(list(dict.fromkeys(labels.tolist())))
-    counted = HeldOut.of(labels[kept], predicted[kept], np.asarray(classes))
+    counted = HeldOut.of(labels[kept], predictions[kept], np.asarray(classes))
     names = tuple(map(str, np.asarray(classes).tolist()))
     return certificate if counted is None else replace(certificate, beside=(counted, names))
 

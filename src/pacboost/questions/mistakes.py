@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pacboost.bounds.held_out import class_numbers
 from pacboost.errors import DataError, InputWarning, NotCertified, ParameterError, warn
 from pacboost.models.answers import asked
 from pacboost.sources.explained_errors import explains_input
@@ -22,8 +23,8 @@ def mistakes(model: Any, X: object, y: Any) -> NDArray[np.bool_]:
     return judged(model, X, y)[0]
 
 
-def judged(model: Any, X: object, y: Any) -> tuple[NDArray[np.bool_], NDArray[Any] | None]:
-    """Return which rows are wrong, and the predictions; None for a vote of ours, asked again."""
+def judged(model: Any, X: object, y: Any) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+    """Return which rows are wrong, and the predictions."""
     if hasattr(model, "ledger_") and not hasattr(model, "mistakes"):
         raise NotCertified(
             "certify bounds how often a classifier is wrong; this model predicts numbers, which "
@@ -35,8 +36,7 @@ def judged(model: Any, X: object, y: Any) -> tuple[NDArray[np.bool_], NDArray[An
     if not several:
         refuse_other_labels(classes, y)
     if hasattr(model, "ledger_"):  # a vote of ours
-        wrong: NDArray[np.bool_] = model.mistakes(X, y)
-        return wrong, None
+        return model._mistakes_and_predictions(X, y)  # type: ignore[no-any-return]
     labels = np.asarray(y)
     if labels.ndim != 1 + several or labels.size == 0:
         needed = "a column for each label" if several else "one label per row"
@@ -59,6 +59,8 @@ def check_answers(answers: NDArray[Any], labels: NDArray[Any], classes: ArrayLik
 
     ``classes`` are labels, too, whether or not a row has them. None is no answer.
     """
+    if (class_numbers(answers, np.asarray(classes)) < np.size(classes)).all():
+        return
     allowed = {*labels.tolist(), *np.asarray(classes).tolist()}
     counted = Counter(answer for answer in answers.tolist() if answer is not None)
     others = Counter({answer: n for answer, n in counted.items() if answer not in allowed})
@@ -135,14 +137,12 @@ def refuse_other_labels(classes: ArrayLike, y: ArrayLike) -> None:
 
 def _kinds(values: NDArray[Any]) -> dict[str, Any]:
     """Return which of text, bytes and numbers there are, with an example of each."""
-    examples = values.reshape(-1)
-    if examples.dtype.kind != "O":
-        examples = examples[:1]
+    examples = values.reshape(-1)[: None if values.dtype.kind == "O" else 1].tolist()
     return {
         "text"
         if isinstance(value, str)
         else "bytes"
         if isinstance(value, bytes)
         else "number": value
-        for value in examples.tolist()
+        for value in dict(zip(map(type, examples), examples, strict=True)).values()
     }

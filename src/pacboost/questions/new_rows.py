@@ -8,9 +8,9 @@ among the training rows explain, nothing is certified (samples/sketch.py).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +34,8 @@ MAX_SHARE_LEFT = 0.05
 If more than this share of the compared rows are training rows, nothing is certified."""
 
 Rows = NDArray[np.intp]
+Match: TypeAlias = "tuple[Sketch, Table, Overlap]"
+"""What a model remembers of its training rows, other rows as it reads them, and their overlap."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,11 +81,12 @@ class NewRows:
                 "leave copies out",
                 parameter="copies",
             )
-        checked = [refuse_training_rows(model, X, copies) for model in models]
+        compared = [ComparedRows.with_fit(model, X) for model in models]
+        checked = [rows.refuse_training_rows(copies) for rows in compared]
         rows = len(np.asarray(y))
         new = cls(rows, np.arange(rows))
         if each:  # groups and time say themselves which rows belong together
-            new = cls._among(_sketches(models, X), X, rows, copies)
+            new = cls._among([match for one in compared for match in one.matches], X, rows, copies)
         for model in models:
             refuse_batches(model, X)
         details = {k: v for fitted in models for k, v in getattr(fitted, "details", {}).items()}
@@ -99,16 +102,14 @@ class NewRows:
         from pacboost.samples.sketch import Sketch
 
         sketch = Sketch.from_table(learned)
-        _refuse(sketch.overlap(table), sketch, check_copies(copies), 1)
-        return cls._among([(sketch, table)], X, len(np.asarray(y)), copies)
+        match = sketch, table, sketch.overlap(table)
+        _refuse(match[2], sketch, check_copies(copies), 1)
+        return cls._among([match], X, len(np.asarray(y)), copies)
 
     @classmethod
-    def _among(
-        cls, sketches: Iterable[tuple[Sketch, Table]], X: object, rows: int, copies: str
-    ) -> NewRows:
+    def _among(cls, matches: Iterable[Match], X: object, rows: int, copies: str) -> NewRows:
         if copies == "draws":
-            shares = [sketch.overlap(table).share for sketch, table in sketches]
-            share = max(shares, default=0.0)
+            share = max((overlap.share for _, _, overlap in matches), default=0.0)
             if not share:
                 return cls(rows, np.arange(rows))
             from pacboost.samples.same_example import MIN_SHARE_LEARNED, tells_rows_apart
@@ -120,7 +121,7 @@ class NewRows:
         from pacboost.samples.same_example import REPEATS, Examples, warn_uncounted
 
         new = np.ones(rows, dtype=np.bool_)
-        for sketch, table in sketches:
+        for sketch, table, _ in matches:
             new &= ~sketch.seen(table)
         if not new.any():
             raise NotCertified(
@@ -149,27 +150,42 @@ class NewRows:
         return marked if self.checked else marked.unchecked()
 
 
-def refuse_training_rows(model: object, X: object, copies: str = "draws") -> bool:
-    """Raise if more rows are training rows than chance explains; also say if all was checked.
+@dataclass(frozen=True, eq=False)
+class ComparedRows:
+    """Rows beside those that a model was trained on, looked at once."""
 
-    It looks through pipelines, searches, calibration, voting and other wrappers. The answer is
-    True if the model remembers all rows that it was trained on.
-    """
-    inner = inner_models(model, X)
-    n_checked = 0
-    for part in inner:
-        compared = _compared(part)
-        if not compared:
-            continue
-        is_complete = all(sketch.share == 1 for sketch in part.model._sketches)
-        n_compared = max(overlap.compared for _, _, overlap in compared)
-        n_checked += is_complete or n_compared >= MIN_ROWS_COMPARED
-        for sketch, _, overlap in compared:
-            _refuse(overlap, sketch, copies, len(inner))
-    alone = answers_alone(model)
-    if alone is None or not inner or n_checked < len(inner):
-        return False
-    return all(sketch.complete for sketch in alone._sketches)
+    model: object
+    inside: list[tuple[Inner, list[Match]]]
+    """The pacboost models within, each with the overlap of these rows and its training rows."""
+
+    @classmethod
+    def with_fit(cls, model: object, X: object) -> ComparedRows:
+        """Compare rows with those of a fit, also of fits within pipelines and other wrappers."""
+        return cls(model, [(inner, _compared(inner)) for inner in inner_models(model, X)])
+
+    @property
+    def matches(self) -> list[Match]:
+        """The overlap with each sketch of every model within."""
+        return [match for _, matches in self.inside for match in matches]
+
+    def refuse_training_rows(self, copies: str = "draws") -> bool:
+        """Raise if more rows are training rows than chance explains; also say if all was checked.
+
+        The answer is True if the model remembers all rows that it was trained on.
+        """
+        n_checked = 0
+        for inner, matches in self.inside:
+            if not matches:
+                continue
+            is_complete = all(sketch.share == 1 for sketch in inner.model._sketches)
+            n_compared = max(overlap.compared for _, _, overlap in matches)
+            n_checked += is_complete or n_compared >= MIN_ROWS_COMPARED
+            for sketch, _, overlap in matches:
+                _refuse(overlap, sketch, copies, len(self.inside))
+        alone = answers_alone(self.model)
+        if alone is None or not self.inside or n_checked < len(self.inside):
+            return False
+        return all(sketch.complete for sketch in alone._sketches)
 
 
 def _refuse(overlap: Overlap, sketch: Sketch, copies: str, models: int) -> None:
@@ -186,7 +202,7 @@ def _refuse(overlap: Overlap, sketch: Sketch, copies: str, models: int) -> None:
     )
 
 
-def _compared(inner: Inner) -> list[tuple[Sketch, Table, Overlap]]:
+def _compared(inner: Inner) -> list[Match]:
     """Compare rows with those of a model; nothing where it remembers none, or reads others."""
     if not inner.model._sketches:
         return []
@@ -197,10 +213,3 @@ def _compared(inner: Inner) -> list[tuple[Sketch, Table, Overlap]]:
             return [(sketch, table, sketch.overlap(table)) for sketch in inner.model._sketches]
         except (TypeError, ValueError):
             return []
-
-
-def _sketches(models: Sequence[object], X: object) -> Iterator[tuple[Sketch, Table]]:
-    """Return the sketches of all models that can read the rows, with the rows as these are read."""
-    for model in models:
-        for inner in inner_models(model, X):
-            yield from ((sketch, table) for sketch, table, _ in _compared(inner))

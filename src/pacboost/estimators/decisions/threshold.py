@@ -19,6 +19,7 @@ from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.decision import ThresholdCurve, ThresholdDecision
 from pacboost.bounds.family import Family
 from pacboost.errors import FileError, NotCertified
+from pacboost.estimators.fitted.classifier import MistakesAndPredictions
 from pacboost.estimators.fitted.estimator import Estimator, least_likely
 from pacboost.estimators.fitted.predicting import accuracy
 from pacboost.estimators.inputs.rows import fits_rows, takes_rows
@@ -158,7 +159,11 @@ class WrappedClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     @takes_rows
     def mistakes(self, X: object, y: object) -> NDArray[np.bool_]:
         """Return which rows are wrong, or not answered."""
-        return np.asarray(self.predict(X) != np.asarray(y))
+        return self._mistakes_and_predictions(X, y)[0]
+
+    def _mistakes_and_predictions(self, X: object, y: object) -> MistakesAndPredictions:
+        predictions = self.predict(X)
+        return np.asarray(predictions != np.asarray(y)), predictions
 
     @takes_rows
     def predict_proba(self, X: object) -> NDArray[np.float64]:

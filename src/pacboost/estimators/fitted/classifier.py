@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pacboost.models.explain.importances import FeatureShares, Importances
 
 Doubles = NDArray[np.float64]
+MistakesAndPredictions = tuple[NDArray[np.bool_], NDArray[Any]]
 
 
 class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
@@ -270,6 +271,11 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         from pacboost.estimators.fitted.judging import judged
 
         return judged(self, X, y)
+
+    def _mistakes_and_predictions(self, X: object, y: object) -> MistakesAndPredictions:
+        """Return which rows are wrong, and the predictions of ``predict``, by scoring rows once."""
+        scores, wrong = self._judged(X, y)
+        return wrong, self.model_.decide(scores)
 
     def _labelled(self, X: object, y: object) -> Sample:
         """Read rows with labels."""

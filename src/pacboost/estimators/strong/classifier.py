@@ -21,6 +21,7 @@ from pacboost.estimators.boosting.boost import BoostClassifier
 from pacboost.estimators.decisions.choosing import positive_class
 from pacboost.estimators.decisions.threshold import ThresholdClassifier
 from pacboost.estimators.filtering.filter_boost import FilterBoostClassifier
+from pacboost.estimators.fitted.classifier import MistakesAndPredictions
 from pacboost.estimators.fitted.estimator import Estimator
 from pacboost.estimators.fitted.predicting import accuracy
 from pacboost.estimators.fitting.attempt import all_or_nothing
@@ -293,6 +294,9 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         """Return which rows are wrong."""
         rows = self._inner_rows(X)
         return self.estimator_.mistakes(rows, y)
+
+    def _mistakes_and_predictions(self, X: object, y: object) -> MistakesAndPredictions:
+        return self.estimator_._mistakes_and_predictions(self._inner_rows(X), y)  # type: ignore[no-any-return]
 
     @takes_rows
     def margins(self, X: object, y: object) -> NDArray[np.float64]:
