@@ -111,3 +111,15 @@ def test_no_class_name_is_defined_twice() -> None:
 def test_no_folder_is_deeper_than_two() -> None:
     source = Path(pacboost.__file__).parent
     assert max(len(path.relative_to(source).parts) for path in source.rglob("*.py")) <= 3
+
+
+def test_tests_import_helpers_and_not_each_other() -> None:
+    imports = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in (ROOT / "tests").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+        for name in (node.module or "", *(alias.name for alias in node.names))
+        if (node.module or "").startswith("tests") and re.search(r"(^|\.)test_", name)
+    }
+    assert imports == set()

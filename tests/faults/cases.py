@@ -29,14 +29,14 @@ import pandas as pd
 import pacboost
 from tests.estimators.filter_sources import noisy, write_parquet
 from tests.faults import (
+    at_once,
+    kills,
     mutations,
-    test_at_once,
-    test_full_disk,
-    test_kills,
-    test_odd_files,
+    odd_files,
     writers,
 )
-from tests.faults.test_odd_inputs import (
+from tests.faults.full_disk import writing_fails_as_a_whole
+from tests.faults.odd_inputs import (
     CELLS,
     GOOD,
     LABELS,
@@ -174,7 +174,7 @@ def questions(random: Random, folder: Path) -> None:
     name = random.choice([*NAMES, "offline", "none", "x" * 300])
     body = json.dumps(asked).encode()
     if random.random() < 0.1:
-        body = test_odd_files.damaged(body, random)
+        body = odd_files.damaged(body, random)
     head = [
         f"POST /api/{name} HTTP/1.1", f"Host: 127.0.0.1:{lab.port}", f"Origin: {lab.origin}",
         f"Cookie: {cookie}", "Content-Type: application/json", f"Content-Length: {len(body)}",
@@ -209,24 +209,20 @@ def changed_files(random: Random, folder: Path) -> None:
 
 @cache
 def whole_files() -> dict[str, bytes]:
-    class Folders:
-        def mktemp(self, name: str) -> Path:
-            return Path(tempfile.mkdtemp())
-
-    return test_odd_files.intact.__wrapped__(Folders())  # type: ignore[attr-defined,no-any-return]
+    return odd_files.whole_files(Path(tempfile.mkdtemp()))
 
 
 def data_files(random: Random, folder: Path) -> None:
     """Damage a CSV, JSON lines, Parquet or svmlight file, and fit, predict and certify with it."""
-    intact, suffix = whole_files(), random.choice(test_odd_files.SUFFIXES)
-    content = test_odd_files.damaged(intact[suffix], random)
-    test_odd_files.commands_survive(content, suffix, intact["model"], folder)
+    intact, suffix = whole_files(), random.choice(odd_files.SUFFIXES)
+    content = odd_files.damaged(intact[suffix], random)
+    odd_files.commands_survive(content, suffix, intact["model"], folder)
 
 
 def full_disk(random: Random, folder: Path) -> None:
     """Write with room for a part of the file; the old one stays."""
     name = random.choice(list(writers.WRITERS))
-    test_full_disk.test_writing_fails_as_a_whole(name, random.random() * 0.999, folder)
+    writing_fails_as_a_whole(name, random.random() * 0.999, folder)
 
 
 def killed_writers(random: Random, folder: Path) -> None:
@@ -235,23 +231,21 @@ def killed_writers(random: Random, folder: Path) -> None:
     if name == "predict":
         models: list[Any] = [saved(kind) for kind in ("stumps", "regressor")]
         write: Any = lambda model, path: writers.predictions(model, path, folder)  # noqa: E731
-        test_kills.outlives_kills(folder / "answers.csv", write, models, 1, seed)
+        kills.outlives_kills(folder / "answers.csv", write, models, 1, seed)
     elif name == "monitor":
         monitors = [pacboost.Monitor(error=0.05).update_mistakes([0, 1] * n) for n in (5, 400)]
-        test_kills.outlives_kills(
-            folder / "m.json", lambda own, path: own.save(path), monitors, 1, seed
-        )
+        kills.outlives_kills(folder / "m.json", lambda own, path: own.save(path), monitors, 1, seed)
     else:
         file, write = writers.WRITERS[name]
         models = [pacboost.load(saved(kind)) for kind in ("stumps", "regressor")]
-        test_kills.outlives_kills(folder / file, write, models, 1, seed)
+        kills.outlives_kills(folder / file, write, models, 1, seed)
 
 
 def killed_fits(random: Random, folder: Path) -> None:
     """Kill fits with checkpoints; those that go on end with the same model."""
-    source, seed = random.choice(test_kills.SOURCES), random.randrange(10**9)
+    source, seed = random.choice(kills.SOURCES), random.randrange(10**9)
     with mutations.small_refills():
-        test_kills.fits_outlive_kills(source, folder, 2, seed)
+        kills.fits_outlive_kills(source, folder, 2, seed)
 
 
 INTERRUPTED = """
@@ -306,9 +300,9 @@ def interrupts(random: Random, folder: Path) -> None:
 
 def threads(random: Random, folder: Path) -> None:
     """Fit and predict on threads at once; all have to agree."""
-    alone, workers = test_at_once.votes(0), random.randint(2, 6)
+    alone, workers = at_once.votes(0), random.randint(2, 6)
     with ThreadPoolExecutor(workers) as pool:
-        assert all(result == alone for result in pool.map(test_at_once.votes, range(workers)))
+        assert all(result == alone for result in pool.map(at_once.votes, range(workers)))
     model, rows = fitted(random.choice(["boost", "forest", "regressor"])), np.tile(GOOD, (50, 1))
     expected = model.predict(rows)
     with ThreadPoolExecutor(workers) as pool:
@@ -319,7 +313,7 @@ def threads(random: Random, folder: Path) -> None:
 
 def compiling(random: Random, folder: Path) -> None:
     """Start two processes at once with an empty cache."""
-    running = [test_at_once.started(folder) for _ in range(2)]
+    running = [at_once.started(folder) for _ in range(2)]
     answers = [process.communicate(timeout=900)[0].strip() for process in running]
     assert answers == ["1.0", "1.0"], answers
 
@@ -327,7 +321,7 @@ def compiling(random: Random, folder: Path) -> None:
 def cluster(random: Random, folder: Path) -> None:
     """Fit on a cluster whose workers are killed, stopped and started again."""
     from tests.cluster.clusters import bytes_of, process_ids
-    from tests.cluster.test_deaths import fit_while_workers_die, nannies
+    from tests.cluster.deaths import fit_while_workers_die, nannies
     from tests.estimators.filter_sources import small
 
     rows = write_parquet(folder / "rows", *noisy(6000), group=700)
@@ -360,9 +354,7 @@ def sizes(random: Random, folder: Path) -> None:
         rows = folder / "long.csv"
         rows.write_text("\n".join(["a,b,t", *lines]), encoding="utf-8")
         model_path = folder / "made.pacb"
-        failure = test_odd_files.run(
-            "fit", rows, "--target", "t", "--rounds", 2, "--output", model_path
-        )
+        failure = odd_files.run("fit", rows, "--target", "t", "--rounds", 2, "--output", model_path)
         assert not failure, failure
         return
     with warnings.catch_warnings():

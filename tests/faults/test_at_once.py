@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import subprocess
-import sys
-import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -17,30 +14,17 @@ import pandas as pd
 import pytest
 from joblib import Parallel, delayed
 
-from pacboost import AdaBoostClassifier
 from pacboost.errors import FileError
 from pacboost.sources.oracles.arrow import ParquetOracle
 from pacboost.sources.oracles.csv_lines import CsvOracle
 from pacboost.sources.oracles.svmlight import SvmlightOracle
+from tests.faults.at_once import X, started, votes, y
 
-ROOT = Path(__file__).parents[2]
 ORACLES: dict[str, Callable[[Path], Any]] = {
     "csv": lambda path: CsvOracle(path, "t"),
     "svmlight": SvmlightOracle,
     "parquet": lambda path: ParquetOracle(path, "t"),
 }
-RNG = np.random.default_rng(0)
-X = RNG.normal(size=(400, 4))
-y = X[:, 0] + X[:, 1] * X[:, 2] > 0
-
-
-def votes(seed: int) -> list[float]:
-    """Fit, and give something that every fit has to agree on."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = AdaBoostClassifier(n_estimators=8, random_state=0, n_jobs=2).fit(X, y)
-    result: list[float] = model.decision_function(X[: 20 + seed]).tolist()
-    return result[:20]
 
 
 @pytest.fixture(scope="module")
@@ -65,21 +49,6 @@ def test_processes_fit_after_their_parent_has(start: str, alone: list[float]) ->
 def test_joblib_fits(backend: str, alone: list[float]) -> None:
     result = Parallel(n_jobs=2, backend=backend)(delayed(votes)(seed) for seed in range(3))
     assert all(each == alone for each in result)
-
-
-SCRIPT = """
-import numpy as np, sys
-from pacboost import AdaBoostClassifier
-X = np.random.default_rng(0).normal(size=(400, 4))
-model = AdaBoostClassifier(n_estimators=8, random_state=0).fit(X, X[:, 0] > 0)
-print(model.score(X, X[:, 0] > 0))
-"""
-
-
-def started(cache: Path) -> subprocess.Popen[str]:
-    variables = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT / "src")}
-    command = [sys.executable, "-W", "ignore", "-c", SCRIPT]
-    return subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True)
 
 
 @pytest.mark.slow

@@ -6,19 +6,16 @@ A full disk is imitated by a limit on the size of files, in a process of its own
 from __future__ import annotations
 
 import os
-import resource
-import signal
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-import pacboost
 from pacboost import Monitor
 from pacboost.cli.main import main
-from pacboost.errors import CheckpointWarning, FileError
+from pacboost.errors import CheckpointWarning
+from tests.faults.full_disk import refused, with_room_for, writing_fails_as_a_whole
 from tests.faults.mutations import fit_on, last_checkpoint, monitor_state, small_refills, use_state
 from tests.faults.writers import WRITERS, predictions
 from tests.models.kinds import saved
@@ -26,54 +23,10 @@ from tests.models.kinds import saved
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="limits are set after fork")
 
 
-def with_room_for(count: int, work: Callable[[], str]) -> str:
-    """Do something in a process whose files may have so many bytes; give what it says."""
-    read_end, write = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # newer Pythons warn of fork beside threads
-        child = os.fork()
-    if child == 0:
-        output = "failed"
-        try:
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (count, count))
-            output = work()
-        except BaseException as problem:  # told to the parent
-            output = f"{type(problem).__name__}: {problem}"
-        finally:
-            os.write(write, output.encode())
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read_end, encoding="utf-8") as pipe:
-        output = pipe.read()
-    os.waitpid(child, 0)
-    return output
-
-
-def refused(write: Callable[[], object]) -> str:
-    """Write; give what our error says."""
-    try:
-        write()
-    except FileError as problem:
-        return f"ours: {problem}"
-    return "written"
-
-
 @pytest.mark.parametrize("name", WRITERS)
 @pytest.mark.parametrize("part", [0.0, 0.01, 0.5, 0.999])
 def test_writing_fails_as_a_whole(name: str, part: float, tmp_path: Path) -> None:
-    file, write = WRITERS[name]
-    models = [pacboost.load(saved(kind)) for kind in ("stumps", "regressor")]
-    path = tmp_path / file
-    write(models[1], path)
-    room = int(path.stat().st_size * part)
-    write(models[0], path)
-    before = path.read_bytes()
-    output = with_room_for(room, lambda: refused(lambda: write(models[1], path)))
-    assert output.startswith("ours: ")
-    assert str(path) in output
-    assert path.read_bytes() == before
-    assert [entry.name for entry in tmp_path.iterdir()] == [file]
+    writing_fails_as_a_whole(name, part, tmp_path)
 
 
 def test_predictions_and_reports_of_the_command_line(tmp_path: Path) -> None:

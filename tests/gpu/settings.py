@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from pacboost import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from pacboost.errors import PacboostError
 from tests.recorded_models import content
 
 
@@ -151,3 +153,20 @@ def table(rows: int, kind: Any = np.float32) -> tuple[Any, Any]:
 
 def bytes_of(model: Any) -> bytes:
     return content(model.set_params(device="cpu"))
+
+
+def on_the_cpu_only(found: bytes | str) -> bool:
+    """Check whether a forest was refused because of its weights, as docs/gpu.md says."""
+    return isinstance(found, str) and "are grown on the CPU only" in found
+
+
+def outcome(setting: Setting, device: str) -> bytes | str:
+    """The bytes of a model, or the words with which it is refused."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = setting.fitted(device)
+            model.set_params(device="cpu")
+            return content(model)
+    except PacboostError as problem:
+        return f"{type(problem).__name__}: {problem}"

@@ -127,7 +127,9 @@ class Family:
     def _one_measure(self, what: str) -> str:
         names = {certificate.of_what for certificate in self}
         if len(names) > 1:
-            raise ParameterError(f"{what} needs certificates of one measure; these are of {sorted(names)}")
+            raise ParameterError(
+                f"{what} needs certificates of one measure; these are of {sorted(names)}"
+            )
         return names.pop()
 
     def __repr__(self) -> str:

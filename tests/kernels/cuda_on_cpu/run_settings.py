@@ -16,8 +16,7 @@ from pacboost.samples import bins
 from pacboost.sources.arrays import ArrayTable, GpuTable
 from tests.equal_bins import equal_bins
 from tests.gpu.every_kind import fitted, rows
-from tests.gpu.settings import forest_of, setting_of
-from tests.gpu.test_equal_models import on_the_cpu_only, outcome
+from tests.gpu.settings import forest_of, on_the_cpu_only, outcome, setting_of
 from tests.recorded_models import content
 
 

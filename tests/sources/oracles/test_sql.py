@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -230,3 +232,22 @@ def test_without_duckdb_the_extra_is_named(
     monkeypatch.setattr(optional, "import_module", missing)
     with pytest.raises(PacboostError, match=r"pip install 'pacboost\[sql\]'"):
         sql(database, "y", table="shop")
+
+
+def test_a_closed_query_lets_go_of_its_result(database: Path) -> None:
+    """DuckDB waits for ever when a database is opened whose result is not yet freed."""
+    results: list[weakref.ref[Any]] = []
+
+    class Watched(module.QueryOracle):
+        def _run(self) -> Iterator[Any]:
+            rows = super()._run()
+            results.append(weakref.ref(rows))
+            return rows
+
+    gc.disable()
+    try:
+        with Watched(database, "SELECT a, y FROM shop", "y") as oracle:
+            oracle.draw(1)
+        assert [result() for result in results] == [None]
+    finally:
+        gc.enable()

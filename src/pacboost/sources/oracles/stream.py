@@ -148,9 +148,12 @@ def _beginning(batches: Batches) -> tuple[Callable[[], Iterator[Any]], bool]:
     if isinstance(batches, Iterable):
         return lambda: iter(batches), True
     if callable(batches):
-        first = batches()
-        calls = chain([first], (batches() for _ in count()))
-        return (lambda: calls, False) if _is_example(first) else (lambda: iter(next(calls)), True)
+        first = [batches()]
+        if _is_example(first[0]):
+            calls = chain(first, (batches() for _ in count()))
+            return lambda: calls, False
+        # What is read is not referred to from here: a result that stays open locks its database.
+        return lambda: iter(first.pop() if first else batches()), True
     raise ParameterError(
         f"batches is a {type(batches).__name__}; it must be an iterator, a list, or a function "
         "that returns a new iterator or one example (x, y)",
