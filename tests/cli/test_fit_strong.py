@@ -36,7 +36,7 @@ def test_the_sentence_comes_first_and_all_is_said(data: Path, tmp_path: Path) ->
     for part in (
         "people.csv: 400 rows of 3 columns, 2 of numbers and 1 of categories ('colour')",
         "no, yes",
-        "40 to certify",
+        "80 to certify",
         "chosen ",
         "counted on ",
         f"The model is in {model}. For a report on it: pacboost report {model}",
@@ -202,7 +202,7 @@ def written(path: Path, form: str, days: np.ndarray = DAYS) -> Path:
         lines.writerow(["when", "size", "y"])
         for k, day in enumerate(days.astype(object)):
             said = form.format(d=day.day, m=day.month, y=day.year)
-            lines.writerow([said, k % 7, "late" if day.month > 6 else "early"])
+            lines.writerow([said, k % 97, "late" if day.month > 6 else "early"])
     return path
 
 

@@ -61,6 +61,15 @@ def test_every_row_has_one_part(rows: int, epsilon: float | None, seed: int) -> 
     assert np.array_equal(parts.known, np.setdiff1d(np.arange(rows), parts.certify))
 
 
+def test_a_fifth_of_few_rows_certifies_and_a_falling_share_of_more() -> None:
+    rows = [40, 500, 2000, 4000, 8000, 20_000, 10**6]
+    counts = [certifying_rows(number, None, 0.05) for number in rows]
+    assert counts == [8, 100, 400, 400, 400, 1000, 10_000]
+    groups = divide(Examples(0, None), RolesAsk(0, groups=np.arange(5000) // 2))
+    times = divide(Examples(2500, None), RolesAsk(0, times=np.arange(2500)))
+    assert (np.unique(groups.certify // 2).size, times.certify.size) == (400, 400)
+
+
 @pytest.mark.parametrize("epsilon", [0.01, 0.05, 0.2])
 def test_enough_certify_for_half_of_epsilon(epsilon: float) -> None:
     rows = certifying_rows(10**6, epsilon, 0.05)

@@ -12,13 +12,10 @@ from pacboost.bounds import holdout
 
 NO_CERTIFYING_BELOW = 40
 """Of fewer rows none certifies: what they could certify is worth less than what they teach."""
-SHARE, SHARE_OF_FEW, LARGEST_SHARE = 0.05, 0.1, 0.2
-"""Every row that certifies is missing where rows are learned from. On 5,000 rows a tenth makes
-certificates .86 times those by a twentieth, and errors 1.02 times; on 500 to 2,000 rows a fifth
-makes certificates .84 times those by a tenth, and errors and log losses 1.02 to 1.04 times."""
-MIN_CERTIFYING_ROWS, FEW_CERTIFYING_ROWS = 20, 100
-"""Where a twentieth would be fewer than the second number, a tenth certifies; where that would be
-fewer than the first, a fifth."""
+SHARE, LARGEST_SHARE = 0.05, 0.2
+"""Every row that certifies is missing where rows are learned from. MEASURED"""
+FEW_CERTIFYING_ROWS = 400
+"""Where a twentieth would be fewer, so many certify, or a fifth if that is fewer."""
 MAX_CERTIFYING_ROWS = 10_000
 """With this many, a certificate is mostly within half a point of the share of mistakes."""
 ENDLESS_ROWS = 10**12
@@ -33,22 +30,21 @@ def certifying_rows(
     delta: float,
     bound: Callable[..., float] = holdout.clopper_pearson,
     looks: int = LOOKS,
-    share: float = SHARE_OF_FEW,
 ) -> int:
     """Return how many of the rows (or groups) certify.
 
-    A twentieth, but at least ``share`` up to 100, and at most 10,000; with epsilon more, if an
-    error of epsilon/2 needs as many to be certified; never more than a fifth.
+    A fifth up to 400 (2,000 rows), then 400 up to 8,000 rows, then a twentieth, at most 10,000;
+    with epsilon more, if an error of epsilon/2 needs as many to be certified; never more than a
+    fifth.
 
-    >>> [certifying_rows(rows, None, 0.05) for rows in (100, 500, 1000, 5000, 20_000)]
-    [20, 50, 100, 250, 1000]
+    >>> [certifying_rows(rows, None, 0.05) for rows in (100, 500, 2000, 5000, 20_000)]
+    [20, 100, 400, 400, 1000]
     >>> certifying_rows(10_000, 0.01, 0.05), certifying_rows(30, None, 0.05)
     (1705, 0)
     """
     if rows < NO_CERTIFYING_BELOW:
         return 0
-    few = min(FEW_CERTIFYING_ROWS, round(share * rows))
-    count = max(MIN_CERTIFYING_ROWS, few, min(MAX_CERTIFYING_ROWS, round(SHARE * rows)))
+    count = max(FEW_CERTIFYING_ROWS, min(MAX_CERTIFYING_ROWS, round(SHARE * rows)))
     if epsilon is not None:
         count = max(count, holdout.examples_for(bound, epsilon, delta, epsilon / 2, looks))
     return min(count, round(LARGEST_SHARE * rows))
@@ -58,7 +54,7 @@ def certifying_draws(rows: int | None, epsilon: float | None, delta: float) -> i
     """Return how many of the rows that are drawn certify; None if their number is unlimited.
 
     >>> certifying_draws(None, None, 0.05), certifying_draws(1000, 0.1, 0.05)
-    (10000, 154)
+    (10000, 200)
     """
     return certifying_rows(ENDLESS_ROWS if rows is None else rows, epsilon, delta)
 

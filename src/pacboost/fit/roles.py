@@ -128,9 +128,7 @@ def _by_groups(groups: Rows, ask: RolesAsk) -> Roles:
     number = int(groups.max()) + 1
     # rows of a group depend on each other, so that a group is one draw, whose share of mistakes
     # lies between 0 and 1: the binomial tail does not bound such means, kl does
-    certify = certifying_rows(
-        number, ask.epsilon, ask.delta, holdout.chernoff_kl, looks=1, share=LARGEST_SHARE
-    )
+    certify = certifying_rows(number, ask.epsilon, ask.delta, holdout.chernoff_kl, looks=1)
     order = np.random.default_rng(ask.seed).permutation(number)
     chosen = _roles(order[certify:], order[:certify])
     learn, validate, certifying = (

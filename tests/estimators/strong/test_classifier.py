@@ -33,14 +33,14 @@ def fitted() -> StrongClassifier:
 
 def test_the_certificate_counts_mistakes_on_rows_set_apart(fitted: StrongClassifier) -> None:
     model = fitted
-    assert model.parts_ == {"learn": 540, "watch": 0, "certify": 60}
+    assert model.parts_ == {"learn": 480, "watch": 0, "certify": 120}
     inputs = model.certificate_.inputs
-    assert inputs["n"] == 60
+    assert inputs["n"] == 120
     assert inputs["models"] == 1
-    assert model.certificate_.value == clopper_pearson(int(inputs["k"]), 60, 0.05)
+    assert model.certificate_.value == clopper_pearson(int(inputs["k"]), 120, 0.05)
     assert model.sentence_ == model.verdict_.sentence
     assert model.sentence_.startswith("At most ")
-    assert model.ledger_.rows == 540
+    assert model.ledger_.rows == 480
 
 
 def test_texts_are_boosted_as_lists_of_words() -> None:
@@ -66,7 +66,7 @@ def test_it_stops_as_soon_as_epsilon_is_certified() -> None:
     assert model.ledger_.stopped == "the certificate reached 0.45"
     assert len(model.ledger_) < 50
     assert model.certificate_.inputs["models"] == 2
-    assert model.ledger_.rows == 486
+    assert model.ledger_.rows == 432
 
 
 def test_a_look_that_fails_is_followed_by_one_more_at_half_of_delta(
