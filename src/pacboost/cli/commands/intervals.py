@@ -1,4 +1,4 @@
-"""``pacboost intervals``: prediction intervals that contain the number with the requested probability."""
+"""``pacboost intervals``: intervals that contain the number with the requested probability."""
 
 from __future__ import annotations
 
