@@ -11,7 +11,7 @@ hold: the error of StrongClassifier() is at most 1.03 times theirs, in the geome
 sets. Another table has the bounds beside the errors on the last quarter. A bound may fail with
 probability 1/20, and those errors are estimates themselves.
 
-That a twentieth of the rows certifies, and not a tenth, and the most rounds with many classes were
+That a twentieth of many rows certifies, and not a tenth, and the most rounds with many classes were
 settled after a look at these sets; all else on those of ``bench_strong.py choose``.
 """
 

@@ -1,18 +1,19 @@
 """How accurate and how fast boosted trees are, beside the libraries people use.
 
-    python benchmarks/bench_strong.py                     all of these, in turn:
+    python benchmarks/bench_strong.py                     all of these but the last, in turn:
     python benchmarks/bench_strong.py accuracy            default settings on real data, five splits
     python benchmarks/bench_strong.py speed               100 trees of 31 leaves, all cores
     python benchmarks/bench_strong.py memory              the peak beyond the input
     python benchmarks/bench_strong.py letter              26 classes
     python benchmarks/bench_strong.py compile             the first tree of a fresh installation
+    python benchmarks/bench_strong.py share               what rows that certify cost, and give
 
     python benchmarks/bench_strong.py accuracy --sets adult,letter --splits 2 --out results.jsonl
     python benchmarks/bench_strong.py choose --variant 'slow:{"learning_rate": 0.05}' --peers
 
-``choose`` compares settings of pacboost on other sets than those of ``accuracy``, so that no
-published error comes from a set that had a say in the defaults. ``--out`` keeps every fit as a
-line of JSON; what it already has is not fitted again (``--again`` fits pacboost anew).
+``choose`` and ``share`` compare settings of pacboost on other sets than those of ``accuracy``, so
+that no published error comes from a set that had a say in the defaults. ``--out`` keeps every fit
+as a line of JSON; what it already has is not fitted again (``--again`` fits pacboost anew).
 
 Errors are on the same rows for all: a random quarter, seeds 0, 1, ... Text is coded alike for all
 (see real_data.py). Real data that is absent is skipped, and a line says so.
@@ -46,6 +47,8 @@ OURS = "pacboost"
 BOOSTING = ("LightGBM", "XGBoost", "HistGradientBoosting")
 SPLITS = 5
 TREES, LEAVES, RATE = 100, 31, 0.1
+DELTA = 0.05
+ROWS_OF_SHARES, TEST_ROWS = (500, 1000, 2000, 4000), 20_000
 
 
 def peers() -> Racers:
@@ -327,6 +330,55 @@ def bench_compile(console: Console, options: argparse.Namespace) -> None:
             )
 
 
+def bench_share(console: Console, options: argparse.Namespace) -> None:
+    """Compare as many certifying rows as StrongClassifier has with a tenth, up to 100, and none.
+
+    Random rows of a set are fitted to; up to 20,000 of its other rows measure errors.
+    """
+    from pacboost.fit.role_sizes import certifying_rows
+
+    for rows in ROWS_OF_SHARES:
+        fewer = max(min(100, rows // 10), rows // 20)
+        counts = {"now": certifying_rows(rows, None, DELTA), "fewer": fewer, "none": 0}
+        figures = {}
+        for name in _chosen(options, CHOOSING):
+            if absent(name) or len((data := read(name))[1]) < min(2 * rows, rows + 1000):
+                continue
+            runs = [divided(data, rows, counts, seed) for seed in range(options.splits)]
+            figures[name] = {who: np.mean([run[who] for run in runs], axis=0) for who in counts}
+        if not figures:
+            continue
+        title = (
+            f"{rows:,} rows, {counts['now']} or {fewer} certify: geometric mean ± standard error"
+        )
+        table = new_table(f"{title} of {len(figures)} sets", ["certificate", "error", "log loss"])
+        for other in ("fewer", "none"):
+            logs = np.log([each["now"] / each[other] for each in figures.values()])
+            ratios, errors = np.exp(logs.mean(axis=0)), logs.std(axis=0, ddof=1) / len(logs) ** 0.5
+            cells = [f"{r:.3f} ±{r * e:.3f}" for r, e in zip(ratios, errors, strict=True)]
+            table.add_row(f"ratio to {other}", *(cells if counts[other] else ["", *cells[1:]]))
+        console.print(table)
+
+
+def divided(
+    data: Data, rows: int, counts: dict[str, int], seed: int
+) -> dict[str, tuple[float, float, float]]:
+    """Fit to so many rows, of which some certify; return certificates, errors and log losses."""
+    from pacboost import BoostClassifier
+
+    X, y = data
+    order = np.random.default_rng([seed, rows]).permutation(len(y))
+    learn, test = order[:rows], order[rows : rows + TEST_ROWS]
+    measured = {}
+    for who, count in counts.items():
+        apart = {"certify": "holdout", "holdout": count / rows} if count else {}
+        model = Racer(BoostClassifier, {"n_jobs": 1, **apart}).fit(X[learn], y[learn], seed)
+        certified = model.certificate_.value if count else 1.0
+        error = float((model.predict(X[test]) != y[test]).mean())
+        measured[who] = (certified, error, log_loss(model, X[test], y[test], model.classes_))
+    return measured
+
+
 PARTS = {
     "accuracy": bench_accuracy,
     "speed": bench_speed,
@@ -334,6 +386,7 @@ PARTS = {
     "letter": bench_letter,
     "compile": bench_compile,
     "choose": bench_choose,
+    "share": bench_share,
 }
 
 
@@ -370,7 +423,7 @@ def main() -> None:
     """Run the parts that the command line names."""
     options = _options()
     console = Console() if sys.stdout.isatty() else Console(width=160)
-    for part in options.parts or [part for part in PARTS if part != "choose"]:
+    for part in options.parts or [part for part in PARTS if part not in ("choose", "share")]:
         PARTS[part](console, options)
 
 

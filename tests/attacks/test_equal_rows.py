@@ -446,10 +446,10 @@ def test_the_command_line(tmp_path: Path) -> None:
         assert result.exit_code == 0, result.output
         return " ".join((result.output + result.stderr).split())
 
-    rows = round(0.1 * len(y))
+    rows = round(0.2 * len(y))
     assert f"{rows} held-out rows" in run("--rounds", "20")
     assert "equal rows it learned from" in run("--rounds", "20")
-    assert "20 distinct held-out rows" in run("--rounds", "20", "--copies", "distinct")
+    assert "30 distinct held-out rows" in run("--rounds", "20", "--copies", "distinct")
     assert "30 distinct held-out rows" in run("--learner", "stump", "--copies", "distinct")
 
 

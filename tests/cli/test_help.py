@@ -374,7 +374,7 @@ def test_every_command_speaks_the_same_way(folder: Path, options: tuple[str, ...
     fitted = answer("fit", folder / "old.csv", "--target", "state", "--output", model, *options)
     said = fitted["sentence"]
     assert said.startswith("At most ")
-    assert f"(95 % confidence; {200 if options else 100} held-out rows, " in said
+    assert "(95 % confidence; 200 held-out rows, " in said
     assert "Always saying 'well' would" in said
     assert MISSED.search(said), said
     assert "Next: " in said

@@ -13,9 +13,12 @@ from pacboost.bounds import holdout
 NO_CERTIFYING_BELOW = 40
 """Of fewer rows none certifies: what they could certify is worth less than what they teach."""
 SHARE, LARGEST_SHARE = 0.05, 0.2
-"""Every row that certifies is missing where rows are learned from. MEASURED"""
+"""Every row that certifies is missing where rows are learned from. A fifth of 500, 1,000 and 2,000
+rows in place of a tenth up to 100 makes certificates .87, .86 and .76 times as large, errors 1.03,
+1.03 and 1.06 times, log losses 1.03, 1.03 and 1.05 times (docs/strong.md)."""
 FEW_CERTIFYING_ROWS = 400
-"""Where a twentieth would be fewer, so many certify, or a fifth if that is fewer."""
+"""Where a twentieth would be fewer, so many certify, or a fifth if that is fewer. Of 4,000 rows 400
+in place of 200 make certificates .84, errors 1.03 and log losses 1.01 times as large."""
 MAX_CERTIFYING_ROWS = 10_000
 """With this many, a certificate is mostly within half a point of the share of mistakes."""
 ENDLESS_ROWS = 10**12
