@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pacboost.boosters.filtering import Measure
 from pacboost.errors import invalid
@@ -68,7 +69,7 @@ def measure(session: LabSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _short(values: Doubles) -> list[float]:
+def _short(values: NDArray[np.floating]) -> list[float]:
     return [float(value) for value in np.round(values, 6)]
 
 

@@ -139,6 +139,7 @@ def _of_user(function: Measure) -> Callable[[Sample, Scores], float]:
     """Wrap a function of the user, to call it with the arrays that it expects."""
 
     def measure(sample: Sample, scores: Scores) -> float:
+        arrays: tuple[NDArray[Any], Scores]
         if sample.labels is not None:
             arrays = sample.labels, scores
         elif scores.shape[1] > 1:

@@ -296,7 +296,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return self.estimator_.mistakes(rows, y)
 
     def _mistakes_and_predictions(self, X: object, y: object) -> MistakesAndPredictions:
-        return self.estimator_._mistakes_and_predictions(self._inner_rows(X), y)  # type: ignore[no-any-return]
+        return self.estimator_._mistakes_and_predictions(self._inner_rows(X), y)
 
     @takes_rows
     def margins(self, X: object, y: object) -> NDArray[np.float64]:
