@@ -1,4 +1,4 @@
-"""Give it a weak learner and examples, get back a strong classifier and a certificate.
+"""Boosting with certificates: weak learners and examples in, a certified classifier out.
 
 Names are loaded when first used (PEP 562), so that ``import pacboost`` is light and bounds never
 load the compiler.

@@ -1,4 +1,4 @@
-"""What pacboost raises: every message says what came, what is allowed and what to do."""
+"""Errors and warnings: every message says what came, what is allowed and what to do."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _action(message: str) -> str:
 
 
 class PacboostError(ValueError):
-    """The root of every error pacboost raises on purpose."""
+    """The base class of all errors that pacboost raises on purpose."""
 
 
 class DataError(PacboostError):
@@ -97,7 +97,7 @@ def shown(value: object) -> str:
 
 @contextmanager
 def errors_of_function(parameter: str) -> Iterator[None]:
-    """Raise what a function of the user raises as ``ParameterError``, named by its parameter."""
+    """Raise errors of a user's function as ``ParameterError``, with the name of its parameter."""
     try:
         yield
     except PacboostError:
@@ -122,7 +122,7 @@ class OutOfTime(PacboostError):  # noqa: N818 - a limit, not a mishap
 
 
 class NotCertified(PacboostError, AttributeError):  # noqa: N818 - a refusal, not a mishap
-    """A bound refuses: the message says in words why its theorem does not apply.
+    """No certificate: the message says why the theorem does not apply.
 
     Properties such as ``certificate_`` raise it, so it is an AttributeError, too: ``hasattr`` gives
     False, and ``dir``, completion and notebooks skip the property.
@@ -145,7 +145,7 @@ class RareClassWarning(UserWarning):
 
 
 class DenseWarning(UserWarning):
-    """Sparse input was accepted, but is opened up to be learned from."""
+    """Sparse input was converted to a dense array for training."""
 
 
 class CheckpointWarning(UserWarning):

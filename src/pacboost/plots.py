@@ -221,7 +221,6 @@ def partial_dependence(
 def _steps(
     model: BaseEstimator, steps: Shapes, ax: Axes | None, top: int, for_class: object
 ) -> NDArray[Any]:
-    """Draw step functions of features, for one class if ``for_class`` is set."""
     number = class_number(model.model_.classes.tolist(), for_class)
     if number is not None and len(steps.answers) == 1:
         raise ParameterError(

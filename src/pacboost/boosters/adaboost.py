@@ -136,7 +136,6 @@ class ExponentialWeights(Booster[ExponentialState]):
         return self._in_range(replace(state, total=int(totals.sum())))
 
     def vote(self, measured: Measured) -> float:
-        """Return the vote of a rule that answers -1 or +1."""
         raise NotImplementedError
 
     def memory(self, state: ExponentialState) -> list[float]:
@@ -186,7 +185,7 @@ MULTICLASS_METHODS = ("mh", "m1", "samme")
 
 @dataclass(frozen=True)
 class AdaBoost(ExponentialWeights):
-    """The rules of AdaBoost; ``learning_rate`` scales votes, ``max_vote`` caps them.
+    """The AdaBoost algorithm; ``learning_rate`` scales votes, ``max_vote`` caps them.
 
     >>> rules = AdaBoost()
     >>> state = rules.init(np.ones((4, 1), dtype=np.int8), np.ones(1))

@@ -81,7 +81,7 @@ class State(Protocol):
 
     @property
     def margins(self) -> Floats:
-        """y·F(x) of every row under the votes so far, (rows, outputs); F(x) in regression."""
+        """The margin y·F(x) of every row so far, (rows, outputs); in regression F(x)."""
 
     @property
     def cast(self) -> list[Any]:
@@ -92,7 +92,7 @@ S = TypeVar("S", bound=State)
 
 
 class Booster(ABC, Generic[S]):
-    """The rules of a boosting algorithm: a small frozen object without state.
+    """A boosting algorithm: a small frozen object without state.
 
     The registry finds a subclass in a file of ``pacboost/boosters`` by its name. Subclasses declare
     optional capabilities: ``RevisingBooster`` and ``FilteringBooster``.
@@ -198,11 +198,9 @@ class Booster(ABC, Generic[S]):
         raise NotImplementedError
 
     def votes(self, state: S) -> Floats:
-        """Return the current votes of all rounds."""
         return np.array(state.cast)
 
     def votes_after(self, state: S, rounds: int) -> Floats:
-        """Return the votes after the first ``rounds`` rounds."""
         return self.votes(state)[:rounds]
 
     def share_of(self, state: S) -> float | None:
@@ -229,7 +227,6 @@ class Booster(ABC, Generic[S]):
         return Vote(rules, self.votes_after(state, len(rules)), outputs)
 
     def last_vote(self, state: S) -> float:
-        """Return the vote of the newest round."""
         return float(state.cast[-1])
 
     def stop(self, state: S) -> str | None:
@@ -303,4 +300,4 @@ class RevisingBooster(Booster[S]):
 
     @abstractmethod
     def recall(self, state: S, agree: Agreement, memory: list[float]) -> S:
-        """Return the state after one round of an earlier run; ``resume`` follows the last one."""
+        """Return the state after one round of an earlier run; ``resume`` is called last."""

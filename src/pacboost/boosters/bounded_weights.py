@@ -52,7 +52,7 @@ class FilteringBooster(Booster[S]):
 
     @property
     def rate(self) -> float:
-        """The vote of every rule, if ``by_path``: the value of a cell divided by it is h(x)."""
+        """If ``by_path``, the vote of every rule, so that h(x) is a cell's value over it."""
         return 1.0
 
     @abstractmethod
@@ -98,7 +98,7 @@ class FilteringBooster(Booster[S]):
         *,
         cells: bool,
     ) -> Floats:
-        """Return the log weights of rows after some rounds; ``cells``: values include the vote."""
+        """Return the log weights of rows after some rounds; ``cells``: values include votes."""
         path = self.start(sample.signs.shape)
         for rule, memory in zip(rules, memories, strict=True):
             agree = rule.said(sample) * sample.signs / (self.rate if cells else 1.0)

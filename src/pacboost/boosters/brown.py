@@ -53,7 +53,6 @@ class Clock:
     total: float
     """c, the time of the run."""
     remaining: float
-    """The time that is left."""
 
     def moved(self, vote: float, time: float) -> Floats:
         heights: Floats = self.heights + (vote * self.right - time)
@@ -127,7 +126,7 @@ def _between(low: float, high: float, candidates: list[float]) -> float:
 
 @dataclass(frozen=True)
 class Brown(OneVotePerRule):
-    """The rules of BrownBoost, for an error of ``epsilon``; a state's ``extra`` is (time left,)."""
+    """The BrownBoost algorithm for an error of ``epsilon``; ``extra`` is (time left,)."""
 
     name: ClassVar[str] = "brown"
     title: ClassVar[str] = "BrownBoost"

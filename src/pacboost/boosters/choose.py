@@ -19,7 +19,7 @@ MISSING_FUNCTION = (
 
 
 def as_loss(choice: Any) -> Booster[Any]:
-    """Return the booster of regression for the name of a loss, or for a function."""
+    """Return the regression booster for a loss, given by its name or as a function."""
     if callable(choice) and not isinstance(choice, type):
         return CustomLoss(choice)
     if isinstance(choice, str) and choice == CustomLoss.name:

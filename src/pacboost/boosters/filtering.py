@@ -76,7 +76,7 @@ from pacboost.samples.sample import Signs
 
 @dataclass(frozen=True)
 class FilterBoost(BoundedWeights):
-    """The rules of FilterBoost."""
+    """The FilterBoost algorithm."""
 
     name: ClassVar[str] = "filter_boost"
     title: ClassVar[str] = "FilterBoost"
@@ -114,7 +114,7 @@ class FilterBoost(BoundedWeights):
 
 @dataclass(frozen=True)
 class Measure(Promised):
-    """The rules of lecture 003, for a promised ``edge`` and an error of ``epsilon``."""
+    """The measure algorithm of lecture 003, for a promised ``edge`` and an error of ``epsilon``."""
 
     name: ClassVar[str] = "measure"
     potential: ClassVar[str] = "weight"
@@ -164,7 +164,7 @@ class Measure(Promised):
 
 @dataclass(frozen=True)
 class Smooth(Promised):
-    """The rules of SmoothBoost, for a promised ``edge`` and an error of ``epsilon``."""
+    """The SmoothBoost algorithm, for a promised ``edge`` and an error of ``epsilon``."""
 
     name: ClassVar[str] = "smooth"
     title: ClassVar[str] = "SmoothBoost"
@@ -206,7 +206,7 @@ class Smooth(Promised):
 
 @dataclass(frozen=True)
 class Mada(BoundedWeights):
-    """The rules of MadaBoost."""
+    """The MadaBoost algorithm."""
 
     name: ClassVar[str] = "mada"
     title: ClassVar[str] = "MadaBoost"
@@ -218,11 +218,9 @@ class Mada(BoundedWeights):
         check_rate("learning_rate", self.learning_rate)
 
     def vote(self, measured: Measured) -> float:
-        """Return the vote r·exp(-r)."""
         return round_vote(self.learning_rate * measured.edge * math.exp(-measured.edge))
 
     def chances(self, margins: Floats, rounds: int, signs: Signs | None = None) -> Floats:
-        """Return min(1, exp(-margin))."""
         return heaviest(exp(-np.maximum(margins, 0.0)))
 
     def most_rounds(self, edge: float, epsilon: float) -> float:

@@ -45,7 +45,6 @@ class PairState:
     pairs: float = 0.0
     """The weight of the remaining pairs, each the product of the weights of its two rows."""
     answers: list[Signs] = field(default_factory=list)
-    """The answers of each rule on all rows."""
 
     @property
     def cast(self) -> list[float]:
@@ -55,7 +54,7 @@ class PairState:
 
 @dataclass(frozen=True)
 class GraphSeparation(RevisingBooster[PairState]):
-    """The rules of graph separation, for two classes."""
+    """Graph-separation boosting, for two classes."""
 
     name: ClassVar[str] = "graph_separation"
     potential: ClassVar[str] = "hinge"

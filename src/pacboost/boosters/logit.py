@@ -59,7 +59,7 @@ class LogitState:
 
 @dataclass(frozen=True)
 class Logit(FilteringBooster[LogitState]):
-    """The rules of LogitBoost; ``learning_rate`` scales values of cells, ``l2`` shrinks them."""
+    """The LogitBoost algorithm; ``learning_rate`` scales values of cells, ``l2`` shrinks them."""
 
     name: ClassVar[str] = "logit"
     title: ClassVar[str] = "LogitBoost"

@@ -98,7 +98,7 @@ def fewest_coins(chance: float, epsilon: float) -> int:
 
 @dataclass(frozen=True)
 class Majority(Promised):
-    """The rules of boosting by majority; a state's ``extra`` is (mean of b, the last edge)."""
+    """Boosting by majority; a state's ``extra`` is (mean of b, the last edge)."""
 
     name: ClassVar[str] = "majority"
     title: ClassVar[str] = "Boost by majority"
@@ -112,7 +112,6 @@ class Majority(Promised):
 
     @cached_property
     def rounds(self) -> int:
-        """The number of rounds k."""
         return fewest_coins(self._right, self.epsilon)
 
     @property

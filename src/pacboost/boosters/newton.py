@@ -71,7 +71,6 @@ class NewtonState:
 
     @property
     def scores(self) -> Floats:
-        """F(x) of every row."""
         return self.margins[:, 0] * self.signs[:, 0]
 
     @property
@@ -111,7 +110,7 @@ class Newton(Booster[NewtonState]):
 
     @abstractmethod
     def slopes(self, state: NewtonState) -> tuple[Floats, Floats]:
-        """Return minus the gradient and the curvature of every row, without its weight."""
+        """Return the negative gradient and the curvature of every row, before they are weighted."""
 
     @abstractmethod
     def steps(self, means: Floats) -> Floats:
@@ -193,7 +192,7 @@ class LogLink(Newton):
 
     @abstractmethod
     def row_slopes(self, targets: Floats, scores: Floats) -> tuple[Floats, Floats]:
-        """Return minus the gradient and the curvature of every row."""
+        """Return the negative gradient and the curvature of every row."""
 
 
 def exponential(scores: Floats, sign: float = 1.0) -> Floats:
@@ -205,7 +204,7 @@ def exponential(scores: Floats, sign: float = 1.0) -> Floats:
 
 @dataclass(frozen=True)
 class Gentle(ExponentialWeights):
-    """The rules of GentleBoost; ``learning_rate`` scales the values of cells."""
+    """The GentleBoost algorithm; ``learning_rate`` scales the values of cells."""
 
     name: ClassVar[str] = "gentle"
     title: ClassVar[str] = "GentleBoost"

@@ -1,4 +1,4 @@
-"""Objectives that are functions, which return the gradient and the curvature of a loss.
+"""Custom objectives: functions that return the gradient and the curvature of a loss.
 
 The function is called as ``f(y, score)``, with one number for each row in both, and returns two
 arrays of that shape: the first and the second derivative of the loss of each row in its score. Rows

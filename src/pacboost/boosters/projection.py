@@ -33,7 +33,7 @@ from pacboost.samples.sample import Signs
 
 @dataclass(frozen=True)
 class Projection(Promised):
-    """The rules of the projected booster, for a promised ``edge`` and an error of ``epsilon``."""
+    """Boosting by projection, for a promised ``edge`` and an error of ``epsilon``."""
 
     name: ClassVar[str] = "projection"
     potential: ClassVar[str] = "projected"

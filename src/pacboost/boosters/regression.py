@@ -105,7 +105,6 @@ class ResidualState:
 
     @property
     def residuals(self) -> Floats:
-        """Target minus score of every row."""
         return self.targets - self.margins[:, 0]
 
     @property
@@ -114,7 +113,6 @@ class ResidualState:
         return self.weights[:, 0] if self.weighted else None
 
     def quantiles(self, cells: Cells, count: int, share: float) -> Floats:
-        """Return a quantile of the residuals in every cell."""
         return quantiles_of_cells(self.residuals, self.row_weights, share, cells, count)
 
 
@@ -175,7 +173,7 @@ class Residual(Booster[ResidualState]):
         """Set the pulls of all rows, and return the sum of their absolute values."""
 
     def prepared(self, state: ResidualState) -> ResidualState:
-        """Return the state with the settings of pulls that depend on the new scores."""
+        """Update settings that depend on the scores, such as the cut of Huber's loss."""
         return state
 
     def move(self, state: ResidualState, moved: Moved) -> ResidualState:
@@ -226,7 +224,7 @@ def unit_of(targets: Floats) -> float:
 
 @dataclass(frozen=True)
 class Square(Residual):
-    """The rules of least squares; ``learning_rate`` scales values of cells, ``l2`` shrinks them."""
+    """Boosting for the squared error; ``learning_rate`` scales cells, ``l2`` shrinks them."""
 
     name: ClassVar[str] = "square"
     title: ClassVar[str] = "Boosted regression"
@@ -252,7 +250,7 @@ class Square(Residual):
 
 @dataclass(frozen=True)
 class Absolute(Residual):
-    """The rules of least absolute deviations; ``learning_rate`` scales the values of cells."""
+    """Boosting for the absolute error; ``learning_rate`` scales the values of cells."""
 
     name: ClassVar[str] = "absolute"
     title: ClassVar[str] = "Boosted regression of medians"
@@ -270,7 +268,7 @@ class Absolute(Residual):
 
 @dataclass(frozen=True)
 class Gamma(LogLink):
-    """The rules of gamma regression; ``learning_rate`` scales the values of cells."""
+    """Boosting for the gamma deviance; ``learning_rate`` scales the values of cells."""
 
     name: ClassVar[str] = "gamma"
     title: ClassVar[str] = "Boosted gamma regression"
@@ -295,7 +293,7 @@ class Gamma(LogLink):
 
 @dataclass(frozen=True)
 class Huber(Residual):
-    """The rules of Huber's loss; ``alpha`` is the share of rows whose squares count."""
+    """Boosting for Huber's loss; ``alpha`` is the share of rows with squared residuals."""
 
     name: ClassVar[str] = "huber"
     title: ClassVar[str] = "Boosted regression by Huber's loss"
@@ -331,7 +329,7 @@ class Huber(Residual):
 
 @dataclass(frozen=True)
 class Poisson(LogLink):
-    """The rules of Poisson regression; ``learning_rate`` scales the values of cells."""
+    """Boosting for the Poisson deviance; ``learning_rate`` scales the values of cells."""
 
     name: ClassVar[str] = "poisson"
     title: ClassVar[str] = "Boosted Poisson regression"
@@ -361,7 +359,7 @@ class Poisson(LogLink):
 
 @dataclass(frozen=True)
 class Quantile(Residual):
-    """The rules of regression of a ``quantile``; ``learning_rate`` scales the values of cells."""
+    """Boosting for the loss of a ``quantile``; ``learning_rate`` scales values of cells."""
 
     name: ClassVar[str] = "quantile"
     title: ClassVar[str] = "Boosted regression of quantiles"

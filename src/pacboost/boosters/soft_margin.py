@@ -75,7 +75,7 @@ from pacboost.numerics.soft_margin import Balance, Floats, balance, margins_of, 
 
 @dataclass(frozen=True)
 class LP(Corrective):
-    """The rules of LPBoost for the worst ``share`` of the rows."""
+    """The LPBoost algorithm for the worst ``share`` of the rows."""
 
     name: ClassVar[str] = "lp"
     title: ClassVar[str] = "LPBoost"
@@ -105,7 +105,7 @@ def solved(state: CorrectiveState, accuracy: float) -> CorrectiveState:
 
 @dataclass(frozen=True)
 class ERLP(Corrective):
-    """The rules of ERLPBoost for the worst ``share`` of the rows, to within ``tolerance``."""
+    """The ERLPBoost algorithm for the worst ``share`` of the rows, to within ``tolerance``."""
 
     name: ClassVar[str] = "erlp"
     title: ClassVar[str] = "ERLPBoost"
@@ -131,7 +131,7 @@ class ERLP(Corrective):
 
 @dataclass(frozen=True)
 class CorrectiveERLP(ERLP):
-    """The rules of the corrective ERLPBoost."""
+    """The corrective ERLPBoost algorithm."""
 
     name: ClassVar[str] = "corrective_erlp"
     title: ClassVar[str] = "Corrective ERLPBoost"
@@ -174,7 +174,7 @@ class Projecting(Corrective):
 
     @property
     def _first_reach(self) -> float:
-        """Return the largest ε·4^k that is not above 1, or ε."""
+        """Return the first tolerance to try: the largest ε·4^k up to 1, or ε if it is above 1."""
         steps = max(0, math.floor(math.log(1 / self.tolerance, 4)))
         return float(self.tolerance * 4.0**steps)
 
@@ -184,7 +184,7 @@ class Projecting(Corrective):
 
 @dataclass(frozen=True)
 class Soft(Projecting):
-    """The rules of SoftBoost for the worst ``share`` of the rows, to within ``tolerance``."""
+    """The SoftBoost algorithm for the worst ``share`` of the rows, to within ``tolerance``."""
 
     name: ClassVar[str] = "soft"
     title: ClassVar[str] = "SoftBoost"
@@ -195,7 +195,7 @@ class Soft(Projecting):
 
 @dataclass(frozen=True)
 class MLP(CorrectiveERLP):
-    """The rules of MLPBoost."""
+    """The MLPBoost algorithm."""
 
     name: ClassVar[str] = "mlp"
     title: ClassVar[str] = "MLPBoost"
@@ -214,7 +214,7 @@ class MLP(CorrectiveERLP):
 
 @dataclass(frozen=True)
 class Total(Projecting):
-    """The rules of TotalBoost, to within ``tolerance``.
+    """The TotalBoost algorithm, to within ``tolerance``.
 
     >>> import math
     >>> round(Total(tolerance=0.1).most_rounds(math.log(1000)), 1)

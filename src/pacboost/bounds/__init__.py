@@ -1,1 +1,1 @@
-"""Theorems: from the ledger to a certificate. A bound refuses rather than guesses."""
+"""Theorems: from the ledger to a certificate. A bound raises an error if it does not apply."""

@@ -73,7 +73,7 @@ class Answering:
 
     @property
     def errors(self) -> tuple[float, ...]:
-        """The bound on the error among the answered, for every threshold."""
+        """The bound on the error among answered rows, for every threshold."""
         bounds = [
             selective.answered_error(p.mistakes, p.answered, self._delta, self.thresholds)
             for p in self.points
@@ -95,7 +95,7 @@ class Answering:
 
     @property
     def shares(self) -> tuple[tuple[float, float], ...]:
-        """Lower and upper end of the share of new examples answered, for every threshold."""
+        """Lower and upper end of the share of answered new examples, for every threshold."""
         return tuple(map(self._share, self.points))
 
     @property
@@ -105,17 +105,17 @@ class Answering:
 
     @property
     def error(self) -> float:
-        """The bound for the threshold that was chosen."""
+        """The bound on the error at the chosen threshold."""
         return self.errors[self._chosen]
 
     @property
     def share(self) -> tuple[float, float]:
-        """Lower and upper end of the share of new examples answered."""
+        """Lower and upper end of the share of new examples that are answered."""
         return self.shares[self._chosen]
 
     @property
     def certificate(self) -> Certificate:
-        """The bound for the threshold that was chosen, with its grounds."""
+        """The bound on the error at the chosen threshold, with its grounds."""
         point, error = self.point, self.error
         if self.tested is not None and error == self.tested:
             level = selective.TESTS * self._share_of_delta
@@ -205,7 +205,7 @@ class Answering:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Answering:
-        """Read what ``to_dict`` gave, and refuse counts that no rows give."""
+        """Read the result of ``to_dict``; refuse impossible counts."""
         points = tuple(
             Point(_number(threshold), *map(whole_count, rest))
             for threshold, *rest in content["points"]

@@ -72,7 +72,7 @@ class Certificate:
     def by(
         cls, name: str, inputs: Mapping[str, Any], *, delta: float | None = None, **grounds: Any
     ) -> Certificate:
-        """Certify by a registered bound; ``grounds`` override its own, delta that of inputs."""
+        """Certify by a registered bound; ``grounds`` and ``delta`` replace its defaults."""
         if name not in BOUNDS:
             family, _, function = name.partition(".")
             parts = (other.partition(".") for other in BOUNDS)
@@ -147,7 +147,7 @@ are unlike the certified rows.
         return shift.holds_until(self, goal)
 
     def filtered(self, details: Mapping[str, Any]) -> Certificate:
-        """Return the same certificate for rows that coins accepted, if details name the coins."""
+        """Return the same certificate for rows that were kept at random, if ``details`` say how."""
         coins = {name: value for name, value in details.items() if name in wording.BY_RATIO}
         if not coins:
             return self
@@ -217,15 +217,15 @@ are unlike the certified rows.
         return [*facts, ("ledger", self.ledger_digest[:16])] if self.ledger_digest else facts
 
     def to_json(self) -> str:
-        """Everything as JSON text, but the counts ``beside`` it."""
+        """Return the certificate as JSON text, without the counts in ``beside``."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain objects that JSON knows; the claim is there for readers."""
+        """Return the certificate as plain values for JSON; the claim is included for readers."""
         return {"claim": self.claim, **self.stored()}
 
     def stored(self) -> dict[str, Any]:
-        """Everything that a file stores, which is all but the claim and the counts beside it."""
+        """Return the values that a file stores: all but the claim and the counts in ``beside``."""
         content = asdict(replace(self, beside=None))
         del content["beside"]
         return {**content, "assumptions": list(self.assumptions)}
@@ -237,7 +237,7 @@ are unlike the certified rows.
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Certificate:
-        """Return the certificate from ``to_dict`` or ``stored``; its claim is rendered again."""
+        """Return the certificate from ``to_dict`` or ``stored``; its claim is written again."""
         fields = {k: value for k, value in content.items() if k not in ("claim", "beside")}
         return cls(**{**fields, "assumptions": tuple(content["assumptions"])})
 

@@ -35,7 +35,7 @@ def covering_rank(n: int, coverage: float, delta: float) -> int:
 
 @plain_numbers
 def rows_to_cover(coverage: float, delta: float, excess: float) -> int:
-    """Count the rows from which on sets cover at most ``excess`` more than asked, on average.
+    """Return the number of rows from which on sets cover at most ``excess`` too much on average.
 
     k/(n + 1) ≤ coverage + excess for k = covering_rank(n) and every n from the answer on.
     """
@@ -49,7 +49,7 @@ def rows_to_cover(coverage: float, delta: float, excess: float) -> int:
 
 @plain_numbers
 def average_rank(n: int, coverage: float) -> int:
-    """Return the rank of n scores that covers on average only; n + 1 if none does."""
+    """Return the rank of n scores with this coverage on average; n + 1 if there is none."""
     positive_whole("n", n)
     return math.ceil((n + 1) * probability("coverage", coverage) * (1 - 1e-12))
 
@@ -174,7 +174,7 @@ class SetRule:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> SetRule:
-        """Read what ``to_dict`` gave, and refuse what no calibration could have written."""
+        """Read the result of ``to_dict``; refuse values that no calibration could have written."""
         method, penalty, free = content["score"]
         certificates = tuple(map(Certificate.from_dict, content["certificates"]))
         delta, groups = content["delta"], tuple(content["groups"])
@@ -216,7 +216,7 @@ class Forecast:
 
     @classmethod
     def of(cls, low: Doubles, high: Doubles, scale: Doubles | None = None) -> Forecast:
-        """Sort quantiles that cross; without a scale all rows have 1."""
+        """Create a forecast: ends that cross are swapped, and the default scale is 1."""
         unit = np.ones(low.size) if scale is None else scale
         return cls(np.minimum(low, high), np.maximum(low, high), unit)
 
@@ -276,7 +276,7 @@ class IntervalRule:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> IntervalRule:
-        """Read what ``to_dict`` gave, and refuse what no calibration could have written."""
+        """Read the result of ``to_dict``; refuse values that no calibration could have written."""
         (certificate,) = content["certificates"]
         floor, cutoff = float(content["floor"]), float(content["cutoff"])
         if content["method"] not in ("residual", "scaled") or not floor > 0:

@@ -34,7 +34,7 @@ CHAIN_SLACK = 1e-9
 
 @lru_cache(64)
 def ranks(n: int) -> tuple[int, ...]:
-    """List the ranks of n order statistics that the chain checks, with growing steps up to n."""
+    """Return the ranks of order statistics to check: from 1 to n, with growing steps."""
     chosen = [1]
     while chosen[-1] < n:
         chosen.append(min(n, chosen[-1] + max(1, math.isqrt(chosen[-1]) // SPACING)))

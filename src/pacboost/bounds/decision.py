@@ -87,7 +87,6 @@ class ThresholdDecision:
 
     threshold: float
     positive: Any
-    """The class that is predicted where the score is at least the threshold."""
     wish: str
     certificate: Certificate
     others: Family
@@ -181,7 +180,7 @@ class ThresholdDecision:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> ThresholdDecision:
-        """Read what ``to_dict`` gave, and refuse what no choice could have written."""
+        """Read the result of ``to_dict``; refuse values that no decision could have."""
         if content["wish"] not in WISHES:
             raise ValueError(f"wish is {content['wish']!r:.40}; it may be {', '.join(WISHES)}")
         threshold, positive = content["threshold"], content["positive"]

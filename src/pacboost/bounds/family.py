@@ -195,7 +195,7 @@ class Family:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Family:
-        """Read what ``to_dict`` gave."""
+        """Read the result of ``to_dict``."""
         return cls(tuple(map(Certificate.from_dict, content["certificates"])), content["delta"])
 
 

@@ -40,7 +40,7 @@ class RankCounts:
 
     @classmethod
     def of(cls, own: ArrayLike, scores: ArrayLike) -> RankCounts | None:
-        """Count rows by score; ``own`` marks rows of the class. None without rows of both kinds."""
+        """Count rows by score; ``own`` marks rows of the class. None if all are, or none."""
         is_own, values = np.asarray(own, dtype=np.bool_), np.asarray(scores, dtype=np.float64)
         step = -(-is_own.size // MAX_ROWS_COUNTED) or 1
         is_own, values = is_own[::step], values[::step]
@@ -68,7 +68,7 @@ class RankCounts:
 
     @property
     def precisions(self) -> tuple[Doubles, Doubles]:
-        """Recall, and the precision at it."""
+        """Return recall, and the precision at each."""
         positive, negative = np.cumsum(self.positive), np.cumsum(self.negative)
         return positive / positive[-1], positive / (positive + negative)
 
@@ -84,7 +84,7 @@ class RankCounts:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> RankCounts:
-        """Read what ``to_dict`` gave, and refuse counts that no rows could have given."""
+        """Read the result of ``to_dict``; refuse impossible counts."""
         counted = cls(**content)
         _check_counts(counted.positive, counted.negative)
         if not counted.positive.any() or not counted.negative.any():
@@ -96,7 +96,7 @@ class RankCounts:
 
 
 def _check_counts(*parts: Counts) -> None:
-    """Refuse what is no list of counts in a file, all of one length."""
+    """Raise an error unless all lists of counts have one length and none is negative."""
     if not all(isinstance(part, np.ndarray) and part.dtype == np.int64 for part in parts):
         raise ValueError("counts have to be arrays of int64")
     if any(part.ndim != 1 or part.shape != parts[0].shape or (part < 0).any() for part in parts):
@@ -113,7 +113,7 @@ def _places(hits: Counts, misses: Counts) -> NDArray[np.intp]:
 def rank_counts(
     labels: NDArray[Any], probabilities: Doubles | None, classes: int
 ) -> dict[int, RankCounts]:
-    """Count for each class, by its number; of two classes for the second one.
+    """Return the ``RankCounts`` of each class by its number; of two classes, only the second.
 
     ``labels`` are class numbers, or 0 and 1 in (rows, labels); each has a column of probabilities.
     """
@@ -209,7 +209,7 @@ class HeldOut:
         return [(k, int(rows[k]), int(right[k])) for k in rare]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values, for a file."""
+        """Return everything as plain values, for a file."""
         names = ("rows", "labels", "commonest", "baseline_wrong", "own", "said", "count")
         content = {name: getattr(self, name) for name in names}
         content["commonest"] = list(self.commonest)
@@ -218,7 +218,7 @@ class HeldOut:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> HeldOut:
-        """Read what ``to_dict`` gave, and refuse counts that do not agree with each other."""
+        """Read the result of ``to_dict``; refuse counts that contradict each other."""
         ranks = _ranks_read(content.get("ranks", ()))
         held_out = cls(**{**content, "commonest": tuple(content["commonest"]), "ranks": ranks})
         numbers = (held_out.rows, held_out.labels, held_out.baseline_wrong, *held_out.commonest)

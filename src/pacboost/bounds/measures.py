@@ -234,7 +234,7 @@ def write_parts(parts: list[tuple[int, int]]) -> str:
 
 
 def read_parts(parts: str) -> list[tuple[int, int]]:
-    """Read counts that ``write_parts`` wrote, and refuse what no rows give."""
+    """Read the result of ``write_parts``; refuse impossible counts."""
     pairs = [word.partition("/")[::2] for word in str(parts).split()]
     if not 0 < len(pairs) <= MAX_PARTS or not all(
         a.isdecimal() and b.isdecimal() for a, b in pairs
@@ -324,7 +324,7 @@ def ranks_upper(savings: str, others: int, delta: float, claims: int = 1) -> flo
 
 
 def written(losses: NDArray[np.float64], rare: bool = True) -> str:
-    """Count losses, shares of the largest, in 4096ths, in a text; by blocks unless ``rare``."""
+    """Write losses, as shares of the largest, as counts of 4096ths; by blocks unless ``rare``."""
     clipped = np.clip(losses, 0.0, 1.0)
     if rare:
         return holdout.counted(clipped.tolist())

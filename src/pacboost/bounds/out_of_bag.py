@@ -248,7 +248,7 @@ def cantelli(counts: OutOfBag, delta: float) -> Certificate:
 
 @plain_numbers
 def binomial(counts: OutOfBag, delta: float) -> Certificate:
-    """Refuse, and explain why votes out of bag are no hold-out."""
+    """Raise an error that explains why out-of-bag votes are not held-out rows."""
     error = "" if counts.vote_error is None else f" ({percent_above(counts.vote_error, 2)} wrong)"
     raise NotCertified(
         f"a binomial interval around the error of votes out of bag{error} is not valid. Each row "

@@ -119,7 +119,7 @@ def _again(stored: Certificate, ledger: Ledger) -> Certificate:
 
 @bound("shift.moved_upper", reference=PROOF, condition=_condition, again=_again, of=KINDS)
 def moved_upper(bound: str, move: str, by: float, **inputs: Any) -> float:
-    """Bound an error or rate after a move; ``inputs`` go to the bound before the move.
+    """Bound an error or rate after a shift, from its ``bound`` before, which takes ``inputs``.
 
     >>> round(moved_upper("rates.rate_upper", "ratio", 2, k=3, n=100, delta=0.05), 6)
     0.151422
@@ -129,7 +129,7 @@ def moved_upper(bound: str, move: str, by: float, **inputs: Any) -> float:
 
 @bound("shift.moved_lower", reference=PROOF, condition=_condition, again=_again, of=KINDS)
 def moved_lower(bound: str, move: str, by: float, **inputs: Any) -> float:
-    """Bound a rate from below after a move: 1 minus the rate is an error.
+    """Bound a rate from below after a shift: 1 minus the rate is an error.
 
     >>> round(moved_lower("rates.rate_lower", "ratio", 2, k=97, n=100, delta=0.05), 6)
     0.848578
@@ -289,7 +289,7 @@ def shares_upper(parts: str, shares: str, delta: float, claims: int = 1) -> floa
 
 
 def _read_boxes(shares: str) -> dict[str, tuple[float, float]]:
-    """Read the ends of the shares from JSON, and refuse those that no distribution has."""
+    """Read the ends of the shares from JSON; refuse shares that no distribution has."""
     try:
         pairs = json.loads(shares).items()
         boxes = {name: (float(low), float(high)) for name, (low, high) in pairs}

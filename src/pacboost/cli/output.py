@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pacboost.ledgers.ledger import Ledger
 
     class Fitted(Protocol):
-        """What is shown and saved of a fitted classifier."""
+        """The facts about a fitted classifier that are printed and saved."""
 
         @property
         def classes_(self) -> NDArray[Any]: ...  # noqa: D102

@@ -74,7 +74,7 @@ def compare(
     """Boost a learner by several boosters, and compare the results.
 
     If a booster fails, its entry says why, and the others go on. After Ctrl-C the attribute
-    ``comparison`` of the KeyboardInterrupt holds those that were done. Within
+    ``comparison`` of the KeyboardInterrupt holds the finished ones. Within
     ``joblib.parallel_config("dask")`` the workers of a cluster fit them (docs/cluster.md).
 
     Parameters
@@ -213,7 +213,7 @@ class Contest:
         return _rows(X, labels, learned), _rows(X, labels, examples.once(tested))
 
     def numbered(self, number: int) -> Measured:
-        """Fit and measure the booster of this number."""
+        """Fit and measure the booster with this number."""
         return self._one(*list(self._choices.items())[number])
 
     def _one(self, name: str, choice: Choice) -> Measured:

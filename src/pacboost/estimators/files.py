@@ -30,15 +30,15 @@ MEMBERS = {
 
 
 def load(path: str | Path, *, memory: int = 0) -> Any:
-    """Read a model file; the estimator it gives predicts as the one that was saved did.
+    """Load a model file; the estimator predicts exactly as the one that was saved.
 
-    It is a BoostRegressor for numbers, an AdaBoostClassifier for AdaBoost's votes of stumps, what
-    it was for texts, forests and majorities of members, and a BoostClassifier for all others. Of a
-    file with a chosen threshold it is a ThresholdClassifier.
+    Its class is BoostRegressor for numbers, AdaBoostClassifier for AdaBoost over stumps, the saved
+    class for texts, forests and bagging, and otherwise BoostClassifier. A file with a chosen
+    threshold gives a ThresholdClassifier.
 
-    A file may be from anybody: it is data, and whatever no fit could have written is refused.
-    Reading takes at most 16 times the size of the file and 50 MB of memory, or ``memory`` bytes if
-    that is more.
+    Files from anybody can be loaded: they are data, and content that no fit could have written is
+    refused. Reading takes at most 16 times the size of the file and 50 MB of memory, or ``memory``
+    bytes if that is more.
     """
     model = read_model(path, memory)
     estimator = _estimator(model)

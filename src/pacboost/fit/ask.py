@@ -73,7 +73,7 @@ class Chooser(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Earlier:
-    """The fit before, which ``warm_start`` continues."""
+    """The previous fit, which ``warm_start`` continues."""
 
     model: Model
     record: RunRecord
@@ -126,7 +126,7 @@ class Ask:
     def stops(self, rows: int, tried: float) -> bool:
         """Check whether rows are held back to stop early, unless validation rows are given.
 
-        ``tried`` is the share that "auto" holds back of few rows.
+        ``tried`` is the share that "auto" holds back if there are few rows.
         """
         if self.is_auto:
             return self.is_measurable and spared_share(rows, 1.0, tried) > 0
@@ -139,7 +139,7 @@ class Ask:
 
 
 def spared_share(rows: int, share: float, tried: float) -> float:
-    """Return what early_stopping="auto" holds back, where many rows can spare ``share``.
+    """Return the share that early_stopping="auto" holds back; it grows with the rows to ``share``.
 
     >>> [spared_share(rows, 0.1, 0.0) for rows in (1_000, 25_000, 30_000)]
     [0.0, 0.05, 0.1]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What a fit that continues a run has to have in common with the fit before."""
+    """What a fit must have in common with the previous one to continue its run."""
 
     parameters: dict[str, str]
     seed: int
@@ -47,7 +47,7 @@ class RunRecord:
 
 
 def go_on(run: Run, recipe: Recipe, earlier: Earlier, rows: FitRows) -> None:
-    """Continue after the rounds of the last fit, if this is the same run; raise if it is not."""
+    """Continue after the rounds of the last fit; raise if this is not the same run."""
     model, record = earlier.model, earlier.record
     ledger, of_rows = model.ledger, (run.fingerprint.digest(), rows_digest(run, rows, looks=True))
     same_rows = of_rows == (model.fingerprint, record.rows)
@@ -65,7 +65,7 @@ def go_on(run: Run, recipe: Recipe, earlier: Earlier, rows: FitRows) -> None:
 
 
 def rows_digest(run: Run, rows: FitRows, *, looks: bool) -> str:
-    """Return a digest of what the fingerprint of the training rows leaves open.
+    """Return a digest of everything that the fingerprint of the training rows does not cover.
 
     That is classes, levels, bins, the other rows, and settings that depend on rows. Certifying rows
     count if later fits may look at them again.
@@ -89,7 +89,7 @@ def rows_digest(run: Run, rows: FitRows, *, looks: bool) -> str:
 
 
 def refuse(changed: list[str]) -> None:
-    """Raise if something is not as it was in the fit before."""
+    """Raise if something differs from the previous fit."""
     if changed:
         raise ParameterError(
             "warm_start continues the last fit with the same rows and parameters, but "
@@ -99,7 +99,7 @@ def refuse(changed: list[str]) -> None:
 
 
 def refuse_fewer(asked: int, done: int, what: str) -> None:
-    """Raise if a fit that goes on asks for less than there is."""
+    """Raise if a fit that continues asks for fewer rounds or members than there are."""
     if asked < done:
         raise ParameterError(
             f"n_estimators is {asked}, but the last fit has {done} {what} already; give at least "

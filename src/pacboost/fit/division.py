@@ -93,13 +93,13 @@ class Division:
 
     @property
     def number(self) -> Rows | None:
-        """Rows learned from that are copies of one example have the same number; None without."""
+        """The number of each training row's example; None if every row is an example."""
         if self.examples is None or self.examples.number is None or self.rows is None:
             return None
         return self.examples.number[self.rows]
 
     def weights(self, sample_weight: Any) -> Any:
-        """Return the weights of the rows learned from, of weights for all rows that came."""
+        """Select the weights of the training rows."""
         if sample_weight is None or self.rows is None:
             return sample_weight
         values: NDArray[Any] = np.asarray(sample_weight)
@@ -150,7 +150,7 @@ def held_out(
 ) -> Division:
     """Set the rows apart that ``certify`` asks for, before anything is learned.
 
-    With ``once``, where none are, the rows learned from certify.
+    If none are set apart and ``once`` is set, the training rows certify.
     """
     way = asked.way
     if way not in (None, *ways):
@@ -165,7 +165,7 @@ def held_out(
 
 
 def undivided(X: Any, y: Any, copies: str, *, once: bool = False) -> Division:
-    """Learn from all rows; with ``once`` from one row of each example, since these certify."""
+    """Learn from all rows; if they also certify (``once``), from one row of each example."""
     if copies != "distinct":
         return Division(X, y)
     every = np.arange(number_of_rows(X))
@@ -179,7 +179,7 @@ def undivided(X: Any, y: Any, copies: str, *, once: bool = False) -> Division:
 
 
 def counted(certificate: Certificate, examples: Examples | None) -> Certificate:
-    """Add to a certificate that equal rows count once, and that it is not about later rows."""
+    """Add to a certificate that equal rows count once, or that later rows may differ."""
     if examples is not None and examples.have_times:
         certificate = certificate.detailed({HAVE_TIMES: 1})
     if examples is None or not examples.distinct:

@@ -62,7 +62,7 @@ def read_numbers(table: Table, y: Any, sample_weight: Any = None, name: str = "y
 
 
 def class_weights(class_weight: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
-    """Return every row the weight of its class: as a mapping says, or balanced."""
+    """Return the weight of each row's class, from a mapping or balanced."""
     try:
         weights = np.asarray(compute_sample_weight(class_weight, labels), dtype=np.float64)
         if not (np.isfinite(weights) & (weights >= 0)).all():
@@ -109,7 +109,7 @@ def label_rows(
 
 
 def mistaken(scores: Scores, examples: LabelledRows) -> NDArray[np.bool_]:
-    """Return which rows the vote gets wrong, ties included; of several labels, if any is wrong."""
+    """Return which rows the vote gets wrong, ties included: with several labels, if any is."""
     rows = examples.n_rows
     scores = scores.reshape(rows, -1)
     if examples.labels is None:

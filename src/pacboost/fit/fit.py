@@ -39,7 +39,7 @@ from pacboost.training.run.stop_reason import Stop, StopReason
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What a fit leaves behind, for an estimator to keep."""
+    """The result of a fit, for an estimator to keep."""
 
     model: Model
     settings: dict[str, Any]

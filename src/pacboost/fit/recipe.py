@@ -42,13 +42,13 @@ class Recipe:
     """The same learner of larger trees, which a trial may prefer."""
 
     def with_larger_trees(self) -> list[Recipe]:
-        """Return the recipe with larger trees, where a trial may prefer them."""
+        """Return the recipe with larger trees, if a trial may prefer them."""
         if self.larger is None:
             return []
         return [replace(self, learner=self.larger, larger=None)]
 
     def with_lines(self, rows: LabelledRows, quality: str) -> list[Recipe]:
-        """Return the recipe with straight lines first, where trees are as free as lines are."""
+        """Return recipes that begin with straight lines, if learner and table allow them."""
         table, learner, name = rows.table, self.learner, self.booster.name
         # lines break monotone constraints, and of a sparse table they would ask for every column
         free = isinstance(learner, Tree) and not learner.monotone and table.entries is None
@@ -65,7 +65,7 @@ class Recipe:
         return [replace(self, openings=(StraightLines(s),), least=least) for s in strengths]
 
     def with_pairs(self, pairs: list[tuple[int, int]], rows: LabelledRows) -> Recipe:
-        """Return the recipe whose trees may ask for single columns and for these pairs."""
+        """Return the recipe with trees that may use single columns and these pairs."""
         table, learner = rows.table, self.learner
         sets = [*((j,) for j in range(table.n_columns)), *pairs]
         names = tuple((table.name(i), table.name(j)) for i, j in pairs)
@@ -74,7 +74,7 @@ class Recipe:
         return replace(self, learner=mixed, pairs=0, interactions=names)
 
     def settings(self) -> dict[str, Any]:
-        """Return the values in use of the parameters that may be automatic."""
+        """Return the values of the parameters that may be automatic."""
         chosen: dict[str, Any] = {"n_estimators": self.rounds, "subsample": self.subsample}
         if self.pairs is not None:
             chosen["interactions"] = list(self.interactions)

@@ -1,7 +1,7 @@
 """How many rows certify and validate.
 
-How many rows certify is a share of the examples, or follows from epsilon and delta: as many as a
-classifier needs to pass that is wrong half as often as it may be.
+The number of certifying rows is a share of the examples, or follows from epsilon and delta: enough
+that a classifier with half of the allowed error passes.
 """
 
 from __future__ import annotations

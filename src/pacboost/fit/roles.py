@@ -49,7 +49,7 @@ class Roles:
 
 @dataclass(frozen=True, eq=False)
 class RolesAsk:
-    """How many rows certify: a share of the examples, or as many as epsilon and delta need."""
+    """The request: a share of the examples, or as many as epsilon and delta need."""
 
     seed: int
     share: float | None = None
@@ -92,7 +92,7 @@ def divide(examples: Examples, ask: RolesAsk) -> Roles:
 def _by_chance(rows: int, ask: RolesAsk) -> Roles:
     """Draw certifying rows at random; a fifth of all if they are to choose a threshold.
 
-    Rows validate if there is an error to be reached; else the estimator draws its own for a time.
+    Some rows validate if an error is requested; otherwise the estimator draws its own for a time.
     """
     certify = certifying_rows(rows, ask.epsilon, ask.delta)
     if ask.chooses_threshold and certify:
@@ -144,7 +144,7 @@ def _roles(others: Rows, certify: Rows, *, validated: bool = True) -> Roles:
 
 
 def draw(rows: int, name: str, share: float, seed: int) -> tuple[Rows, Rows]:
-    """Draw which rows are held back, by their number alone; give the others first."""
+    """Draw which rows are held back, by the number of rows alone; return the others first."""
     count = round(rows * share) if 0 < share < 1 else 0
     if not 0 < count < rows:
         raise ParameterError(

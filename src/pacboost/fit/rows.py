@@ -55,7 +55,7 @@ class LabelledRows:
         return self.take(np.flatnonzero(~held)), self.take(np.flatnonzero(held))
 
     def counting(self) -> LabelledRows:
-        """Return the rows whose weight is not zero: the others are as good as absent."""
+        """Return the rows whose weight is not zero."""
         if self.weights is None or self.weights.all():
             return self
         if not self.weights.any():
@@ -66,7 +66,7 @@ class LabelledRows:
         return self.take(np.flatnonzero(self.weights))
 
     def classes(self) -> NDArray[np.int64]:
-        """The number of each row's class, for holding rows back class by class."""
+        """The class number of each row, for stratified splits."""
         if self.labels is not None:
             return self.labels
         # numbers have no classes; of several labels too many combinations are rare

@@ -1,4 +1,4 @@
-"""Some of the rows of whatever a fit takes, as the same kind of rows."""
+"""Select rows of any input of ``fit``; the result is the same kind of input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Rows = NDArray[np.intp]
 
 
 def number_of_rows(X: Any) -> int:
-    """Count the rows of whatever a fit takes.
+    """Return the number of rows of any input of ``fit``.
 
     >>> number_of_rows([["a"], ["b"]]), number_of_rows(np.zeros((3, 1)))
     (2, 3)
@@ -39,7 +39,7 @@ def number_of_rows(X: Any) -> int:
 
 
 def taken(X: Any, rows: Rows) -> Any:
-    """Take some of the rows, of the same kind as X.
+    """Select rows of X; the result is the same kind of input.
 
     >>> taken(np.array([[1], [2], [3]]), np.array([0, 2])).tolist()
     [[1], [3]]
@@ -60,5 +60,5 @@ def taken(X: Any, rows: Rows) -> Any:
 
 
 def alone(X: Any, rows: Rows) -> Any:
-    """Take some of the rows as if there were no others: kinds of columns are found in these."""
+    """Select rows as if there were no others: the kinds of columns are found from these alone."""
     return X.alone(rows) if isinstance(X, Table) else taken(X, rows)

@@ -67,7 +67,6 @@ def number_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integ
 
 
 def _ends(labels: NDArray[Any]) -> tuple[Any, Any]:
-    """Return the lowest and the highest label."""
     ends: list[tuple[Any, Any]] = []
     each_rows(lambda i, j: ends.append((labels[i:j].min(), labels[i:j].max())), labels.size)
     lows, highs = zip(*ends, strict=True)
@@ -79,7 +78,7 @@ def _parts(labels: NDArray[Any]) -> list[NDArray[Any]]:
 
 
 def _are_whole(part: NDArray[Any]) -> bool:
-    """Check whether all floats are whole numbers; -0, which would print as such, is none."""
+    """Check whether all floats are whole numbers; -0 is not one, because it prints differently."""
     whole = part.astype(np.int64).astype(part.dtype)
     return bool((whole == part).all() and not np.signbit(part[part == 0]).any())
 
@@ -268,7 +267,7 @@ def one_class_warning(classes: NDArray[Any], lacks: str = "") -> OneClassWarning
 
 
 def warn_of_one_class(classes: NDArray[Any], *, certified: bool = True) -> None:
-    """Warn if there is one class only; where that leaves nothing to certify, say so, too."""
+    """Warn if there is only one class, and if that leaves nothing to certify."""
     if classes.size == 1:
         lacks = "" if certified else " and not certified"
         warn(str(one_class_warning(classes, lacks)), OneClassWarning)

@@ -188,7 +188,6 @@ class Pattern(Hypothesis):
 
     @cached_property
     def _places(self) -> dict[bytes, int]:
-        """The line of each pattern in ``patterns``."""
         return {key.tobytes(): place for place, key in enumerate(_packed(self.patterns))}
 
     def _nearest(self, patterns: Signs) -> NDArray[np.intp]:

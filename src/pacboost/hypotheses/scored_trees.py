@@ -139,7 +139,6 @@ class ScoredTrees:
         return {name: value for name, value in self.__dict__.items() if name != "_on_gpu"}
 
     def add_to(self, scores: Scores, codes: Codes) -> None:
-        """Add the scores of the trees for rows as codes (features, rows)."""
         jobs: list[Any] = []
         walked = self._all
         if len(scores) >= MIN_ROWS_FOR_MASKS:

@@ -130,7 +130,6 @@ class Shapes:
 
     @property
     def names(self) -> Names:
-        """The names of columns and levels, for texts."""
         names: Names = self.__dict__["say"]
         return names
 

@@ -103,7 +103,6 @@ class StumpRule(Rule):
         return names.side(self.feature, self.threshold, above=value > self.value_cut)
 
     def words(self, names: Names) -> str:
-        """Return the rule as a comparison."""
         column = names.column(self.feature)
         yes, no = names.answer(self.above), names.answer(-self.above)
         if math.isinf(self.threshold):

@@ -57,9 +57,7 @@ class SparseLeaf(NamedTuple):
     totals: Wholes
     """The sum of the pairs of its rows, for each line."""
     heaviest: int
-    """The largest weight of a row."""
     min_weight: float
-    """The minimum weight of a side, so that short runs need not be read."""
     min_worth: float
     """What the sides of a split have to be worth."""
     allowed: Bytes

@@ -93,7 +93,6 @@ class Leaf(NamedTuple):
     total: np.int64
     penalty: float
     min_weight: float
-    """Minimum weight of a side."""
     sums: Wholes
     worth_of_cuts: Floats
 

@@ -24,7 +24,6 @@ class NodeTotals(NamedTuple):
     span: Floats
     """The smallest and the largest mean pull that monotone splits above allow here."""
     min_weight: float
-    """Minimum weight of a side."""
     min_level_weight: float
     """Minimum weight of a level of a category."""
 

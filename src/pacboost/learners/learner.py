@@ -116,7 +116,6 @@ class Learner(ABC):
         """Start a search on a sample."""
 
     def capacity(self, sample: Sample) -> Capacity | None:
-        """Return the capacity of the class of rules, None if unknown."""
         return None
 
 

@@ -132,7 +132,6 @@ class StumpSearch(Search):
         return total * 2 * self.sample.n_rows // FRESH_TOTAL + total // 2**30
 
     def _largest_edges(self, weights: Weights, signs: Signs) -> tuple[NDArray[np.int64], int]:
-        """Update the histograms; return the best edge of each feature, and the total weight."""
         codes, (counted, counted_weights) = self.sample.codes, self._counted
         team = team_for(weights.size)
         team = min(team, 1 + (team - 1) * MAX_BYTES_PER_THREAD // counted.nbytes)

@@ -74,7 +74,7 @@ class WordSearch(Search):
         self._work = self._rows.size // max(1, self._starts.size - 1) * sample.signs.shape[1]
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
-        """Refuse: a list gives every class a number, and names none."""
+        """Raise: a list gives a number to every class, and names none."""
         raise ParameterError(
             "lists of words give every class a number, so no rule names one class; boost them with "
             "booster='logit', or with 'adaboost' and multiclass='mh'"

@@ -1,1 +1,1 @@
-"""What happened, as plain numbers."""
+"""Ledgers: the record of a run, as plain numbers."""

@@ -44,7 +44,6 @@ class Refill:
 
     number: int
     rounds: int
-    """Number of rounds of the vote that filtered the examples."""
     draws: int
     """Number of examples that were drawn and scored."""
     fresh: int
@@ -127,7 +126,6 @@ class Round:
     validation: float | None = None
     """The evaluation metric on validation rows, if any."""
     margin: float | None = None
-    """The margin after the round, if the booster maximises it."""
     gap: float | None = None
     """Upper bound on how much any vote improves the margin, if the learner finds the best rules."""
 

@@ -14,7 +14,6 @@ class OutOfBag:
     """Out-of-bag counts of all members: the only data that a certificate uses."""
 
     rows: int
-    """Number of counted rows."""
     members_max: int
     """Maximum number of members, fixed before the first was trained."""
     outside: float

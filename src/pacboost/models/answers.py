@@ -42,7 +42,7 @@ class Answer(NamedTuple):
 
 
 class AnswerList(list[Answer]):
-    """The answers for some rows: a list of ``Answer``, which also gives a data frame.
+    """The answers for some rows: a list of ``Answer`` that can become a data frame.
 
     >>> answers = AnswerList([Answer("yes", 0.9, "yes"), Answer(None, 0.6, "no")])
     >>> answers.to_frame("polars").columns

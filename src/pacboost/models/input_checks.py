@@ -22,7 +22,7 @@ CELLS_CHECKED_BY_THREADS = 1_000_000
 
 
 def warn_of_dense(table: Table) -> None:
-    """Warn that a sparse table is held dense to be learned from."""
+    """Warn that a sparse table is converted to a dense one for training."""
     warn(
         f"the sparse {table.n_rows} x {table.n_columns} matrix is held dense: one byte a cell "
         "where codes are read (two above 255 bins), eight elsewhere. BoostClassifier, "
@@ -46,7 +46,7 @@ def no_infinity(X: NDArray[Any]) -> bool:
 
 
 def checked_array(stand_in: BaseEstimator, X: Any, *, reset: bool) -> Any:
-    """Check an array of numbers; cells are looked at one by one only if scikit-learn refuses it."""
+    """Check an array of numbers; single cells are checked only if scikit-learn refuses it."""
     X = _without_na(X)
     refuse_shape(X)
     large = type(X) is np.ndarray and X.dtype.kind == "f" and X.size >= CELLS_CHECKED_BY_THREADS

@@ -111,7 +111,7 @@ class Model:
         return not isinstance(self.vote, Vote)
 
     def digest(self) -> str:
-        """Return the digest that a certificate stores: of the record, or of the trees."""
+        """Return the digest that a certificate stores: of the ledger, or of the trees."""
         return vote_digest(self.vote) if self.forest else self.ledger.digest()
 
     @property
@@ -148,7 +148,7 @@ class Model:
         return [f"{vote:.4f}  {hypothesis.words(names)}" for hypothesis, vote in pairs]
 
     def decide(self, scores: Scores) -> NDArray[Any]:
-        """Return the class that every row's scores stand for, or 0 and 1 for each of its labels."""
+        """Return the class with the best score for every row, or 0 and 1 for each label."""
         decided: NDArray[Any]
         if self.ledger.several_labels:
             decided = (scores.reshape(len(scores), -1) > 0).astype(np.int64)
@@ -185,7 +185,7 @@ class Model:
         return self._linked(scores, same_bits.sigmoid, same_bits.softmax)
 
     def log_probabilities(self, scores: Scores) -> NDArray[np.float64]:
-        """Return the logarithms of the probabilities, without taking one of 0."""
+        """Return the logarithms of the probabilities, finite even if a probability is 0."""
         # log(softmax) of scores far apart would be log(0), which log_softmax avoids
         linked = self.calibration is None and self.ledger.potential != "none"
         if self.classes.size == 1 or not linked:
@@ -204,7 +204,7 @@ class Model:
         return np.asarray(np.divide(scores, total, out=even, where=total > 0))
 
     def _linked(self, scores: Scores, of_one: Link, of_many: Link) -> NDArray[np.float64]:
-        """Apply ``of_one`` to the score of two classes or of each label, or ``of_many`` to rows."""
+        """Apply ``of_one`` to the score of two classes or of a label, ``of_many`` to rows."""
         linked: NDArray[np.float64]
         if self.ledger.several_labels:
             linked = of_one(2 * scores)
@@ -216,7 +216,7 @@ class Model:
 
     @property
     def sets(self) -> NDArray[np.int64] | None:
-        """The sets of labels that the classes are, (classes, labels); None for one label."""
+        """The sets of labels that the classes stand for, (classes, labels); None for one label."""
         if not self.labels:
             return None
         return np.array([[int(sign) for sign in name] for name in self.classes.tolist()])

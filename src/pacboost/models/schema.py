@@ -1,8 +1,8 @@
-"""The schema of a table: what a fit learns of the columns, and how it reads new rows by that.
+"""The schema of a table: what a fit learns of the columns, and how it reads new rows.
 
-A schema is learned once, from the rows that may be learned from. It holds the number of columns,
-their names and levels, which parts of dates they are and, for texts, the vocabulary. Validation
-rows, certifying rows and the rows of ``predict`` are read by it, and learn nothing more.
+A schema is learned once, from the training rows. It holds the number of columns, their names and
+levels, which parts of dates they are and, for texts, the vocabulary. Validation rows, certifying
+rows and the rows of ``predict`` are read by it, and learn nothing more.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class TextOptions(Protocol):
     """How texts are to be read; ``learn`` adds the vocabulary."""
 
     def divisible(self, X: Any) -> Any:
-        """Return texts, or columns with texts, of which some rows can be taken."""
+        """Return texts, or a table with columns of texts, in a form that can be indexed by row."""
 
     def learn(self, X: Any) -> tuple[TextFeatures | MixedFeatures, Table]:
         """Learn the vocabulary; return the reader that has it, and the table of the rows."""
@@ -51,7 +51,7 @@ class TextOptions(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ColumnOptions:
-    """What an estimator says about its columns before it has seen any row."""
+    """The options of an estimator for its columns, before it has seen any row."""
 
     owner: str
     categories: Categories = None
@@ -64,7 +64,7 @@ class ColumnOptions:
     """How texts are read, before a vocabulary is known; None for tables."""
 
     def divisible(self, X: Any) -> Any:
-        """Return rows in a form of which some can be taken, without learning anything."""
+        """Return rows in a form that can be indexed, without learning anything."""
         return X if X is None or self.text is None else self.text.divisible(X)
 
 
@@ -85,7 +85,7 @@ class Schema:
 
     @classmethod
     def learn(cls, X: Any, options: ColumnOptions) -> tuple[Schema, Table]:
-        """Learn the columns of rows; the rows themselves come along, since they had to be read."""
+        """Learn the columns of rows; also return the rows as a table."""
         if options.text is not None:
             reader, words = options.text.learn(X)
             refuse_empty(words)
@@ -134,7 +134,7 @@ class Schema:
         return _recoded(_table_of(array), self.levels)
 
     def comparable(self, X: Any, other: object = None) -> Table:
-        """Read rows to compare them with others: what the fit has not learned stays distinct."""
+        """Read rows to compare them with others; values unknown to the fit stay distinct."""
         if self.text is not None:
             return _hashed(self.text.lines(X))
         if not self.levels:
@@ -144,13 +144,13 @@ class Schema:
         return replace(self, levels=levels).read(X)
 
     def remembered(self, X: Any, table: Table | None = None) -> Table:
-        """Return what a sketch remembers of rows: their table, or hashes of texts."""
+        """Return what a sketch stores of rows: their table, or hashes of texts."""
         if self.text is not None:
             return self.comparable(self.text.read(X))
         return self.read(X) if table is None else table
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what model files hold under "model"; names are written beside it."""
+        """Return the values that model files hold under "model"; column names are apart."""
         stored: dict[str, Any] = {"features": self.n_columns, "levels": self.levels.to_dict()}
         return stored if self.text is None else stored | {"text": self.text.to_dict()}
 
@@ -162,7 +162,7 @@ class Schema:
     def _is_plain(self, X: Any) -> bool:
         """Check whether X is an array of floats that needs no further check.
 
-        Those of ``read`` take a tenth of a millisecond, which is most of the time that a row takes.
+        The checks of ``read`` take a tenth of a millisecond, most of the time for a single row.
         """
         return (
             type(X) is np.ndarray
@@ -233,7 +233,7 @@ class Schema:
             )
 
     def _stand_in(self) -> BaseEstimator:
-        """Return what scikit-learn's checks ask of an estimator: its class's name, and columns."""
+        """Return the stand-in of an estimator that scikit-learn's checks need: its class's name."""
         # the estimator itself is not at hand: a schema is read from files, too
         stand_in = _kind_named(self.owner)()
         stand_in.n_features_in_ = self.n_columns
@@ -271,7 +271,6 @@ def _in_reach(X: Any) -> Any:
 
 
 def _of_frame(X: Any, options: ColumnOptions) -> tuple[Schema, Table]:
-    """Learn the columns of a data frame."""
     table = FrameTable.learn(X, options.categories, note=True)
     has_text_names = True
     is_visible = hasattr(X, "iloc") or _get_feature_names(X) is not None
@@ -286,7 +285,6 @@ def _of_frame(X: Any, options: ColumnOptions) -> tuple[Schema, Table]:
 
 
 def _of_array(X: Any, options: ColumnOptions) -> tuple[Schema, Table]:
-    """Learn the columns of an array, a sparse matrix or nested lists."""
     stand_in = _kind_named(options.owner)()
     if options.categories is not None and not sparse.issparse(X):
         raw = _raw_cells(X)

@@ -223,7 +223,7 @@ class RowStream:
 
     @classmethod
     def restored(cls, content: dict[str, Any], delta: float) -> RowStream:
-        """Read what ``stored`` gave; ``give_reference`` has to follow before rows are added."""
+        """Read the result of ``stored``; call ``give_reference`` before rows are added."""
         names = texts(content, "names", MAX_COLUMNS)
         pair = {"texts": [content["reference"], content["window"]]}
         reference, window = texts(pair, "texts", 2)

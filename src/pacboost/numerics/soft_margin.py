@@ -95,7 +95,6 @@ def whole_weights(weights: Floats) -> Floats:
 def _blocks(
     columns: Columns, lines: NDArray[np.intp] | None = None
 ) -> Iterator[tuple[slice, Floats]]:
-    """Yield parts of the columns as doubles."""
     count = len(columns) if lines is None else lines.size
     width = max(1, CELLS_PER_BLOCK // max(1, count))
     for start in range(0, columns.shape[1], width):

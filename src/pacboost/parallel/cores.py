@@ -97,7 +97,6 @@ def _groups(listing: Path) -> Iterator[tuple[int, PurePosixPath]]:
 
 
 def _quota_of(folder: Path, version: int) -> float | None:
-    """Read a quota, in cores; None if there is none."""
     try:
         if version == 2:
             quota, period = (folder / "cpu.max").read_text(encoding="ascii").split()

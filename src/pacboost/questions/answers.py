@@ -1,7 +1,7 @@
-"""Answers that were given already: by a language model, a vendor, a rule or a physician.
+"""Answers that exist already: from a language model, a vendor, a rule or a physician.
 
-Pairs of an answer and the truth that are drawn independently are all that most certificates need,
-whoever gave the answers. Here a column of answers becomes what those functions take: a model.
+Most certificates need only independent pairs of an answer and the truth, whoever gave the answers.
+This module turns a column of answers into a model that those functions take.
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ answers (25.0 %) do not count.
 
 
 class Answers:
-    """Answers as a model; made by ``pacboost.answers``.
+    """Given answers as a model; made by ``pacboost.answers``.
 
-    ``predict`` gives them back, whatever the rows are, so this speaks of these rows only. With
-    scores there is ``decision_function``, for "auc" and ``choose_threshold``; and if they are of
-    one of two classes and lie between 0 and 1, ``predict_proba``. As the model of functions other
-    than ``certify``, ``certify_all`` and ``compare_models``, no answer counts as wrong.
+    ``predict`` returns them for any rows, so claims are about these rows only. With scores there is
+    ``decision_function``, for "auc" and ``choose_threshold``; and if they are of one of two classes
+    and lie between 0 and 1, ``predict_proba``. Functions other than ``certify``, ``certify_all``
+    and ``compare_models`` count a missing answer as wrong.
 
     Examples
     --------
@@ -171,7 +171,7 @@ class Answers:
 
 
 class GivenNumbers(Answers):
-    """Numbers that were given already, as a model that predicts them."""
+    """Given numbers as a model that predicts them."""
 
     _estimator_type = "regressor"
 
@@ -182,9 +182,10 @@ class GivenNumbers(Answers):
 def joined(
     several: Sequence[Answers], X: object, y: object, *others: Any, numbers: bool = False
 ) -> tuple[Any, ...]:
-    """Return answers as models, then rows, labels and others, of the rows that count.
+    """Return answers as models, and the rows, labels and other values of the rows that count.
 
-    With ``missing="abstain"`` those that all answer. Others are arrays, None or names of columns.
+    With ``missing="abstain"``, only rows that all models answer count. Other values are arrays,
+    None or names of columns.
     """
     if is_collection(X):
         raise ParameterError(
@@ -224,7 +225,7 @@ def joined(
 
 
 def _taken(values: Any, counted_rows: NDArray[np.intp], lost: NDArray[np.bool_]) -> Any:
-    """Return some rows of a table or of values; None and the name of a column stay."""
+    """Select rows of a table or of values; None and names of columns are returned unchanged."""
     if values is None or isinstance(values, str):
         return values
     frame = is_frame(values)
@@ -238,7 +239,6 @@ def _taken(values: Any, counted_rows: NDArray[np.intp], lost: NDArray[np.bool_])
 
 
 def _cells(values: Any) -> NDArray[Any]:
-    """Return the answers; None where there is none."""
     if isinstance(values, str) or np.ndim(values) != 1 or not len(values):
         raise DataError("answers have to be a list, one for each row, and at least one")
     answers = values.tolist() if hasattr(values, "tolist") else list(values)
@@ -252,7 +252,7 @@ def _cells(values: Any) -> NDArray[Any]:
 
 
 def _classes(cells: NDArray[Any], truths: NDArray[Any], named: ArrayLike | None) -> NDArray[Any]:
-    """Return all classes, written as labels are; warn of answers that are none of them."""
+    """Return all classes, spelt like the labels; warn of answers that are none of them."""
     labels = {*truths.tolist(), *(() if named is None else np.asarray(named).tolist())}
     if named is not None and len(labels) > len(set(np.asarray(named).tolist())):
         other = sorted(labels - set(np.asarray(named).tolist()))[0]

@@ -31,7 +31,7 @@ of a row may differ in its last digits when it is computed among other rows."""
 
 @dataclass(frozen=True, eq=False)
 class CalibrationRows:
-    """The rows that count, and what a certificate says of them."""
+    """The calibration rows that count, and what a certificate states about them."""
 
     new: NewRows
     kept: NDArray[np.intp]
@@ -91,7 +91,7 @@ class CalibrationRows:
 
 
 def too_few(n: int, coverage: float, delta: float, what: str) -> str:
-    """Return how many rows are needed."""
+    """Return the error that states how many rows are needed."""
     needed = fewest_rows(1 - coverage, delta)
     return (
         f"coverage={coverage:g} with delta={delta:g} needs at least {needed:,} {what} to calibrate "
@@ -110,6 +110,6 @@ ROW_SALT = 20200604
 
 
 def share_of_row(table: Table) -> NDArray[np.float64]:
-    """Return a number in [0, 1) for each row, made from its values, for prediction sets."""
+    """Return a number in [0, 1) for each row, computed from its values, for prediction sets."""
     hashes = row_hashes(table, salt=ROW_SALT)
     return np.asarray((hashes >> np.uint64(11)) * 2.0**-53)

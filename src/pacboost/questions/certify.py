@@ -267,7 +267,7 @@ def _beside(
 def _in_memory(
     model: object, X: Any, y: Any, of: list[MeasureSpec], groups: Any, by: Any, ordered: bool
 ) -> tuple[Any, Any, Any, Any, Any]:
-    """Return model, rows, labels, groups and by; of answers, those rows that count."""
+    """Return model, rows, labels, groups and by; for answers, only the rows that count."""
     check_order("certify(model, X, y)", {"model": model}, X, y)
     if groups is not None and ordered:
         raise ParameterError(
@@ -323,7 +323,7 @@ def _counted_rows(
     *,
     each: bool,
 ) -> NewRows:
-    """Return the rows that certify: new ones, and in a moved world those that coins keep."""
+    """Return the rows that certify: new ones, and after a shift those that are kept at random."""
     rows = NewRows.select([model], X, y, copies, each=each)
     if shift is None:
         return rows
@@ -347,7 +347,7 @@ def _shares(
 def _answers(
     model: object, X: object, y: ArrayLike, of: list[MeasureSpec]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return labels and predictions; refuse measures that the model has no answers for."""
+    """Return labels and predictions; refuse measures that do not suit the model."""
     names = [measure.name for measure in of]
     numbers = [name for name in names if MEASURES[name].numbers]
     regressor = not _is_classifier(model)

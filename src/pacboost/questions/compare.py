@@ -1,9 +1,9 @@
-"""Which booster does best here? Several of them side by side, on the same rows.
+"""Compare boosters on the same rows.
 
-A booster's test error is binomial, and so each has an exact interval; as any of them may be picked
-after looking, all intervals hold together. Whether one is better than another is a question to the
-rows on which they differ: if both were equally good, each of those would be a fair coin (the sign
-test; McNemar 1947). That tells more apart than intervals do.
+The number of test errors of a booster is binomial, so each error has an exact interval; as any
+booster may be picked after looking, all intervals hold together. Whether one is better than another
+is tested on the rows on which they differ: if both were equally good, each of those would be a fair
+coin (the sign test; McNemar 1947). That distinguishes more pairs than the intervals do.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Wrong = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Compared:
-    """One booster: what it did with the rows it learned from, and on rows it has not seen."""
+    """The results of one booster on training rows and on test rows."""
 
     name: str
     rounds: int | None = None
@@ -72,7 +72,7 @@ class Rows:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """All boosters, in the order in which they were named."""
+    """The results of all boosters, in the order in which they were named."""
 
     entries: tuple[Compared, ...]
     learner: str
@@ -111,18 +111,18 @@ class Comparison:
         raise KeyError(f"{name!r} was not compared; {names} were")
 
     def columns(self) -> dict[str, list[Any]]:
-        """Everything but notes and models as columns."""
+        """Return everything but notes and models as columns."""
         names = [f.name for f in fields(Compared) if f.name not in ("notes", "model")]
         return {name: [getattr(entry, name) for entry in self.entries] for name in names}
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Everything but notes and models as a data frame of pandas, polars or pyarrow."""
+        """Return everything but notes and models as a data frame of pandas, polars or pyarrow."""
         import narwhals as nw
 
         return nw.from_dict(self.columns(), backend=backend).to_native()  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the models as plain objects that JSON knows."""
+        """Return everything but the models as plain values for JSON."""
         lists = ("entries", "differences", "assumptions")
         about = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in lists}
         return about | {
@@ -136,11 +136,11 @@ class Comparison:
         }
 
     def to_json(self) -> str:
-        """Everything but the models as JSON text."""
+        """Return everything but the models as JSON text."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     def table(self) -> RenderableType:
-        """A table for the terminal, with what there is to say below it."""
+        """Return a table for the terminal, with notes below it."""
         return table(self.columns(), self._title(), self.share, self._caption(), self._lines())
 
     def plot(self, ax: Any = None) -> Any:
@@ -190,7 +190,7 @@ def measure(
     delta: float,
     boosters: int,
 ) -> tuple[Compared, Wrong | None]:
-    """Return what a classifier does on both kinds of rows; also which test rows it gets wrong.
+    """Measure a classifier on training and test rows; also return which test rows are wrong.
 
     Only pacboost models have margins, rounds and the bound; ``boosters`` share ``delta``.
     """
@@ -272,10 +272,10 @@ def compare_models(
     """Compare two fitted classifiers by rows that neither of them has seen.
 
     ``p_value`` of the result is that of the exact sign test on the rows on which they differ;
-    ``interval`` encloses the risk of the first less that of the second, except with probability
-    delta; ``sentence`` says it in words. Who tries more than these two ``models`` on the rows, and
-    reports any two of them, lets all pairs share delta. Equal rows count as in ``certify``. Without
-    ``names`` the sentence has the names of the models' classes.
+    ``interval`` encloses the risk of the first minus that of the second, except with probability
+    delta; ``sentence`` states both. If you try more ``models`` than these two on the rows and
+    report any pair, all pairs share delta. Equal rows count as in ``certify``. By default ``names``
+    are those of the models' classes.
 
     >>> import numpy as np
     >>> from sklearn.dummy import DummyClassifier
@@ -306,7 +306,6 @@ def compare_models(
 
 
 def _names(one: object, other: object) -> tuple[str, str]:
-    """Return the names of the classes of two models, a pipeline's by its last step."""
     first, second = (
         type(getattr(model, "steps", [("", model)])[-1][1]).__name__ for model in (one, other)
     )

@@ -38,7 +38,7 @@ STAGES = (0, 1, 5, 20)
 
 @dataclass(frozen=True)
 class Stage:
-    """The learner under the weights after some rounds."""
+    """The edge of the learner under the weights after some rounds."""
 
     rounds: int
     rows: int
@@ -51,14 +51,14 @@ class Stage:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """All stages; their intervals hold together with probability 1 - delta."""
+    """The edges at all stages; their intervals hold together with probability 1 - delta."""
 
     stages: tuple[Stage, ...]
     delta: float
 
     @property
     def sentence(self) -> str:
-        """What boosting can be expected to do."""
+        """The prospects of boosting, in a sentence."""
         certain = min(stage.lower for stage in self.stages)
         if certain > 0:
             needed = math.ceil(math.log(100) / (-0.5 * math.log1p(-(certain**2))))

@@ -34,7 +34,7 @@ class ByCoin:
 
 
 def fetched(X: object, y: object) -> tuple[Any, NDArray[Any]]:
-    """Return chosen rows and their labels; y may be the name of a column of X."""
+    """Return the chosen rows and their labels; y may be the name of a column of X."""
     source, target = (X, y) if isinstance(y, str) else ((X, y), None)
     with open_source(source, target, 0) as oracle:
         share = min(1.0, MAX_ROWS_TO_FETCH / max(1, oracle.n_rows or 1))

@@ -36,10 +36,10 @@ def inner_models(model: object, X: object) -> list[Inner]:
 
 
 def answers_alone(model: Any) -> Any | None:
-    """Return the pacboost model whose fit has seen all rows that a classifier has learned from.
+    """Return the pacboost model whose fit has seen all training rows of a classifier.
 
-    That is the model itself, the last step of a pipeline, what a search has found, or what is
-    frozen. Calibration and voting learn from further rows, so there is no such model.
+    That is the model itself, the last step of a pipeline, the result of a search, or a frozen
+    model. Calibration and voting learn from further rows, so there is no such model.
     """
     for _ in range(MAX_DEPTH):
         if remembers(model):
@@ -62,10 +62,10 @@ def _is_of(model: object, module: str) -> bool:
 
 
 def _learns_as_it_transforms(step: Any) -> bool:
-    """Check whether rows that a step handed on in a fit are those that its ``transform`` gives.
+    """Check whether the rows that a step passed on in a fit equal the output of its ``transform``.
 
-    ``fit_transform`` of scikit-learn's mixin is both in turn. One that a class defines itself may
-    give others, as TargetEncoder's does, and training rows are then not recognised.
+    This holds for ``fit_transform`` of scikit-learn's mixin. A class with its own may return
+    others, as TargetEncoder does, and training rows are then not recognised.
     """
     if step is None or isinstance(step, str):
         return True
@@ -82,14 +82,15 @@ def _learns_as_it_transforms(step: Any) -> bool:
 
 
 def remembers(model: object) -> bool:
-    """Check whether a model is one of ours, which can compare rows with those of its fit."""
+    """Check whether a model is one of pacboost's, which can compare rows with those of its fit."""
     return getattr(type(model), "_remembers_rows", False) is True
 
 
 def snapshot(model: Any) -> Any:
-    """Return a copy of a fitted model, or of each in a list, that nothing changes any more.
+    """Return a copy of a fitted model, or of each in a list, that later fits do not change.
 
-    ``fit`` of pacboost models replaces attributes, so theirs is shallow; others may learn in place.
+    ``fit`` of pacboost models replaces attributes, so a shallow copy suffices; others may change in
+    place.
     """
     if isinstance(model, list | tuple):
         return type(model)(map(snapshot, model))

@@ -1,4 +1,4 @@
-"""Rows and labels in memory, and columns of them that are named."""
+"""Rows and labels in memory, where columns may be given by name."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def rows_and_labels(X: object, y: object) -> tuple[Any, Any]:
 
 
 def by_column(model: object, X: Any, by: Any, name: str = "by") -> tuple[Any, Any]:
-    """Return rows as the model reads them, and the groups: a column that is named, or values."""
+    """Return rows as the model reads them, and the groups, from the name of a column or values."""
     if not isinstance(by, str):
         return X, by
     if not is_frame(X):

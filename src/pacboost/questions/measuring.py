@@ -72,7 +72,7 @@ class Claim:
 
 
 def read_measures(of: Of) -> list[MeasureSpec]:
-    """Return the measures that ``of`` names; those that need options have to be made."""
+    """Return the measures that ``of`` names; raise for names of measures that need options."""
     parts = of if isinstance(of, list | tuple) else [of]
     return list(dict.fromkeys(map(_measure, parts)))
 
@@ -161,7 +161,7 @@ NO_POOL = Pool("", [])
 def pool_of(groups: NDArray[Any], claims: Sequence[Claim], delta: float, models: int) -> Pool:
     """Return the groups with too few rows for a claim, if there are several that may be pooled.
 
-    A pool has the rate of its groups mixed as in these rows: given which group each row is of, the
+    A pool has the rate of its groups mixed as in these rows: given the group of each row, the
     mistakes are independent, and the tails of their number are no larger than binomial ones
     (Hoeffding 1956, theorem 4) if the level is below one half. Only names of groups are looked at.
     """
@@ -281,7 +281,6 @@ class Measuring:
         return f"rates.balanced_{claim.end}", {"parts": write_parts(parts)}, size, estimate
 
     def _classes(self) -> list[Any]:
-        """Return the classes of the model, and others that occur among the labels."""
         names = dict.fromkeys(self.rows.classes.tolist())
         return [*names | dict.fromkeys(self.rows.labels.tolist())]
 
@@ -328,7 +327,7 @@ class Measuring:
         return f"losses.auc_{claim.end}", inputs, size, estimate
 
     def _enough(self, n: int, shared: int, claim: Claim, what: str = "") -> None:
-        """Refuse so few rows that not even perfect ones would certify one half."""
+        """Raise if even rows without a mistake would not certify one half."""
         needed = rows_for_a_half(self.delta, shared)
         if n < needed:
             what = what or _among(claim)
@@ -367,7 +366,7 @@ class Measuring:
 
 
 def rows_for_a_half(delta: float, shared: int) -> int:
-    """Count the rows, all of them right, that certify one half."""
+    """Return the number of rows that certify one half if all of them are right."""
     return math.ceil(math.log(shared / delta) / math.log(2) * (1 - 1e-12))
 
 

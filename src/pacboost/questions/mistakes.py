@@ -19,7 +19,7 @@ MAX_LABELS_NAMED = 5
 
 @explains_input
 def mistakes(model: Any, X: object, y: Any) -> NDArray[np.bool_]:
-    """Which rows the model gets wrong; for a vote of ours, ties count as wrong."""
+    """Return which rows the model gets wrong; for a vote of pacboost, ties count as wrong."""
     return judged(model, X, y)[0]
 
 
@@ -55,9 +55,9 @@ def judged(model: Any, X: object, y: Any) -> tuple[NDArray[np.bool_], NDArray[An
 
 
 def check_answers(answers: NDArray[Any], labels: NDArray[Any], classes: ArrayLike = ()) -> None:
-    """Warn of answers that are none of the labels, and refuse them if all are: none can be right.
+    """Warn of answers that are not among the labels, and raise if none is.
 
-    ``classes`` are labels, too, whether or not a row has them. None is no answer.
+    ``classes`` count as labels, whether or not a row has them. None is no answer.
     """
     if (class_numbers(answers, np.asarray(classes)) < np.size(classes)).all():
         return
@@ -99,7 +99,7 @@ def _letters(label: object) -> str:
 
 
 def check_order(call: str, models: Mapping[str, object], X: object, y: object) -> None:
-    """Refuse arguments of ``call`` in another order: a model as rows or labels, or both swapped."""
+    """Raise if arguments of ``call`` are in another order: a model as rows, or rows as labels."""
     for name, value in (("X", X), ("y", y)):
         if callable(getattr(value, "predict", None)):
             raise ParameterError(f"a model came as {name}; call {call}", parameter=name)
@@ -112,7 +112,7 @@ def check_order(call: str, models: Mapping[str, object], X: object, y: object) -
 
 
 def fresh_labels(y: object, classes: ArrayLike | None = None) -> NDArray[Any]:
-    """Return the labels of rows that had no part in a fit: one a row, none missing, of its type."""
+    """Return labels of rows that no fit has used: one per row, none missing."""
     labels = np.asarray(y)
     if labels.ndim != 1 or labels.size == 0:
         raise DataError(f"y has shape {labels.shape}; it must hold one label per row")
@@ -124,7 +124,7 @@ def fresh_labels(y: object, classes: ArrayLike | None = None) -> NDArray[Any]:
 
 
 def refuse_other_labels(classes: ArrayLike, y: ArrayLike) -> None:
-    """Raise if a label is text and no class is, or the like: it could never be right."""
+    """Raise if labels differ in type from all classes, such as text from numbers."""
     labels, class_labels = np.asarray(y), np.asarray(classes)
     other = _kinds(labels).keys() - _kinds(class_labels).keys()
     if class_labels.size and other:

@@ -1,10 +1,10 @@
-"""A world that has moved: rows are filtered by a ratio of densities, and the rest certifies.
+"""Distribution shift: rows are selected at random by a ratio of densities, and these certify.
 
-Let w be the ratio of the new world's density to that of the world that rows were drawn from, up to
-a factor, and at most B, a number that was fixed before. A row is kept if its coin falls below w/B.
-Rows that are kept are independent draws from the new world, however many they are, so everything
-that certifies by rows certifies by these (docs/proofs/shift.md). The ratio is known, or learned by
-rules that are boosted to tell new rows from old ones, on rows set apart.
+Let w be the ratio of the new density to that of the distribution that rows were drawn from, up to a
+factor, and at most B, a number that was fixed before. A row is kept with probability w/B. Rows that
+are kept are independent draws from the new distribution, however many they are, so all bounds for
+independent rows apply to them (docs/proofs/shift.md). The ratio is known, or learned by boosted
+rules that distinguish new rows from old ones, on rows set apart.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def filtered(
     *,
     each: bool,
 ) -> NewRows:
-    """Return the rows that coins keep by a ratio, known or learned, whatever their order."""
+    """Return the rows that are kept at random by a ratio, known or learned."""
     if not each:
         raise ParameterError(
             "shift cannot be combined with groups or ordered: rows are filtered one by one, and no "
@@ -76,7 +76,7 @@ def filtered(
 def _learned(
     rows: NewRows, X: object, y: ArrayLike, shift: UnlabelledRows
 ) -> tuple[LearnedRatio, NewRows]:
-    """Learn a ratio on rows set apart, and return it with the other rows."""
+    """Learn a ratio on rows set apart; return it with the other rows."""
     old, names = read_rows(X)
     new, others = read_rows(shift.rows)
     _same(names, others)
@@ -155,7 +155,7 @@ def coins(keys: Hashes, salt: Hashes, *ties: NDArray[Any]) -> Doubles:
 
 
 def _salt(seed: int, *parts: NDArray[Any]) -> Hashes:
-    """Return a number made of the seed and all rows, in whatever order they come."""
+    """Return a number that depends on the seed and all rows, but not on their order."""
     digest = hashlib.blake2b(str(seed).encode(), digest_size=8)
     for part in parts:
         digest.update(np.sort(part).tobytes())
@@ -164,7 +164,7 @@ def _salt(seed: int, *parts: NDArray[Any]) -> Hashes:
 
 @dataclass(frozen=True, eq=False)
 class LearnedRatio:
-    """Weights of rows, by rules that tell new rows from old ones."""
+    """Weights of rows, by rules that distinguish new rows from old ones."""
 
     names: list[str]
     binning: Binning
@@ -178,7 +178,7 @@ class LearnedRatio:
 
     @classmethod
     def of(cls, old: Doubles, new: Doubles, names: list[str], clip: float) -> LearnedRatio:
-        """Learn from rows in an order by chance; the first half of the pairs tests the rules."""
+        """Learn from rows in a random order; the first half of the pairs tests the rules."""
         pairs = min(len(old), len(new))
         if pairs < MIN_PAIRS:
             raise DataError(
@@ -226,7 +226,7 @@ def _same(names: list[str], others: list[str]) -> None:
 
 
 def weights_by(codes: NDArray[np.uint8], rules: NDArray[np.int64], values: Doubles) -> Doubles:
-    """Return the odds that rules give: AdaBoost's score is half of their logarithm."""
+    """Return the odds of a new row by the rules: AdaBoost's score is half of their logarithm."""
     scores = np.zeros(len(codes))
     for (root, cut, left, low, right, high), leaves in zip(rules, values, strict=True):
         below = np.where(codes[:, left] <= low, leaves[0], leaves[1])
@@ -238,12 +238,12 @@ def weights_by(codes: NDArray[np.uint8], rules: NDArray[np.int64], values: Doubl
 def largest_weight(
     codes: NDArray[np.uint8], rules: NDArray[np.int64], values: Doubles, clip: float
 ) -> float:
-    """Return where weights are clipped: at their largest on rows that do not certify, or before."""
+    """Return where weights are clipped: their largest on rows that do not certify, or ``clip``."""
     return min(clip, float(weights_by(codes, rules, values).max()))
 
 
 def columns_that_moved(names: list[str], won: Doubles) -> str:
-    """Name the columns that tell new rows from old ones, with their shares in that."""
+    """Name the columns by which rules distinguish new rows from old ones, with their shares."""
     gains = np.maximum(won, 0)
     order = np.argsort(-gains, kind="stable")[:3]
     total_gain = max(total(gains), 1e-300)

@@ -1,8 +1,8 @@
-"""Which of some rows are evidence of how a model does on new rows: not those it was trained on.
+"""Select the rows that may certify a model: those it was not trained on.
 
-All rows count as they fall (``copies="draws"``), or every distinct row once (``"distinct"``; rows
-that are known to be training rows are then left out). If more rows equal training rows than repeats
-among the training rows explain, nothing is certified (samples/sketch.py).
+All rows count (``copies="draws"``), or every distinct row once (``"distinct"``; training rows that
+are recognised are then left out). If more rows equal training rows than repeats among the training
+rows explain, nothing is certified (samples/sketch.py).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Match: TypeAlias = "tuple[Sketch, Table, Overlap]"
 
 @dataclass(frozen=True, eq=False)
 class NewRows:
-    """The rows that count, and what a certificate says of them."""
+    """The rows that count, and what a certificate states about them."""
 
     rows: int
     kept: Rows
@@ -67,7 +67,7 @@ class NewRows:
         *,
         each: bool = True,
     ) -> NewRows:
-        """Refuse training rows of any of the models, and decide which rows count.
+        """Raise if rows are training rows of one of the models, and decide which rows count.
 
         Unless ``each`` row is an example, all rows count: groups say which belong together.
         """
@@ -97,7 +97,7 @@ class NewRows:
 
     @classmethod
     def beside(cls, learned: Table, table: Table, X: object, y: ArrayLike, copies: str) -> NewRows:
-        """Compare the rows of a table, which came as X, with all rows that are learned from."""
+        """Compare the rows of a table, passed as X, with all training rows."""
         from pacboost.samples.same_example import check_copies
         from pacboost.samples.sketch import Sketch
 
@@ -143,7 +143,7 @@ class NewRows:
         return f"{kind}{words}{omission if self.left_out else ''}{self.chosen}"
 
     def marked(self, certificate: Certificate) -> Certificate:
-        """Return a certificate with what it assumes of these rows."""
+        """Return a certificate with the assumptions about these rows."""
         marked = certificate.filtered(self.coins).assuming(*self.assumptions)
         marked = marked.detailed(self.details).repeating_learned(self.share_learned)
         marked = marked.of_distinct_rows() if self.distinct else marked
@@ -152,7 +152,7 @@ class NewRows:
 
 @dataclass(frozen=True, eq=False)
 class ComparedRows:
-    """Rows beside those that a model was trained on, looked at once."""
+    """Rows compared with the training rows of a model, and of models within it, once."""
 
     model: object
     inside: list[tuple[Inner, list[Match]]]
@@ -189,7 +189,7 @@ class ComparedRows:
 
 
 def _refuse(overlap: Overlap, sketch: Sketch, copies: str, models: int) -> None:
-    """Raise if more rows are training rows than chance explains, and these cannot be left out."""
+    """Raise if more rows are training rows than chance explains and they cannot be left out."""
     if not overlap.suspicious_among(models):
         return
     if copies == "distinct" and (sketch.share == 1 or overlap.share <= MAX_SHARE_LEFT):
@@ -203,7 +203,7 @@ def _refuse(overlap: Overlap, sketch: Sketch, copies: str, models: int) -> None:
 
 
 def _compared(inner: Inner) -> list[Match]:
-    """Compare rows with those of a model; nothing where it remembers none, or reads others."""
+    """Compare rows with those of a model; None if it has no sketch or reads other rows."""
     if not inner.model._sketches:
         return []
     with warnings.catch_warnings():

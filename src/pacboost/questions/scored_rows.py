@@ -1,4 +1,4 @@
-"""Held-out rows with what a model says of them: events to count and losses to average."""
+"""Held-out rows with a model's predictions: events to count and losses to average."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ SUM_SLACK = 1e-4
 class ScoredRows:
     """Labels and predictions of held-out rows.
 
-    ``doubtful`` marks ties of a vote, and rows that are not surely new: they count as whatever
+    ``doubtful`` marks ties of a vote, and rows that may not be new: they count in the way that
     makes a claim weaker.
     """
 
@@ -71,7 +71,7 @@ class ScoredRows:
 
     @cached_property
     def classes(self) -> NDArray[Any]:
-        """The classes that the model knows; without such, those of labels and predictions."""
+        """The classes that the model knows; if it knows none, those of labels and predictions."""
         if hasattr(self.model, "classes_"):
             return np.asarray(self.model.classes_)
         return np.unique(np.concatenate([self.labels, self.said]))
@@ -134,7 +134,7 @@ class ScoredRows:
         return inside | self.doubtful, is_class & is_predicted
 
     def losses(self, measure: MeasureSpec) -> tuple[Doubles, float]:
-        """Return the loss of every row divided by the largest possible loss, and that."""
+        """Return each row's loss as a share of the largest possible loss, and that loss."""
         if measure.name == "brier":
             return self._brier()
         if measure.p_min is not None:
@@ -168,7 +168,7 @@ class ScoredRows:
         return residuals
 
     def _brier(self) -> tuple[Doubles, float]:
-        """Two classes: the square of what is missing from 1; more: the sum, at most 2."""
+        """For two classes the squared error of the probability; for more the sum, at most 2."""
         if self.classes.size <= 2:
             return (1 - self._own_chances) ** 2, 1.0
         indicators = np.zeros_like(self.chances)
@@ -178,7 +178,7 @@ class ScoredRows:
         return np.where(is_known, np.minimum(squares, 2.0), 2.0) / 2, 2.0
 
     def _outside_top(self, top_k: int | None) -> Mask:
-        """Return where the true class is not among the first; equal probabilities count against."""
+        """Return where the true class is not among the k most probable; ties count as not."""
         max_k = self.classes.size - 1
         if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= max_k:
             allowed = f"is a whole number from 1 to {max_k}, with {self.classes.size} classes"

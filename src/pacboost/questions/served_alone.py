@@ -1,7 +1,7 @@
-"""Does a model answer a row alone as it does among others? If not, it is served as another model.
+"""Check that a model predicts a row alone as it does among others.
 
 A pipeline that scales the rows of a call by their own mean, for instance, has other answers for
-each batch. A certificate by one batch would say nothing of rows that come one by one.
+each batch. A certificate by one batch would say nothing about rows that come one by one.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ TOLERANCE = 1e-6
 def refuse_batches(model: object, X: object) -> None:
     """Raise if some rows have other predictions alone than together.
 
-    Models of pacboost are tested for this, and answers that were given are not computed. What
-    cannot be asked row by row is not judged: refusing is an alarm, and changes no count.
+    Models of pacboost have tests for this, and given answers are not computed. A model that cannot
+    be asked row by row is not checked: raising is an alarm, and changes no count.
     """
     if remembers(model) or isinstance(model, Answers):
         return
@@ -64,7 +64,7 @@ def _other_answers(model: object, rows: list[Any], method: str) -> int:
 
 
 def _some_rows(X: Any) -> list[Any]:
-    """Return some rows together, and then each of them alone; nothing for unusual tables."""
+    """Return some rows together, and each of them alone; nothing for unusual tables."""
     frame = is_frame(X)
     table = open_frame(X) if frame else X
     if not (frame or isinstance(X, np.ndarray | list) or hasattr(X, "tocsr")):

@@ -1,4 +1,4 @@
-"""Which threshold keeps a promise? Found and certified on the same rows, without a union."""
+"""Choose the threshold that keeps a promise, and certify it by the same rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_COSTS_COMPARED = 20
 
 
 def read_wish(wishes: Mapping[str, Any]) -> tuple[str, Any]:
-    """Return what was asked for, which has to be one thing."""
+    """Return the measure and the target that were asked for; raise unless it is exactly one."""
     requests = {name: wish for name, wish in wishes.items() if wish is not None}
     if len(requests) != 1:
         raise ParameterError(
@@ -67,18 +67,18 @@ class ThresholdChoice:
     def of(
         cls, score: NDArray[Any], own: NDArray[np.bool_], label: object, delta: float
     ) -> ThresholdChoice:
-        """Divide scores into those of rows of the class, which are its ``own``, and of others."""
+        """Divide scores into those of rows of the class (``own``) and the others."""
         borders = Borders.of(score)
         settled = borders.below(score)
         return cls(settled[own], settled[~own], label, delta, borders)
 
     @property
     def share(self) -> float:
-        """What this model has of delta."""
+        """The share of delta for this model."""
         return self.delta / self.models
 
     def decide(self, name: str, wish: Any) -> ThresholdDecision:
-        """Find the threshold of a wish, and certify both sides of it."""
+        """Find the threshold for a request, and certify the rates on both sides of it."""
         if not self.positives.size or not self.negatives.size:
             missing = "of" if not self.positives.size else "of other classes than"
             raise NotCertified(

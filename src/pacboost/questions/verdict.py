@@ -1,9 +1,9 @@
-"""Was the error that was asked for reached? In one sentence, and if not, what is missing.
+"""Was the requested error reached? One sentence, and if not, what is missing.
 
 A certificate is a number with its reasons. Users who asked for an error of at most epsilon also
 want to know whether it was reached and, if not, whether more rounds, more certified examples or
-more rows to learn from would help. What follows a missed target is a diagnosis from what was
-measured, not a theorem; the number in the sentence is the certificate's.
+more training rows would help. The reasons given for a missed target are a diagnosis from
+measurements, not a theorem; the number in the sentence is the certificate's.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ class FitMeasurements:
 
     @property
     def edge_vanished(self) -> bool:
-        """Whether the edge cannot be distinguished from 0: it is a mean over ``watching`` rows."""
+        """Check whether the edge, a mean over ``watching`` rows, may well be 0."""
         return self.watching > 0 and self.edge <= TWO_SIGMA / math.sqrt(self.watching)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """An answer to "is its error at most epsilon?", with the reason and what is missing."""
+    """The answer to "is its error at most epsilon?", with the reason and what is missing."""
 
     sentence: str
     reached: bool | None
@@ -83,7 +83,7 @@ class Verdict:
         return bold(self.sentence) + facts(entries)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain objects that JSON knows; the parts of the sentence are left out."""
+        """Return everything as plain values for JSON; the parts of the sentence are left out."""
         content = asdict(self)
         del content["headline"], content["note"]
         return content
@@ -97,10 +97,9 @@ def judge(
     held_out: HeldOut | None = None,
     names: Sequence[str] = (),
 ) -> Verdict:
-    """Return what a certificate means, and what is missing if it is above epsilon.
+    """Return the meaning of a certificate, and what is missing if it is above epsilon.
 
-    ``held_out`` holds what else was counted on the certifying rows; ``names`` are those of the
-    classes.
+    ``held_out`` holds further counts on the certifying rows; ``names`` are those of the classes.
     """
     value = certificate.value
     if epsilon is None:
@@ -130,7 +129,7 @@ def judge(
 
 
 def nothing_certified(why: str, delta: float, epsilon: float | None) -> Verdict:
-    """Explain that no example could be set apart, and how many would be needed."""
+    """Explain that no rows could be set apart, and how many examples would be needed."""
     target = 0.05 if epsilon is None else epsilon
     needed = holdout.examples_for(holdout.clopper_pearson, target, delta)
     head = Statement(f"Nothing is certified about future examples: {why}.", "", "")
@@ -152,7 +151,7 @@ def _rate(certificate: Certificate) -> float:
 
 
 def _more(certificate: Certificate, delta: float, epsilon: float, rate: float) -> int | None:
-    """How many more examples (or groups) would do; None where no number would."""
+    """Return how many more examples (or groups) would suffice; None if no number would."""
     if rate >= epsilon:
         return None
     models = int(certificate.inputs.get("models", 1))

@@ -87,7 +87,7 @@ def sentence(path: str | Path, *, memory: int = 0) -> str:
 
 
 def checks(content: container.Content, path: Path) -> list[Check]:
-    """Check what a file holds; ``path`` is named where it could not have been written."""
+    """Check the content of a file; errors name ``path``."""
     model = opened(content, path)
     document, kind = content.document, content.kind
     covers = _covers(model, document, kind)
@@ -99,7 +99,7 @@ def checks(content: container.Content, path: Path) -> list[Check]:
 
 
 def _certified(model: Model, document: Mapping[str, Any], rounds: list[Check]) -> list[Check]:
-    """Check that the certificate is that of this vote, and its number what its inputs give."""
+    """Check that the certificate belongs to this vote, and that its inputs give its number."""
     certificate, kind = model.certificate, kind_of(model)
     if certificate is None:
         return [*rounds, NO_CERTIFICATE]
@@ -159,7 +159,7 @@ def _covers(model: Model, document: Mapping[str, Any], kind: str) -> list[Check]
 
 
 def _overspent(family: Certificate | Family | None) -> list[Check]:
-    """Return a check that fails if several claims fail more often than the delta they share."""
+    """Return a check that fails if the claims together may fail with more than their delta."""
     if not isinstance(family, Family):
         return []
 
@@ -184,14 +184,14 @@ def _bound(document: Mapping[str, Any], claim: str, kind: str) -> Check:
 
 
 def _number(certificate: Certificate, ledger: Ledger, *kinds: str) -> Check:
-    """Make the certificate again, from the ledger or from its inputs, and compare all of it."""
+    """Recompute the certificate, from the ledger or from its inputs, and compare all of it."""
     difference = _difference(certificate, ledger, *kinds)
     words = difference or f"{certificate.bound} gives {certificate.value:.6g} again"
     return Check("bound", not difference, words)
 
 
 def _difference(certificate: Certificate, ledger: Ledger, *kinds: str) -> str:
-    """Return how a certificate differs from the one that its bound gives; "" if it does not."""
+    """Return how a certificate differs from the one that its bound computes; "" if it does not."""
     makers_by_bound = makers(*kinds)
     if certificate.bound not in makers_by_bound:
         return f"bound {certificate.bound!r} is not among {', '.join(makers_by_bound)}"
@@ -217,7 +217,7 @@ def _difference(certificate: Certificate, ledger: Ledger, *kinds: str) -> str:
 
 
 def _impossible(certificate: Certificate) -> str:
-    """Return which of the details no rows give, or contradicts an assumption; "" if none."""
+    """Return which detail is impossible or contradicts an assumption; "" if none does."""
     details, kind = certificate.details, wording.KINDS.get(certificate.of_what)
     for name in (*wording.UNANSWERED, wording.SHARE_LEARNED):
         if not 0 <= float(details.get(name, 0)) <= 1:
@@ -234,7 +234,7 @@ def _impossible(certificate: Certificate) -> str:
 def _counted_rows(certificate: Certificate) -> int | None:
     """Return the number of rows or groups that the inputs count; None if they count none.
 
-    A measure is made again with the size it names, so that only its inputs can contradict it.
+    A measure is recomputed with the size it names, so that only its inputs can contradict it.
     """
     inputs = certificate.inputs
     bound = bound_of(str(inputs.get("bound", certificate.bound)))  # the one before a move, if any
@@ -251,7 +251,7 @@ def _counted_rows(certificate: Certificate) -> int | None:
 
 
 def recompute(certificate: Certificate, ledger: Ledger) -> float:
-    """Compute the number of any certificate of ours again, from its inputs or from the ledger."""
+    """Recompute the number of any certificate of pacboost, from its inputs or from the ledger."""
     bound = bound_of(certificate.bound)
     if bound is None:
         raise LookupError(f"no bound is registered as {certificate.bound!r}")
@@ -273,7 +273,7 @@ def _tried(name: str, look: Callable[[], Check]) -> Check:
 
 
 def _rounds(model: Model) -> Check:
-    """Every round's numbers must agree with each other, with the votes, and with the theorem."""
+    """Check that the numbers of all rounds agree with each other, the votes and the theorem."""
     ledger, product = model.ledger, 1.0
     is_plain = ledger.potential == "exponential" and not ledger.cells
     for entry in ledger.rounds:

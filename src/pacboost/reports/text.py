@@ -49,7 +49,6 @@ def rounds_table(ledger: Ledger, title: str = "") -> Table:
 
 
 def _table(title: str, *names: str, widths: Mapping[str, int] | None = None) -> Table:
-    """Return a table with columns of numbers."""
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name in names:
         min_width = None if widths is None else widths.get(name, 6)

@@ -45,7 +45,6 @@ class Fingerprint:
             executor.shutdown(wait=False)
 
     def digest(self) -> str:
-        """Return the fingerprint as 64 hexadecimal digits."""
         return self._compute() if self._begun is None else self._begun.result()
 
     def _compute(self) -> str:

@@ -56,7 +56,6 @@ class Gathering:
         return np.stack([first[chosen], exact, rows[chosen]])
 
     def empty(self) -> Gathering:
-        """Return an empty gathering with the same salt, columns and share."""
         other = copy(self)
         other._parts, other._size = [], 0
         return other

@@ -13,7 +13,7 @@ from pacboost.sources.arrays import GpuTable
 
 
 def open_gpu_array(X: Any) -> Any:
-    """Return a table of rows on the GPU; or an array for the CPU, where that is what boosts.
+    """Return rows in GPU memory as a table, or as an array for the CPU if that does the boosting.
 
     Raises if the array is not a table of numbers.
     """

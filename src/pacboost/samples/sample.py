@@ -117,9 +117,7 @@ class Request:
     pulls: Wholes | Signs
     """Pulls as integers; or signs, where a pull is weight times sign."""
     weight: int
-    """The sum of all weights."""
     pull: int
-    """The sum of all absolute pulls."""
     criterion: str = "newton"
     """The criterion of splits for learners that do not set one."""
     penalty: float = 0.0
@@ -143,11 +141,8 @@ class Sums:
     pulls: Wholes
     weights: Wholes
     weight: int
-    """All weights."""
     pull: int
-    """All absolute pulls."""
     rows: int
-    """The number of rows."""
 
     def means(self, penalty: float = 0.0) -> NDArray[np.float64]:
         """The mean pull of every cell; 0 where nothing weighs."""

@@ -46,7 +46,7 @@ class Overlap:
 
     @property
     def p_value(self) -> float:
-        """The p-value of Fisher's exact test: are compared rows shared no more often than chance?
+        """Return the p-value of Fisher's exact test that repeats are no more common than by chance.
 
         Chance is how often training rows repeat each other. Repeats come at least in pairs, and a
         pair is one observation, so their number is halved.
@@ -90,15 +90,12 @@ class HashCounts:
 
     @property
     def repeated(self) -> int:
-        """The number of rows that equal another one."""
         return int(self.counts[self.counts > 1].sum())
 
     def contains(self, hashes: Hashes) -> NDArray[np.bool_]:
-        """Return a mask of the hashes that are among these."""
         return np.isin(_short(hashes), self.hashes)
 
     def overlap(self, hashes: Hashes) -> Overlap:
-        """Compare the hashes of other rows with these."""
         shared = int(np.count_nonzero(self.contains(hashes)))
         return Overlap(hashes.size, shared, self.rows, self.repeated)
 
@@ -143,7 +140,6 @@ class Sketch:
         return cls(hasher, share, columns, counts)
 
     def overlap(self, table: Table) -> Overlap:
-        """Compare the rows of a table with the training rows."""
         return self.kept.overlap(self._hashes(table)[1])
 
     def seen(self, table: Table) -> NDArray[np.bool_]:

@@ -30,7 +30,6 @@ class SparseCodes:
     rows: NDArray[np.int32]
     codes: Codes
     defaults: Codes
-    """The code of 0 in each column."""
 
     @classmethod
     def from_entries(

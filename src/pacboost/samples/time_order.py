@@ -1,4 +1,4 @@
-"""Do rows have times? Then rows drawn from them at random are not like later ones."""
+"""Check whether rows have times: then a random sample of them is not like later rows."""
 
 from __future__ import annotations
 

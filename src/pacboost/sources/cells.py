@@ -108,7 +108,6 @@ class Cells:
 
     @property
     def series(self) -> dict[str, Any]:
-        """The columns as narwhals series."""
         chunked = need("pyarrow").chunked_array
         columns = {
             name: column if hasattr(column, "chunks") else chunked([column])
@@ -117,7 +116,6 @@ class Cells:
         return {name: nw.from_native(column, series_only=True) for name, column in columns.items()}
 
     def labels(self, name: str) -> list[str]:
-        """Return the labels as text; refuse words that may be a class or a missing value."""
         labels = [cell.strip() for cell in self.of(name)]
         for label, line in zip(labels, self.lines, strict=True):
             if label.lower() in self.file.missing:
@@ -129,7 +127,6 @@ class Cells:
         return labels
 
     def labelled_rows(self, target: str) -> list[int]:
-        """Return the numbers of the rows with a label."""
         absent = self.file.unlabelled
         return [k for k, cell in enumerate(self.of(target)) if cell.strip().lower() not in absent]
 

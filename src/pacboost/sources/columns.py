@@ -95,7 +95,6 @@ class Columns:
         return FrameTable.learn(others, origin=self.origin)
 
     def like(self, names: Sequence[str], levels: Levels) -> FrameTable:
-        """Read the columns of these names as in fit."""
         return FrameTable.like(self.cells, names, levels, self.origin)
 
     @property
@@ -118,7 +117,6 @@ class Columns:
         return Columns(cells_by_name)
 
     def texts(self, name: str) -> list[str]:
-        """Return a column of texts, with empty texts for missing ones."""
         absent = self.origin.spelling.missing
         texts = ["" if is_missing(c) else c for part in pieces(self.cells[name]) for c in part]
         texts = ["" if isinstance(c, str) and c.strip().lower() in absent else c for c in texts]

@@ -183,7 +183,6 @@ def numbered_rows(
 
 
 def _rows(file: DataFile, text: Iterable[str], sep: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line number and the cells of each line; all must have the same number of cells."""
     width = 0
     for line, row in numbered_rows(file, text, sep):
         width = width or len(row)

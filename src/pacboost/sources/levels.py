@@ -67,7 +67,6 @@ class Levels:
         return levels[places]
 
     def of(self, columns: Iterable[int]) -> Levels:
-        """Return the levels of some columns, renumbered from 0."""
         pairs = list(enumerate(columns))
         return Levels(
             {new: self.columns[old] for new, old in pairs if old in self.columns},

@@ -376,7 +376,6 @@ class MixedFeatures:
         return self.values(rows).lines(self.names)
 
     def parameters(self) -> dict[str, Any]:
-        """Return the estimator parameters that give these options."""
         return {**self.options.parameters(), "text_columns": list(self.text)}
 
     def to_dict(self) -> dict[str, Any]:

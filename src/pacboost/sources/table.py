@@ -43,7 +43,6 @@ class Entries:
         return np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
 
     def of(self, columns: NDArray[np.integer]) -> Entries:
-        """Return some of the columns."""
         starts, places = picked(self.starts, columns)
         return Entries(self.n_rows, starts, self.rows[places], self.values[places])
 
@@ -119,7 +118,6 @@ class Table(ABC):
         return None
 
     def take(self, rows: NDArray[np.intp]) -> Table:
-        """Return some of the rows, in this order."""
         return SomeRows(self, rows)
 
     def alone(self, rows: NDArray[np.intp]) -> Table:
@@ -135,11 +133,11 @@ class Table(ABC):
         return self._decoded(column, self.column(column))
 
     def given(self, column: int, row: int) -> Any:
-        """Return a cell as it was given; None if it is missing, a number if that is all we know."""
+        """Return a cell as it was given; None if it is missing, a number if the text is unknown."""
         return self._decoded(column, self.column(column)[row : row + 1])[0]
 
     def text(self, column: int, row: int) -> str:
-        """Return a cell as text for people, as it was written if that is known."""
+        """Return a cell as text for people, in its original spelling if that is known."""
         given, value = self.given(column, row), float(self.column(column)[row])
         if is_missing(given):
             return "missing"
@@ -150,7 +148,6 @@ class Table(ABC):
         return self.levels.cell(column, value, [self.name(j) for j in range(self.n_columns)])
 
     def distinct(self, column: int) -> NDArray[Any]:
-        """Return the distinct values of a column, levels if it is categorical."""
         return self._decoded(column, np.unique(self.column(column)))
 
     def _decoded(self, column: int, values: NDArray[Any]) -> NDArray[Any]:

@@ -222,7 +222,6 @@ class TextFeatures:
         return WORD.findall(text.lower() if self.lowercase else text)
 
     def words(self, text: str) -> Iterator[str]:
-        """Yield every word, n-gram and piece of a text, with repetitions."""
         tokens = self.tokens(text)
         for joined, places in self._runs:
             yield from map(joined, zip(*[tokens[place:] for place in places], strict=False))
@@ -268,7 +267,6 @@ class TextFeatures:
         return list(texts)
 
     def parameters(self) -> dict[str, Any]:
-        """Return the estimator parameters that give these options."""
         options = {part.name: getattr(self, part.name) for part in fields(self)}
         del options["vocabulary"]
         return options

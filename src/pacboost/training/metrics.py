@@ -250,7 +250,7 @@ def regression_metric(name: str, measure: Callable[[Scores, Scores], float]) -> 
 
 
 def _unknown(rows: Sample, scores: Scores) -> float:
-    """Refuse to measure a loss that is known by its slopes only."""
+    """Raise for a loss that is known by its gradient only."""
     raise ParameterError(
         "loss is a function that returns slopes, but validation rows need a loss; set "
         "eval_metric to a name such as 'absolute_error' or to a function of (targets, "

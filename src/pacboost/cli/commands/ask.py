@@ -123,7 +123,7 @@ def _base_rate(model: FittedModel, place: int) -> float | None:
 
 
 def _as_asked(words: str, values: Mapping[str, str]) -> str:
-    """Return a reason with the value as the question has it; rare levels are named already.
+    """Return a reason with the value as it was typed; rare levels are named already.
 
     >>> _as_asked("size = 1000", {"size": "1,000.0"}), _as_asked("due = 2025-12-29", {})
     ('size = 1,000.0', 'due = 2025-12-29')
@@ -134,7 +134,6 @@ def _as_asked(words: str, values: Mapping[str, str]) -> str:
 
 
 def _absent(model: FittedModel, asked: str) -> list[str]:
-    """Return the columns that a question does not name."""
     from pacboost.cli.inputs.rows import lone_text
 
     if lone_text(model) is not None:
@@ -158,7 +157,7 @@ def _pairs(asked: str, names: Sequence[str]) -> dict[str, str]:
 
 
 def _names(model: FittedModel) -> tuple[str, ...]:
-    """Return the columns to ask by; a date is one column, not the numbers derived from it."""
+    """Return the columns that a question may name: a date itself, not the numbers made from it."""
     from pacboost.cli.inputs.rows import column_names, lone_text, text_features
     from pacboost.sources.levels import NO_LEVELS
     from pacboost.sources.mixed import MixedFeatures

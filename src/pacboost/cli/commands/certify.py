@@ -188,7 +188,6 @@ def _certify_measures(
 
 
 def _measures(model: Any, given: Mapping[str, Any]) -> list[Any]:
-    """Return the measures that options name, with their own options."""
     from pacboost import measures
     from pacboost.bounds.wording import MEASURES
     from pacboost.cli.inputs.rows import class_named, measure_names

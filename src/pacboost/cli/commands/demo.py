@@ -55,7 +55,6 @@ def command(folder: Path | None, theory: bool) -> None:
 
 
 def _run(folder: Path, line: str) -> None:
-    """Run a command line on the files of a folder."""
     words = [str(folder / word) if "parcels" in word or ".pacb" in word else word
              for word in shlex.split(line)]  # fmt: skip
     try:

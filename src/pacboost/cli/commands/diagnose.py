@@ -28,9 +28,8 @@ from pacboost.cli.group import THE_ANSWER_IS_NO
 def command(data: Path, target: str, label: str | None, **arguments: Any) -> None:
     """Measure how much better than guessing decision stumps are, while boosting reweights rows.
 
-    Half of the rows are boosted for some rounds. The other half measures the edge of the rules that
-    are found then, for rows that have become hard. The exit code is 1 if these rules are no better
-    than guessing.
+    Half of the rows are boosted for some rounds. The other half measures the edge of new rules on
+    rows that have become hard. The exit code is 1 if these rules are no better than guessing.
     """
     from pacboost.cli.inputs.examples import read_examples
     from pacboost.cli.inputs.files import data_file

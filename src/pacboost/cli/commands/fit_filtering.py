@@ -93,7 +93,7 @@ SUFFIXES = tuple(suffix for kind in KINDS for suffix in kind)
 
 
 def by_filtering(data: Sequence[Path], arguments: Mapping[str, Any]) -> bool:
-    """Return whether the kind of the files or an option asks for boosting by filtering.
+    """Check whether the format of the files, or an option, asks for boosting by filtering.
 
     >>> by_filtering([Path("a.parquet")], {}), by_filtering([Path("a.csv")], {})
     (True, False)
@@ -180,7 +180,6 @@ def _show(
     output: Path | None,
     arguments: Mapping[str, Any],
 ) -> None:
-    """Write the model, and show the result: the samples drawn, and a summary."""
     files = str(data[0]) if len(data) == 1 else f"{data[0]} and {len(data) - 1} more"
     save_model(model, output, forget_rows=arguments["forget_rows"])
     if not arguments["as_json"]:

@@ -112,7 +112,6 @@ def command(model_path: Path, data: Path | None, target: str | None, **arguments
 
 
 def _monitor(model: FittedModel, target: str | None, arguments: Mapping[str, Any]) -> Monitor:
-    """Load the monitor from the file of --state, or start a new one."""
     from pacboost.monitoring.monitor import Monitor
 
     reference = None

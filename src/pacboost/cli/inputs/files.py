@@ -22,7 +22,7 @@ TABS = ("\\t", "tab")
 
 
 class FittedModel(Protocol):
-    """What commands ask of a model; those of numbers have neither classes nor probabilities."""
+    """The interface of models for commands; regressors have neither classes nor probabilities."""
 
     @property
     def classes_(self) -> NDArray[Any]: ...  # noqa: D102
@@ -73,9 +73,8 @@ def open_model(
 ) -> tuple[Any, Path, Path]:
     """Return the model, its path and that of the data; both paths may be in either order.
 
-    ``numbers`` is a hint for the error that a model of numbers raises, if the command is not for
-    such models, and ``classes`` for models of classes. Outputs are checked before the model is
-    loaded.
+    If the command does not take regressors, ``numbers`` is the hint in the error message, and if it
+    does not take classifiers, ``classes`` is. Outputs are checked before the model is loaded.
     """
     if data is None:
         raise click.UsageError("Missing argument 'DATA'; or name the column of answers by --said.")
@@ -101,7 +100,7 @@ def load(path: Path) -> Any:
 
 
 def model_memory() -> int:
-    """Return the bytes that reading a model may take, by --memory; 0 means by its size."""
+    """Return the memory in bytes for reading a model, from --memory; 0 if that is not set."""
     size = click.get_current_context().meta.get(MODEL_MEMORY)
     if size is None:
         return 0

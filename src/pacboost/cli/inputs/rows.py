@@ -85,7 +85,6 @@ class Reader:
         return cells.like(names, levels)
 
     def _note_unknown(self, cells: Cells, rows: FrameTable) -> None:
-        """Collect levels that are unknown to the model."""
         for j, levels in rows.levels.columns.items():
             if not levels:  # a column that is not used
                 continue
@@ -154,7 +153,6 @@ def column_names(model: object) -> tuple[str, ...]:
 
 
 def _refuse_lacking(cells: Cells, names: Sequence[str]) -> None:
-    """Raise if a file lacks columns that the model was fitted on."""
     lacking = [name for name in dict.fromkeys(names) if name not in cells.columns]
     if lacking:
         raise FileError(

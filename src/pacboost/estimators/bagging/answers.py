@@ -1,4 +1,4 @@
-"""What members of bags predict, classes or numbers: how it is read, counted and certified."""
+"""Votes and averages of bagged members: how predictions are combined, counted and certified."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NOT_ASKED = (
 
 @dataclass(frozen=True)
 class OutOfBagAnswers:
-    """What members predict for rows outside their bags; rows of every bag have NaN."""
+    """Out-of-bag predictions of the members; NaN for rows that are in every bag."""
 
     predictions: NDArray[np.float64]
     score: float | None = None
@@ -44,7 +44,7 @@ class OutOfBagAnswers:
 
 @dataclass(frozen=True, eq=False)
 class NumberAnswers:
-    """Members predict numbers, which certify nothing: they are never simply right or wrong."""
+    """Members predict numbers; a fit certifies nothing, since numbers are never simply wrong."""
 
     estimator: Estimator
 
@@ -57,14 +57,14 @@ class NumberAnswers:
         return read_numbers(table, division.y, sample_weight)
 
     def targets(self, rows: LabelledRows) -> tuple[NDArray[Any], int]:
-        """Return the numbers."""
+        """Return the numbers to predict."""
         assert rows.targets is not None
         return rows.targets, 0
 
     def ask_outside(
         self, targets: NDArray[Any], classes: int, bags: Bags, counted: Counted
     ) -> Outside:
-        """Average the predictions."""
+        """Average the out-of-bag predictions."""
         return Averages(targets)
 
     def summarised(self, outside: Outside) -> OutOfBagAnswers:
@@ -99,7 +99,7 @@ class Classes:
         return rows
 
     def refuse_weights(self, rows: LabelledRows) -> None:
-        """Raise if rows out of bag certify and have weights: the theorem counts rows alike."""
+        """Raise if out-of-bag rows certify and have weights, which the theorem does not allow."""
         if rows.weights is not None and self.certifies_outside:
             raise ParameterError(
                 f"certify is {self.estimator.certify!r}, which counts training rows, and these "

@@ -182,8 +182,8 @@ class BaggingEstimator(Estimator):
     def save(self, path: str | Path, *, remember_rows: bool = True) -> None:
         """Write a vote of trees to a file, which ``pacboost.load`` reads as a random forest.
 
-        Its answers, votes and certificate are the same. That is what members are by default; votes
-        of other learners have no file format, and can be pickled. ``remember_rows`` as in
+        The loaded model has the same answers, votes and certificate. Only trees, the default
+        members, have a file format; votes of other learners can be pickled. ``remember_rows`` as in
         ``BoostClassifier.save``.
         """
         from pacboost.models.file.format import save
@@ -410,7 +410,7 @@ class BaggingRegressor(RegressorMixin, BaggingEstimator):  # type: ignore[misc]
     """The average of members, each fitted on a different bag of rows (Breiman 1996).
 
     A fit certifies nothing, because a number is never simply right or wrong; ``pacboost.intervals``
-    makes intervals that hold the number as often as was asked for, by rows that are new.
+    makes prediction intervals with certified coverage from new rows.
 
     Parameters
     ----------
@@ -447,12 +447,12 @@ class BaggingRegressor(RegressorMixin, BaggingEstimator):  # type: ignore[misc]
 
     @takes_rows
     def predict(self, X: object) -> NDArray[np.float64]:
-        """Average what the members predict."""
+        """Return the average prediction of the members."""
         return mean_of(self._answers(X))
 
     @takes_rows
     def spread(self, X: object) -> NDArray[np.float64]:
-        """Return the standard deviation of what the members predict, for every row."""
+        """Return the standard deviation of the members' predictions, for every row."""
         answers = list(self._answers(X))
         mean = mean_of(answers)
         return np.sqrt(mean_of((answer - mean) ** 2 for answer in answers))

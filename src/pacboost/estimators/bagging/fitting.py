@@ -1,4 +1,4 @@
-"""How everything made of bags is fitted: rows are divided, bags drawn, members made and kept."""
+"""Fit bagged estimators and forests: divide rows, draw bags, make members and keep them."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class BagFit:
 def fit_members(
     members: MemberKind, X: object, y: object, sample_weight: object, copies: str
 ) -> None:
-    """Fit the estimator of the members, or leave it unchanged; Ctrl-C keeps the members made."""
+    """Fit all members, or leave the estimator unchanged; Ctrl-C keeps those made so far."""
     estimator = members.estimator
     estimator._equal_rows = check_copies(copies)
     with all_or_nothing(estimator) as attempt, using(estimator.n_jobs):
@@ -130,7 +130,7 @@ def fit_members(
 
 
 def prepare_bags(members: MemberKind, X: object, y: object, sample_weight: object) -> BagFit:
-    """Check everything, and plan the run."""
+    """Check the parameters and rows, and plan the run."""
     estimator, answers = members.estimator, members.answers
     n_members = positive_whole("n_estimators", estimator.n_estimators)
     goes_on = estimator.warm_start and estimator.__sklearn_is_fitted__()
@@ -198,7 +198,7 @@ def make_members(estimator: Estimator, run: Bagging) -> None:
 
 
 def keep(members: MemberKind, fit: BagFit) -> None:
-    """Take over what a run leaves behind, and certify it."""
+    """Store the results of a run on the estimator, and certify them."""
     estimator, run, division = members.estimator, fit.run, fit.division
     estimator._bags, estimator._outside, estimator._settled = run.bags, run.outside, run.settling
     estimator._torn, estimator.stopped_ = run.torn, sentence_of(run.stopped)
@@ -219,7 +219,7 @@ def keep(members: MemberKind, fit: BagFit) -> None:
 
 
 def keep_interrupted(members: MemberKind, fit: BagFit) -> str | None:
-    """Keep the members made before Ctrl-C, and say so."""
+    """Keep the members made before Ctrl-C, and add a note to the exception."""
     n_members = len(fit.run.members)
     if not n_members:
         return None
@@ -235,7 +235,6 @@ def _digest_of_rows(
     run: Bagging, rows: LabelledRows, targets: NDArray[Any], apart_tables: list[Table],
     division: Division, answers: Answers,
 ) -> str:  # fmt: skip
-    """Return a digest of all rows, labels and weights."""
     choices = answers.choices.tolist() if isinstance(answers, Classes) else []
     parts: list[Any] = [_digest(run.maker.sample), targets, repr(choices)]
     if division.apart is not None:
@@ -255,7 +254,7 @@ def _digest(sample: Sample) -> str:
 
 
 def answers_outside(estimator: Estimator, name: str) -> OutOfBagAnswers:
-    """Return what members predicted out of bag; raise if nothing was counted there."""
+    """Return out-of-bag predictions; raise if there are none."""
     answers: OutOfBagAnswers | None = estimator._out_of_bag
     if answers is None:
         raise AttributeError(f"{name} is there after a fit that predicts out-of-bag rows")
@@ -281,7 +280,7 @@ def counts_outside(estimator: Estimator) -> OutOfBag:
 
 
 def no_certificate() -> NotCertified:
-    """Return the error of a regressor, of which the theorems of a fit say nothing."""
+    """Return the error of a regressor, whose fit certifies nothing."""
     return NotCertified(
         "certificates of a fit bound classification errors, and numbers are never simply right "
         "or wrong; pacboost.intervals certifies intervals by new rows"

@@ -171,7 +171,7 @@ class AdaBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc
 
 @dataclass(frozen=True, eq=False)
 class AdaBoostChooser(EstimatorChooser):
-    """Chooses for AdaBoostClassifier: the parameters say it all."""
+    """Makes the recipe of AdaBoostClassifier, from its parameters alone."""
 
     asked: AdaBoostClassifier
 
@@ -255,7 +255,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator, BaseEnsemble):  # type: ignor
 
     @fits_rows
     def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
-        """Boost; a fit that fails leaves the estimator as it was before."""
+        """Fit the model; a fit that fails leaves the estimator unchanged."""
         check_estimator(self.estimator)
         rounds = positive_whole("n_estimators", self.n_estimators)
         rate = real_number("learning_rate", self.learning_rate)
@@ -311,7 +311,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator, BaseEnsemble):  # type: ignor
 
     @takes_rows
     def predict(self, X: object) -> NDArray[np.float64]:
-        """Return the weighted median of what the regressors predict, for each row."""
+        """Return the weighted median of the regressors' predictions for each row."""
         return self._median(self._predictions(X))
 
     @takes_rows
@@ -349,7 +349,7 @@ class AdaBoostRegressor(RegressorMixin, Estimator, BaseEnsemble):  # type: ignor
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """The importances of the regressors, averaged by their votes, if they have some."""
+        """The importances of the regressors, averaged by their votes, if all have importances."""
         check_is_fitted(self)
         votes = self.estimator_weights_ if len(self) > 1 else np.ones(1)
         shares = zip(votes / total(votes), self.estimators_, strict=True)
@@ -365,7 +365,6 @@ class AdaBoostRegressor(RegressorMixin, Estimator, BaseEnsemble):  # type: ignor
         return ColumnOptions(type(self).__name__, keeps_sparse=keeps_sparse, keeps_shape=True)
 
     def _raw(self, table: Table) -> Any:
-        """Return rows as the regressors take them."""
         sample = unlabelled(table)
         if table.entries is not None and SklearnLearner(self._inner).sparse:
             return sample.sparse_rows

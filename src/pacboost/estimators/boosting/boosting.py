@@ -41,7 +41,7 @@ DEFAULTS: dict[str, Any] = {
 
 
 class EstimatorChooser(Chooser):
-    """Chooses by the parameters of an estimator."""
+    """Makes the recipe of a fit from the parameters of an estimator."""
 
     patience: ClassVar[int] = PATIENCE_OF_CLASSES
     """Rounds without progress that end a run, where ``early_stopping`` is not a number."""
@@ -49,7 +49,7 @@ class EstimatorChooser(Chooser):
 
 @dataclass(frozen=True, eq=False)
 class FitData:
-    """What was given to ``fit``."""
+    """The arguments of ``fit``."""
 
     X: Any
     y: Any
@@ -140,7 +140,7 @@ def looks_of(estimator: Estimator, record: RunRecord) -> int | None:
 
 
 def keep(estimator: Estimator, fitted: Fitted, record: RunRecord) -> None:
-    """Take over what a fit leaves behind."""
+    """Store the result of a fit as attributes of the estimator."""
     for name, value in attributes(fitted.model).items():
         setattr(estimator, name, value)
     estimator.settings_ = fitted.settings
@@ -155,7 +155,7 @@ def keep(estimator: Estimator, fitted: Fitted, record: RunRecord) -> None:
 
 
 def explained_interrupt(estimator: Estimator, interrupt: KeyboardInterrupt) -> KeyboardInterrupt:
-    """Add to Ctrl-C what is kept."""
+    """Return the KeyboardInterrupt with a note on the rounds that are kept."""
     # one look at certifying rows has spent all of delta, so that nothing can go on
     counted = getattr(estimator, "certify", None) == "holdout" and not estimator.warm_start
     goes_on = "" if counted else ", or go on with warm_start=True"

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TreesChooser(EstimatorChooser):
-    """Chooses for BoostClassifier: any booster with any learner, mostly LogitBoost with trees."""
+    """Makes the recipe of BoostClassifier: any booster and learner, else LogitBoost of trees."""
 
     asked: BoostClassifier
 
@@ -94,7 +94,7 @@ class TreesChooser(EstimatorChooser):
         )  # fmt: skip
 
     def _learner(self, rows: FitRows, usual: Settings) -> Learner:
-        """Return the learner, with automatic values where neither parameters nor it have any."""
+        """Return the learner; what neither it nor the parameters set has its automatic value."""
         changes = tree_changes(self.asked, rows.learn)
         if "monotone" in changes and rows.learn.signs.shape[1] > 1:
             raise ParameterError(

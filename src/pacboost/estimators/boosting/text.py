@@ -61,7 +61,7 @@ class TextColumns:
     """The columns that hold texts; None for those that read like sentences."""
 
     def divisible(self, X: object) -> Any:
-        """Return texts, or columns with texts, of which some rows can be taken."""
+        """Return texts, or a table with columns of texts, in a form that can be indexed by row."""
         named = isinstance(X, list | tuple) and X and isinstance(X[0], Mapping)
         if self.columns is None and (named or is_frame(X)):
             return Columns.of(X)
@@ -90,8 +90,8 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
     """Classify texts by the words in them: boosted lists of words, with readable rules and a bound.
 
     The first round is a linear support vector machine: every word of a text adds its votes on all
-    classes. Every other round is a list: if it contains this word, these votes; else if it contains
-    that one, those; and so on. Each word of a list is the best of some drawn at random.
+    classes. Every other round is a list: if the text contains this word, these votes; else if it
+    contains that one, those; and so on. Each word of a list is the best of some drawn at random.
 
     Parameters
     ----------
@@ -208,10 +208,10 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
 
     @explains_input
     def rules(self, k: int | None = 20, label: Any = None) -> list[str]:
-        """Return the k words that add most to any score, or to a label's; None for all words.
+        """Return the k words that add most to any score, or to that of ``label`` (None: all).
 
-        What a word adds is summed over the linear round and all lists that ask for it. In a text
-        with other words of the same lists it adds less, for of each the first word speaks: see
+        The numbers are sums over the linear round and all lists that contain the word. In a text
+        with other words of a list a word adds less, because only the first one counts: see
         ``explain``.
         """
         check_is_fitted(self)
@@ -233,10 +233,10 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
     def explain(
         self, text: object, top: int = 10, *, for_class: object = None, by: str = "rule"
     ) -> Explanation:
-        """Return which words of a text voted for and against a class: the ``top``, and the rest.
+        """Return the ``top`` words of a text that voted for and against a class, and the rest.
 
-        Without ``for_class``, it is the class with the largest score; of two classes the second.
-        Of a table give a data frame of one row, or a mapping from column names to values.
+        By default it is the class with the largest score; of two classes the second. For a table
+        pass a data frame of one row, or a mapping from column names to values.
         """
         rows = text if is_frame(text) else [text]
         return explain_row(self, rows, top, for_class=for_class, by=by)
@@ -274,7 +274,7 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
 
 @dataclass(frozen=True, eq=False)
 class WordsChooser(EstimatorChooser):
-    """Chooses for TextBoostClassifier."""
+    """Makes the recipe of TextBoostClassifier."""
 
     asked: TextBoostClassifier
 

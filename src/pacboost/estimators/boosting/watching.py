@@ -53,11 +53,11 @@ class RoundsWatcher(Watcher):
         """Whether the time was up before a run had ended."""
 
     def begins(self, rows: FitRows) -> None:
-        """Keep the rows, which hold the further validation sets."""
+        """Keep the rows, which include the further validation sets."""
         self.rows = rows
 
     def leads(self, recipe: Recipe, run: Run, *, last: bool) -> None:
-        """Follow the curves of the run."""
+        """Keep the validation curves of the run."""
         if run.watch is None:  # the curves stay those of the trial
             return
         for name, rows in self.rows.measured:

@@ -48,9 +48,9 @@ def intervals(
     """Calibrate prediction intervals of a fitted regressor: they hold the number, with confidence.
 
     Except with probability ``delta`` over the calibration rows, at least ``coverage`` of new
-    examples get an interval that holds their number. What is called conformal prediction elsewhere
-    mostly makes a weaker promise: coverage on average over calibration rows and new examples, which
-    about half of all calibration samples miss.
+    examples get an interval that holds their number. Conformal prediction mostly makes a weaker
+    promise: coverage on average over calibration rows and new examples, which about half of all
+    calibration samples miss.
 
     Parameters
     ----------
@@ -194,7 +194,6 @@ def numbers(
 
 
 def _method(model: Predictor, method: str | None, scale: BaseEstimator | None) -> str:
-    """Return the method; raise if it does not fit the models."""
     pair = isinstance(model, list | tuple)
     way = method or ("quantiles" if pair else "residual" if scale is None else "scaled")
     if way not in INTERVAL_METHODS:

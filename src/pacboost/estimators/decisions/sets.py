@@ -49,9 +49,9 @@ def sets(
     """Calibrate prediction sets of a fitted classifier: they hold the true class, with confidence.
 
     Except with probability ``delta`` over the calibration rows, at least ``coverage`` of new
-    examples get a set that holds their class. What is called conformal prediction elsewhere mostly
-    makes a weaker promise: coverage on average over calibration rows and new examples, which about
-    half of all calibration samples miss.
+    examples get a set that holds their class. Conformal prediction mostly makes a weaker promise:
+    coverage on average over calibration rows and new examples, which about half of all calibration
+    samples miss.
 
     Parameters
     ----------
@@ -219,8 +219,8 @@ class PredictionSets:
     def predict_set(self, X: Any, by: ArrayLike | None = None) -> NDArray[np.bool_]:
         """Return for every row and class, in the order of ``classes_``, whether the set holds it.
 
-        No set is empty: the most probable class is in every set. ``by`` holds the group of every
-        row if groups have their cutoffs; a column that was named is found in X.
+        No set is empty: the most probable class is in every set. ``by`` is the group of every row,
+        if each group has a cutoff; a column that was named is taken from X.
         """
         X, groups = collected(X), None
         if self.rule.groups:

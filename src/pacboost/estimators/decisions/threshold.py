@@ -116,7 +116,7 @@ class WrappedClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     def _decided(
         self, estimator: BaseEstimator, decision: Decision | None, rows: object = None
     ) -> Self:
-        """Take over a fitted classifier and a decision; remember the rows that chose it."""
+        """Set the classifier and the decision, and remember the rows that chose the threshold."""
         self._start(snapshot(estimator), decision)
         sketches: tuple[Sketch, ...] = tuple(getattr(self.estimator_, "_sketches", ()))
         if rows is not None:

@@ -154,7 +154,7 @@ class FilterBoostClassifier(Classifier):
 
     @fits_rows
     def fit(self, X: object, y: object, *, copies: str = "draws") -> Self:
-        """Learn from rows in memory. Of large arrays, only rows that are drawn are checked.
+        """Learn from rows in memory; of large arrays, only the rows that are drawn are checked.
 
         X and y may be Dask collections with the same partitions: ``fit_source((X, y))`` reads them.
         ``copies`` says what equal rows are: with "draws" every row is an example, and counts; with

@@ -200,7 +200,6 @@ class Session:
         )
 
     def _assumes(self) -> str:
-        """Return the assumption of the certificates."""
         candidates = self.run.candidates
         copies = isinstance(candidates, Stream) and candidates.repeated
         assumed = candidates.oracle.order.assumes
@@ -235,7 +234,6 @@ def _of_distinct_rows(certificate: Certificate | None) -> Certificate | None:
 
 
 def _counted(rows: MarginRows, potential: str) -> HeldOut | None:
-    """Count the classes and the predictions of the certifying rows."""
     signs, scores = rows.signs, rows.margins * rows.signs
     if signs.shape[1] == 1:
         both = np.column_stack([-scores[:, 0], scores[:, 0]])

@@ -278,7 +278,6 @@ class Setup:
 
     @property
     def _rows_apart(self) -> int:
-        """The number of rows that certify."""
         n_rows, n_certify = self.oracle.n_rows, self.estimator.n_certify
         if n_certify is None:
             rows = self.oracle.about_rows

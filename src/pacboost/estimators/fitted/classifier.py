@@ -32,7 +32,7 @@ MistakesAndPredictions = tuple[NDArray[np.bool_], NDArray[Any]]
 
 
 class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
-    """A classifier by a vote of rules that shows its rounds, grounds and margins."""
+    """A classifier that is a vote of rules, and shows its rounds, reasons and margins."""
 
     _records_rounds: ClassVar[bool] = True
     """Whether rules are those of rounds; where they are members, each has one vote."""
@@ -47,26 +47,26 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     @takes_rows
     def predict(self, X: object) -> NDArray[Any]:
-        """Return the class each row is voted into; a tie goes to the first class.
+        """Return the class with the largest score for each row; a tie goes to the first class.
 
-        With several labels a row, give 1 for each label it is voted to have, else 0.
+        If rows may have several labels, return 1 for each predicted label, else 0.
         """
         return answered(self, X, Model.decide)
 
     @takes_rows
     def predict_proba(self, X: object) -> Doubles:
-        """Return the probability of each class, from the scores or from ``calibrate``."""
+        """Return the probability of each class; ``calibrate`` calibrates it."""
         return answered(self, X, Model.probabilities)
 
     @offered_if("_records_rounds")
     @takes_rows
     def predict_log_proba(self, X: object) -> Doubles:
-        """Return the logarithms of the probabilities, without taking one of 0."""
+        """Return the logarithms of the probabilities, finite even if a probability is 0."""
         return answered(self, X, Model.log_probabilities)
 
     @takes_rows
     def decision_function(self, X: object) -> Scores:
-        """Return score F(x): for two classes above 0 means the second, else one score a class."""
+        """Return the score F(x): for two classes, above 0 for the second, else one per class."""
         return answered(self, X, lambda _, scores: scores)
 
     @takes_rows
@@ -110,7 +110,7 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     @property
     def certificate_(self) -> Certificate:
-        """What is certified: the training error, or with ``certify`` the error on new examples."""
+        """The certificate: of the training error, or with ``certify`` of the error on new rows."""
         model = self._fitted("certificate_")
         if model.certificate is not None:
             return model.certificate
@@ -150,7 +150,7 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     @property
     def votes_(self) -> Doubles:
-        """The vote of every rule; 1 where the cells of a rule hold what is added."""
+        """The vote of every rule; 1 if the rule itself holds the values that it adds."""
         return self._fitted("votes_").vote.votes  # type: ignore[no-any-return]
 
     @property
@@ -185,9 +185,9 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     def importances(self, by: str = "gain") -> FeatureShares:
         """Return each feature's importance, as shares that add up to 1.
 
-        By "gain", what the splits on it won, which is ``feature_importances_``; by "cover", the
-        share of the weight of training rows that they divide, tree by tree; by "count", how many
-        splits there are. They print with the names of columns, and have ``to_frame``.
+        By "gain", the total gain of its splits, which is ``feature_importances_``; by "cover", the
+        share of the weight of training rows that they divide, tree by tree; by "count", the number
+        of splits. They print with the names of columns, and have ``to_frame``.
         """
         from pacboost.estimators.fitted.explaining import importances
 
@@ -205,7 +205,8 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     ) -> Importances:
         """Measure by how much the vote gets worse, in ``metric``, when a column is shuffled.
 
-        ``metric`` may be what ``eval_metric`` may be. A column that no rule asks for has exactly 0.
+        ``metric`` may be anything that ``eval_metric`` may be. A column that no rule uses has
+        exactly 0.
         """
         from pacboost.estimators.fitted.explaining import shuffled
         from pacboost.training import metrics
@@ -217,10 +218,9 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     def partial_dependence(self, features: object = None, *, top: int = 12) -> Shapes:
         """Return how the mean score changes with each feature, for votes of trees.
 
-        Where a tree asks for another feature, both ways are followed, each by its share of the
-        training rows; so no rows are needed. Curves are deviations from the mean score, which is
-        the ``intercept``. ``features`` names columns or numbers them; without it, the ``top`` most
-        important ones are taken.
+        At a split on another feature both ways are followed, each by its share of the training
+        rows; so no rows are needed. Curves are deviations from the mean score, the ``intercept``.
+        ``features`` names or numbers columns; by default the ``top`` most important ones.
         """
         from pacboost.estimators.fitted.explaining import dependence
 
@@ -230,8 +230,8 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     def shapes(self) -> Shapes:
         """Return the score as a constant plus a step function for each feature, and ``maps``.
 
-        That is what it is for stumps, and for trees that ask for one feature each, as with
-        ``interactions=0``. With ``interactions=10``, ten pairs of features have a map besides. By
+        This is exact for stumps, and for trees that use one feature each, as with
+        ``interactions=0``. With ``interactions=10``, ten pairs of features have a map besides. Over
         the training rows every line of a map has mean 0, so it shows what neither feature adds
         alone. Constant, curves and maps add up to ``decision_function``, or ``predict`` of a
         regressor.
@@ -267,7 +267,6 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return shap_trees(self.model_)
 
     def _judged(self, X: object, y: object) -> tuple[Scores, NDArray[np.bool_]]:
-        """Return the scores of rows, and which are wrong."""
         from pacboost.estimators.fitted.judging import judged
 
         return judged(self, X, y)
@@ -278,7 +277,6 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return wrong, self.model_.decide(scores)
 
     def _labelled(self, X: object, y: object) -> Sample:
-        """Read rows with labels."""
         from pacboost.estimators.fitted.judging import labelled
 
         return labelled(self, X, y)

@@ -43,7 +43,7 @@ DOC_PAGE = f"https://pacboost.readthedocs.io/en/v{__version__}/api/{{page}}.html
 
 
 def page_of(estimator: BaseEstimator) -> dict[str, str]:
-    """Name the page of an estimator's class: by the first module on the way to it that holds it."""
+    """Return the page of an estimator in the documentation: the first module that exports it."""
     kind = type(estimator)
     modules = accumulate(kind.__module__.split("."), "{}.{}".format)
     home = next(name for name in modules if hasattr(sys.modules[name], kind.__name__))
@@ -57,9 +57,9 @@ def offered_if(flag: str) -> Callable[[Method], Method]:
 
 
 class Estimator(BaseEstimator):  # type: ignore[misc]
-    """An estimator that reads rows by the schema of its fit, and remembers those of the fit.
+    """Base class of estimators, which read rows by the schema of their fit.
 
-    It holds sketches of them, which pickles and model files keep.
+    An estimator holds sketches of its training rows, which pickles and model files keep.
     """
 
     _leaves_model: ClassVar[bool] = True
@@ -169,17 +169,16 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         decision: ThresholdDecision | None = None,
         answering: Answering | None = None,
     ) -> Any:
-        """Write a page that needs nothing but itself: open it in any browser, send it to anybody.
+        """Write a report as one HTML file that works offline in any browser.
 
         Without rows the page shows the model and its record: the certificates, and of a vote the
-        error and its bound round by round, rules, shapes, the hardest rows of the fit. With rows
-        and their labels, best those that the fit has not seen, it adds margins, calibration, the
-        confusion matrix and the hardest among them. ``title`` replaces the name of the method,
-        ``sentence`` what the certificate says. ``certified`` holds what ``pacboost.certify`` gave
-        for further rows, one or a list, and is shown with all else that one may count on;
-        ``decision`` is what a threshold guarantees, and ``answering`` what is known of confident
-        answers. Gives the path of the file; without a path, the page itself, which a notebook
-        shows.
+        error and its bound round by round, rules, shapes, the hardest training rows. With labelled
+        rows, best those that the fit has not seen, it adds margins, calibration, the confusion
+        matrix and the hardest of these rows. ``title`` replaces the name of the method,
+        ``sentence`` the sentence of the certificate. ``certified`` holds one or more results of
+        ``pacboost.certify`` on further rows, which are listed with all other claims; ``decision``
+        is what a threshold guarantees, and ``answering`` the bounds on confident answers. Returns
+        the path of the file; without a path, the page itself, which a notebook shows.
         """
         from pacboost.estimators.fitted.reporting import page_about
         from pacboost.reports.page.document import written
@@ -208,12 +207,11 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         self._sketches = ()
 
     def _column_options(self) -> ColumnOptions:
-        """Say what is asked of the columns before any row is seen."""
+        """Return the options for the columns, before any row is seen."""
         categorical = getattr(self, "categorical_features", None)
         return ColumnOptions(type(self).__name__, categorical, keeps_sparse=self._keeps_sparse)
 
     def _open(self, X: object) -> Table:
-        """Read rows as in fit."""
         return read_rows(self, X)
 
     def _rows_to_compare(self, X: object) -> Table:
@@ -221,7 +219,6 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         return self.schema_.remembered(X)
 
     def _remember(self, *tables: Table) -> None:
-        """Keep sketches of tables."""
         self._sketches = tuple(map(Sketch.from_table, tables))
 
     def _fitted(self, name: str) -> Model:
@@ -232,7 +229,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         return self.model_
 
     def _claim(self) -> str:
-        """Return what is certified, for notebooks, which show it above scikit-learn's diagram."""
+        """Return the claim, which notebooks show above scikit-learn's diagram."""
         return str(getattr(self, "sentence_", "")) if self.__sklearn_is_fitted__() else ""
 
     # scikit-learn 1.6 does not ask an estimator for ``_html_repr``, so estimators answer both of

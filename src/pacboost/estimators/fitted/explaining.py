@@ -85,7 +85,7 @@ def dependence(model: Model, features: object, top: int) -> Shapes:
 
 
 def numbers_of(features: Any, model: Model, top: int) -> list[int]:
-    """Return the numbers of features that are named or numbered, else the most important ones."""
+    """Return the numbers of the named features, or of the most important ones."""
     if features is None:
         order = np.argsort(-model.importances(), kind="stable")
         return order[: positive_whole("top", top)].tolist()  # type: ignore[no-any-return]

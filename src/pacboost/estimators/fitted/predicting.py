@@ -29,7 +29,7 @@ def read_rows(estimator: Estimator, X: object) -> Table:
 
 
 def answered(estimator: Estimator, X: object, answer: Callable[[Model, Any], Answer]) -> Answer:
-    """Return what follows from the scores of rows, in an array of the library of the rows.
+    """Return the answers for rows from their scores, as an array of the library of the rows.
 
     ``answer`` is a method of ``Model``, such as ``Model.decide``.
     """

@@ -58,7 +58,7 @@ def page_about(
     decision: ThresholdDecision | None,
     answering: Answering | None,
 ) -> str:
-    """Return the page about a fitted model; ``Estimator.report`` says what is on it."""
+    """Return the page about a fitted model; see ``Estimator.report``."""
     refuse_half(X, y)
     model = estimator.model_
     table = estimator._open(X) if model.forest and X is not None else None

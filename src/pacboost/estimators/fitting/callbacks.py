@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks (1.9 and later): what ``set_callbacks`` sets is told of every round."""
+"""scikit-learn's callbacks (1.9 and later), which are called after every round."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ try:
 except ImportError:  # an earlier version: there is no set_callbacks
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands for what is not there."""
+        """Stands in for scikit-learn's mixin, which older versions lack."""
 
     def with_callbacks(method: Any) -> Any:
-        """Return the method as it is."""
+        """Return the method unchanged."""
         return method
 
 
@@ -50,7 +50,7 @@ class TaskOfRounds:
         return self
 
     def __call__(self, entry: Any) -> bool:
-        """Report that a round is done; return whether a callback wants to stop."""
+        """Report a finished round; return whether a callback wants to stop."""
         stop = self._round.call_on_fit_task_end(
             **self._told, reconstruction_attributes=self._so_far
         )

@@ -47,7 +47,7 @@ def written_parameters(estimator: Any) -> dict[str, str]:
 
 
 def _written(value: Any) -> str:
-    """Write a value; of an object that says only where it is in memory, what it holds.
+    """Return a value as text; an object without a telling ``repr`` by its attributes.
 
     >>> _written([{"max_depth": 2}, None])
     "list({'max_depth': 2}, None)"

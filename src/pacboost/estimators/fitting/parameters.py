@@ -44,7 +44,7 @@ def feature_number(parameter: str, feature: Any, names: Sequence[str] | None, co
 
 
 def interaction_sets(given: Any, table: Table) -> list[tuple[int, ...]] | str | None:
-    """Read interaction constraints: which features, by number, may be asked for together.
+    """Read interaction constraints: the features, by number, that may be used together.
 
     >>> import numpy as np
     >>> from pacboost.sources.arrays import ArrayTable
@@ -113,7 +113,7 @@ def most_rounds(estimator: Any, default: int, booster: Booster[Any]) -> int:
 
 
 def with_a_rule(rounds: int, booster: Booster[Any]) -> int:
-    """Return enough rounds for one rule: where the first round is a constant, a rule follows it."""
+    """Return one more round if the first is a constant, so that the vote has a rule."""
     return max(rounds, 2 if booster.prior else 1)
 
 
@@ -142,7 +142,7 @@ def limits(estimator: Any) -> dict[str, Any]:
 
 
 def tree_changes(estimator: Any, examples: LabelledRows) -> dict[str, Any]:
-    """Read what is set of the tree: its limits, monotone and interaction constraints."""
+    """Read the parameters of trees that are set: limits, monotone and interaction constraints."""
     slopes = _slopes(estimator.monotone_constraints, examples)
     changes = limits(estimator) | ({"monotone": slopes} if slopes else {})
     sets = interaction_sets(estimator.interaction_constraints, examples.table)
@@ -187,7 +187,7 @@ def step_size(estimator: Any) -> Any:
 
 
 def _slopes(given: Any, examples: LabelledRows) -> dict[int, int]:
-    """Read monotone constraints: which features, by number, may only rise or only fall."""
+    """Read monotone constraints: the features, by number, that may only rise or only fall."""
     if given is None:
         return {}
     table = examples.table

@@ -94,9 +94,9 @@ class ForestClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     @takes_rows
     def predict(self, X: object) -> NDArray[Any]:
-        """Return the class each row is voted into; a tie goes to the first class.
+        """Return the class with the most votes for each row; a tie goes to the first class.
 
-        With several labels a row, give 1 for each label it is voted to have, else 0.
+        If rows may have several labels, return 1 for each predicted label, else 0.
         """
         return answered(self, X, lambda _, shares: decided(shares, ForestClasses(self).choices))
 
@@ -221,12 +221,12 @@ class ForestRegressor(RegressorMixin, Estimator):  # type: ignore[misc]
 
     @takes_rows
     def predict(self, X: object) -> NDArray[np.float64]:
-        """Average what the trees predict."""
+        """Return the average prediction of the trees."""
         return answered(self, X, lambda _, numbers: numbers)
 
     @takes_rows
     def spread(self, X: object) -> NDArray[np.float64]:
-        """Return the standard deviation of what the trees predict, for every row."""
+        """Return the standard deviation of the trees' predictions, for every row."""
         table = self._open(X)
         with using(self.n_jobs):
             return np.asarray(self.model_.vote.spread(table))

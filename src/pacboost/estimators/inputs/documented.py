@@ -1,4 +1,4 @@
-"""Docstrings that are complete in every class, though a shared parameter is described once."""
+"""Complete docstrings in every class, though a shared parameter is described once."""
 
 from __future__ import annotations
 
@@ -91,10 +91,10 @@ verbose : bool, int or "auto", default="auto"
 
 
 def documented_like(*others: type) -> Callable[[Kind], Kind]:
-    """Make a class take the description of parameters that it does not describe from others.
+    """Decorate a class: copy descriptions of parameters that it lacks from other classes.
 
-    The first of them that describes a parameter counts, then ``SHARED``; its default is replaced
-    by that of the class. Parameters come in the order of the signature.
+    The first of them that describes a parameter counts, then ``SHARED``; its default is replaced by
+    that of the class. Parameters come in the order of the signature.
 
     >>> class One:
     ...     '''Do it.
@@ -142,7 +142,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def described_by(other: Callable[..., Any]) -> Callable[[Method], Method]:
-    """Make a method take the docstring of another one with the same parameters."""
+    """Decorate a method: copy the docstring of another one with the same parameters."""
 
     def decorate(method: Method) -> Method:
         method.__doc__ = other.__doc__
@@ -156,7 +156,7 @@ documented = documented_like()
 
 
 def entries(section: str) -> dict[str, str]:
-    """Return the description of every parameter that is described by itself."""
+    """Return the description of every parameter that has its own entry."""
     return {match[1]: match[0] for match in ENTRY.finditer(section)}
 
 
@@ -264,7 +264,7 @@ def accepts_aliases(kind: Kind) -> Kind:
 
 
 def guess(name: str, known: Iterable[str]) -> str:
-    """Return the question whether a similar name was meant, or nothing.
+    """Return ``; did you mean ...?`` if a similar name is known, or an empty text.
 
     >>> guess("max_deph", ["max_depth", "max_bins"])
     "; did you mean 'max_depth'?"
@@ -274,14 +274,13 @@ def guess(name: str, known: Iterable[str]) -> str:
 
 
 def _instead(name: str, known: Iterable[str]) -> str:
-    """Return what to do about a name of another library, or nothing."""
+    """Return the replacement for a name of another library, or an empty text."""
     found = (INSTEAD[own][name] for own in known if name in INSTEAD.get(own, ()))
     advice = next(found, None)
     return "" if advice is None else f"; {advice}"
 
 
 def _translations(kind: type, known: list[str]) -> dict[str, str]:
-    """Return for every other name the parameter that it means."""
     other_meaning: Iterable[str] = getattr(kind, "_other_meaning", ())
     found: dict[str, str] = {}
     for names in SAME_MEANING:

@@ -23,9 +23,9 @@ from pacboost.sources.explained_errors import shown
 
 @contextmanager
 def plain_parameters(estimator: Any) -> Iterator[None]:
-    """Hold the parameters of an estimator as Python's own numbers and lists while it is fitted.
+    """Replace parameters by Python's own numbers and lists while an estimator is fitted.
 
-    Its parameters are as they were afterwards, because scikit-learn asks for that.
+    Afterwards they are as before, because scikit-learn requires that.
     """
     before: dict[str, Any] = estimator.get_params(deep=False)
     estimator.__dict__ |= {name: _plain_parameter(name, value) for name, value in before.items()}
@@ -61,9 +61,9 @@ def _plain_parts(value: Any) -> Any:
 def share_or_count(
     name: str, value: Any, whole: int, rounded: Callable[[float], int], others: str = ""
 ) -> int:
-    """Read a share of some whole, rounded but at least 1, or a number of its parts.
+    """Return a count: a share of ``whole``, rounded but at least 1, or a whole number itself.
 
-    ``others`` names values besides that were handled before.
+    ``others`` names further values, for the error message.
 
     >>> share_or_count("max_samples", 0.5, 7, round), share_or_count("max_samples", 3, 7, round)
     (4, 3)
@@ -189,7 +189,7 @@ def _read(name: str, given: Any, units: dict[str, Any], examples: str) -> float:
 
 
 def resident() -> int:
-    """How many bytes of memory this process holds now."""
+    """Return how many bytes of memory this process uses now."""
     if sys.platform != "linux":
         return USUAL
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
@@ -197,11 +197,11 @@ def resident() -> int:
 
 
 def row_bytes(columns: int, outputs: int, *, codes: bool) -> int:
-    """What a row of the sample takes while it is boosted on.
+    """Return the bytes that a row of the sample takes while it is boosted on.
 
-    Its codes twice (as they came, and in words of eight), or 8 bytes a cell; margins, weights,
-    pulls, sums of pairs, order and cells of every output; and everything that was kept stands
-    beside what is drawn next.
+    Its codes twice (unpacked, and in words of eight), or 8 bytes a cell; margins, weights, pulls,
+    sums of pairs, order and cells of every output; rows that are kept and rows that are drawn next
+    are in memory together.
     """
     cells = 2 * columns + 16 if codes else 8 * columns
     return 2 * cells + outputs * 72 + 96
@@ -218,11 +218,11 @@ def rows_in(
     work: int = 0,
     place: str = "",
 ) -> int:
-    """How many rows a sample may have under a memory limit.
+    """Return how many rows a sample may have under a memory limit.
 
-    ``blocks`` is what the source holds in memory while it is read, ``held`` what the process held
-    before it began to read, and ``work`` what it needs besides, whatever the size of the sample.
-    ``place`` says where the largest block is.
+    ``blocks`` is the memory of the source while it is read, ``held`` that of the process before it
+    began to read, and ``work`` what it needs besides, whatever the size of the sample. ``place``
+    names the largest block.
     """
     held = max(held, USUAL)
     batch = 2**21 * 12  # one batch of candidates: raw, coded, and scored

@@ -1,8 +1,8 @@
 """Methods that take rows in any form are marked ``@takes_rows``, and those that fit ``@fits_rows``.
 
 Both check the arguments, collect lazy frames, and name the first odd cell if the method fails. For
-Dask collections predictions are Dask collections, too: nothing is computed before it is asked for,
-and every partition is predicted where it lies, by the model as it was when ``predict`` was called.
+Dask collections predictions are lazy Dask collections: every partition is predicted where it lies,
+by the model as it was when ``predict`` was called.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def takes_rows(method: Method) -> Method:
-    """Let a method take rows in any form; predictions for Dask collections are not computed yet."""
+    """Let a method take rows in any form; predictions for Dask collections are lazy."""
     explaining = explains_input(method)
 
     @wraps(method)
@@ -57,7 +57,7 @@ PREDICTIONS = ("predict", "predict_proba", "decision_function")
 
 
 def lazily(model: Any, method: str, X: Any) -> Any:
-    """Return predictions for a Dask DataFrame or a Dask Array as one that is not computed yet."""
+    """Return lazy predictions for a Dask DataFrame or a Dask Array."""
     if method not in PREDICTIONS:
         raise DataTypeError(
             f"{method} takes rows in memory, and a Dask {type(X).__name__} came. Compute it first, "
@@ -81,7 +81,7 @@ def _of_array(rows: NDArray[Any], model: Any, method: str) -> NDArray[Any]:
 
 
 def _of_frame(rows: Any, model: Any, method: str) -> Any:
-    """Predict a partition; answers keep the index of its rows."""
+    """Predict a partition; answers keep its index."""
     pandas = need("pandas", "frames")
     classes = model.classes_
     if len(rows):

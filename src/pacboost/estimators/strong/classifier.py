@@ -57,14 +57,14 @@ OF_THE_VOTE = ("ledger_", "rules", "explain", "feature_importances_", "levels_")
 @documented
 @dataclass(eq=False, repr=False)
 class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
-    """Ask for an error and a confidence; get a classifier, and a sentence that says what it is.
+    """Ask for an error and a confidence; get a classifier, and a sentence that states its error.
 
     The classifier picks booster and learner from the data, and holds out as many rows for the
     certificate as epsilon and delta require. It boosts until the certificate reaches epsilon or
     more rounds cannot help, and says which. Nothing else uses the rows that certify.
 
-    Everything else that ``estimator_`` can do (``rules``, ``explain``, ``report``, ``ledger_`` and
-    so on) is passed on to it.
+    All other methods of ``estimator_`` (``rules``, ``explain``, ``report``, ``ledger_`` and so on)
+    are available, too.
 
     Parameters
     ----------
@@ -398,7 +398,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return wishes.read_wishes(self.recall, self.precision, self.epsilon)
 
     def _columns(self, X: object) -> Any:
-        """Read so far that rows can be counted and taken: texts, named columns, or X as it is."""
+        """Prepare X so that rows can be counted and selected: texts, named columns, or X."""
         if reading.is_texts(X):
             return read_texts(X)
         columns = None if self.text_columns is None else reading.columns_of(X)
@@ -477,7 +477,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return self.estimator_
 
     def _inner_rows(self, X: object) -> Any:
-        """Read rows as in fit; texts, and rows like those drawn, go on as they are."""
+        """Read rows as in fit; texts, and rows for a model of a source, are returned unchanged."""
         check_is_fitted(self)
         if not hasattr(self, "parts_") or self._texts:
             return X
@@ -492,7 +492,6 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return tags
 
     def __getattr__(self, name: str) -> Any:
-        """Pass other attributes on to the chosen estimator."""
         own = name.startswith("_") or name == "feature_names_in_"
         if own or "estimator_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -509,7 +508,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
             ) from problem
 
     def __dir__(self) -> list[str]:
-        """Name what the chosen estimator can do and has learned, too, such as ``ledger_``."""
+        """List the attributes of the chosen estimator, too, such as ``ledger_``."""
         inner = self.__dict__.get("estimator_")
         more = [
             name

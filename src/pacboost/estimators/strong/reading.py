@@ -1,7 +1,7 @@
-"""Rows for StrongClassifier: what users hand to it.
+"""Read the rows that users pass to StrongClassifier.
 
-Named columns that are labels, groups or times are taken out of the rows. Texts are found where they
-are: in a list of strings, or in columns whose cells read like sentences.
+Named columns that are labels, groups or times are taken out of the rows. Texts may be a list of
+strings, or columns whose cells read like sentences.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ORDERS = {"auto": None, "day-first": True, "month-first": False}
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What was read: rows as they came, or as a table, and what is known of each row."""
+    """The rows, as they were passed or as a table, with their labels, groups, times and weights."""
 
     X: Any
     y: Any
@@ -66,7 +66,6 @@ def is_texts(X: Any) -> bool:
 
 
 def _first(cells: Iterable[Any]) -> Any:
-    """The first cell that is not missing; whoever reads texts names the rows that hold none."""
     return next((cell for cell in cells if cell is not None), None)
 
 
@@ -129,7 +128,7 @@ def read(
 
 
 def columns_of(X: Any) -> Columns | None:
-    """Return the columns by name as they came; None where they have no names."""
+    """Return the columns by name, unconverted; None if they have no names."""
     if isinstance(X, FrameTable):
         return Columns(X.as_given, X.origin)
     if isinstance(X, Table) and X.names is not None:
@@ -138,7 +137,7 @@ def columns_of(X: Any) -> Columns | None:
 
 
 def without(X: Any, columns: Sequence[str]) -> Any:
-    """Leave columns out that are no features, where X has them."""
+    """Drop columns that are not features."""
     if not columns or not is_frame(X):
         return X
     frame = open_frame(X)
@@ -165,7 +164,6 @@ def _from_columns(
 
 
 def _of_table(table: Table, kept: list[int]) -> Table:
-    """Copy some columns, with the levels of those that are categorical."""
     assert table.names is not None
     if isinstance(table, ArrayTable | FrameTable):
         return table.columns(kept)
@@ -196,7 +194,7 @@ def _moments(texts: NDArray[Any]) -> NDArray[Any]:
 
 
 def ordered(times: NDArray[Any], rows: int) -> NDArray[np.intp]:
-    """Return every row its place in time; text has to be dates that sort as they read."""
+    """Return the place of every row in time; dates as text must be in a form that sorts by date."""
     if times.shape != (rows,):
         raise DataError(f"time has shape {times.shape}; one value for each of {rows} rows")
     missing = sum(value is None or value != value for value in times.tolist())  # noqa: PLR0124

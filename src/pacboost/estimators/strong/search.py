@@ -56,7 +56,7 @@ Take = Callable[[Rows], Any]
 
 @dataclass(frozen=True)
 class Choice:
-    """One way to learn, in words and as a function that makes the estimator, and why."""
+    """A way to learn: its description, a function that makes the estimator, and the reason."""
 
     words: str
     make: Callable[..., Any]
@@ -75,9 +75,9 @@ def choose(
     quality: str = "auto",
     common: dict[str, Any],
 ) -> Choice:
-    """Choose by what the rows are, and how many labels they have.
+    """Choose a way to learn by the kind of rows and labels.
 
-    ``texts`` says what are texts, if something is.
+    ``texts`` names the texts, if any.
 
     >>> choose(texts=None, rows=999, several_labels=False, rounds=None, common={}).words
     'trees by LogitBoost'
@@ -96,7 +96,7 @@ def choose(
 
 @dataclass(frozen=True)
 class Promise:
-    """What was asked for: an error of at most epsilon (None: as small as can be), but for delta."""
+    """The request: an error of at most epsilon (None: as small as possible), with confidence."""
 
     epsilon: float | None
     delta: float
@@ -122,7 +122,7 @@ class SearchOutcome(NamedTuple):
 def weights_of(
     sample_weight: Any, class_weight: Any, labels: NDArray[Any], roles: Roles
 ) -> NDArray[np.float64] | None:
-    """Return the weights of the rows that may be learned from, and 0 for those that certify.
+    """Return the weights of the training rows, and 0 for those that certify.
 
     Balanced weights follow from how often classes occur, so certifying rows are left out.
     """
@@ -201,7 +201,7 @@ class EpsilonSearch:
 
     @property
     def _may_look_early(self) -> bool:
-        """Rows alone can be looked at twice; groups and rows in time are looked at once."""
+        """Independent rows may be looked at twice; groups and rows in time only once."""
         return self._promise.epsilon is not None and self._roles.examples is not None
 
     def run(self) -> SearchOutcome:
@@ -254,7 +254,7 @@ class EpsilonSearch:
         return estimator
 
     def _outcome(self, estimator: Any, looks: int) -> SearchOutcome:
-        """Count mistakes on the certifying rows, if there are any, and measure why there are."""
+        """Count mistakes on the certifying rows, if any, and measure their causes."""
         rows, rounds = self._roles.certify, estimator.ledger_.rounds
         own = rounds[-1].training_error if rounds else 1.0
         evidence = FitMeasurements(len(rounds), own, weighted=self._promise.weighted)
@@ -279,7 +279,7 @@ class EpsilonSearch:
         self, estimator: Any, rows: Rows, share_of_time: float = 1.0, *,
         validate: Rows | None = None, **more: Any,
     ) -> Any:  # fmt: skip
-        """Fit to rows; of these, those that ``validate`` are held back if they are given."""
+        """Fit to rows; those in ``validate``, if given, are held back."""
         if self._ends < math.inf:
             estimator.time_limit = max(MIN_SECONDS, share_of_time * (self._ends - monotonic()))
         weights = None if self._weights is None else self._weights[rows]
@@ -295,7 +295,6 @@ class EpsilonSearch:
         return estimator
 
     def _certificate(self, wrong: NDArray[np.bool_], looks: int) -> Certificate:
-        """Certify by the mistakes on the certifying rows."""
         rows, promise = self._roles.certify, self._promise
         groups = self._roles.groups
         if groups is not None:
@@ -319,7 +318,7 @@ def rows_wrong(known: NDArray[Any], scores: NDArray[np.float64]) -> float:
 
 
 def likely(error: float, watching: int, certifying: int, delta: float) -> float:
-    """Return what the certifying rows will probably certify, by the error on watching rows alone.
+    """Predict what the certifying rows will certify, from the error on watching rows alone.
 
     >>> likely(0.02, 100, 300, 0.05) <= 0.1 < likely(0.1, 100, 300, 0.05)
     True

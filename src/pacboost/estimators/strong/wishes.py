@@ -1,7 +1,7 @@
-"""A recall or a precision that was asked for: the threshold is chosen by the certifying rows.
+"""A requested recall or precision: the threshold is chosen by the certifying rows.
 
-The vote is settled when they are looked at, and they are set apart by chance, so that the theorems
-of docs/proofs/thresholds.md hold. A fifth of the rows is set apart, whatever the labels are.
+The vote is fixed before they are looked at, and they are drawn at random, so that the theorems of
+docs/proofs/thresholds.md hold. A fifth of the rows is set apart, whatever the labels are.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from pacboost.samples.same_example import Examples
 def read_wishes(
     recall: float | None, precision: float | None, epsilon: float | None
 ) -> tuple[str, float] | None:
-    """Return what was asked for besides an error; None if nothing was.
+    """Return the requested measure and its value, if it is not an error; None if there is none.
 
     >>> read_wishes(0.95, None, None), read_wishes(None, None, 0.1)
     (('recall', 0.95), None)
@@ -98,7 +98,7 @@ def missed(wish: tuple[str, float], reason: NotCertified, delta: float) -> Verdi
 
 
 def is_proper(vote: Vote) -> bool:
-    """Check whether one rule of the learner decides as the vote does.
+    """Check whether one rule of the learner makes the same decisions as the vote.
 
     >>> import numpy as np
     >>> stumps = [StumpRule(0, 2.5, 2, +1, -1), StumpRule(0, 2.5, 2, +1, -1)]
@@ -113,7 +113,7 @@ def is_proper(vote: Vote) -> bool:
 
 
 def _questions(rule: Hypothesis) -> frozenset[Hashable]:
-    """What a rule asks of a row; nothing if it is constant."""
+    """Return the conditions that a rule tests; none if it is constant."""
     if isinstance(rule, Valued):
         return _questions(rule.rule)
     if isinstance(rule, StumpRule):

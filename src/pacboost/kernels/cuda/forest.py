@@ -146,7 +146,6 @@ class ForestOnGpu:
         ]
 
     def _tables(self, lines: NDArray[np.int64]) -> list[NDArray[np.float32]]:
-        """Return the distributions of the impure leaves of every tree."""
         import cupy
 
         width = max(1, self._classes)

@@ -70,7 +70,6 @@ def _pulls(pulls: Array, signed: bool) -> tuple[GpuArray | None, GpuArray | None
 
 
 def _chosen(chosen: Array, rows: int) -> GpuArray | None:
-    """Return the numbers of chosen rows, None for all of them."""
     return None if chosen.size == rows else to_gpu(chosen)
 
 

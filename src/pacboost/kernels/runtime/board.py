@@ -50,7 +50,7 @@ def board_for(members: int) -> Wholes:
 
 @part_of_kernels
 def wait_while(board: Wholes, place: Place, value: int, looks: np.int64) -> bool:
-    """Wait until a number changes; return False if it has not after ``looks`` yields."""
+    """Wait until a number changes; return False if it has not after looking ``looks`` times."""
     for _ in range(SPINS):
         if jit.load(board, place) != value:
             return True

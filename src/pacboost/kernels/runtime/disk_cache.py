@@ -35,7 +35,7 @@ class CheckedFiles:
         self.stamp = stamp
 
     def path(self, key: object) -> Path:
-        """Name the file of a signature, a processor and the bytes of the function."""
+        """Return the path for a signature, a processor and the bytes of the function."""
         digest = hashlib.sha256(repr(key).encode()).hexdigest()
         return self.folder / f"{self.name}.{digest[:16]}.nbc"
 

@@ -28,7 +28,6 @@ class Member(NamedTuple):
 
     number: int
     team: int
-    """The number of members."""
     board: Wholes
 
 

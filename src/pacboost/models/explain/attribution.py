@@ -129,7 +129,6 @@ def _checked(trees: Sequence[TreeRule], votes: ArrayLike, codes: NDArray[np.uint
 
 
 def _plain(array: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
-    """Return the array in the form that the kernels are compiled for."""
     return np.require(array, dtype, ["C", "W"])
 
 
@@ -157,7 +156,6 @@ class ShapValues:
         return len(self.values)
 
     def __getitem__(self, rows: int | slice | NDArray[Any]) -> ShapValues:
-        """Return some rows."""
         shown = None if self.display_data is None else self.display_data[rows]
         values, base, data = self.values[rows], self.base_values[rows], self.data[rows]
         return replace(self, values=values, base_values=base, data=data, display_data=shown)

@@ -116,10 +116,10 @@ def explain(
     for_class: object = None,
     by: str = "column",
 ) -> Explanation:
-    """Explain the score of a table's only row, for a class or, of a regression, as a number.
+    """Explain the score of a table's only row, for a class or, in regression, for the number.
 
-    By default the class is the one with the largest score, or the second of two. The grounds of a
-    text are its words.
+    By default the class is the one with the largest score, or the second of two. A text is
+    explained by its words.
     """
     if by not in ("column", "rule"):
         raise invalid("by", by, "may be 'column' or 'rule'")
@@ -194,7 +194,6 @@ def _columns(model: Model, table: Table) -> list[Ground] | None:
 
 
 def _cell(table: Table, names: Sequence[str], column: int) -> str:
-    """Return the value of a column in a table's only row, in words."""
     missing = is_missing(table.given(column, 0))
     return f"{names[column]} {'is missing' if missing else f'= {table.text(column, 0)}'}"
 
@@ -258,7 +257,7 @@ def spoken(vote: Vote, words_of_text: set[int]) -> dict[int, tuple[Doubles, int]
 
 
 def _words(model: Model, table: WordTable) -> list[Ground]:
-    """Return the grounds of a table's only row: its words, and the score of an empty text."""
+    """Return the words of a text as explanation, and the score of an empty text."""
     wordless = WordTable(np.zeros(2, dtype=np.int64), table.words[:0], table.n_columns)
     silent = model.vote.scores(wordless).reshape(-1)
     added = spoken(model.vote, set(table.words.tolist()))

@@ -104,7 +104,6 @@ void model_probabilities(const double *row, double *probabilities);"""
 
 
 def _sizes(program: Program, code: str) -> list[str]:
-    """Define the sizes and factors that the code uses."""
     answer, trees = program.answer, program.trees
     sizes = {
         "OUTPUTS": trees.outputs, "TREES": trees.roots.size, "SUBSETS": len(trees.subsets),
@@ -120,7 +119,6 @@ def _sizes(program: Program, code: str) -> list[str]:
 
 
 def _numbers(program: Program, needed: list[str]) -> list[str]:
-    """Write the tables."""
     answer, trees = program.answer, program.trees
     columns = program.levels.columns
     levels = [(j, k, name) for j, names in columns.items() for k, name in enumerate(names)]

@@ -214,7 +214,6 @@ def _answers(graph: Graph, answer: Output, sums: str) -> dict[str, tuple[int, li
 
 
 def _place(graph: Graph, answer: Output, sums: str, shares: str) -> str:
-    """Add nodes that find the place of the predicted class."""
     if answer.cut is not None:
         return _beyond(graph, answer, answer.cut, sums, shares)
     if answer.kind == "two":
@@ -239,7 +238,6 @@ def _beyond(graph: Graph, answer: Output, cut: Cut, sums: str, shares: str) -> s
 
 
 def _classes(graph: Graph, answer: Output) -> tuple[str, int]:
-    """Add the classes, and return their name and type."""
     classes, kinds = answer.classes, graph.onnx.TensorProto
     stored: dict[str, tuple[Any, int]] = {
         "b": (np.bool_, kinds.BOOL),
@@ -251,7 +249,6 @@ def _classes(graph: Graph, answer: Output) -> tuple[str, int]:
 
 
 def _probabilities(graph: Graph, answer: Output, sums: str) -> str:
-    """Add nodes that turn sums into probabilities, (rows, classes)."""
     if answer.kind == "one":
         return graph.add("Exp", graph.add("Mul", sums, np.zeros(1)))
     if answer.kind == "shares":

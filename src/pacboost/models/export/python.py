@@ -191,7 +191,6 @@ def _call(name: str, fields: Sequence[str]) -> str:
 
 
 def _text(numbers: Iterable[Any]) -> str:
-    """Return numbers as a string over several lines."""
     words = [str(number) for number in numbers]
     starts = range(0, len(words), NUMBERS_PER_LINE)
     lines = [" ".join(words[k : k + NUMBERS_PER_LINE]) for k in starts]

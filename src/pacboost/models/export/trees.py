@@ -197,7 +197,6 @@ def _of_grown(forest: Forest, nodes: NDArray[np.uint64], table: NDArray[np.float
 
 
 def _leaf_values(forest: Forest, payload: Whole, table: Lines) -> Lines:
-    """Return the values of leaves, from their payload."""
     if not forest.many:
         values = payload.astype(np.uint32).view(np.float32).astype(np.float64)
         hard = forest.hard and forest.classes > 0

@@ -26,12 +26,10 @@ class Summary:
     kind: str
     """The kind of model: "adaboost with Stump", "random_forest", …"""
     rows: int | None
-    """Number of training rows, if the file holds it."""
     features: int
     names: tuple[str, ...] | None
     """The names of the columns; for texts, the words and n-grams of the vocabulary."""
     classes: tuple[Any, ...]
-    """The labels; empty for a regression."""
     rounds: int
     """Rounds of boosting, or trees of a forest."""
     stopped: str

@@ -1,1 +1,1 @@
-"""The report: one HTML file that needs nothing but itself, made from a model and perhaps rows."""
+"""The report: one HTML file that works offline, made from a model and perhaps rows."""

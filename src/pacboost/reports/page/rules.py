@@ -79,7 +79,6 @@ def rounds(subject: Subject, rows: Rows) -> Section | None:
 
 
 def _refills(ledger: Ledger) -> Section:
-    """Draw the errors on rows before training on them, against the number of draws."""
     draws = np.cumsum([refill.draws for refill in ledger.refills]).astype(np.float64)
     columns = [(r.error, r.error_upper, r.acceptance) for r in ledger.refills]
     error, upper, acceptance = np.array(columns, dtype=np.float64).T

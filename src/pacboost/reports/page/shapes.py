@@ -139,7 +139,6 @@ def _meaning(subject: Subject, curves: Shapes) -> str:
 
 
 def _chosen(curves: Shapes) -> list[int]:
-    """Return the outputs to draw, in order."""
     if len(curves.answers) <= MAX_CLASSES:
         return list(range(len(curves.answers)))
     spans = sum(np.ptp(shape.values, axis=0) for shape in curves.features.values())
@@ -253,7 +252,6 @@ def _map(
 def _marks(
     pair_map: Map, side: int, shown: NDArray[np.intp], cell: Callable[[float], str], limit: int
 ) -> list[tuple[float, str]]:
-    """Return some levels or cuts of a side with their positions."""
     count = shown.size
     places = np.unique(np.linspace(0, count, min(limit, count) + 2)[1:-1].astype(np.intp))
     if pair_map.levels[side]:
@@ -321,7 +319,6 @@ def _missing(shape: Shape, chosen: list[int]) -> str:
 
 
 def _table(curves: Shapes, order: list[int]) -> Markup:
-    """Return the steps of the drawn columns as numbers."""
     rows = []
     for j in order[:PANELS]:
         shape = curves.features[j]

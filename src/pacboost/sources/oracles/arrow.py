@@ -77,7 +77,6 @@ class RowGroup:
         return held.hold_arrow(table, self.target)
 
     def labels(self) -> NDArray[Any]:
-        """Return the distinct labels of the row group; refuse missing ones."""
         labels = held.plain_labels(self._columns([self.target]).column(0))
         missing = held.first_missing(labels)
         if missing is not None:

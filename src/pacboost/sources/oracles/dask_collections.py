@@ -101,7 +101,6 @@ class DaskOracle(SpreadOracle):
         self.largest_block_place = f"partition {largest.number}"
 
     def _computed(self, number: int) -> list[Any]:
-        """Compute a partition in this process."""
         return [part.compute(scheduler="sync") for part in self._parts[number]]
 
     def _futures(self, number: int, cluster: Cluster) -> list[Any]:

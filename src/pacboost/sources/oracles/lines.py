@@ -104,7 +104,6 @@ class LineOracle(BlockOracle):
         self.largest_block_place = f"{self._files[largest.file]}, from line {largest.line} on"
 
     def _beginning(self, path: Path) -> tuple[int, int]:
-        """Return the byte and the line where the rows of a file begin."""
         return 0, 1
 
     def _bytes(self, lines: Lines) -> int:

@@ -120,7 +120,6 @@ class Made:
     """The argument of callbacks, which are called after every member."""
 
     members: int
-    """The number of members so far."""
     error: float | None
     """The out-of-bag error of the vote, or mean squared error; None if it was not computed."""
 

@@ -210,7 +210,6 @@ class Averages:
         self.counts = np.zeros(truth.size, dtype=np.int64)
 
     def add(self, member: int, out_rows: Rows, answers: NDArray[np.float64]) -> None:
-        """Add the answers of a member for the rows outside its bag, each row once."""
         if out_rows.size:
             self.sums[out_rows] += answers
             self.counts[out_rows] += 1

@@ -126,7 +126,6 @@ class TreeLimits:
     """The limits on the size of a tree, and how it searches for splits."""
 
     tries: int
-    """Number of features drawn at a split."""
     least: int = 1
     """Minimum number of rows of a leaf; repeats within a bag count once."""
     smallest: int = 2

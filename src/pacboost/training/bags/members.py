@@ -110,7 +110,6 @@ class Maker(ABC):
         """Make the member of a bag."""
 
     def out_of_bag(self, member: BagMember, rows: NDArray[np.intp]) -> Answers:
-        """Return the answers of a member for rows outside its bag."""
         return member.answers(unlabelled(ArrayTable(self.sample.rows[rows])))
 
     def packed(self, member: BagMember) -> Any:

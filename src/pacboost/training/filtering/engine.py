@@ -152,7 +152,6 @@ class Filtering:
         return min(1.0, max(MAX_READ_PER_ROW * mean, 1e-12))
 
     def _mean_weight(self) -> float:
-        """Estimate the mean weight of candidates: the share that would be accepted."""
         return self.mass or self._booster.first_chance(self.vote_so_far.outputs)
 
     def _max_draws(self, size: int) -> int:

@@ -31,14 +31,12 @@ class FilteringPlan:
 
     rounds: int
     rows: int
-    """Maximum size of a sample."""
     first_rows: int
     """Size of the first sample; each sample is 1.5 times as large as the one before."""
     epsilon: float | None = None
     delta: float = 0.05
     seed: int = 0
     edge: float | None = None
-    """The promised edge, if any."""
     keep: float = 0.7
 
     def __post_init__(self) -> None:
@@ -55,7 +53,6 @@ class FilteringPlan:
         return 0.01 if self.edge is None else self.edge / 4
 
     def rows_of(self, refill: int) -> int:
-        """Return the size of a sample."""
         return int(min(self.rows, self.first_rows * 1.5 ** min(refill, 60)))
 
     def rows_for_edge(self, log_size: float | None, delta: float) -> int:

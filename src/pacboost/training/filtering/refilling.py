@@ -51,7 +51,6 @@ class RefillFound:
     chances: Floats
     tests: list[Tests]
     kept: MarginRows
-    """The accepted rows."""
     tables: list[Table]
     """The accepted rows as they were read, if they are still to be hashed."""
     learned: list[Hashes]

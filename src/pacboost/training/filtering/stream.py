@@ -209,7 +209,6 @@ class Stream(Candidates):
             yield offer
 
     def _drawn(self, count: int) -> Offer | None:
-        """Draw at most ``count`` rows; None if the stream has ended."""
         ahead = bool(self._waiting)
         batch = self._next(count)
         if batch.n_rows == 0:

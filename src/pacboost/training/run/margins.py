@@ -103,7 +103,6 @@ def hardest(
 
 
 def _decided(sample: Sample, margins: Floats, class_scores: Floats | None) -> Floats:
-    """Return the margin of each row, not normalised; of several labels, the smallest."""
     if sample.labels is None:
         return margins[:, 0] if margins.shape[1] == 1 else margins.min(axis=1)
     decided, size = np.empty(sample.n_rows), span_size(margins.shape[1])

@@ -157,7 +157,6 @@ class Step:
     largest: float
     """The largest number that the rule can add to a score."""
     normaliser: float
-    """Z_t."""
 
 
 class Rounds(ABC, Generic[R]):
@@ -179,7 +178,6 @@ class Rounds(ABC, Generic[R]):
         self.search = learner.on(sample)
 
     def start(self) -> Any:
-        """Set all scores to 0, and return the booster's first state."""
         self.scores = scores_of(self.booster, self.sample)
         signs = self.scores.signs
         if self.cells and self.booster.on_gpu:
