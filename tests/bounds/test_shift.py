@@ -214,7 +214,7 @@ def test_classes_without_rows() -> None:
     with pytest.raises(NotCertified, match=r"no rows of class '2\.0'"):
         certify(model, X, y, shift=shift.shares("any"))
     assert certify(model, X, y, shift=shift.shares({0: 0.5, 1: 0.5, 2: 0})).value < 0.3
-    with pytest.raises(ParameterError, match="speaks of the error"):
+    with pytest.raises(ParameterError, match="certifies the error"):
         certify(model, X, y, shift=shift.shares("any"), of="recall")
 
 

@@ -138,7 +138,7 @@ def test_a_stream_is_watched(file: Path, tmp_path: Path) -> None:
         (["certify", "{file}", "--truth", "label"], "name the column of answers by --said"),
         (["certify", "{file}", "--said", "d", "--truth", "label"], "no column 'd'"),
         (["certify", "{file}", "--said", "a", "--truth", "d"], "has no column 'd'"),
-        (["certify", "{file}", "{file}", "--said", "a", "--truth", "label"], "and two came"),
+        (["certify", "{file}", "{file}", "--said", "a", "--truth", "label"], "but two were given"),
         (["watch", "{file}", "--said", "a", "--error", "0.1"], "nothing can be watched"),
         (["watch", "{file}", "--truth", "label"], "name the column of answers by --said"),
     ],

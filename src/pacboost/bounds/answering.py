@@ -212,7 +212,7 @@ class Answering:
         )
         assumed = tuple(content.get("assumptions", ()))
         if not all(type(words) is str for words in assumed):
-            raise ValueError("assumptions are no texts")
+            raise ValueError("assumptions are not text")
         self = cls(**{**content, "points": points, "assumptions": assumed})
         positive_whole("thresholds", self.thresholds)
         positive_whole("models", self.models)

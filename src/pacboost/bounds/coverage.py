@@ -280,7 +280,7 @@ class IntervalRule:
         (certificate,) = content["certificates"]
         floor, cutoff = float(content["floor"]), float(content["cutoff"])
         if content["method"] not in ("residual", "scaled") or not floor > 0:
-            raise ValueError(f"the method {content['method']!r:.40} or its floor is not known")
+            raise ValueError(f"the method {content['method']!r:.40} or its floor is unknown")
         if type(content.get("model_digest", "")) is not str:
             raise ValueError("the digest of the model is not text")
         return cls(

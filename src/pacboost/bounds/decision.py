@@ -214,7 +214,7 @@ class ThresholdDecision:
 def whole_count(value: object) -> int:
     """Read a count from a file."""
     if type(value) is not int:
-        raise ValueError(f"{value!r:.40} is no count")
+        raise ValueError(f"{value!r:.40} is not a count")
     return value
 
 

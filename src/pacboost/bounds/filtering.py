@@ -46,7 +46,7 @@ def _again(stored: Certificate, ledger: Ledger) -> Certificate:
     if last.rounds != len(ledger):
         raise ValueError("rounds came after the draws that were tested")
     if math.fsum(refill.delta for refill in ledger.refills) > stored.delta:
-        raise ValueError(f"the tests together may fail with more than {stored.delta}")
+        raise ValueError(f"the tests together may fail with a probability above {stored.delta}")
     booster = BOOSTERS.get(ledger.booster)
     if booster is not None:
         factor = booster.error_factor
@@ -103,7 +103,7 @@ def certificate(
     if draws == 0:
         raise NotCertified("no example was drawn after the last round, so nothing was tested")
     if of and refill.again < refill.draws:
-        raise NotCertified("some of the examples were new: only all of one kind can be tested")
+        raise NotCertified("some of the examples are new and others are not; a test needs one kind")
     inputs = {"mean": refill.mean, "mistakes": refill.mistakes, "draws": draws}
     inputs |= {"delta": refill.delta, "factor": factor}
     theorem = "error ≤ upper end of a confidence sequence for their mistakes, at delta/2"

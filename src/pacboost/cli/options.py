@@ -66,8 +66,7 @@ delta = real(
 models = click.option(
     "--models",
     default=1,
-    help="The number of models that are tried on these rows to keep one of them: each pays its "
-    "share of delta.",
+    help="The number of models that are tried on these rows to keep one of them; they share delta.",
 )
 epsilon = real(
     "--epsilon",
@@ -193,7 +192,7 @@ score = column(
 truth = column("--target", "--truth", required=True, help="The column with the labels.")
 answer_column = column(
     "--said",
-    help="There is no model: this column of the file holds answers that somebody has given.",
+    help="This column of the file holds answers; no model is needed.",
 )
 answers = together(
     model_file,
@@ -221,8 +220,8 @@ copies = click.option(
     "--copies",
     type=click.Choice(["draws", "distinct"]),
     default="draws",
-    help="What equal rows are: draws, each of which counts, or copies, of which one does "
-    "(distinct).",
+    help="draws: equal rows are separate examples, and each counts; distinct: they are copies of "
+    "one example, which counts once.",
 )
 calibrating = together(
     delta,

@@ -118,7 +118,7 @@ def compare(
         if contest.entries:
             interrupt.comparison = contest.comparison()  # type: ignore[attr-defined]
             names = ", ".join(entry.name for entry in contest.entries)
-            interrupt.add_note(f"what is done ({names}) is this exception's .comparison")
+            interrupt.add_note(f"finished boosters ({names}) are in .comparison of this exception")
         raise
     return contest.comparison()
 

@@ -35,13 +35,13 @@ def little_use(run: Run, classes: NDArray[Any]) -> tuple[Warning, ...]:
         )
         return (NoEdgeWarning(text),)
     if run.stopped is not None and run.stopped.kind is Stop.BROKEN_PROMISE:
-        text = f"boosting ended before its time (rounds done: {len(run.done)}): {run.stopped}"
+        text = f"boosting ended early (rounds done: {len(run.done)}): {run.stopped}"
         return (NoEdgeWarning(text),)
     never = never_named(run, NEVER_NAMED)
     if not never:
         return ()
     text = (
-        f"the model never says {classes.tolist()[never[0]]!r}, a rare class, not even for a "
+        f"the model never predicts {classes.tolist()[never[0]]!r}, a rare class, not even for a "
         "training row, so it will find hardly any of its rows. Fit with balanced class weights, or "
         "choose a threshold by what mistakes cost"
     )

@@ -164,8 +164,8 @@ def read_targets(y: Any, rows: int, name: str = "y") -> NDArray[np.float64]:
     worst = float(targets[np.abs(targets).argmax()])
     if worst and not 1 / MAX_TARGET <= abs(worst) <= MAX_TARGET:
         raise DataError(
-            f"the largest number in {name} is {worst:g}; between {1 / MAX_TARGET:g} and "
-            f"{MAX_TARGET:g} their squares can be added up. Rescale them, or predict logarithms"
+            f"the largest number in {name} is {worst:g}; it must lie in [{1 / MAX_TARGET:g}, "
+            f"{MAX_TARGET:g}], as squares are summed. Rescale y, or predict logarithms"
         )
     return targets
 

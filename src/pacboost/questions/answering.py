@@ -47,7 +47,7 @@ def certify_answers(
     delta : float, default=0.05
         The probability with which the errors may fail, all of them together; so may the shares.
     models : int, default=1
-        How many models are tried on these rows and may be kept: each pays its share of delta.
+        How many models are tried on these rows and may be kept; they share delta.
     copies : "draws" or "distinct", default="draws"
         What equal rows are, as in ``certify``.
 
@@ -63,8 +63,8 @@ def certify_answers(
     """
     if target_error is not None and abstain_below is not None:
         raise ParameterError(
-            "target_error and abstain_below were both given; the first finds the threshold that "
-            "the second names, so give one of them"
+            "target_error and abstain_below were both given; give one of them: the first chooses "
+            "the threshold, the second sets it"
         )
     positive_whole("models", models)
     if not hasattr(model, "predict_proba"):

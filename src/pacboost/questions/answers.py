@@ -233,7 +233,7 @@ def _taken(values: Any, counted_rows: NDArray[np.intp], lost: NDArray[np.bool_])
     table = table if frame or hasattr(values, "tocsr") else np.asarray(values)
     if table.shape[0] != lost.size:
         raise DataError(
-            f"there are {lost.size:,} labels, and {table.shape[0]:,} rows, scores or groups"
+            f"there are {lost.size:,} labels for {table.shape[0]:,} rows, scores or groups"
         )
     return table[counted_rows.tolist()].to_native() if frame else table[counted_rows]
 

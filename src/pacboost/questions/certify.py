@@ -90,7 +90,7 @@ def certify(
     delta : float, default=0.05
         The probability with which the claim, or any of several, may fail.
     models : int, default=1
-        How many models are scored on these rows and may be kept: each pays its share of delta.
+        How many models are scored on these rows and may be kept; they share delta.
     groups : array of group labels, default=None
         Give it when rows of one group (a patient, a customer) depend on each other: then groups,
         not rows, are counted. Allowed for means over rows: error, top_k_error, brier, log_loss,
@@ -123,7 +123,7 @@ def certify(
     if isinstance(shift, Shares):
         if not is_plain_error or groups is not None or ordered:
             raise ParameterError(
-                "shift.shares speaks of the error, by independent rows; leave out of, end, groups "
+                "shift.shares certifies the error by independent rows; leave out of, end, groups "
                 "and ordered",
                 parameter="shift",
             )
@@ -271,7 +271,7 @@ def _in_memory(
     check_order("certify(model, X, y)", {"model": model}, X, y)
     if groups is not None and ordered:
         raise ParameterError(
-            "groups and ordered were both given; rows are one or the other", parameter="groups"
+            "groups and ordered were both given; give one of them", parameter="groups"
         )
     if by is not None and (groups is not None or ordered):
         raise ParameterError(

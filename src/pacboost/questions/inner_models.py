@@ -106,8 +106,8 @@ def snapshot(model: Any) -> Any:
     except Exception as problem:  # what other libraries do when they are copied is not known
         raise NotCertified(
             f"{type(model).__name__} cannot be copied ({type(problem).__name__}: {problem}), so "
-            "what is certified now could be shown after it has learned more. Give its class a "
-            "method __deepcopy__; it may return the object itself, if that never changes"
+            "it could change after it is certified. Give its class a method __deepcopy__; it may "
+            "return the object itself, if that never changes"
         ) from problem
 
 

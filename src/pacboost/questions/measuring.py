@@ -97,8 +97,8 @@ def _measure(part: object) -> MeasureSpec:
         )
     if isinstance(part, str) and part in UNBOUNDED:
         raise ParameterError(
-            f"of is {part!r}, which no number of rows bounds, since a single error may be as large "
-            "as it likes; certify measures.absolute_error(clip=) or measures.large_errors("
+            f"of is {part!r}, which cannot be bounded, since a single error may be arbitrarily "
+            "large; certify measures.absolute_error(clip=) or measures.large_errors("
             "larger_than=) instead",
             parameter="of",
         )

@@ -106,7 +106,7 @@ def _tossed(
     offered = rows.kept.size
     if not kept_rows.size:
         raise NotCertified(
-            f"coins have kept none of {offered:,} rows: a row is kept with the chance "
+            f"none of {offered:,} rows was kept: a row is kept with probability "
             f"weight/{bound:g}, on average {total(kept_weights) / offered / bound:.2g} here. "
             "Collect more rows; for other rows than these, a smaller bound at which weights are "
             "clipped may do"

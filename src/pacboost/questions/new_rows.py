@@ -77,8 +77,8 @@ class NewRows:
             check_copies(copies)
         if copies == "distinct" and not each:
             raise ParameterError(
-                "copies was given with groups or ordered, which say themselves what rows are; "
-                "leave copies out",
+                "copies was given with groups or ordered, which already say how rows depend on "
+                "each other; leave copies out",
                 parameter="copies",
             )
         compared = [ComparedRows.with_fit(model, X) for model in models]

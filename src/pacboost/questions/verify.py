@@ -221,9 +221,9 @@ def _impossible(certificate: Certificate) -> str:
     details, kind = certificate.details, wording.KINDS.get(certificate.of_what)
     for name in (*wording.UNANSWERED, wording.SHARE_LEARNED):
         if not 0 <= float(details.get(name, 0)) <= 1:
-            return f"{name} is {details[name]}, which is no share of rows"
+            return f"{name} is {details[name]}, which is not a share of rows"
     if not int(details.get(wording.UNMOVED_PAIRS, 0)) >= 0:
-        return f"{wording.UNMOVED_PAIRS} is {details[wording.UNMOVED_PAIRS]}, which is no count"
+        return f"{wording.UNMOVED_PAIRS} is {details[wording.UNMOVED_PAIRS]}, which is not a count"
     if kind is not None and kind.of_class != ("class" in details):
         return f"{certificate.of_what} is {'' if kind.of_class else 'not '}a measure of one class"
     if certificate.rows_checked == (wording.UNCHECKED in certificate.assumptions):
@@ -295,6 +295,6 @@ def _rounds(model: Model) -> Check:
     if not (bound and bound.rounded) and cast != votes:
         return Check("rounds", False, "the votes are not those of the rounds")
     if vote_digest(model.vote) != ledger.vote_digest:
-        return Check("rounds", False, "the rules or their votes are not those that were found")
+        return Check("rounds", False, "the rules or their votes are not those of the fit")
     what = "themselves and the votes" if ledger.refills else "the theorem"
     return Check("rounds", True, f"{len(ledger)} rounds agree with {what}")

@@ -131,7 +131,7 @@ def warn_uncounted(count: int, rows: int, why: str) -> None:
         warn(f"{count:,} of {rows:,} rows are not counted: {why}", InputWarning)
 
 
-REPEATS = "they equal other rows, and of distinct rows each counts once"
+REPEATS = "they equal other rows, and equal rows count once"
 
 
 def exact_keys(X: Any) -> Hashes:

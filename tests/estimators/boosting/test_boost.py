@@ -314,5 +314,5 @@ def test_a_rare_class_that_is_never_named_is_warned_of() -> None:
     BoostClassifier(n_estimators=30, random_state=0).fit(X, rare)
     several = np.where(X[:, 1] > 0, "a", "b")
     several[np.arange(3000) % 60 == 1] = "c"
-    with pytest.warns(RareClassWarning, match="never says 'c'"):
+    with pytest.warns(RareClassWarning, match="never predicts 'c'"):
         BoostClassifier(n_estimators=3, random_state=0).fit(X, several)

@@ -168,7 +168,7 @@ def test_groups_copies_and_frames(model: Any) -> None:
         ({"method": "best"}, ParameterError, "it may be 'residual', 'scaled', 'quantiles', or"),
         ({"method": "quantiles"}, ParameterError, "needs a pair of regressors"),
         ({"method": "scaled"}, ParameterError, "needs scale= for BoostRegressor"),
-        ({"method": "residual", "scale": 1}, ParameterError, "scale is for 'scaled'"),
+        ({"method": "residual", "scale": 1}, ParameterError, "scale needs method='scaled'"),
         ({"floor": 0.0}, ParameterError, "floor is 0.0"),
         ({"y": ["a"] * 800}, DataError, "does not hold numbers"),
         ({"y": np.full(800, np.nan)}, DataError, "missing or infinite"),

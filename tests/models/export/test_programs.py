@@ -248,7 +248,7 @@ def _forest(random_state: int) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:the model never says:pacboost.errors.RareClassWarning")
+@pytest.mark.filterwarnings("ignore:the model never predicts:pacboost.errors.RareClassWarning")
 @pytest.mark.parametrize("name", ["letter", "nursery", "credit_approval", "magic_telescope"])
 @pytest.mark.parametrize("make", [pb.BoostClassifier, pb.AdaBoostClassifier, _forest])
 def test_every_row_of_a_real_table(name: str, make: Any, tmp_path: Path) -> None:

@@ -129,13 +129,13 @@ def command(model_path: Path, data: Path | None, target: str, **given: Any) -> N
     measures = any(given[name] for name in ("of", "cost", "by", "end"))
     measures |= given["positive"] is not None and not (confident and given["score"])
     if given["shares"] and (confident or measures):
-        raise click.UsageError("--shares speaks of the error of all answers; leave out the others")
+        raise click.UsageError("--shares certifies the error alone; leave out the other options")
     hint = "certify --of absolute_error --clip NUMBER, or --of large_errors --larger-than NUMBER"
     if measures:
         for name in ("epsilon", "target_error", "abstain_below"):
             if given[name] is not None:
                 raise click.UsageError(
-                    f"{option_name(name)} speaks of the error alone; leave out --of and --by"
+                    f"{option_name(name)} certifies the error alone; leave out --of and --by"
                 )
     model, X, y, columns = answers_or_rows(
         model_path, data, target, given, given["report"], numbers="" if measures else hint
@@ -217,7 +217,7 @@ def _shift(columns: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
     kinds = [name for name in ("ratio", "new_rows") if columns.get(name) is not None]
     if len(kinds) + (given["shares"] is not None) > 1:
         raise click.UsageError(
-            "--shares, --ratio-column and --new-rows: a world moves by one of these"
+            "--shares, --ratio-column and --new-rows exclude each other; give one"
         )
     if given["shares"] is not None:
         return shift.shares(_shares(given["shares"]))

@@ -26,7 +26,7 @@ from pacboost.cli.output import answer, print_parts
 @options.column(
     "--said",
     multiple=True,
-    help="Compare no boosters but answers that are given in such columns, two or more of them.",
+    help="Compare columns of answers instead of boosters; name two or more.",
 )
 @options.models
 @click.option(
@@ -50,7 +50,7 @@ from pacboost.cli.output import answer, print_parts
     help="Share of rows held out to test on; 0 for none.",
 )
 @options.real(
-    "--share", default=0.05, help="The mean margin of this share of the worst rows is shown."
+    "--share", default=0.05, help="Show the mean margin of this share of the rows, the worst ones."
 )
 @options.copies
 @options.categories

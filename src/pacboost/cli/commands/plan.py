@@ -37,7 +37,7 @@ MEANINGS = {
     "delta": "The probability with which the result is allowed to fail.",
     "error": "The true error of the classifier, by default half of epsilon; for rounds, the "
     "training error to reach.",
-    "power": "The probability with which the classifier passes, or each class has its rows.",
+    "power": "The probability that the classifier passes, or that each class has enough rows.",
     "edge": "The edge 1 - 2·error that every weak rule has, at least.",
     "dimension": "The VC dimension of the class of hypotheses.",
     "dimensions": "The number of columns.",

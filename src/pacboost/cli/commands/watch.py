@@ -55,7 +55,7 @@ SETTINGS = ("error", "delta", "run_length")
     help="The average number of labelled rows to a false alarm of the change detector, at least.  "
     "[default: 100000]",
 )
-@options.flag("--again", help="Count a file that was counted before: its rows are other ones.")
+@options.flag("--again", help="Count a file even if the same bytes were counted before.")
 @options.text
 @options.drop
 @options.format_options

@@ -266,7 +266,7 @@ def answers_or_rows(
     if arguments.get("ratio_column") or arguments.get("new_rows"):
         raise click.UsageError("--ratio-column and --new-rows are for models; leave them out")
     if data is not None:
-        raise click.UsageError("--said and --score speak of one file of answers, and two came")
+        raise click.UsageError("--said and --score read one file of answers, but two were given")
     for output in outputs:
         check_output(output, path)
     (model,), *rows = answered_rows(path, target, [arguments["said"] or target], arguments)

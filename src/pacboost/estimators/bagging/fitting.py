@@ -257,7 +257,7 @@ def answers_outside(estimator: Estimator, name: str) -> OutOfBagAnswers:
     """Return out-of-bag predictions; raise if there are none."""
     answers: OutOfBagAnswers | None = estimator._out_of_bag
     if answers is None:
-        raise AttributeError(f"{name} is there after a fit that predicts out-of-bag rows")
+        raise AttributeError(f"{name} is available after a fit that predicts out-of-bag rows")
     return answers
 
 
@@ -274,7 +274,7 @@ def counts_outside(estimator: Estimator) -> OutOfBag:
     counts = answers_outside(estimator, "out_of_bag_").counts
     if counts is None:
         raise AttributeError(
-            "out_of_bag_ is there after a fit that counts out-of-bag votes of rows without weights"
+            "out_of_bag_ is available after a fit that counts out-of-bag votes of unweighted rows"
         )
     return counts
 

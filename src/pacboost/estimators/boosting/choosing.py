@@ -76,8 +76,8 @@ class TreesChooser(EstimatorChooser):
         booster = with_fields(booster, changes | own, "booster")
         if pairs and not isinstance(booster, Logit | CustomObjective | ExponentialWeights):
             raise ParameterError(
-                f"interactions={pairs} chooses pairs by what rows ask for after a vote, which "
-                f"{booster.name} does not know; take booster='logit', or interactions=0",
+                f"interactions={pairs} chooses pairs by the gradients of a loss, and "
+                f"{booster.name} has none; set booster='logit', or interactions=0",
                 parameter="interactions",
             )
         # early stopping finds the number of rounds, so the limit is high; else it is the number

@@ -155,7 +155,7 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
     ['lost card', 'top-up']
     >>> print(model.explain("hello", for_class="top-up"))
     predicted: lost card (probability of top-up: 0.5)
-       +0.0000  no known word: the prior speaks
+       +0.0000  no known word, so only the prior counts
        +0.0000  score of top-up
     """
 

@@ -94,7 +94,7 @@ def choose_threshold(
         The probability with which the guarantee may fail; what is certified on the other side
         (``others_``) and the bounds of the curve have the same probability, each of the three.
     models : int, default=1
-        How many models are tried on these rows and may be kept: each pays its share of delta.
+        How many models are tried on these rows and may be kept; they share delta.
     copies : "draws" or "distinct", default="draws"
         What equal rows are, as in ``certify``.
 

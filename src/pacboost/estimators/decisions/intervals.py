@@ -73,7 +73,7 @@ def intervals(
     delta : float, default=0.05
         The probability with which the promise may fail.
     models : int, default=1
-        How many models are tried on these rows and may be kept: each pays its share of delta.
+        How many models are tried on these rows and may be kept; they share delta.
     groups : array of group labels, default=None
         Give it when rows of one group depend on each other. One row is then drawn from every group,
         and the claim is about the examples of a new group. Rows that depend on each other in the
@@ -154,8 +154,8 @@ class PredictionIntervals:
         """Write model and intervals to a file, for ``pacboost.intervals(pacboost.load(path))``."""
         if self.scale_ is not None:
             raise FileError(
-                f"{path}: is not written, for another model scales the intervals, and a file holds "
-                "one model. Pickle both, if you trust who reads them"
+                f"{path}: is not written, because another model scales the intervals, and a file "
+                "holds one model. Pickle both, if those who load them trust you"
             )
         save_model(self.estimator_, path, remember_rows=remember_rows)
 
@@ -207,7 +207,8 @@ def _method(model: Predictor, method: str | None, scale: BaseEstimator | None) -
         )
     if scale is not None and way != "scaled":
         raise ParameterError(
-            f"scale was given, and method is {way!r}; scale is for 'scaled'", parameter="scale"
+            f"scale was given, but method is {way!r}; scale needs method='scaled'",
+            parameter="scale",
         )
     if way == "scaled" and scale is None and not hasattr(model, "spread"):
         raise ParameterError(

@@ -75,7 +75,7 @@ def sets(
     delta : float, default=0.05
         The probability with which the promise, or any of several, may fail.
     models : int, default=1
-        How many models are tried on these rows and may be kept: each pays its share of delta.
+        How many models are tried on these rows and may be kept; they share delta.
     groups : array of group labels, default=None
         Give it when rows of one group depend on each other. One row is then drawn from every group,
         and the claim is about the examples of a new group. Rows that depend on each other in the
@@ -191,8 +191,8 @@ def save_model(estimator: object, path: str | Path, *, remember_rows: bool) -> N
     """Write a model file, if the estimator has one."""
     if not hasattr(estimator, "save"):
         raise FileError(
-            f"{path}: is not written, for {type(estimator).__name__} has no model file. Pickle it, "
-            "if you trust who reads it"
+            f"{path}: is not written, because {type(estimator).__name__} has no model file. Pickle "
+            "it, if those who load it trust you"
         )
     estimator.save(path, remember_rows=remember_rows)
 

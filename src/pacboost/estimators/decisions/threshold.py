@@ -59,7 +59,7 @@ class WrappedClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     def model_(self) -> Any:  # type: ignore[override]
         """The model of ``estimator_``, if it is an estimator of pacboost."""
         if not self.__sklearn_is_fitted__():
-            raise AttributeError("model_ is there after fit; this estimator is not fitted yet")
+            raise AttributeError("model_ is available after fit; this estimator is not fitted yet")
         return self.estimator_.model_
 
     @property
@@ -201,8 +201,8 @@ class WrappedClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         model = getattr(inner, "model_", None)
         if not isinstance(model, Model):
             raise FileError(
-                f"{path}: is not written, for {type(inner).__name__} has no model file that keeps "
-                "it. Pickle it, if you trust who reads it"
+                f"{path}: is not written, because {type(inner).__name__} has no model file that "
+                "keeps it. Pickle it, if those who load it trust you"
             )
         model = self._with_decision(model)
         save(model, path, self._sketches if remember_rows else ())

@@ -142,7 +142,7 @@ class Session:
                     break
         except ClusterError as problem:
             if self.write():
-                problem.add_note(f"pacboost: {self._path} is there to go on from")
+                problem.add_note(f"pacboost: {self._path} holds a checkpoint to continue from")
             raise
 
     def _over(self) -> bool:

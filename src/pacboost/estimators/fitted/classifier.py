@@ -291,12 +291,12 @@ def rules_of(vote: Vote) -> list[Any]:
 def best_round_of(estimator: Estimator) -> int:
     """Return the best round on validation rows; raise if a fit had none."""
     if estimator._best_round is None:
-        raise AttributeError("best_iteration_ is there after a fit with validation rows")
+        raise AttributeError("best_iteration_ is available after a fit with validation rows")
     return estimator._best_round
 
 
 def curves_of(curves: dict[str, list[float]] | None) -> dict[str, list[float]]:
     """Return validation curves; raise if a fit had no validation rows."""
     if curves is None:
-        raise AttributeError("validation_curves_ is there after a fit with validation rows")
+        raise AttributeError("validation_curves_ is available after a fit with validation rows")
     return curves

@@ -225,7 +225,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         if not self._leaves_model:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         if not hasattr(self, "model_"):
-            raise AttributeError(f"{name} is there after fit; this estimator is not fitted yet")
+            raise AttributeError(f"{name} is available after fit; this estimator is not fitted yet")
         return self.model_
 
     def _claim(self) -> str:

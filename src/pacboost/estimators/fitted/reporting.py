@@ -65,7 +65,7 @@ def page_about(
     subject = subject_of(model, getattr(estimator, "_refusal", "") if model.forest else "", table)
     more = (certified,) if isinstance(certified, Certificate | Family) else tuple(certified)
     if not all(isinstance(part, Certificate | Family) for part in more):
-        raise DataTypeError(f"certified is {shown(certified)}; give what pacboost.certify gave")
+        raise DataTypeError(f"certified is {shown(certified)}; pass results of pacboost.certify")
     answers = subject.answering if answering is None else answering
     subject = replace(subject, decision=decision, certified=more, answering=answers)
     if decision is not None:  # other certificates speak of predictions without the threshold

@@ -150,7 +150,7 @@ def tree_changes(estimator: Any, examples: LabelledRows) -> dict[str, Any]:
         if sets is not None:
             raise ParameterError(
                 "interactions and interaction_constraints were both given: the first chooses which "
-                "columns may interact, the second says it; give one of them",
+                "columns may interact, the second names them; give one of them",
                 parameter="interactions",
             )
         sets = "no_interactions"

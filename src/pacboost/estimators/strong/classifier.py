@@ -198,7 +198,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         self._start()
         if self.class_weight is not None:
             raise ParameterError(
-                "class_weight goes with rows in memory; all rows of a source are drawn alike. "
+                "class_weight needs rows in memory; all rows of a source are drawn alike. "
                 "Set class_weight=None",
                 parameter="class_weight",
             )
@@ -210,7 +210,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
             )
         if reading.day_first(self.dates) is not None:
             raise ParameterError(
-                "dates goes with files that are read as a whole; write the dates of a source as in "
+                "dates is for files that are read as a whole; write the dates of a source as in "
                 "2024-01-31, and leave dates at 'auto'",
                 parameter="dates",
             )
@@ -447,7 +447,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     def model_(self) -> Model:  # type: ignore[override]
         """The model of ``estimator_``."""
         if not self.__sklearn_is_fitted__():
-            raise AttributeError("model_ is there after fit; this estimator is not fitted yet")
+            raise AttributeError("model_ is available after fit; this estimator is not fitted yet")
         return self.estimator_.model_  # type: ignore[no-any-return]
 
     @property

@@ -155,11 +155,11 @@ def set_apart(
         )
     if given.groups is not None and given.time is not None:
         raise ParameterError(
-            "groups and time were both given; rows are one or the other", parameter="groups"
+            "groups and time were both given; give one of them", parameter="groups"
         )
     if copies == "distinct" and (given.groups is not None or given.time is not None):
         raise ParameterError(
-            "copies was given with groups or time, which say themselves how rows are divided; "
+            "copies was given with groups or time, which already say how rows are divided; "
             "leave copies out",
             parameter="copies",
         )

@@ -43,7 +43,7 @@ def read_wishes(
     asked = [name for name, wish in given.items() if wish is not None]
     if len(asked) > 1:
         raise ParameterError(
-            f"{' and '.join(asked)} were given; the certifying rows can keep one of these promises",
+            f"{' and '.join(asked)} were given; the certifying rows can certify one of them",
             parameter=asked[-1],
         )
     if not asked or asked[0] == "epsilon":

@@ -220,7 +220,7 @@ def _grounds(model: Model, table: Table) -> list[Ground]:
 Wholes = NDArray[np.int32]
 
 PRIOR = "whatever the text"
-NO_KNOWN_WORD = "no known word: the prior speaks"
+NO_KNOWN_WORD = "no known word, so only the prior counts"
 
 
 def totals(vote: Vote) -> tuple[Wholes, Doubles]:

@@ -111,7 +111,7 @@ def lists_read(part: Fields, features: int, outputs: int) -> list[WordList]:
     part.end()
     ends = np.cumsum(sizes + 1, dtype=np.int64)
     if values[ends[abstains] - 1].any():
-        part.refuse("values", "of a list that abstains say something where no word occurs")
+        part.refuse("values", "of a list that abstains are not 0 where no word occurs")
     words_of, values_of = (np.split(array, cuts[:-1]) for array, cuts in (
         (words, np.cumsum(sizes, dtype=np.int64)), (values, ends)))  # fmt: skip
     flags = abstains.tolist(), every.tolist()
@@ -203,7 +203,7 @@ def _refuse_impossible(
     if (cut < -1).any():
         part.refuse("cut", "lies below all codes")
     if ((member < -1) | (member >= subsets[tree])).any():
-        part.refuse("member", "asks for a set of levels that is not there")
+        part.refuse("member", "asks for a set of levels that does not exist")
     place = np.arange(tree.size) - first
     hung: list[NDArray[np.int64]] = []
     for name in ("left", "right"):
@@ -214,7 +214,7 @@ def _refuse_impossible(
             part.refuse(name, "names a child that is not further on in its tree")
         hung.append(np.where(inner, first + child, tree.size + first + tree + ~child))
     if np.bincount(np.concatenate(hung)).max(initial=0) > 1:
-        part.refuse("right", "hangs a child that hangs already")
+        part.refuse("right", "names a child that already has a parent")
 
 
 KINDS = ("stumps", "trees", "word_lists", "three", "decision", "pattern")
@@ -319,7 +319,7 @@ def block_read(part: Fields, features: int, classes: int) -> Block:
     starts_at_zero = firsts.size >= 2 and firsts[0] == bases[0] == 0
     ascending = (firsts[1:] > firsts[:-1]).all() and (bases[1:] >= bases[:-1]).all()
     if not (starts_at_zero and ascending):
-        part.refuse("firsts", "do not say where tree after tree begins")
+        part.refuse("firsts", "do not give the start of every tree")
     if firsts[-1] != nodes.size or bases[-1] != len(table):
         part.refuse("firsts", "are not those of as many nodes and lines")
     for start in range(0, nodes.size, NODES_PER_CHECK):
@@ -350,4 +350,4 @@ def _refuse_impossible_nodes(
     else:
         fits = np.isfinite(payload.astype(np.uint32).view(np.float32))
     if not fits[leaf].all():
-        part.refuse("nodes", "hold a leaf that has nothing to say")
+        part.refuse("nodes", "hold a leaf without a value")

@@ -90,15 +90,15 @@ class EncodedRows:
         codes = of_kind(arrays, "apart_codes", bins.dtype, len(bins.thresholds), rows.size)
         signs, labels = of_kind(arrays, "apart_signs", np.int8, rows.size, outputs), None
         if codes.size and int(codes.max()) > bins.missing:
-            raise ValueError("a code of a row set apart is outside the bins")
+            raise ValueError("rows set apart have a code outside the bins")
         if not (np.abs(signs) == 1).all():
-            raise ValueError("signs of rows set apart are not -1 and +1")
+            raise ValueError("rows set apart have signs other than -1 and +1")
         if (outputs > 1) != ("apart_labels" in arrays):
             raise ValueError("rows set apart have labels only if there are more than two classes")
         if outputs > 1:
             labels = of_kind(arrays, "apart_labels", np.int64, rows.size)
             if labels.size and not 0 <= int(labels.min()) <= int(labels.max()) < outputs:
-                raise ValueError("a label of a row set apart is not a class")
+                raise ValueError("rows set apart have a label that is not a class")
         return EncodedRows(CodedTable(codes, bins), signs, labels, rows)
 
 
