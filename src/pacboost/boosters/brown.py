@@ -41,9 +41,9 @@ class Clock:
 
     A row at height z = margin + time left costs erfc(z/√c) and weighs w = exp(-z²/c). A vote v and
     a time t move it to z + v·a - t, with a = y·h(x). The mean cost stays the same, which makes t a
-    function of v with slope E_w[a], the remaining edge; v is the vote at which that edge is 0, or
-    at which no time is left. The slope of the edge is -(2/c)·E_w[z(a - edge)²], so both equations
-    are solved by Newton's steps within a bracket."""
+    function of v; v is the vote at which the remaining edge is 0, or at which no time is left. Both
+    equations are solved by Newton's steps within a bracket.
+    """
 
     heights: Floats
     masses: Floats

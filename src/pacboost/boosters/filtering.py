@@ -1,52 +1,38 @@
 """Boosters by filtering: FilterBoost, the measure of lecture 003, SmoothBoost and MadaBoost.
 
+The proofs are in docs/proofs/filtering.md; r is the edge of a rule and μ the mean weight.
+
 **FilterBoost** (Bradley and Schapire 2007): logistic weights, for examples drawn on the fly. A row
-weighs q = 1/(1 + exp(margin)), and a rule of edge r gets ½ ln((1 + r)/(1 - r)). The mean of
-ln(1 + exp(-margin)) starts at ln 2, and falls by at least p(1 - √(1 - r²)) in a round whose mean
-weight is p. A row on which the vote is wrong or tied weighs at least ½, so
+weighs 1/(1 + exp(margin)), and a rule gets ½ ln((1 + r)/(1 - r)). Then
 
-    Σ_t p_t (1 - √(1 - r_t²)) ≤ ln 2,      training error ≤ 2 p_t,
+    Σ_t μ_t (1 - √(1 - r_t²)) ≤ ln 2,      training error ≤ 2 μ_t,
 
-and the error is below ε after T ≤ 2 ln 2/(ε(1 - √(1 - r²))) rounds (docs/proofs/filtering.md).
-Unlike the other filtering boosters, it needs neither an edge nor an error as a parameter.
+and the error is below ε after T ≤ 2 ln 2/(ε(1 - √(1 - r²))) rounds. Unlike the other filtering
+boosters, it needs neither an edge nor an error as a parameter.
 
-**Measure**, the booster of lecture 003: a measure that falls linearly with the majority, and equal
-votes. N is the number of right rules on a row minus the number of wrong ones. A row weighs M = 1 if
-N ≤ 0; M falls by a slope θ with every right rule, and is 0 from N = 1/θ on. All rules have the vote
-θ, which does not change the majority and makes M = clip(1 - margin, 0, 1).
-
-While the mean weight μ is at least cε and rules have an edge r, θ = c·ε·r bounds the rounds by
+**Measure**, the booster of lecture 003: weights that fall linearly with the majority, and equal
+votes. N is the number of right rules on a row minus the number of wrong ones. With θ as the vote of
+all rules, a row weighs clip(1 - θN, 0, 1) = clip(1 - margin, 0, 1). While μ is at least cε and
+rules have an edge r, θ = c·ε·r gives
 
     T ≤ 1/(c·ε·r)²,       training error ≤ μ,       D_t ≤ D_1/μ.
 
-The lecture, with c = 1, says 2/(εr)²: it replaces a term by twice as much on the way. The slope is
-optimal (docs/proofs/filtering.md). ``share`` is c, the part of ε that a test on draws can
-distinguish from ε itself; for a mean that is known exactly, 1 suffices.
+``share`` is c, the part of ε that a test on draws can distinguish from ε itself; for a mean that is
+known exactly, 1 suffices.
 
-**SmoothBoost** (Servedio 2003): the majority gets a margin, and no row ever weighs too much. With γ
-= edge/2 and θ = γ/(2 + γ), let N be the sum of y·h(x) - θ over all rounds: how far the margin of a
-row is ahead of θ. A row weighs M = min(1, (1 - γ)^(N/2)). When the mean weight falls below ε, less
-than a share ε of the rows has a normalised margin y·F/‖votes‖₁ of θ or less, not only of 0.
+**SmoothBoost** (Servedio 2003): the majority gets a margin, and no row ever weighs too much. With
+γ = edge/2 and θ = γ/(2 + γ), all votes are λ = -½ ln(1 - γ), and a row weighs
+min(1, exp(-(margin - λθ·rounds))). When μ falls below ε, less than a share ε of the rows has a
+normalised margin of θ or less. With the promised edge in every round, that takes at most
 
-All votes are λ = -½ ln(1 - γ): then M = min(1, exp(-(margin - λθ·rounds))). With the promised edge
-in every round, the mean weight is below ε after
+    T ≤ 1/(ε·λ·(r - θ - e)),   e = (exp(x) - 1 - x)/λ,   x = λ(1 + θ).
 
-    T ≤ 1/(ε·λ·(r - θ - e)),   e = (exp(x) - 1 - x)/λ,   x = λ(1 + θ)
+**MadaBoost** (Domingo and Watanabe 2000): a row weighs min(1, exp(-margin)), never more than at the
+start, and the vote r·exp(-r) needs no assumption:
 
-rounds, which is less than Servedio's 2/(ε γ² √(1 - γ)) (docs/proofs/filtering.md).
+    Σ_t ½ r_t² exp(-r_t) μ_t ≤ 1,      training error ≤ μ_t,
 
-**MadaBoost**: clipped weights (Domingo and Watanabe 2000), with a vote that needs no assumption. A
-row weighs min(1, exp(-margin)), never more than at the start. That is the slope of
-
-    L(z) = exp(-z) for z ≥ 0, 1 - z for z < 0
-
-For s = ±1 and a > 0, L(z + as) ≤ L(z) - w·a·s + (a²/2)eᵃ·w. With the vote a = r·exp(-r) for a rule
-of edge r, the mean of L falls by at least ½ r² exp(-r) μ, where μ is the mean weight. As L starts
-at 1 and stays above 0,
-
-    Σ_t ½ r_t² exp(-r_t) μ_t ≤ 1,      training error ≤ μ_t ≤ mean L.
-
-So μ is below ε after 2 exp(r)/(ε r²) rounds of edge r or more (docs/proofs/filtering.md).
+so μ is below ε after 2 exp(r)/(ε r²) rounds of edge r or more.
 """
 
 from __future__ import annotations

@@ -1,41 +1,27 @@
-"""AdaBoostV and ArcGV: votes that aim at a margin.
+"""AdaBoostV and ArcGV: votes that aim at a margin; the proofs are in docs/proofs/margins.md.
 
 AdaBoost lowers the mean of exp(-y·F), which makes margins positive but not as large as they can be.
 A vote that aims at a normalised margin ρ lowers the mean of exp(ρ·‖votes‖₁ - y·F) instead. A rule
 of edge r > ρ then gets
 
-    vote = ½ ln((1 + r)/(1 - r)) - ½ ln((1 + ρ)/(1 - ρ))
+    vote = ½ ln((1 + r)/(1 - r)) - ½ ln((1 + ρ)/(1 - ρ)).
 
-and multiplies that mean by exp(-kl), kl the relative entropy of coins with (1 + ρ)/2 and (1 + r)/2
-heads, at least (r - ρ)²/2. So with n rows (1 over the least share, if rows have weights)
-
-    least margin ≥ (Σ ρ_t·vote_t + Σ kl_t - ln n) / Σ vote_t,
-
-for any goals ρ_t < r_t; once Σ kl_t ≥ ln n the least margin is no less than the least goal. No vote
-has a larger margin than the edge of the best rule under any weights. So if the learner finds the
-best rule, no vote improves the margin by more than the least edge so far minus the margin.
-
-**AdaBoostV**, or AdaBoost* (Rätsch and Warmuth 2005): the largest margin, within a tolerance. It
-aims at ρ_t = (least edge so far) - ν. Every edge exceeds its goal by ν or more, so each round gains
-at least ν²/2, and no goal is below (least edge) - ν. After
-
-    T ≥ 2 ln(n)/ν²  rounds:       least margin ≥ (least edge) - ν
-
-on n rows of equal weight. If the learner returned a rule with the largest edge in every round, no
-vote of its rules has a margin ρ* above the least edge, so the margin is at least ρ* - ν. Neither ρ*
-nor the edges have to be known in advance. The run stops as soon as the margin is that large,
-usually much earlier (docs/proofs/margins.md, theorem 7.2).
-
-**ArcGV** (Breiman 1999): the current margin is the goal of the next vote. It aims at ρ_t = the
-least normalised margin of the vote so far, or 0 while that is negative: until all rows are right,
-it is AdaBoost. After every round
+With kl the relative entropy of coins with (1 + ρ)/2 and (1 + r)/2 heads, and n rows (1 over the
+least share, if rows have weights),
 
     least margin ≥ (Σ ρ_t·vote_t + Σ kl_t - ln n) / Σ vote_t.
 
-If all edges are at least γ > 0, the margin approaches γ. If the learner returns a rule with the
-largest edge in every round and some vote is right on all rows, the margin tends to the largest one
-(docs/proofs/margins.md, theorem 7.3). It has no parameter to choose, but no bound on the number of
-rounds, unlike AdaBoostV.
+If the learner finds the best rule, no vote improves the margin by more than the least edge so far
+minus the margin.
+
+**AdaBoostV**, or AdaBoost* (Rätsch and Warmuth 2005): the largest margin, within a tolerance. It
+aims at ρ_t = (least edge so far) - ν, and after 2 ln(n)/ν² rounds on rows of equal weight the least
+margin is at least (least edge) - ν. The largest margin need not be known in advance, and the run
+stops as soon as the margin is that large, usually much earlier (theorem 7.2).
+
+**ArcGV** (Breiman 1999): the current margin is the goal of the next vote, or 0 while that is
+negative: until all rows are right, it is AdaBoost. If all edges are at least γ > 0, the margin
+approaches γ (theorem 7.3). It has no parameter to choose, but no bound on the number of rounds.
 """
 
 from __future__ import annotations

@@ -2,47 +2,33 @@
 
 The state holds the scores F(x) as ``margins``; a row's residual is target - F(x). Every value is a
 multiple of one unit, 2^-48 of the power of two above the largest target, so that scores up to 32
-times that target add up exactly in any order: the targets themselves are neither shifted nor
-divided. Sums over rows are sums of integers: weights, fixed for the run, and pulls, weight times
-residual in a scale that follows from the largest residual alone. So the scores are the only state
-that a run needs to continue exactly. The first round is the best constant, and is not shrunk.
+times that target add up exactly in any order. Sums over rows are sums of integers: weights, and
+pulls, weight times residual in a scale that follows from the largest residual alone. The first
+round is the best constant, and is not shrunk. Each value is multiplied by the learning rate η, and
+no round raises the loss, unless l2 or a monotone constraint limits values.
 
-**Square** fits the residuals in every round (Friedman 2001, LS_Boost). The target of a row is its
-residual r = y - F(x), and a cell adds its weighted mean m_c, times the learning rate η. With W_c
-for the weight of a cell, a round changes the mean loss by exactly
-
-    mean (y - F)² falls by η(2 - η) Σ_c W_c m_c² / Σ W
-
-(unless l2 or a monotone constraint limits values): it never rises, and the tree with the largest
-Σ_c W_c m_c² lowers it most. That sum is Newton's criterion of splits.
+**Square** fits the residuals (Friedman 2001, LS_Boost): a cell adds its weighted mean m_c. With W_c
+for the weight of a cell, mean (y - F)² falls by exactly η(2 - η) Σ_c W_c m_c² / Σ W.
 
 **Absolute** fits the signs of the residuals (Friedman 2001, LAD), so that outliers pull no harder
-than other rows. A cell adds the weighted median of its residuals, times the learning rate. The
-median is the middle of all numbers that minimise Σ w|r - v|: the midpoint of a gap with half of the
-weight on either side. Mean |y - F| is convex along the step, so no round raises it.
+than other rows. A cell adds the weighted median of its residuals; of several, the midpoint.
 
 **Gamma** is for positive numbers whose mean is exp(F(x)) and whose spread grows with it. The loss
-is the deviance 2(ln(μ/y) + y/μ - 1) of μ = exp(F), for targets above 0. Half of it has the gradient
-1 - y/μ; its expected curvature 1 replaces the curvature y/μ of single rows, so that the factor of a
-cell is the mean of y/μ.
+is the deviance 2(ln(μ/y) + y/μ - 1) of μ = exp(F). Half of it has the gradient 1 - y/μ; its
+expected curvature 1 replaces y/μ of single rows, so that the factor of a cell is the mean of y/μ.
 
-**Huber** squares small residuals and takes the size of large ones. With a cut δ the loss of a
-residual r is r²/2 up to δ and δ(|r| - δ/2) beyond, so that outliers pull no harder than rows at the
-cut. As in Friedman (2001, M_TreeBoost), δ is the quantile ``alpha`` of the absolute residuals,
-computed in every round: it shrinks as the fit improves. The target of a row is its residual,
-clipped at ±δ. A cell adds the median of its residuals plus the mean of their differences from it,
-clipped at ±δ, times the learning rate.
+**Huber** squares residuals r up to a cut δ, and has the loss δ(|r| - δ/2) beyond, so that outliers
+pull no harder than rows at the cut. As in Friedman (2001, M_TreeBoost), δ is the quantile ``alpha``
+of the absolute residuals in every round. A row pulls with its residual, clipped at ±δ. A cell adds
+the median of its residuals plus the mean of their clipped differences from it.
 
 **Poisson** is for counts whose mean is exp(F(x)). The loss is the deviance 2(y·ln(y/μ) - y + μ) of
-μ = exp(F), for targets of 0 or more. Half of it has the gradient μ - y and the curvature μ, so the
-factor of a cell is Σ y / Σ μ.
+μ = exp(F). Half of it has the gradient μ - y and the curvature μ, so the factor of a cell is
+Σ y / Σ μ.
 
-**Quantile** fits the side of the prediction on which the targets lie. The pinball loss of a share q
-costs q·r if the residual r is positive, and (1 - q)·|r| if it is negative; the q-quantile minimises
-its mean. A row pulls with q if its target lies above the prediction and with -(1 - q) if it lies
-below, at any distance. A cell adds the weighted q-quantile of its residuals, times the learning
-rate: the exact minimum of the loss in that cell. The loss is convex along the step, so no round
-raises it.
+**Quantile** has the pinball loss of a share q: q·r for a positive residual r, and (1 - q)·|r| for a
+negative one. A row pulls with q if its target lies above the prediction and with -(1 - q) if it
+lies below. A cell adds the weighted q-quantile of its residuals.
 """
 
 from __future__ import annotations

@@ -2,60 +2,38 @@
 
 **LPBoost** (Demiriz, Bennett and Shawe-Taylor 2002), by linear programs. After every rule the votes
 are those with the largest soft margin that the rules so far allow, and D the weights under which no
-rule so far has an edge above that margin γ, see numerics/soft_margin.py. The next rule has an edge
-above γ, or γ is optimal:
-
-    soft margin = γ  ≤  best soft margin of any vote  ≤  least edge so far.
-
-It usually needs few rounds, and few rules get a vote; but no bound on rounds is better than the
-number of rows (Warmuth, Glocer and Rätsch 2007), because D jumps from one corner to another.
+rule so far has an edge above that margin γ (numerics/soft_margin.py). The next rule has an edge
+above γ, or γ is optimal. It usually needs few rounds, and few rules get a vote; but no bound on
+rounds is better than the number of rows (Warmuth, Glocer and Rätsch 2007).
 
 **ERLPBoost** (Warmuth, Glocer and Vishwanathan 2008): LPBoost with even weights, and a bound.
 
     D_t = argmin over D ≤ D_1/share of   largest edge of a rule so far + KL(D ‖ D_1)/η,
+    η = max(1/2, 2 ln(1/share)/ε),       T ≤ max(8/ε, 32 ln(1/share)/ε²).
 
-whose dual is the soft margin of votes, smoothed (numerics/capped_entropy.py). With ρ_t the smoothed
-margin and δ_t the least over rounds of edge + KL/η, less ρ_t, a round gains at least δ_t²/(8η). So,
-with
+The dual is the soft margin of votes, smoothed by at most ε/2 (numerics/capped_entropy.py).
 
-    η = max(1/2, 2 ln(1/share)/ε),       T ≤ max(8/ε, 32 ln(1/share)/ε²)
-
-rounds bring δ_t to ε/2, and smoothing hides at most ln(1/share)/η ≤ ε/2 of the margin.
-
-**Corrective ERLPBoost** (Shalev-Shwartz and Singer 2010): a round changes one vote. The weights are
-those of ERLPBoost, and the votes a step of Frank and Wolfe towards its votes:
+**Corrective ERLPBoost** (Shalev-Shwartz and Singer 2010): the weights of ERLPBoost, but a round
+changes the votes by one step of Frank and Wolfe only, with the same bound on rounds:
 
     w  ←  (1 - a)·w + a·(all to the newest rule),      a where the smoothed margin is largest.
 
-The curvature of the smoothed margin between two votes is at most 4η, so a step gains δ_t²/(8η) like
-one of ERLPBoost: the same bound on rounds, T ≤ max(8/ε, 32 ln(1/share)/ε²), at almost no cost.
-
-**MLPBoost** (Mitsuboshi, Hatano and Takimoto 2022): as few rounds as LPBoost, with a bound. Every
-round has two candidates for the votes: a step of Frank and Wolfe, as in the corrective ERLPBoost,
-and the votes of LPBoost. It takes the candidate with the larger smoothed margin, so a round gains
-at least as much as the step alone, and the bound of the step holds:
-
-    T ≤ max(8/ε, 32 ln(1/share)/ε²).
+**MLPBoost** (Mitsuboshi, Hatano and Takimoto 2022) takes either such a step or the votes of
+LPBoost, whichever has the larger smoothed margin: as few rounds as LPBoost, with the same bound.
 
 **SoftBoost** (Warmuth, Glocer and Rätsch 2007): weights as close to D_1 as small edges allow.
 
     D_{t+1} = argmin KL(D ‖ D_1) over D ≤ D_1/share with no edge of a rule so far above γ_t - g,
 
-with γ_t the least edge so far. Its multipliers are votes (numerics/ascent.py). The new rule has an
-edge of at least γ_t under D_t, and at least g less under D_{t+1}, so KL(D_{t+1} ‖ D_t) ≥ g²/2. In
-every round KL(D_t ‖ D_1) ≤ ln(1/share) grows by at least that: after at most 2 ln(1/share)/g²
-rounds there is no such D. The multipliers prove it: they are a vote with a soft margin of at least
-γ_t - g.
-
-With g = ε from the start, as in the paper, edges fall by ε per round for a long time. So g starts
-at 1 or less and falls to a quarter whenever there is such a vote, down to ε:
+with γ_t the least edge so far. Its multipliers are votes (numerics/ascent.py); after at most
+2 ln(1/share)/g² rounds there is no such D, and they have a soft margin of at least γ_t - g. With
+g = ε from the start, as in the paper, edges fall by ε per round for a long time. So g starts at 1
+or less and falls to a quarter whenever there is such a vote, down to ε:
 
     T ≤ 1 + 2 ln(1/share)/ε² · (1 + 1/16 + 1/256 + ...) rounds (ln n for share 0 and n equal rows)
 
 **TotalBoost** (Warmuth, Liao and Rätsch 2006): SoftBoost without a cap on the weights, so that the
-margin of the worst row counts. With n equal rows,
-
-    T ≤ 1 + 2 ln(n)/ε² · 16/15      rounds to a margin within ε of the largest.
+margin of the worst row counts.
 """
 
 from __future__ import annotations

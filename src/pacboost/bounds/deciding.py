@@ -53,13 +53,9 @@ def next_rank(rank: int, n: int) -> int:
 def claims_at_once(n: int, delta: float) -> int:
     """Return the smallest N such that all ranks hold at once with delta/N each; n for many rows.
 
-    U₍₁₎ < … < U₍ₙ₎ are uniform order statistics, and u_k has P[U₍ₖ₎ > u_k] = delta/N. By Boole's
-    inequality all U₍ₖ₎ ≤ u_k hold together with N = n; but neighbours fail together, and a far
-    smaller N is enough. The number of points below u_k is a Poisson process of rate n, given that
-    it has n points at the end. So the probability that at least k points lie below u_k, for every
-    rank k of a list, is a chain of convolutions (Moscovich and Nadler 2017), whose terms are 0 or
-    more; omitted terms only make it smaller. A rank between two of the list has the bound of the
-    next one (docs/proofs/thresholds.md).
+    N = n is enough by Boole's inequality, but neighbouring ranks fail together, so that a far
+    smaller N is. The probability that all ranks of a list hold is a chain of convolutions
+    (Moscovich and Nadler 2017; docs/proofs/thresholds.md); omitted terms only make it smaller.
     """
     if n > MAX_ROWS_FOR_CHAIN:
         return n

@@ -1,11 +1,10 @@
 """How many held-out rows let a classifier of known quality pass, with a stated probability.
 
 A classifier whose risk is ``error`` passes if its K ~ Bin(n, error) mistakes are at most c(n),
-those with BinInv(K, n, delta) ≤ epsilon. As c(n) is a whole number, a few rows more may make
-passing less likely: the numbers here are those from which on *every* number of rows gives at least
-``power``. Chernoff's bound gives a number from which on this is sure; below it, the teeth (ranges
-of n with the same c) are checked one by one. Where rows of one class are counted, their number is
-Bin(n, share) (docs/proofs/rates.md).
+those with BinInv(K, n, delta) ≤ epsilon. A few rows more may make passing less likely: the numbers
+here are those from which on *every* number of rows gives at least ``power``. Chernoff's bound gives
+a number from which on this is sure; below it, the ranges of n with the same c are checked one by
+one (docs/proofs/rates.md).
 """
 
 from __future__ import annotations

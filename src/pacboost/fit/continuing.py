@@ -1,13 +1,12 @@
 """``warm_start`` continues the same run: the same rows and parameters, and more rounds or members.
 
-Rounds and members that learned from other rows may have seen those that certify now, and other
-parameters, chosen after a look at what was learned, would be a choice that no certificate has paid
-for. So a fit keeps a record of its parameters, its seed and its rows, and only a fit with the same
-record continues it: it ends, byte for byte, as one longer fit would have.
+A fit keeps a record of its parameters, its seed and its rows, and only a fit with the same record
+continues it: it ends, byte for byte, as one longer fit would have. Anything else could let
+certifying rows influence what they certify.
 
 Whoever sees a certificate and then goes on has chosen when to stop by the certifying rows. So the
-looks at held-out rows are counted, and the k-th certificate pays delta/(k(k+1))
-(docs/proofs/holdout.md). A certificate of a fit without ``warm_start`` spends all of delta.
+k-th look at held-out rows pays delta/(k(k+1)) (docs/proofs/holdout.md). A certificate of a fit
+without ``warm_start`` spends all of delta.
 """
 
 from __future__ import annotations

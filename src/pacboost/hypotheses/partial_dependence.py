@@ -2,13 +2,12 @@
 
 **Votes of trees.** At a split on another feature, both children are followed, each by its share of
 the weight of training rows in that node (the ``cover`` of trees). So no rows are needed, and the
-curve is a step function on the codes of the feature. It shows the average over the other features,
-and unlike the shapes of stumps it does not add up to the score.
+curve is a step function on the codes of the feature. Unlike the shapes of stumps it does not add up
+to the score.
 
 **Forests.** Nodes of a forest do not store how many rows went left and right, so rows represent the
 other features: a table, or artificial rows, with every feature drawn independently and evenly over
-its bins. A curve is a step function on the codes of a feature, in at most 24 steps; it is a
-deviation from the mean answer.
+its bins. A curve has at most 24 steps; it is a deviation from the mean answer.
 """
 
 from __future__ import annotations

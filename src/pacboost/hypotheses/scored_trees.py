@@ -1,7 +1,7 @@
 """Trees in a layout for scoring many rows on their codes.
 
 Trees of up to 32 leaves become masks (kernels/predict.py), which are several times faster than
-walking down the trees. Larger trees are walked, and so are all trees if there are few rows.
+walking down the trees; larger trees, and trees for few rows, are walked.
 """
 
 from __future__ import annotations

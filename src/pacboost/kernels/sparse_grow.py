@@ -93,7 +93,6 @@ def divide(member: Member, starts: Wholes, runs: Runs, goes_left: Bytes, middles
     """Sort every run by side, keeping the order; write where its right part begins.
 
     ``starts`` are those of the concatenated runs; the members of a team divide them.
-    Every row is written to both sides, and only one side moves on: no branch to mispredict.
     """
     _, begins, ends, rows, codes = runs
     first, last = share_of_lists(starts, member)

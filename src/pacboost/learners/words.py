@@ -1,14 +1,12 @@
 """Lists of words, each the best of some candidates drawn at random.
 
 A greedy search would choose the best word again and again, and never one that is correlated with
-it. Random candidates divide the votes among correlated words, as a ridge penalty does; with a small
-rate and many rounds the model is better for it.
+it. Random candidates divide the votes among correlated words, as a ridge penalty does.
 
-No single way to draw candidates is best for all texts, so each round chooses one at random. Either
-all words are equally likely; or the probability of a word is proportional to the square root of the
-number of rows that hold it, and the list goes from rare words to common ones, so that words compete
-with equally frequent ones and the rarer ones come first. With two classes, one round in five draws
-by the square root without that order.
+Each round chooses one of several ways to draw them. Either all words are equally likely; or the
+probability of a word is proportional to the square root of the number of rows that hold it, and the
+list goes from rare words to common ones. With two classes, one round in five draws by the square
+root without that order.
 """
 
 from __future__ import annotations

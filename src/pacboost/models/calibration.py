@@ -160,9 +160,8 @@ def _newton(u: Doubles, mass: Doubles, targets: Doubles, level: float) -> tuple[
 def fit_slope(scores: Doubles, classes: NDArray[np.int64], weights: Doubles) -> float:
     """Find the slope that minimises the cross-entropy of softmax(slope·F), F (rows, classes).
 
-    With many classes, a curve for each class has few rows to learn from, and heights that are
-    fitted separately may not fit together. Here all classes share one slope, learned from all rows,
-    so rows keep their order of classes (Guo, Pleiss, Sun and Weinberger 2017, "temperature").
+    All classes share one slope, learned from all rows, so rows keep their order of classes (Guo,
+    Pleiss, Sun and Weinberger 2017, "temperature").
 
     One pseudo-row is added, an average of all rows, whose label is each class with equal
     probability; so the slope is finite even if every row is right. If it is below the default slope

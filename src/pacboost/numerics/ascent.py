@@ -52,8 +52,7 @@ def best_votes(H: Floats, f: Floats, start: Floats, total: float | None = None) 
 
     H must be positive definite and ``start`` feasible. This is an active-set method: move to the
     best z over the active votes; drop a vote that would turn negative on the way; at the best z,
-    activate the vote with the steepest descent. Every stop is lower than the last, so the method
-    ends.
+    activate the vote with the steepest descent.
     """
     z, active = start.copy(), start > 0
     slack = 1e-12 * max(1.0, float(np.abs(f).max()))

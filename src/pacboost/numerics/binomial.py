@@ -1,15 +1,12 @@
 """Exact confidence bounds on the chance of a mistake, from k mistakes among n rows.
 
-P[Bin(n, p) ≤ k] falls in p from 1 to 0; the p at which it passes delta is the exact one-sided
-bound of Clopper and Pearson (1934). Union bounds make deltas too small for a float, so delta comes
-as L = ln(1/delta), and the tail is summed and inverted as a logarithm: 1 - delta is never formed.
+P[Bin(n, p) ≤ k] falls in p from 1 to 0; the p at which it passes delta is the exact one-sided bound
+of Clopper and Pearson (1934). Union bounds make deltas too small for a float, so delta comes as
+L = ln(1/delta), and the tail is inverted as a logarithm, which is concave in p: Newton's steps from
+Chernoff's bound approach the exact one and never pass it.
 
-The logarithm of the tail is concave in p. Newton's steps from Chernoff's bound, which is never less
-than the exact one, therefore approach it and never pass it, for any delta.
-
-The sum has about 9 standard deviations of terms, so its time grows with √n. For very many rows
-(``_too_many``) Chernoff's bound is returned instead, which is never less than the exact one. For
-so large n, the two differ by about one standard deviation of the share of mistakes, less than 3e-6.
+The sum has about 9 standard deviations of terms. For very many rows (``_too_many``) Chernoff's
+bound is returned instead, which is never less; the two then differ by less than 3e-6.
 """
 
 from __future__ import annotations

@@ -1,33 +1,21 @@
-"""Upper bounds on a mean, for rows with unequal chances and for values between 0 and 1.
+"""Upper bounds on a mean; the proofs are in docs/proofs/dependent.md.
 
-**Rows in the order of time** (``mean_risk_upper``), by a mixture of conditional moment bounds. Row
-t is a mistake, X_t = 1, with a chance r_t that may depend on all rows before. For every λ > 0, with
-c = 1 - e^(-λ),
+**Rows in the order of time** (``mean_risk_upper``). Row t is a mistake with a chance r_t that may
+depend on all rows before. With k mistakes on n rows and weights w_j fixed beforehand,
 
-    M(λ) = ∏ e^(-λ X_t)/(1 - r_t c)
+    Σ w_j (1 - c_j)^k/(1 - r̄ c_j)^n < 1/delta,      c_j = 1 - e^(-λ_j),
 
-has mean 1, and by the inequality of arithmetic and geometric means it is at least
-(1 - c)^k/(1 - r̄ c)^n, with k the number of mistakes and r̄ the mean of the r_t. So for weights w_j
-fixed beforehand, Σ w_j (1 - c_j)^k/(1 - r̄ c_j)^n is below 1/delta except with probability delta
-(Markov). It grows with r̄; the r̄ at which it reaches 1/delta is the bound. docs/proofs/dependent.md.
+except with probability delta; it grows with the mean r̄ of the r_t, and the r̄ at which it reaches
+1/delta is the bound. λ = ∞ suits periods without a mistake, λ = √(8 ln(1/delta)/n), as in Azuma's
+bound, suits many mistakes. The weights depend on n and delta alone.
 
-λ = ∞ suits periods without a mistake, λ = √(8 ln(1/delta)/n), the λ of Azuma's bound, suits many
-mistakes, and values between suit few mistakes. The weights depend on n and delta alone.
-
-**Independent shares** (``mean_share_upper``), by bets. Let X_1, …, X_G be independent with values
-in [0, 1] and mean μ. They come in blocks, and the cost κ > 0 of a block is fixed before its values
-are seen. For every m let x(m) < m be the share with kl(x‖m) = κ (0 if there is none), and bet
+**Independent shares** (``mean_share_upper``) with values in [0, 1], in blocks whose cost κ > 0 is
+fixed before their values are seen. For x < m with kl(x‖m) = κ (0 if there is none), bet
 
     K(m) = ∏ ((1 - X_g)·a + X_g·b),    a = (1 - x)/(1 - m),  b = x/m.
 
-Each factor has mean 1 at m = μ, given the blocks before, so K(μ) ≥ 1/delta has probability at
-most delta (Markov). a and b grow with m, and so does K: the m at which K reaches 1/delta bounds μ.
-
-One block has κ = ln(1/delta)/G. The logarithm of a factor is concave in X_g, so K is at least the
-value for numbers 0 and 1 with the same mean, which gives Chernoff's bound: this bound is never
-above it. Several blocks bet more if the blocks before vary less than coins do: with their mean m̂
-and variance v̂, after adding one coin, κ is larger by the factor m̂(1 - m̂)/v̂.
-docs/proofs/dependent.md.
+The m at which K reaches 1/delta bounds the mean. A single block has κ = ln(1/delta)/G and is never
+above Chernoff's bound. If values vary less than coins do, later blocks have a larger κ.
 """
 
 from __future__ import annotations

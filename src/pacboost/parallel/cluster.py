@@ -1,12 +1,10 @@
 """Pure tasks on the workers of a Dask cluster, with results in the order of the blocks.
 
 Any worker may run a task, and run it again, so the death of a worker costs time but changes no
-result. Values that tasks share (a vote, a block) are computed on a worker by a task as well: the
-scheduler copies them to other workers, once to each, and recomputes them if they are lost. There
-are no actors, nothing is scattered, and workers hold nothing that cannot be recomputed.
-
-Every wait has a time limit. A task that takes longer, or fails because of its worker, moves to
-another worker; if no worker remains, the error names the worker and says what to do.
+result. Values that tasks share (a vote, a block) are computed on a worker by a task as well, and
+copied or recomputed as needed. Every wait has a time limit. A task that takes longer, or fails
+because of its worker, moves to another worker; if no worker remains, the error names the worker and
+says what to do.
 """
 
 from __future__ import annotations

@@ -140,12 +140,12 @@ def in_order(
 ) -> Generator[Result]:
     """Run a pure task for every block on several threads, and yield the results in block order.
 
-    A task depends on its block alone and changes nothing, so results do not depend on the number
-    of threads. The consuming thread reads blocks as they are needed: at most ``ahead`` tasks (twice
-    the threads, or none with a single thread) are waiting, running, or finished and unused. An
-    error of a task is raised in its turn. When the consumer stops (an error, Ctrl-C), tasks that
-    have not begun are dropped, ``unwanted`` is set so that long tasks can end early, and running
-    tasks are waited for, because they may use memory that is then freed.
+    A task depends on its block alone, so results do not depend on the number of threads. The
+    consuming thread reads blocks as they are needed: at most ``ahead`` tasks (twice the threads, or
+    none with a single thread) are unfinished or unused. An error of a task is raised in its turn.
+    When the consumer stops, tasks that have not begun are dropped, ``unwanted`` is set so that long
+    tasks can end early, and running tasks are waited for, because they may use memory that is then
+    freed.
     """
     if threads <= 1 and ahead is None:
         yield from map(task, blocks)

@@ -1,7 +1,12 @@
 """Decide which rows are one example: every single row, or all rows that are equal.
 
-Independent draws from a discrete domain may well be equal, but copies are no further evidence. The
-rows cannot show which of the two they are, so the user decides before seeing results:
+Independent draws from a discrete domain may well be equal, but copies are no further evidence.
+Since rows cannot show which of the two they are, the user decides before seeing results. With
+``copies="draws"`` every row is an example, and counts. With ``"distinct"`` rows that are equal in
+every column are one example: they stay on one side of every division and count once.
+
+Nothing here uses labels, and no rule decides from the rows which of them count: that would break
+the coverage of certificates (docs/proofs/holdout.md).
 
 * ``copies="draws"``: every row is an example, and counts. Exactly valid for independent rows.
 * ``copies="distinct"``: rows that are equal in every column are one example. They stay on one side

@@ -4,12 +4,10 @@ A certificate on training rows is void. The sketch holds hashes of about four th
 by content, so that the same rows are chosen in any table. The hashes contain nothing readable, but
 whoever has the sketch and a row can test whether it is a training row.
 
-It is a smoke alarm and no part of any theorem. New rows may repeat training rows honestly where the
-domain is discrete, about as often as training rows repeat each other: the share of training rows
-that are not unique estimates how often a new draw repeats one (Good and Turing, 1953). If more rows
-come back than that explains, the certificate is refused; otherwise all rows count. Refusing cannot
-make a certificate false more often than delta. Rows that were rounded, jittered or augmented are
-not found.
+It is a smoke alarm and no part of any theorem. New rows may repeat training rows by chance, about
+as often as training rows repeat each other (Good and Turing, 1953). If more rows come back than
+that explains, the certificate is refused; otherwise all rows count. Rows that were rounded,
+jittered or augmented are not found.
 """
 
 from __future__ import annotations

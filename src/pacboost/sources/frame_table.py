@@ -1,7 +1,7 @@
 """Tables from the named columns of data frames, files and mappings.
 
 A column of text is read as numbers, booleans or dates if all of its cells are (sources/written.py),
-and dates become columns of numbers. Most other columns are not copied but converted one at a time.
+and dates become columns of numbers.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The search for an error of epsilon: boost, and evaluate the certifying rows at most twice.
 
 The certifying rows are looked at once, after the last round, with the whole of delta. Only if
-watching rows say on the way that epsilon is probably reached already, there are two looks, each
-with half of delta: one then, and, should it fail, one at the end. Whether there are one or two is
-settled without the certifying rows, so by Boole's inequality both claims hold together with
-probability at least 1 - delta, and the smaller may be kept (docs/proofs/strong.md).
+watching rows show on the way that epsilon is probably reached already, there are two looks with
+half of delta each: one then, and, should it fail, one at the end. Since certifying rows do not
+decide this, both claims hold together with probability at least 1 - delta, and the smaller may be
+kept (docs/proofs/strong.md).
 """
 
 from __future__ import annotations

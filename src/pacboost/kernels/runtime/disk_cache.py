@@ -1,9 +1,8 @@
 """Files of compiled code, checked before they are loaded: a damaged one costs time and no fit.
 
-Numba stores an index of each function beside its compiled forms, and trusts both: a damaged index
-stops every fit, damaged machine code stops the process, and if two processes compile at once, the
-index of one can name the code of the other. Here every compiled form has one file, named after all
-that it depends on, which begins with a hash of its contents. If that differs, the form is compiled
+Numba trusts its index of the compiled forms of a function: a damaged index stops every fit, and
+damaged machine code stops the process. Here every compiled form has one file, named after all that
+it depends on, which begins with a hash of its contents. If that differs, the form is compiled
 again. Loaded code runs, so no file is loaded that other users could have written.
 """
 

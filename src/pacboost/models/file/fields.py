@@ -1,9 +1,8 @@
 """Checked reading of the fields of a file: each is read by name and kind.
 
-A value that no fit could have written is refused, with the name of the field and the reason. A
-field that nothing reads is refused too: it might have changed the meaning of the model. Records of
-one class are stored side by side, an array for each of their fields: ten thousand rounds are a
-dozen arrays, which are small on disk and checked at once.
+A value that no fit could have written is refused, with the name of the field and the reason, and so
+is a field that nothing reads. Records of one class are stored side by side, an array for each of
+their fields: ten thousand rounds are a dozen arrays, which are small on disk and checked at once.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """Sources that are read in blocks: one block is in use while the next one is read.
 
-With several threads and no memory limit, more blocks are read ahead (``read_ahead_on``).
-
 If the blocks are known (row groups of a file, ranges of lines), the blocks and the rows of each are
-read in a random order keyed by the seed and the pass. If not (a query, a stream), blocks are read
-in sequence until the end. In both cases rows of a block come together, so the first rows are a
-cluster sample: rows that test or certify a classifier must be drawn from all blocks (``select``).
+read in a random order keyed by the seed and the pass; otherwise (a query, a stream) in sequence.
+Rows of a block come together in both cases, so the first rows are a cluster sample: rows that test
+or certify a classifier must be drawn from all blocks (``select``).
 
 The identity of a row is the number of its block and its number within the block, so it depends
 neither on batch sizes nor on the time of reading.

@@ -1,8 +1,7 @@
 """Files at addresses such as s3://bucket/data, read through fsspec.
 
-fsspec loads the library for each scheme (s3fs for s3://, gcsfs for gs://). These libraries find
-credentials on every worker; none are sent. Their errors become ``FileError``, so that another
-worker of a cluster may try.
+The libraries that fsspec loads find credentials on every worker; none are sent. Their errors become
+``FileError``, so that another worker of a cluster may try.
 """
 
 from __future__ import annotations

@@ -1,16 +1,15 @@
 """Random bags of rows, and the answers of members for the rows outside their bags.
 
 A bag has rows drawn from the training rows, with replacement (Breiman 1996) or without (pasting:
-Breiman 1999), and perhaps some of the features only (Ho 1998; Louppe and Geurts 2012). Its rows
-depend on the seed and its number alone. No bag is redrawn because a class is missing: that would
-use the labels of rows outside, and their mistakes would certify nothing.
+Breiman 1999), and perhaps some of the features only (Ho 1998; Louppe and Geurts 2012). No bag is
+redrawn because a class is missing: that would use the labels of rows outside, and their mistakes
+would certify nothing.
 
-A member learns from its bag alone, so the rows outside are new to it. They give an estimate of the
-error of the vote (on each row, the plurality of the members whose bags lack it) and, for the
-certificates of bounds/out_of_bag.py, the mistakes of every member and of every pair of members.
-Those theorems assume that bags are drawn by a random generator alone, without looking at labels,
-and that a member depends on no ``counted`` row outside its bag, not even on its features. Bins of
-all rows do: make them from some rows, and count the others.
+The rows outside a bag are new to its member. They give an estimate of the error of the vote and,
+for the certificates of bounds/out_of_bag.py, the mistakes of every member and of every pair of
+members. Those theorems assume that bags are drawn by a random generator alone, and that a member
+depends on no ``counted`` row outside its bag, not even on its features. Bins of all rows do: make
+them from some rows, and count the others.
 """
 
 from __future__ import annotations

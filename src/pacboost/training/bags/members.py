@@ -1,9 +1,9 @@
 """Members of a bagged vote: how one is made from its bag, and its answers.
 
 A black box is fitted to the rows of the bag. A learner of pacboost that reads codes works on all
-rows, coded once, with the counts of the bag as weights: rows outside weigh nothing. That is much
-faster, but all bags share their bins (see bags.py for the consequences for counted rows). If a bag
-has some of the features only, the learner gets its rows and makes new bins.
+rows, coded once, with the counts of the bag as weights. That is much faster, but all bags share
+their bins (see bags.py). If a bag has some of the features only, the learner gets its rows and
+makes new bins.
 """
 
 from __future__ import annotations

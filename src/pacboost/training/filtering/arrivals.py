@@ -1,10 +1,9 @@
 """Recognise rows of a stream that come again, by their content; and copies among rows of an array.
 
-The positions of rows in a stream identify nothing: a second call of ``partial_fit`` with the same
-rows, or a generator that starts over, gives them new positions. So each row is hashed. If equal
-rows are copies (``copies="distinct"``), ``Arrivals`` finds the rows that come for the first time.
-If every row is a draw, no count depends on the hashes: ``RepeatAlarm`` only refuses the certificate
-if rows come again more often than independent draws repeat.
+Rows of a stream have no fixed position: a second call of ``partial_fit`` with the same rows gives
+them new ones. So each row is hashed. If equal rows are copies (``copies="distinct"``), ``Arrivals``
+finds the rows that come for the first time. Otherwise ``RepeatAlarm`` refuses the certificate if
+rows come again more often than independent draws repeat.
 """
 
 from __future__ import annotations
@@ -83,9 +82,8 @@ class RepeatAlarm:
 
     The rows of each window, between two powers of two, are compared with the first rows: all
     earlier ones, or 65,536. Independent draws equal one of these about as often as these equal each
-    other. A separate window for each doubling detects rows that come again early, before copies
-    among the first rows seem natural, and late, before other rows outnumber them. The result does
-    not depend on the sizes of batches."""
+    other. The result does not depend on the sizes of batches.
+    """
 
     def __init__(self) -> None:
         self._rows = 0

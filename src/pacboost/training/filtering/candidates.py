@@ -4,10 +4,10 @@ Every row has a random number under the key of a refill. It is scored only if th
 bound on its weight, and accepted if the same number is below its weight. So rows that were easy at
 the last look take almost no time, and the accepted rows do not depend on the bounds.
 
-A row of an array has one byte that bounds its weight. The weight of a row that was never scored is
-bounded by that of its class, which rows drawn uniformly estimate. Some rows are reserved for that:
-each refill scores a part of them first, whatever their weight. They are fresh draws, so the mean
-weight μ is tested on them; afterwards they are candidates like all others.
+A row of an array has one byte that bounds its weight; for a row that was never scored it is the
+bound of its class, which rows drawn uniformly estimate. Each refill first scores some rows that are
+reserved for that, whatever their weight: they are fresh draws, so the mean weight μ is tested on
+them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Fill a sample: score candidates, and accept each with a probability equal to its weight.
 
-Rows are scored in pieces: read, coded, scored by the vote so far, and accepted or not. The result
-for a piece is a pure function of the piece, the vote and the key of the refill, so pieces can be
-scored on any thread or machine, and in any order.
+The result for a piece of rows is a pure function of the piece, the vote and the key of the refill,
+so pieces can be scored on any thread or machine, and in any order.
 """
 
 from __future__ import annotations

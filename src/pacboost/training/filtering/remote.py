@@ -1,9 +1,8 @@
 """Refills on a cluster: workers score rows ahead, and the client uses the results in order.
 
-The rows of a block are scored exactly as without a cluster. A worker sends back the codes, classes,
-margins and chances of the accepted rows, and counts of the others. The next draws are known in
-advance, so tasks for later rows start before the results of earlier ones arrive. The size and the
-number of the tasks affect nothing but the time.
+A worker sends back the codes, classes, margins and chances of the accepted rows, and counts of the
+others. The next draws are known in advance, so tasks for later rows start before the results of
+earlier ones arrive. The size and the number of the tasks affect nothing but the time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Many rounds of LogitBoost in one call of compiled code.
+"""Many rounds of LogitBoost in one call of compiled code (kernels/quick_rounds.py).
 
-kernels/quick_rounds.py does what a round of training/run/rounds.py does, with the same numbers to
-the last bit; here their records are turned into rules and entries of the ledger.
+Their records are turned into rules and entries of the ledger, equal to the last bit to those of
+rounds that run one by one.
 """
 
 from __future__ import annotations
