@@ -209,7 +209,6 @@ class AdaBoost(ExponentialWeights):
     smoothing: float = 0.5
     """The s of confidence-rated votes, in rows of mean weight."""
     classes: int = 2
-    """The number of classes, which "samme" needs."""
 
     def __post_init__(self) -> None:
         check_rate("learning_rate", self.learning_rate)

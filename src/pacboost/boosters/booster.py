@@ -99,7 +99,6 @@ class Booster(ABC, Generic[S]):
     """
 
     name: ClassVar[str]
-    """The name of the booster for users and in ledgers."""
     title: ClassVar[str] = ""
     """The name of the algorithm in reports; empty to derive it from ``name``."""
     potential: ClassVar[str]

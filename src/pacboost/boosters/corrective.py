@@ -80,7 +80,6 @@ class CorrectiveState:
     balanced: Balance | None = None
     """The last solution of a linear program, if the booster solves one."""
     least_edge: float = 1.0
-    """The least edge of all rounds."""
     gap: float = np.inf
     """The least edge minus the margin."""
     factor: float = 1.0
@@ -115,10 +114,7 @@ def split_by_rule(state: CorrectiveState, agree: Agreement) -> CorrectiveState:
 
 
 def weigh_rows(state: CorrectiveState) -> None:
-    """Round the weights to integers of at least 1.
-
-    An error of 0 then means that a rule has no mistakes at all.
-    """
+    """Round the weights to integers of at least 1: an error of 0 then means no mistake."""
     units = np.rint(FRESH_TOTAL / total(state.first) * state.shares / state.base)
     weights = np.rint(np.maximum(units, 1.0)[state.kinds] * state.first)
     state.weights[:] = np.maximum(weights, 1.0).reshape(state.weights.shape)

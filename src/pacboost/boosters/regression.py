@@ -72,17 +72,14 @@ class ResidualState:
 
     targets: Floats
     margins: Floats
-    """The scores F, (rows, 1)."""
     weights: NDArray[np.int64]
     pulls: NDArray[Any]
     """Integers, or signs that are multiplied by the weights."""
     unit: float
     weighted: bool
-    """Whether rows have different weights."""
     weight: int
     pull: int = 0
     largest: float = 0.0
-    """The largest absolute residual."""
     scale: float = 1.0
     """The factor from residuals to pulls, a power of two."""
     cut: float = math.inf

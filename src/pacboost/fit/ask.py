@@ -50,7 +50,6 @@ class FitRows:
     validate: LabelledRows | None = None
     """Further rows, which validate."""
     calibrate: LabelledRows | None = None
-    """Rows held back to calibrate probabilities."""
     # Unread, since reading needs levels and classes: they are read in the end, as new rows are.
     certify: Apart | None = None
     """Rows that nothing has looked at: mistakes are counted on them in the end."""

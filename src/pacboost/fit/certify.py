@@ -1,7 +1,7 @@
 """Certificates about new examples that a fit makes, by the rows that were set apart for them.
 
-Nothing has used these rows before: they are read as ``predict`` reads new rows, their mistakes are
-counted once, and a label that is not among the classes is a mistake.
+These rows are read as ``predict`` reads new rows, their mistakes are counted once, and a label that
+is not among the classes is a mistake.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Rows are divided first, and only then is anything learned.
 
-fit/roles.py decides which rows certify. They are taken out of X and y before these are read, so no
-level, kind of column, bin, word or class can come from them. At the end they are read as
-``predict`` reads new rows, and a label that is not among the classes counts as a mistake.
+The rows that certify (fit/roles.py) are taken out of X and y before these are read, so no level,
+kind of column, bin, word or class can come from them.
 """
 
 from __future__ import annotations

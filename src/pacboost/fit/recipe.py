@@ -31,7 +31,6 @@ class Recipe:
     least: int = 0
     """The number of rounds that early stopping leaves at least."""
     usual: Settings | None = None
-    """The automatic values, if any."""
     pairs: int | None = None
     """How many pairs of columns that may interact are still to be chosen; None if all may."""
     interactions: tuple[tuple[str, str], ...] = ()

@@ -1,10 +1,9 @@
-"""Which rows learn, validate, calibrate and certify.
+"""Which rows learn, validate, calibrate and certify (fit/role_sizes.py says how many).
 
-Certifying rows are drawn first, before anything is learned, and nothing but the count of mistakes
-ever looks at them. Which rows they are follows from the number of rows (or of groups, or from their
-order in time), from which of them are one example, and from the seed: never from labels. The rows
-that are left are divided class by class into those that are boosted on, those that validate, and
-those that calibrate. How many rows have each role is in fit/role_sizes.py.
+Certifying rows are drawn first, and nothing but the count of mistakes ever looks at them. Which
+rows they are follows from the number of rows (or of groups, or from their order in time), from
+which of them are one example, and from the seed: never from labels. The other rows are divided
+class by class.
 """
 
 from __future__ import annotations
@@ -61,7 +60,6 @@ class RolesAsk:
     """Whether certifying rows also choose a threshold, which takes the largest share of them."""
     groups: Rows | None = None
     times: Rows | None = None
-    """The place of each row in time."""
 
 
 def divide(examples: Examples, ask: RolesAsk) -> Roles:

@@ -1,9 +1,8 @@
 """A vote that grows round by round, and scores rows from their codes.
 
 Rules on one feature (stumps, trees of two leaves) are added up in one table per feature, so a row
-costs one look-up per feature for any number of rounds. Trees of up to 32 leaves become masks
-(kernels/predict.py), and larger trees are walked. Votes and values are multiples of one unit, so
-the scores are bit for bit those of ``Vote``.
+costs one look-up per feature for any number of rounds; other trees are scored as in
+scored_trees.py. The scores are bit for bit those of ``Vote``.
 """
 
 from __future__ import annotations

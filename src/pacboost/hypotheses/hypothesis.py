@@ -128,7 +128,6 @@ class Hypothesis(ABC):
     """
 
     values: CellValues
-    """The value of each cell, (cells, outputs)."""
 
     names_classes: ClassVar[bool] = False
     """Whether the cells are the classes in order, possibly with one more cell for ties."""

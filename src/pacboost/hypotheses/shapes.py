@@ -1,9 +1,7 @@
 """The shapes of a vote: the contribution of each feature, and of each pair, to the score.
 
-A rule on one feature adds one number up to its cut, one above it and one for a missing value; a set
-of categories adds one number for each level. So a vote of such rules is a constant
-plus one step function for each feature, and no two features interact. Votes and values are
-multiples of a fixed unit (numerics/exact.py): the shapes add up to the score bit for bit.
+A rule on one feature is a step function of it, so a vote of such rules is a constant plus one step
+function for each feature. These add up to the score bit for bit (numerics/exact.py).
 
 A tree is the sum of its leaves. If each leaf depends on two features at most, the vote is a
 constant, a curve for each feature and a map for each pair. The part of a map that depends on one

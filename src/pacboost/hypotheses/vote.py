@@ -1,9 +1,8 @@
 """The final vote: a weighted sum of rules.
 
-A vote of stumps is a sum of step functions, one per feature: after adding up, a row costs one
-look-up per feature for any number of rounds. Trees are walked on codes, and lists of words have an
-inverted index, so that a text costs as many steps as its words have entries. Votes and values are
-multiples of a fixed unit (numerics/exact.py), so all scores equal the sum over rounds bit for bit.
+A vote of stumps is a sum of step functions, one per feature: after adding up, a row costs one look-
+up per feature for any number of rounds. Trees are walked on codes, and lists of words have an
+inverted index. All scores equal the sum over rounds bit for bit (numerics/exact.py).
 """
 
 from __future__ import annotations

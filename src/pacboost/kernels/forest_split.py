@@ -6,7 +6,7 @@ of weights and Σ sums of weighted targets (with targets 0 and 1 that is Gini's 
 1984). With many classes, every class has such a target, and squares are summed over classes.
 
 Only codes that occur in a node are visited: rows set a mark at their code, and marks are folded to
-bits, 64 in a word. A branch for every eight marks would often be mispredicted.
+bits, 64 in a word.
 
 Arrays are passed uncut, with the place where a node begins: creating a slice for every feature of
 every small node took three times as long as all other work. Indices are unsigned, because numba

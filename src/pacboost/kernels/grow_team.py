@@ -1,12 +1,11 @@
 """Grow one tree with a team of threads, whose members stay in ``grow_tree`` until it is grown.
 
 Rows are divided evenly for sorting and counting, lanes for merging the counts of members, and
-features for the search of splits. Small leaves employ fewer members. The last member to reach a
-barrier chooses the next leaf and records its split. All sums are of integers, and the first of
-equal splits is chosen, so the tree does not depend on the team.
+features for the search of splits. The last member to reach a barrier chooses the next leaf and
+records its split. All sums are of integers, and the first of equal splits is chosen, so the tree
+does not depend on the team.
 
-Leaves of few rows have no histograms: their splits are found from the rows. Those rows are
-subtracted from the histograms of a larger leaf beside them.
+Leaves of few rows have no histograms: their splits are found from the rows.
 """
 
 from __future__ import annotations

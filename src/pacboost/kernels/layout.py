@@ -105,7 +105,6 @@ class Interactions(NamedTuple):
     sets: Bytes
     """(sets, features): the members of each set; without sets, ``max_features`` is the rule."""
     max_features: int
-    """Maximum number of different features on a path."""
     share: float
     """The share of the features open to a leaf that are drawn for each split."""
     reach: Bytes

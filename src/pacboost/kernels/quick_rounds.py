@@ -1,10 +1,9 @@
 """The steps of a round of LogitBoost with trees between its kernels, as kernels.
 
-On small samples Python would take longer for these steps than the kernels for their work, and with
-many threads a good part of the time on larger ones. So a team runs many rounds in a row
-(``take_turns`` of kernels/runtime/board.py), and Python reads the results afterwards. This is for
-two classes and trees without constraints, if rows have equal weights or no cost is measured;
-training/run/rounds.py does the same step by step for all others.
+Python would take longer for these steps than the kernels for their work, on small samples or with
+many threads. So a team runs many rounds in a row (``take_turns`` of kernels/runtime/board.py), and
+Python reads the results afterwards. This is for two classes and trees without constraints, if rows
+have equal weights or no cost is measured.
 """
 
 from __future__ import annotations

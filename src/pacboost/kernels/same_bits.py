@@ -1,7 +1,7 @@
 """Exponentials and logarithms equal to numerics/same_bits.py, bit for bit, in single loops.
 
-A thread that calls NumPy thirty times for one array releases the interpreter's lock as often, and
-may wait for it each time if other threads do the same. These loops are entered once.
+Each of NumPy's thirty calls for one array would release the interpreter's lock, and might wait for
+it.
 """
 
 from __future__ import annotations

@@ -27,7 +27,6 @@ LOW = np.int64(0xFFFFFFFF)
 NOISE = 1e-12
 """A gain below this share of the worth of a leaf comes from rounding."""
 NEWTON, Z, ERROR = range(3)
-"""The criteria of splits."""
 
 
 @kernel

@@ -226,9 +226,8 @@ class TreeSearch(Search):
     def _gain_by_chance(self, kind: int) -> float:
         """Return the mean gain of a group of rows whose pulls are noise, in the units of a gain.
 
-        The squared sum of n such pulls is about n times their mean square, so (Σ pull)²/weight does
-        not depend on n. Squares are summed as integers: the absolute pulls of a line sum to
-        about 2³⁰ at most.
+        (Σ pull)²/weight then does not depend on the number of rows. Squares are summed as integers:
+        the absolute pulls of a line sum to about 2³⁰ at most.
         """
         if kind == split.ERROR or self._numbers_only:
             return 0.0

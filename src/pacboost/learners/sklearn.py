@@ -95,9 +95,7 @@ class RegressorLearner(SklearnLearner):
     """
 
     max_leaves: int = 31
-    """Maximum number of ranges."""
     min_leaf_rows: int = 5
-    """Minimum number of rows in a range."""
 
     def on(self, sample: Sample) -> RegressorSearch:
         search = super().on(sample)

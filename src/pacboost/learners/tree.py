@@ -45,7 +45,6 @@ class ManyTrees:
     work: layout.TreeArrays
     cells: Cells
     leaves: int
-    """Maximum number of leaves of a tree."""
     penalty: float | None
     """``cat_penalty``, if there are categories."""
     takes_long: bool
@@ -165,11 +164,9 @@ class Tree(TreeParameters, Learner):
     """A tree of at most ``max_leaves`` leaves, grown by always making the best split.
 
     Missing values go to the better side; if a node had none, to the heavier side. A category is
-    split into two sets of its levels, ordered by their mean pull, which is optimal for two classes
-    (Fisher 1958) and a good guess for more, but also fits noise; so the order at the root and that
-    of the codes are tried as well. With many classes, splits are chosen by
-    ``sketch`` random sums of the classes' pulls (Iosipoi and Vakhrushev 2022); the values of the
-    leaves are exact nevertheless.
+    split into two sets of its levels, ordered by their mean pull (Fisher 1958), by that at the
+    root, or by their codes. With many classes, splits are chosen by ``sketch`` random sums of the
+    classes' pulls (Iosipoi and Vakhrushev 2022); the values of the leaves are exact nevertheless.
     """
 
     codes = sparse = True

@@ -45,7 +45,6 @@ class Refill:
     number: int
     rounds: int
     draws: int
-    """Number of examples that were drawn and scored."""
     fresh: int
     """Number of them that were never used before, not even to choose bins; for a source in blocks,
     the number of additional rows, drawn over all blocks, that were scored to test the vote."""
@@ -155,7 +154,6 @@ class Ledger:
     vc_dimension: int | None = None
     log_size: float | None = None
     stopped: str = ""
-    """Why the run ended."""
     rounds: list[Round] = field(default_factory=list)
 
     several_labels: bool = False

@@ -117,7 +117,6 @@ class Balance:
     votes: Floats
     weights: Floats
     gap: float
-    """The largest edge minus the soft margin."""
 
 
 def balance(

@@ -64,9 +64,7 @@ class Cluster:
         self.unusable: dict[str, str] = {}
         """Workers that get no tasks, and why."""
         self.done: Counter[str] = Counter()
-        """Number of tasks that each worker has finished."""
         self.blocks: Counter[str] = Counter()
-        """Number of blocks that each worker has read."""
         self._check_workers()
 
     def _check_workers(self) -> None:

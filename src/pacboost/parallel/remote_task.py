@@ -2,8 +2,7 @@
 
 Errors are returned as values that name the worker. The client can then distinguish an error of the
 data, which is the same everywhere, from an error of the worker (no such file, no memory, another
-version of pacboost), which another worker may not have. A task whose worker fails or is slow moves
-to another worker, where the values that it shares with other tasks are computed again.
+version of pacboost), which another worker may not have.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Is my weak learner weak enough to boost? Its edge, measured before boosting.
 
-The weak-learning assumption asks for an edge under *every* distribution. That cannot be tested, but
-the distributions that boosting makes can: half of the rows are boosted for a while; on the other
-half, rows are kept with probability min(1, exp(-yF(x))), so that those kept are independent draws
-from the reweighted distribution, and a fresh rule's error on them has an exact binomial interval.
+The weak-learning assumption asks for an edge under *every* distribution. The distributions that
+boosting makes can be tested: half of the rows are boosted for a while; on the other half, rows are
+kept with probability min(1, exp(-yF(x))), so that those kept are independent draws from the
+reweighted distribution, and a fresh rule's error on them has an exact binomial interval.
 """
 
 from __future__ import annotations

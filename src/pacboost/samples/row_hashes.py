@@ -130,10 +130,7 @@ def _add_columns(
 
 
 def _spans(table: Table, columns: Iterable[int] | None) -> Iterator[tuple[int, int]]:
-    """Yield spans of columns to hash together, as the first column and the one after the last.
-
-    Tables with categories are hashed column by column, and so are columns listed one by one.
-    """
+    """Yield spans of columns to hash together, as the first column and the one after the last."""
     every = range(table.n_columns) if columns is None else columns
     if table.levels or not isinstance(every, range) or every.step != 1:
         yield from ((j, j + 1) for j in every)

@@ -81,7 +81,6 @@ class Examples:
     number: Rows | None = None
     """Rows with the same number are copies of one example; None if every row is an example."""
     distinct: bool = False
-    """Whether claims are about distinct rows."""
     have_times: bool = False
     """Whether a column says when rows were drawn."""
 

@@ -116,7 +116,6 @@ class Sketch:
 
     hasher: RowHasher
     share: float
-    """The share of hashes to keep."""
     columns: NDArray[np.int64]
     """The columns whose hash selects the rows to keep; if empty, all rows are kept."""
     kept: HashCounts

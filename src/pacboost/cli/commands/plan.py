@@ -60,7 +60,6 @@ MEANINGS = {
     "excess": "How much more than the coverage asked for is accepted on average.",
     "classes": "The number of classes that are each to be covered.",
 }
-"""The meaning of each parameter."""
 
 
 class Questions(WholeSentences):

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 MAX_CLASSES_NAMED = 10
-"""Number of classes that the summary names."""
 NO_ANSWER = "no answer"
 COUNTED = ("rows", "counts", "wrong")
 

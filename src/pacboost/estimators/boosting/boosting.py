@@ -1,7 +1,4 @@
-"""How estimators boost: their parameters become an ``Ask``, and ``fit.fit`` does the rest.
-
-A fit is all or nothing: a failure leaves the estimator unchanged, and Ctrl-C keeps the rounds done.
-"""
+"""How estimators boost: their parameters become an ``Ask``, and ``fit.fit`` does the rest."""
 
 from __future__ import annotations
 

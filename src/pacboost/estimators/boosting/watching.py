@@ -42,7 +42,6 @@ class RoundsWatcher(Watcher):
     def __init__(self, estimator: Estimator, first: str, told: dict[str, Any]) -> None:
         self.estimator, self.told = estimator, told
         self.first = first
-        """The name of the first validation set."""
         self.curves: dict[str, list[float]] | None = None
         """The metric after every round, by validation sets."""
         self.watch: EarlyStopping | None = None

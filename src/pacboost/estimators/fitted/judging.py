@@ -43,10 +43,7 @@ def sentence_of(
     certificate: Certificate | None, ledger: Ledger, held_out: HeldOut | None = None,
     names: Sequence[str] = (),
 ) -> str:  # fmt: skip
-    """Return what ``pacboost certify`` prints of a certificate, or what to call if there is none.
-
-    The theorem on training rows says little of most models, and nothing of new rows.
-    """
+    """Return the sentence of ``pacboost certify``, or what to call if there is no certificate."""
     if certificate is None or certificate.delta == 0:
         fitted, nothing, call = uncertified(ledger)
         return f"{fitted}{nothing}: {call}"

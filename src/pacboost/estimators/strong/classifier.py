@@ -1,7 +1,7 @@
 """PAC learning as an interface: ask for an error and a confidence.
 
-Nothing that is learned sees the certifying rows: not the levels of categories, not the words of
-texts, not which columns are texts, not when to stop. They are counted on when all is settled.
+Nothing that is learned depends on the certifying rows: no levels, words or kinds of columns, and
+not when to stop.
 """
 
 from __future__ import annotations

@@ -2,11 +2,9 @@
 
 A Python thread that returns from a kernel waits for the interpreter's lock, and waking it takes
 about 0.1 ms. So the threads of a team wait inside a kernel, ``serve``, where they look for work on
-a *board* that they share, and return to Python only after a while without work. The calling thread
-is the team's member 0.
-
-A waiting thread spins some thousand times, and then yields its core at every look; so a team that
-is larger than the machine is slow but never stuck.
+a *board* that they share, and return to Python only after a while without work. A waiting thread
+spins some thousand times, and then yields its core at every look; so a team that is larger than the
+machine is slow but never stuck.
 """
 
 from __future__ import annotations

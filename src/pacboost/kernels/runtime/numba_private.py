@@ -1,8 +1,8 @@
 """All that pacboost uses of numba's private API, which numba changes without notice.
 
-This module can be imported only with versions of numba that it was tested with. With any other,
-jit.py uses numba_public.py instead, which gives the same bytes, but compiles and runs more slowly;
-the environment variable PACBOOST_NUMBA=public asks for that.
+This module can be imported only with versions of numba that it was tested with. With any other, or
+with PACBOOST_NUMBA=public in the environment, jit.py uses numba_public.py, which gives the same
+bytes, but compiles and runs more slowly.
 """
 
 # ruff: noqa: E402 - the version is checked before anything private is imported

@@ -1,7 +1,6 @@
 """The explanation of one row: the contribution of each column, or of each rule, to its score.
 
-Rules with the same condition are combined. All numbers are multiples of a fixed unit
-(numerics/exact.py), so contributions add up to the score bit for bit.
+Rules with the same condition are combined. Contributions add up to the score bit for bit.
 """
 
 from __future__ import annotations

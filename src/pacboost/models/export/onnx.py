@@ -3,10 +3,9 @@
 A category is passed as the number of its level; the metadata of the file hold the levels, and the
 names of columns and classes.
 
-Trees are one TreeEnsemble of ONNX (ai.onnx.ml, version 5), in doubles. Rows are float32, so it
-compares as pacboost does, and its sums are exact. A leaf of that operator adds to one target only.
-So with many outputs every tree has its target, which is the line of its leaf, and lines are looked
-up and added some trees at a time.
+Trees are one TreeEnsemble of ONNX (ai.onnx.ml, version 5), in doubles, and compare as pacboost
+does. A leaf of that operator adds to one target only. So with many outputs every tree has its
+target, which is the line of its leaf, and lines are looked up and added some trees at a time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """All rules of a vote as trees in one list, which every exported program walks.
 
 Rules of one column add up to a step function, which is a search tree: a row takes a few comparisons
-however many rounds used the column. Sums are exact (numerics/exact.py), so the scores are the same
-bit for bit.
+however many rounds used the column. The scores are the same bit for bit.
 """
 
 from __future__ import annotations

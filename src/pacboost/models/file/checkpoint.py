@@ -37,7 +37,6 @@ class Checkpoint:
     settings: dict[str, Any]
     """The parameters of the run and its source: only a run with the same ones can continue."""
     position: dict[str, Any]
-    """The position of the oracle."""
     rows: tuple[int, int]
     """Largest number of rows of a sample, and the number of the first: memory may differ now."""
     bins: Bins

@@ -200,7 +200,6 @@ def _digest(body: bytes, claim: Mapping[str, Any]) -> str:
 
 
 def _timeless(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Remove clock times and versions at every depth."""
     timed = {name: value for name, value in part.items() if name not in OUTSIDE}
     return {k: _timeless(v) if isinstance(v, Mapping) else v for k, v in timed.items()}
 

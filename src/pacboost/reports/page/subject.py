@@ -103,10 +103,7 @@ def subject_of(model: Model, refusal: str = "", table: Table | None = None) -> S
 
 
 def uncertified(ledger: Ledger) -> tuple[str, str, str]:
-    """Return the introduction of a classifier that nothing is certified about, and the next call.
-
-    The theorem on training rows is no introduction: of a default model it says little.
-    """
+    """Return the introduction of a classifier without certificates, and the next call."""
     fitted = f"Fitted on {ledger.rows:,} rows. " if ledger.rows else ""
     return fitted, "Nothing is certified yet", "pacboost.certify(model, X_new, y_new)"
 

@@ -30,7 +30,6 @@ from pacboost.sources.oracles.shuffle import Shuffle, key
 ROWS_PER_KEY = 2**12
 LABELS_PER_PIECE = 2**18
 FINGERPRINT_ROWS = 64
-"""Number of rows that are hashed for a fingerprint."""
 
 
 class ArrayOracle(AbstractOracle):

@@ -20,7 +20,6 @@ from pacboost.sources.oracles.oracle import in_time
 from pacboost.sources.oracles.remote_files import CHANGED
 
 BLOCK_BYTES = 2**23
-"""Approximate size of a block."""
 
 
 class Lines(NamedTuple):

@@ -1,10 +1,9 @@
 """Draw from streams of batches, and from batches that the caller pushes.
 
 Batches are pairs (X, y), or data frames and Arrow batches with a column of labels. A list, or a
-function that returns a new iterator, can be read in several passes; an iterator is read once. The
-example oracle of learning theory, a function that returns one example (x, y), and an iterator of
-single examples are read in batches of ``EXAMPLES_PER_BATCH``. Only the thread that draws reads the
-stream, because a generator may use objects bound to one thread.
+function that returns a new iterator, can be read in several passes; an iterator is read once.
+Single examples (x, y) are read in batches of ``EXAMPLES_PER_BATCH``. Only the thread that draws
+reads the stream, because a generator may use objects bound to one thread.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Boosting by filtering: draw, accept hard examples, boost on them, discard them, and draw again.
 
 The vote is fixed during a refill, so rows that nothing has used are fresh draws for it: their mean
-weight μ and their mistakes bound the error for any learner, and the run stops once the smaller
-bound is below ε. The time depends on the learner; the bounds do not.
+weight μ and their mistakes bound the error, and the run stops once the smaller bound is below ε.
 """
 
 from __future__ import annotations

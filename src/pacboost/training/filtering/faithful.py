@@ -1,10 +1,9 @@
 """Filtering as in the theorems: every round has a separate sample and a separate test.
 
-Weights are the probabilities, a sample is as large as the learner needs for half of the promised
-edge, boosting continues only while μ is surely above c·ε, and the edge of a rule is measured on
-draws that it was not learned from. A rule that passes surely has 0.4 times the promised edge (KEPT
-of plan.py), and that is the edge for which boosters are set up and their theorems bound the rounds
-(docs/proofs/filtering.md).
+A sample is as large as the learner needs for half of the promised edge, boosting continues only
+while μ is surely above c·ε, and the edge of a rule is measured on draws that it was not learned
+from. A rule that passes surely has 0.4 times the promised edge (KEPT of plan.py), for which
+boosters are set up and their theorems bound the rounds (docs/proofs/filtering.md).
 """
 
 from __future__ import annotations

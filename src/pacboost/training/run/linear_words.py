@@ -1,8 +1,7 @@
 """An opening for texts: a linear function of all words, as one list of words.
 
 A linear support vector machine is hard to beat on texts, and lists of words need many rounds to
-match it. So a run over words may begin with one and continue with lists
-(docs/decisions/0026-a-linear-start-for-texts.md).
+match it (docs/decisions/0026-a-linear-start-for-texts.md).
 """
 
 from __future__ import annotations

@@ -3,10 +3,7 @@
 ``Margins`` are y·F(x) of every row and output, which the booster's state holds. ``NamedClasses``
 are for rules that name one of many classes: the booster then only knows on which rows each rule was
 right, so the scores of the classes are stored here. ``SoftmaxRows`` are margins of classes that
-share one softmax. They store a cost for each row, so that a round updates only the rows that moved.
-
-Sums of integers over rows are exact. Sums of floats are added span by span, so that they do not
-depend on the number of threads either.
+share one softmax, with a cost for each row, so that a round updates only the rows that moved.
 """
 
 from __future__ import annotations
@@ -207,11 +204,7 @@ class NamedClasses(Margins):
 
 
 class SoftmaxRows(Margins):
-    """Costs, mistakes and squared pulls of single rows, for classes that share one softmax.
-
-    Sums are always over all rows in order, so they depend on the present margins alone, and not on
-    which rows moved when.
-    """
+    """Costs, mistakes and squared pulls of single rows, for classes that share one softmax."""
 
     def __init__(self, sample: Sample) -> None:
         super().__init__(sample)

@@ -1,10 +1,9 @@
 """An opening of straight lines: the result of a ridge regression, as trees of one column each.
 
 Trees need many splits to follow a slope, and small samples allow few. So a run of squared or
-logistic loss may begin with lines, one for each column of numbers, and continue with trees. A line
-is a tree with a leaf for every bin, whose value is proportional to the mean of the column there: it
-is constant outside the range of the training rows, and all code for trees applies to it. A missing
-value adds nothing. A trial chooses the strength of the lines
+logistic loss may begin with lines, one for each column of numbers. A line is a tree with a leaf for
+every bin, whose value is proportional to the mean of the column there: it is constant outside the
+range of the training rows. A missing value adds nothing. A trial chooses the strength of the lines
 (docs/decisions/0022-straight-lines.md).
 """
 
