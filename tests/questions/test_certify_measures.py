@@ -393,7 +393,7 @@ def test_a_pool_is_bounded_although_its_groups_are_chosen_by_their_sizes() -> No
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("mae", "absolute_error.clip="), ("rmse", "no number of rows"), ("r2", "no number of rows"),
+    [("mae", "absolute_error.clip="), ("rmse", "cannot be bounded"), ("r2", "cannot be bounded"),
      ("roc_auc", "give 'auc'")],
 )  # fmt: skip
 def test_names_of_other_libraries_lead_to_a_measure(name: str, words: str) -> None:

@@ -165,7 +165,7 @@ def read_targets(y: Any, rows: int, name: str = "y") -> NDArray[np.float64]:
     if worst and not 1 / MAX_TARGET <= abs(worst) <= MAX_TARGET:
         raise DataError(
             f"the largest number in {name} is {worst:g}; it must lie in [{1 / MAX_TARGET:g}, "
-            f"{MAX_TARGET:g}], as squares are summed. Rescale y, or predict logarithms"
+            f"{MAX_TARGET:g}], as squares are summed. Rescale them, or predict logarithms"
         )
     return targets
 

@@ -307,7 +307,7 @@ def test_a_classifier_without_weights_learns_from_draws(booster: str, classes: i
 def test_a_rare_class_that_is_never_named_is_warned_of() -> None:
     X = np.random.default_rng(0).normal(size=(3000, 3))
     rare = np.arange(3000) % 60 == 0
-    with pytest.warns(RareClassWarning, match="says True"):
+    with pytest.warns(RareClassWarning, match="never predicts True"):
         BoostClassifier(n_estimators=3, random_state=0).fit(X, rare)
     BoostClassifier(n_estimators=30, random_state=0, class_weight="balanced").fit(X, rare)
     X[rare, 0] += 20
