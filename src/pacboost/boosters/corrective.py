@@ -165,14 +165,14 @@ class Corrective(RevisingBooster[CorrectiveState]):
 
     @abstractmethod
     def corrected(self, state: CorrectiveState) -> CorrectiveState:
-        """Return the state with new votes; it holds the old ones, and 0 for the new rule."""
+        """Return ``state`` with new votes; it has the old ones, and 0 for the new rule."""
 
     @abstractmethod
     def row_weights(self, state: CorrectiveState) -> Floats:
         """Return the weight D of every kind of rows for the votes of the state."""
 
     def replayed(self, state: CorrectiveState) -> CorrectiveState:
-        """Repeat the part of ``corrected`` that does not follow from its votes."""
+        """Restore what does not follow from the votes, when a round is replayed."""
         return state
 
     def climb(self, state: CorrectiveState) -> Climb:

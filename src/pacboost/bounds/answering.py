@@ -28,7 +28,7 @@ from pacboost.numerics.percent import percent_above, percent_below
 
 @dataclass(frozen=True)
 class Answering:
-    """A bound on the error among the answered for every threshold, and the chosen threshold.
+    """A bound on the error among answered rows for every threshold, and the chosen threshold.
 
     All bounds on errors hold together except with probability ``delta``; so do the intervals for
     the share of new examples that are answered. Only counts are kept: bounds are made from them.
@@ -68,7 +68,7 @@ class Answering:
         return replace(self, chosen=next(good, None), target_error=target)
 
     def at(self, number: int) -> Answering:
-        """Choose a threshold by its place in ``points``."""
+        """Choose the threshold at this index of ``points``."""
         return replace(self, chosen=range(len(self.points))[number], target_error=None)
 
     @property
@@ -86,7 +86,7 @@ class Answering:
 
     @property
     def _delta(self) -> float:
-        """The part of delta for the bounds at all thresholds; tests of a target have the rest."""
+        """The part of delta for the bounds at all thresholds; the rest is for tests of a target."""
         return self._share_of_delta * (1 if self.tested is None else 1 - selective.TESTS)
 
     @property
@@ -262,7 +262,7 @@ def by_ranks(
     ranks: int = RANKS,
     target: float | None = None,
 ) -> Answering:
-    """Choose the thresholds at which 1/ranks, 2/ranks, … of the held-out rows are answered.
+    """Choose thresholds at which 1/ranks, 2/ranks, … of the held-out rows are answered.
 
     A ``target`` error that was fixed before the rows were seen is tested at these thresholds
     (bounds/selective.py), which lets more rows be answered than the bounds for all of them do.

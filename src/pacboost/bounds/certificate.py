@@ -98,7 +98,7 @@ class Certificate:
         return replace(self, assumptions=(*self.assumptions, *new))
 
     def of_distinct_rows(self) -> Certificate:
-        """Return the same certificate for rows that are all distinct."""
+        """Return the same certificate with the claim about distinct rows."""
         return self.detailed({wording.DISTINCT_ROWS: 1})
 
     def repeating_learned(self, share: float) -> Certificate:
@@ -106,7 +106,7 @@ class Certificate:
         return self.detailed({wording.SHARE_LEARNED: share}) if share else self
 
     def counted_without_weights(self) -> Certificate:
-        """Return the same certificate for a classifier that has learned from rows with weights."""
+        """Return the same certificate for a classifier that was trained with sample weights."""
         return self.detailed({wording.WITHOUT_WEIGHTS: 1})
 
     def detailed(self, details: Mapping[str, float | int | str]) -> Certificate:
@@ -114,11 +114,11 @@ class Certificate:
         return replace(self, details={**self.details, **details})
 
     def unchecked(self) -> Certificate:
-        """Return the same certificate for rows that could not be compared with those of the fit."""
+        """Return the same certificate for rows that were not compared with the training rows."""
         return replace(self.assuming(wording.UNCHECKED), rows_checked=False)
 
     def under(self, **move: float) -> Certificate:
-        """Certify an error or a rate after the distribution of examples has moved in one way.
+        """Certify an error or a rate after a shift of the distribution.
 
         ``contamination=r``: a share r of new examples comes from anywhere. ``total_variation=r``:
         no event gains or loses more than r. ``ratio=B``: none becomes more than B times as likely.
@@ -135,7 +135,7 @@ are unlike the certified rows.
         return shift.under(self, **move)
 
     def holds_until(self, goal: float) -> HoldsUntil:
-        """Return how far the distribution may move, in each way, before the bound misses a goal.
+        """Return how large a shift of each kind may be before the bound exceeds a goal.
 
         >>> from pacboost.bounds import holdout
         >>> until = holdout.certificate(3, 100, 0.05).holds_until(0.1)
@@ -169,7 +169,7 @@ are unlike the certified rows.
 
     @property
     def vacuous(self) -> bool:
-        """True if the number says nothing, because no error exceeds it anyway."""
+        """True if the number says nothing, because every classifier satisfies it."""
         if self.of_what in wording.OF_MEASURES:
             return wording.says_nothing(self)
         return self.value >= 1
@@ -243,7 +243,7 @@ are unlike the certified rows.
 
 
 def certified(bound: Callable[P, float]) -> Callable[P, Certificate]:
-    """Return a function that takes the numbers of a registered bound and certifies by it."""
+    """Return a function that certifies by a registered bound, from its inputs."""
     name = next(name for name, registered in BOUNDS.items() if registered.compute is bound)
 
     def certificate(*args: P.args, **kwargs: P.kwargs) -> Certificate:
@@ -255,5 +255,5 @@ def certified(bound: Callable[P, float]) -> Callable[P, Certificate]:
 
 
 def from_inputs(stored: Certificate, _: Ledger) -> Certificate:
-    """Recompute a certificate from its inputs, on the grounds of its bound."""
+    """Recompute a certificate from its inputs and the grounds of its bound."""
     return Certificate.by(stored.bound, stored.inputs)

@@ -35,7 +35,7 @@ def covering_rank(n: int, coverage: float, delta: float) -> int:
 
 @plain_numbers
 def rows_to_cover(coverage: float, delta: float, excess: float) -> int:
-    """Return the number of rows from which on sets cover at most ``excess`` too much on average.
+    """Return the least n such that n or more calibration rows cover at most ``excess`` too much.
 
     k/(n + 1) ≤ coverage + excess for k = covering_rank(n) and every n from the answer on.
     """
@@ -61,7 +61,7 @@ def average_rank(n: int, coverage: float) -> int:
     *SETS,
 )
 def covered_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound from below the share of new scores that are no larger than the one at a rank of n.
+    """Return a lower bound on the share of new scores up to the score at a rank of n.
 
     >>> round(covered_lower(96, 100, 0.05), 6), round(covered_lower(462, 500, 0.05), 6)
     (0.910804, 0.901572)
@@ -96,7 +96,7 @@ class LabelScore:
 
     @property
     def by_row(self) -> bool:
-        """True if the score needs the share u of every row."""
+        """True if the score needs a random number u for every row."""
         return self.method != "lac"
 
     def __call__(self, chances: Doubles, u: Doubles | None) -> Doubles:
@@ -136,7 +136,7 @@ class SetRule:
 
     @property
     def certificates(self) -> tuple[Certificate, ...]:
-        """The certificates, one by one."""
+        """All certificates, as a tuple."""
         certificate = self.certificate
         return (certificate,) if isinstance(certificate, Certificate) else certificate.certificates
 
@@ -151,7 +151,7 @@ class SetRule:
     def holds(
         self, chances: Any, u: Doubles | None, place: NDArray[np.intp] | None = None
     ) -> NDArray[np.bool_]:
-        """Return a mask of the labels in each set; ``place`` numbers the groups of rows."""
+        """Return a mask of the labels in each set; ``place`` is the group number of each row."""
         cutoffs = np.asarray(self.cutoffs)
         cutoffs = cutoffs if place is None else cutoffs[place, None]
         return np.asarray(self.score(np.asarray(chances, dtype=np.float64), u) <= cutoffs)
@@ -195,7 +195,7 @@ class SetRule:
 
 
 def coverage_words(certificate: Certificate | Family) -> str:
-    """State the claims of a certificate, or of several."""
+    """Return the claims of one or several certificates as text."""
     if isinstance(certificate, Certificate):
         return str(sentence(certificate))
     return " ".join([*certificate.claims, certificate.note])
@@ -208,7 +208,7 @@ errors; ``quantiles`` is max(l(x) - y, y - h(x)) for two models of quantiles."""
 
 @dataclass(frozen=True)
 class Forecast:
-    """The ends of the interval of each row before calibration, and its scale."""
+    """The ends of each row's interval before calibration, and its scale."""
 
     low: Doubles
     high: Doubles
@@ -249,7 +249,7 @@ class IntervalRule:
 
     @property
     def certificates(self) -> tuple[Certificate, ...]:
-        """The certificate, as the only one."""
+        """The certificate, in a tuple."""
         return (self.certificate,)
 
     def parts(self, classes: list[str]) -> list[tuple[str, str | None]]:
@@ -258,7 +258,7 @@ class IntervalRule:
 
     @property
     def cutoffs(self) -> tuple[float, ...]:
-        """Distance from the prediction to the ends of intervals, in units of their scale."""
+        """The distances between prediction and ends of the interval, in units of the scale."""
         return (self.cutoff,)
 
     def to_dict(self) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def ranks(n: int) -> tuple[int, ...]:
 
 
 def next_rank(rank: int, n: int) -> int:
-    """Return the first rank of the list that is not below this one."""
+    """Return the first rank of the list that is at least this one."""
     if n > MAX_ROWS_FOR_CHAIN:
         return rank
     places = ranks(n)
@@ -74,7 +74,7 @@ def claims_at_once(n: int, delta: float) -> int:
 
 
 def _all_hold(n: int, nats: float) -> float:
-    """P[U₍ₖ₎ ≤ u_k for all ranks of the list], where each fails with probability exp(-nats)."""
+    """Return P[U₍ₖ₎ ≤ u_k for all ranks of the list], if each fails with chance exp(-nats)."""
     from scipy.special import betainccinv
 
     law, n_points, before, places = np.ones(1), 0, 0.0, np.array(ranks(n))
@@ -97,7 +97,7 @@ def _all_hold(n: int, nats: float) -> float:
 
 
 def _poisson(mean: float) -> tuple[int, Floats]:
-    """Return the first number that is not negligible, and the probabilities from there on."""
+    """Return the Poisson probabilities that are not negligible, and the number of the first."""
     reach = 9 * math.sqrt(mean) + 40
     numbers = np.arange(max(0, math.floor(mean - reach)), math.ceil(mean + reach) + 1)
     return int(numbers[0]), exp(_log_poisson(numbers, mean))
@@ -120,19 +120,19 @@ rows nor equal scores of many rows end all of them."""
 
 @plain_numbers
 def rank_for(n: int, rate: float, delta: float) -> int:
-    """Return the largest k with P[Bin(n, rate) ≤ k - 1] ≤ delta, a rank of n scores; 0 if none."""
+    """Return the largest rank k with P[Bin(n, rate) ≤ k - 1] ≤ delta; 0 if there is none."""
     return allowed_mistakes(positive_whole("n", n), rate, delta) + 1
 
 
 @plain_numbers
 def fewest_rows(rate: float, delta: float) -> int:
-    """Return the smallest number of rows of a class for which some threshold keeps a rate."""
+    """Return the smallest number of rows of a class that certify a rate at some threshold."""
     return rows_to_pass(rate, delta)
 
 
 @measure_bound("deciding", "P[score ≥ s₍ₖ₎] ≥ 1 - BinInv(k - 1, n, delta/claims)", TONG, "recall")
 def order_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound from below the share of scores that are no less than the one at a rank of n.
+    """Return a lower bound on the share of scores that are at least the one at a rank of n.
 
     >>> round(order_lower(2, 100, 0.05), 6)
     0.95344
@@ -145,7 +145,7 @@ def order_lower(rank: int, n: int, delta: float, claims: int = 1) -> float:
     "deciding", "P[score > s₍ₖ₎] ≤ BinInv(k - 1, n, delta/claims)", TONG, "false_positive_rate"
 )
 def order_upper(rank: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound from above the share of scores beyond the one at a rank of n, from the far end.
+    """Return an upper bound on the share of scores beyond the one at a rank of n from the top.
 
     >>> round(order_upper(2, 100, 0.05), 6)
     0.04656
@@ -160,7 +160,7 @@ def order_upper(rank: int, n: int, delta: float, claims: int = 1) -> float:
     "false_positive_rate",
 )
 def curve_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound the share of scores beyond a threshold that k of n are beyond, for all thresholds.
+    """Return an upper bound on the share of scores beyond any threshold, where k of n are.
 
     >>> round(curve_upper(2, 1000, 0.05, 3), 4), round(clopper_pearson(2, 1000, 0.05, 3000), 4)
     (0.0121, 0.0159)
@@ -176,7 +176,7 @@ def curve_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
     "deciding", "P[score ≥ t] ≥ 1 - BinInv(k - 1, n, delta/(claims·N)) for all t", EQUAL, "recall"
 )
 def curve_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound the share of scores from a threshold on, k of n, for all thresholds at once.
+    """Return a lower bound on the share of scores from any threshold on, where k of n are.
 
     >>> round(curve_lower(97, 100, 0.05), 4)
     0.8875

@@ -51,7 +51,7 @@ HEADS = (
 
 @dataclass(frozen=True)
 class ThresholdCurve:
-    """Counts at several thresholds, from which bounds for all of them at once are made."""
+    """Counts at several thresholds, for bounds that hold for all of them at once."""
 
     positives: int
     negatives: int
@@ -83,7 +83,7 @@ class ThresholdCurve:
 
 @dataclass(frozen=True)
 class ThresholdDecision:
-    """A chosen threshold, the wish behind it, and the certificates for it."""
+    """A chosen threshold, the goal it was chosen for, and its certificates."""
 
     threshold: float
     positive: Any
@@ -96,7 +96,7 @@ class ThresholdDecision:
 
     @property
     def sentence(self) -> str:
-        """The guarantee and its threshold, with the price on the other side."""
+        """The guarantee and its threshold, with the certified rates on the other side."""
         return f"{wording.sentence(self.certificate)} {self.details}"
 
     @property
@@ -117,7 +117,7 @@ class ThresholdDecision:
         return Family((self.certificate, *self.others), delta)
 
     def contradiction(self) -> str:
-        """Return how the claims differ from the wish, the class or the rows; "" if they do not."""
+        """Return how the claims contradict the goal, the class or the rows; "" if they do not."""
         bounds, claims = BOUNDS_BY_WISH[self.wish], (self.certificate, *self.others)
         names = [certificate.of_what for certificate in claims]
         if names != [*bounds]:
@@ -138,7 +138,7 @@ class ThresholdDecision:
         return self._other_tests() if self.wish == "precision" else ""
 
     def _other_tests(self) -> str:
-        """Return how the test of a precision differs from those planned; "" if it does not."""
+        """Return how the tests of a precision differ from the planned ones; "" if they do not."""
         inputs = self.certificate.inputs
         right, claims, target = inputs["k"], inputs["claims"], inputs["target"]
         rows = self.curve.positives + self.curve.negatives
@@ -220,7 +220,7 @@ def whole_count(value: object) -> int:
 
 @dataclass(frozen=True)
 class Borders:
-    """Numbers between which scores are taken to be equal: every 2^bits-th float, and 0."""
+    """Values between which scores count as equal: every 2^bits-th float, and 0."""
 
     bits: int = 20
 
@@ -252,7 +252,7 @@ _LAST = int(np.array(np.finfo(np.float64).max).view(np.int64))
 
 
 def _places(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Number all floats in their order, 0 being number 0."""
+    """Return the place of each float in the order of all floats; 0 has place 0."""
     bits = values.view(np.int64)
     return np.where(bits < 0, -(bits & np.int64(2**63 - 1)), bits)
 

@@ -28,7 +28,7 @@ MAX_USEFUL_BOUND = 0.9
 
 @dataclass(frozen=True)
 class MissedClass:
-    """A rare class by its number, with its rows, those missed, and the bound on their share."""
+    """A rare class by its number: its rows, how many were missed, and a bound on their share."""
 
     number: int
     rows: int
@@ -39,7 +39,7 @@ class MissedClass:
 def missed_classes(
     certificate: Certificate, held_out: HeldOut, classes: int
 ) -> tuple[MissedClass, ...]:
-    """Bound the share missed of each of the rarest classes, for all at once, by these same rows."""
+    """Bound the missed share of each of the rarest classes, for all of them at once."""
     # Only the certificate's number of mistakes is sure to count ties. Mistakes that the confusion
     # matrix does not show could be rows of any class, so they count as missed in each.
     inputs = certificate.inputs
@@ -146,7 +146,7 @@ def beside(
 
 
 def useless(certificate: Certificate, held_out: HeldOut | None) -> bool:
-    """Check whether the bound is not below the estimated error of a constant answer."""
+    """Check whether the bound is no smaller than the estimated error of a constant answer."""
     comparable = (wording.NEW_EXAMPLES, wording.PERIOD, wording.ANSWERED, *wording.SOURCES)
     rows = certificate.of_what in comparable
     baseline = held_out is not None and rows and certificate.value >= held_out.baseline
@@ -154,7 +154,7 @@ def useless(certificate: Certificate, held_out: HeldOut | None) -> bool:
 
 
 def next_step(certificate: Certificate, held_out: HeldOut | None = None) -> str:
-    """Advise what would lower the bound most; "" if no advice applies."""
+    """Return advice on how to lower the bound; "" if there is none."""
     if certificate.of_what in (wording.TRAINING_ROWS, wording.TRAINING_LABELS):
         return TRAINED_ONLY
     if held_out is not None:

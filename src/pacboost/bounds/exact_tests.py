@@ -34,7 +34,7 @@ def sign_test_p(b: int, c: int) -> float:
 def difference_interval(
     b: int, c: int, n: int, delta: float, pairs: int = 1
 ) -> tuple[float, float]:
-    """Enclose the risk of the first less that of the second; ``pairs`` intervals share delta."""
+    """Return limits of the risk of the first classifier minus that of the second."""
     counts(b + c, n)
     level = probability("delta", delta) / (2 * positive_whole("pairs", pairs))
     return -_upper(c, b, n, level) - SLACK, _upper(b, c, n, level) + SLACK
@@ -42,7 +42,7 @@ def difference_interval(
 
 @lru_cache(1024)
 def _upper(b: int, c: int, n: int, level: float) -> float:
-    """Bound P[only the first errs] - P[only the second errs] from above."""
+    """Return an upper bound on P[only the first errs] - P[only the second errs]."""
     if n > MAX_ROWS_FOR_BUEHLER:
         return clopper_pearson(b, n, level, 2) - clopper_pearson_lower(c, n, level, 2)
     either_upper = clopper_pearson(b + c, n, level / 10)
@@ -51,7 +51,7 @@ def _upper(b: int, c: int, n: int, level: float) -> float:
 
 @dataclass(frozen=True)
 class Difference:
-    """Two classifiers on the same rows; all differences of a comparison hold together."""
+    """Two classifiers compared on the same rows."""
 
     one: str
     other: str
@@ -109,7 +109,7 @@ class Difference:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Everything as plain objects that JSON knows."""
+        """Return everything as plain values for JSON."""
         content = asdict(self)
         del content["assumptions"]
         low, high = self.interval

@@ -57,7 +57,7 @@ class Family:
         group: Any = None,
         end: str | None = None,
     ) -> list[Certificate]:
-        """Return certificates of a measure, a class, a group, or one end, "lower" or "upper"."""
+        """Return the certificates of a measure, a class, a group or an end ("lower" or "upper")."""
         names = {"class": positive, "group": group}
         chosen = {name: str(v) for name, v in names.items() if v is not None}
         return [
@@ -70,7 +70,7 @@ class Family:
 
     @property
     def worst(self) -> Certificate:
-        """The certificate of the worst group, class or measure; all have to be of one measure."""
+        """The certificate of the worst group, class or measure."""
         one = self._one_measure("the worst of them")
         higher = KINDS[one].higher_is_better
         end = "lower" if higher else "upper"
@@ -89,7 +89,7 @@ class Family:
 
     @property
     def gap(self) -> Certificate:
-        """A bound on the largest difference between two groups, from both ends of all of them."""
+        """A bound on the largest difference between two groups."""
         one = self._one_measure("a gap")
         upper = [each for each in self.of(one, end="upper") if "group" in each.details]
         lower = self.of(one, end="lower")
@@ -139,7 +139,7 @@ class Family:
         return "\n".join([self.table(), "", self.note])
 
     def table(self) -> str:
-        """Return the claims as lines of text, without empty columns."""
+        """Return the claims as lines of text."""
         lines = self.lines()
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
@@ -172,7 +172,7 @@ class Family:
 
     @property
     def note(self) -> str:
-        """A sentence on the shared delta, with which all claims hold together."""
+        """A sentence about the delta that all claims share."""
         checked = all(certificate.rows_checked for certificate in self)
         new = "" if checked else ", if these rows are new"
         what = dict.fromkeys(words for each in self for words in wording.unanswered(each.details))
@@ -186,11 +186,11 @@ class Family:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain objects that JSON knows."""
+        """Return everything as plain values for JSON."""
         return {"delta": self.delta, "certificates": [each.to_dict() for each in self]}
 
     def to_json(self) -> str:
-        """Everything as JSON text."""
+        """Return everything as JSON text."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     @classmethod

@@ -41,7 +41,7 @@ def error_by_weight(mean: float, draws: int, delta: float, factor: float) -> flo
 
 
 def _again(stored: Certificate, ledger: Ledger) -> Certificate:
-    """Certify the last refill again; all tests of the run share the failure probability."""
+    """Recompute the certificate of the last refill; all tests of the run share delta."""
     last = ledger.refills[-1]
     if last.rounds != len(ledger):
         raise ValueError("rounds came after the draws that were tested")
@@ -162,7 +162,7 @@ def recursive_error(part: float, levels: int) -> float:
 def recursive_certificate(
     part: float, levels: int, delta: float, draws: int, assumes: str
 ) -> Certificate:
-    """Certify what the recursion returned."""
+    """Certify the result of the recursion."""
     return Certificate.by(
         "three_way.recursive_error",
         {"part": part, "levels": levels},

@@ -28,7 +28,7 @@ MAX_ROWS_COUNTED = 200_000
 
 @dataclass(frozen=True, eq=False)
 class RankCounts:
-    """Rows of one class and of the others, counted by falling scores of the class."""
+    """Cumulative counts of the rows of one class and of the others, by falling score."""
 
     positive: Counts
     """Rows of the class between two places."""
@@ -104,7 +104,7 @@ def _check_counts(*parts: Counts) -> None:
 
 
 def _places(hits: Counts, misses: Counts) -> NDArray[np.intp]:
-    """Choose the points to keep: evenly among the rows of the class and among the others."""
+    """Choose points to keep, evenly spaced among the rows of the class and among the others."""
     targets = [np.linspace(0, part[-1], POINTS + 1)[1:] for part in (hits, misses)]
     places = [np.searchsorted(part, at) for part, at in zip((hits, misses), targets, strict=True)]
     return np.unique(np.concatenate([[0], *places, [hits.size - 1]]))
@@ -140,7 +140,7 @@ RARE = 0.4
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """The classes of the certifying rows and what was predicted for them, counted.
+    """Counts of the classes of certifying rows and of their predictions.
 
     ``count[k]`` rows of class number ``own[k]`` were predicted to be of class number ``said[k]``; a
     label that is not a class has the number after the last. All three are empty if a row may have
@@ -189,7 +189,7 @@ class HeldOut:
 
     @property
     def baseline(self) -> float:
-        """The error of always giving the commonest answer, on these rows."""
+        """The error of always giving the most common answer, on these rows."""
         return self.baseline_wrong / self.rows
 
     def matrix(self, classes: int) -> Counts:
@@ -200,7 +200,7 @@ class HeldOut:
         return matrix
 
     def rare(self, classes: int) -> list[tuple[int, int, int]]:
-        """Return number, rows and rightly predicted rows of each rare class, the rarest first."""
+        """Return number, rows and correctly predicted rows of each rare class, the rarest first."""
         sizes = np.zeros(classes + 1, dtype=np.int64)
         np.add.at(sizes, np.minimum(self.own, classes), self.count)
         rows, right = sizes[:classes], np.diag(self.matrix(classes))
@@ -259,7 +259,7 @@ def _of_several(labels: NDArray[Any], probabilities: NDArray[np.float64] | None)
 
 
 def class_numbers(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the class number of each label; the number of classes for a label of no class."""
+    """Return the class number of each label; unknown labels get the number of classes."""
     if labels.dtype.kind == classes.dtype.kind and labels.dtype.kind in "biu" and classes.size:
         order = np.argsort(classes, kind="stable")
         at = np.searchsorted(classes, labels, side="right", sorter=order) - 1
@@ -274,6 +274,6 @@ def class_numbers(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int
 
 
 def named(held_out: HeldOut, names: Sequence[str]) -> str:
-    """Name the commonest answer."""
+    """Return the name of the most common answer."""
     quoted = [f"'{names[k]}'" for k in held_out.commonest if k < len(names)]
     return " and ".join(quoted) if quoted else "no label"

@@ -71,7 +71,7 @@ def clopper_pearson(k: int, n: int, delta: float, models: int = 1, look: int = 0
 
 @plain_numbers
 def share_of_delta(delta: float, look: int) -> float:
-    """Return the part of delta for one look; number 0 is a single look, which gets all of it."""
+    """Return the part of delta for one look; number 0 is a single look with all of delta."""
     probability("delta", delta)
     return delta if look == 0 else delta / (positive_whole("look", look) * (look + 1))
 
@@ -101,7 +101,7 @@ def hoeffding(k: int, n: int, delta: float, models: int = 1) -> float:
 def examples_for(
     bound: Callable[..., float], epsilon: float, delta: float, rate: float = 0.0, models: int = 1
 ) -> int:
-    """Return the n at which ⌈rate·n⌉ mistakes give a bound of at most epsilon; n - 1 do not."""
+    """Return an n for which ⌈rate·n⌉ mistakes certify epsilon, but not for n - 1."""
     return examples_at_rate(lambda k, n: bound(k, n, delta, models), epsilon, rate)
 
 
@@ -151,7 +151,7 @@ def groups_bound(mean: float, groups: int, delta: float) -> float:
     again=lambda stored, _: certificate_of_shares(**stored.inputs),  # type: ignore[has-type]
 )
 def group_bets(shares: str, delta: float) -> float:
-    """Bound the risk by the shares of mistakes of all groups, as written by ``counted``.
+    """Bound the risk by betting on the groups' shares of mistakes, as text of ``counted``.
 
     >>> round(group_bets("40x0 20x2048", 0.05), 4), round(groups_bound(10 / 60, 60, 0.05), 4)
     (0.262, 0.304)
@@ -172,7 +172,7 @@ def group_bets(shares: str, delta: float) -> float:
     again=lambda stored, _: replace(ordered_certificate(**stored.inputs), sample=stored.sample),  # type: ignore[has-type]
 )
 def ordered_mixture(k: int, n: int, delta: float) -> float:
-    """Bound the mean risk over a period by its mistakes; each row may depend on those before.
+    """Bound the mean risk over a period by its mistakes; rows may depend on earlier ones.
 
     >>> round(ordered_mixture(5, 1000, 0.05), 4)
     0.015
@@ -181,7 +181,7 @@ def ordered_mixture(k: int, n: int, delta: float) -> float:
 
 
 def counted(shares: Sequence[float]) -> str:
-    """Count equal shares, rounded up to 4096ths: "40x0 20x2048" are 40 zeros and 20 halves."""
+    """Return how often each share occurs, in 4096ths: "40x0 20x2048" are 40 zeros and 20 halves."""
     positive_whole("groups", len(shares))
     values = np.asarray(shares, dtype=np.float64)
     if not ((values >= 0) & (values <= 1)).all():
@@ -191,7 +191,7 @@ def counted(shares: Sequence[float]) -> str:
 
 
 def mean_share(shares: str) -> float:
-    """Return the mean of shares that ``counted`` gave."""
+    """Return the mean of the shares in a text of ``counted``."""
     times, values = read_shares(shares)
     return float(times @ values / times.sum())
 
@@ -224,7 +224,7 @@ def _nats(delta: float) -> float:
 
 
 def read_shares(shares: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Read how often each share occurs, and the shares."""
+    """Read a text of ``counted``; return how often each share occurs, and the shares."""
     pairs = [word.partition("x")[::2] for word in str(shares).split()]
     proper = all(time.isdecimal() and part.isdecimal() for time, part in pairs)
     if not pairs or not proper or any(int(part) > PARTS for _, part in pairs):

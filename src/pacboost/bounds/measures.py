@@ -1,4 +1,4 @@
-"""Recall, precision, F1, mean losses, AUC and the like: bounds from counts, and their certificates.
+"""Recall, precision, F1, mean losses, AUC and others: bounds from counts, and their certificates.
 
 Fix which rows fall into an event A ("is of class c", "is said to be c"). Of m such rows the number
 that also falls into B is Bin(m, P[B | A]), so Clopper and Pearson's bounds hold for every m. Each
@@ -52,7 +52,7 @@ RATES = (
 def measure_bound(
     family: str, theorem: str, reference: str, *measures: str
 ) -> Callable[[Callable[P, float]], Callable[P, float]]:
-    """Register a bound on ``measures`` as "family.function"; its inputs make certificates again."""
+    """Register a bound on ``measures`` as "family.function"; inputs recompute certificates."""
 
     def register(function: Callable[P, float]) -> Callable[P, float]:
         return bound(
@@ -91,7 +91,7 @@ def certificate(
 
 
 def made_again(stored: Certificate) -> Certificate:
-    """Recompute a certificate from its inputs; only the words about its rows are copied."""
+    """Recompute a certificate from its inputs; only the text about its rows is copied."""
     return certificate(
         stored.of_what, stored.bound, stored.inputs, size=stored.size, sample=sample_of(stored),
         **stored.details,
@@ -99,7 +99,7 @@ def made_again(stored: Certificate) -> Certificate:
 
 
 def sample_of(certificate: Certificate) -> str:
-    """Return the sample without the words about shared delta, which are made from ``claims``."""
+    """Return the sample without the text about shared delta, which follows from ``claims``."""
     return certificate.sample.removesuffix(_sharing(int(certificate.inputs["claims"])))
 
 
@@ -115,7 +115,7 @@ MAX_ROWS_FOR_BUEHLER = 5_000
 
 @measure_bound("rates", "P[B | A] ≤ BinInv(k, n, delta/claims), n rows in A", CLOPPER, *RATES)
 def rate_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound a rate from above, after k of n rows in the event.
+    """Return an upper bound on a rate, from k of n rows.
 
     >>> round(rate_upper(3, 100, delta=0.05), 6)
     0.075711
@@ -127,7 +127,7 @@ def rate_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
     "rates", "P[B | A] ≥ 1 - BinInv(n - k, n, delta/claims), n rows in A", CLOPPER, *RATES
 )
 def rate_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound a rate from below, after k of n rows in the event.
+    """Return a lower bound on a rate, from k of n rows.
 
     >>> round(rate_lower(97, 100, delta=0.05), 6)
     0.924289
@@ -137,7 +137,7 @@ def rate_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
 
 @measure_bound("rates", "F1 = 2J/(1 + J), J binomial in the union", CLOPPER, "f1")
 def f1_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound F1 from below; of n rows in the class or predicted to be, k are both.
+    """Return a lower bound on F1, if k of the n rows labelled or predicted positive are both.
 
     >>> round(rate_lower(80, 110, delta=0.05), 6), round(f1_lower(80, 110, delta=0.05), 6)
     (0.648749, 0.786959)
@@ -147,7 +147,7 @@ def f1_lower(k: int, n: int, delta: float, claims: int = 1) -> float:
 
 @measure_bound("rates", "F1 = 2J/(1 + J), J binomial in the union", CLOPPER, "f1")
 def f1_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound F1 from above.
+    """Return an upper bound on F1.
 
     >>> round(f1_upper(80, 110, delta=0.05), 6)
     0.886634
@@ -162,7 +162,7 @@ def f1_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
     "balanced_error",
 )
 def balanced_upper(parts: str, delta: float, claims: int = 1) -> float:
-    """Bound the mean over classes of their error rates; ``parts`` counts mistakes and rows of each.
+    """Return an upper bound on the mean of the classes' error rates; ``parts``: mistakes/rows.
 
     Two classes have Buehler's limit, ordered by the observed mean, unless both have very many
     rows; otherwise each class has a bound, with the same share of delta.
@@ -185,7 +185,7 @@ def balanced_upper(parts: str, delta: float, claims: int = 1) -> float:
     "balanced_error",
 )
 def balanced_lower(parts: str, delta: float, claims: int = 1) -> float:
-    """Bound the mean over classes of their error rates from below.
+    """Return a lower bound on the mean of the classes' error rates.
 
     >>> round(balanced_lower("3/100 5/50", delta=0.05), 4)
     0.0325
@@ -196,7 +196,7 @@ def balanced_lower(parts: str, delta: float, claims: int = 1) -> float:
 
 @measure_bound("rates", "largest upper end less smallest lower end of two groups", CLOPPER, GAP)
 def gap_upper(parts: str, delta: float, claims: int = 1) -> float:
-    """Bound the largest difference of a rate between groups; ``parts`` counts the rows of each.
+    """Return an upper bound on the largest difference of a rate between groups.
 
     Both ends of every group have the same share of delta: claims is 2 for each group and measure.
 
@@ -219,7 +219,7 @@ def gap_upper(parts: str, delta: float, claims: int = 1) -> float:
     *(name for name in AVERAGES if KINDS[name].rate),
 )
 def ordered_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
-    """Bound the mean chance of an event over a period whose rows may depend on the past.
+    """Return an upper bound on the mean chance of an event over a period.
 
     >>> round(ordered_upper(5, 1000, 0.05), 4)
     0.015
@@ -229,7 +229,7 @@ def ordered_upper(k: int, n: int, delta: float, claims: int = 1) -> float:
 
 
 def write_parts(parts: list[tuple[int, int]]) -> str:
-    """Write counts in a text that a certificate can hold."""
+    """Return counts as a text that a certificate can hold."""
     return " ".join(f"{k}/{n}" for k, n in parts)
 
 
@@ -258,7 +258,7 @@ MIN_RATIO_FOR_RANKS = 40
 
 @measure_bound("losses", "bet on independent numbers in [0, 1]", HOEFFDING, *AVERAGES)
 def mean_upper(losses: str, scale: float, delta: float, claims: int = 1) -> float:
-    """Bound a mean loss from above; ``losses`` counts 4096ths of ``scale``, the largest loss.
+    """Return an upper bound on a mean loss; ``losses`` counts 4096ths of ``scale``.
 
     >>> round(mean_upper("40x0 20x2048", 2.0, 0.05), 4)
     0.5241
@@ -268,7 +268,7 @@ def mean_upper(losses: str, scale: float, delta: float, claims: int = 1) -> floa
 
 @measure_bound("losses", "bet on independent numbers in [0, 1]", HOEFFDING, *AVERAGES)
 def mean_lower(savings: str, scale: float, delta: float, claims: int = 1) -> float:
-    """Bound a mean loss from below; ``savings`` counts the largest loss minus each loss.
+    """Return a lower bound on a mean loss; ``savings`` counts 4096ths of ``scale`` minus the loss.
 
     >>> round(mean_lower("40x4096 20x2048", 2.0, 0.05), 4)
     0.1927
@@ -280,7 +280,7 @@ def mean_lower(savings: str, scale: float, delta: float, claims: int = 1) -> flo
     "losses", "AUC ≥ kl⁻(U, ln(claims/delta)/min(n₊, n₋))", "Hoeffding 1963, section 5", "auc"
 )
 def auc_lower(halves: int, positives: int, negatives: int, delta: float, claims: int = 1) -> float:
-    """Bound the AUC from below; a pair in the right order gives 2 ``halves``, a tie 1.
+    """Return a lower bound on the AUC; a pair in the right order counts 2 ``halves``, a tie 1.
 
     >>> round(auc_lower(73_600, 200, 200, delta=0.05), 6)
     0.864733
@@ -292,7 +292,7 @@ def auc_lower(halves: int, positives: int, negatives: int, delta: float, claims:
     "losses", "AUC ≤ kl⁺(U, ln(claims/delta)/min(n₊, n₋))", "Hoeffding 1963, section 5", "auc"
 )
 def auc_upper(halves: int, positives: int, negatives: int, delta: float, claims: int = 1) -> float:
-    """Bound the AUC from above.
+    """Return an upper bound on the AUC.
 
     >>> round(auc_upper(73_600, 200, 200, delta=0.05), 6)
     0.958694
@@ -302,7 +302,7 @@ def auc_upper(halves: int, positives: int, negatives: int, delta: float, claims:
 
 @measure_bound("losses", "bet on ranks among many rows", MASSART, "auc")
 def ranks_lower(losses: str, others: int, delta: float, claims: int = 1) -> float:
-    """Bound the AUC from below by the rows of the smaller side and ``others``, those of the larger.
+    """Return a lower bound on the AUC by the ranks of the smaller side among ``others``.
 
     ``losses`` counts, for each row of the smaller side, the share of others that are on the wrong
     side of it.
@@ -315,7 +315,7 @@ def ranks_lower(losses: str, others: int, delta: float, claims: int = 1) -> floa
 
 @measure_bound("losses", "bet on ranks among many rows", MASSART, "auc")
 def ranks_upper(savings: str, others: int, delta: float, claims: int = 1) -> float:
-    """Bound the AUC from above; ``savings`` counts the shares of others on the right side.
+    """Return an upper bound on the AUC; ``savings`` counts shares of others on the right side.
 
     >>> round(ranks_upper("100x3584 100x4096", 10_000, 0.05), 4)
     0.9705
@@ -334,14 +334,14 @@ def written(losses: NDArray[np.float64], rare: bool = True) -> str:
 
 
 def wrong_shares(smaller: NDArray[np.float64], larger: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return for every score the share of the larger side's scores above it, ties as a half."""
+    """Return, for every score, the share of ``others`` that is larger; ties count half."""
     order = np.sort(larger)
     below = np.searchsorted(order, smaller, side="left").astype(np.float64)
     return 1 - (below + np.searchsorted(order, smaller, side="right")) / (2 * larger.size)
 
 
 def halves_of_pairs(positives: NDArray[np.float64], negatives: NDArray[np.float64]) -> int:
-    """Count pairs of a positive's and a negative's score: 2 if the first is larger, 1 for a tie."""
+    """Return twice the number of pairs in which the positive row scores higher; ties count 1."""
     order = np.sort(negatives)
     below = np.searchsorted(order, positives, side="left")
     return int(below.sum()) + int(np.searchsorted(order, positives, side="right").sum())
@@ -358,7 +358,7 @@ def _share(losses: str, delta: float, claims: int) -> float:
 
 
 def _ranked(shares: str, others: int, delta: float, claims: int) -> float:
-    """Bound a mean share by bets at half the level, a distribution by Massart's inequality."""
+    """Bound a mean of shares by bets, and the larger side by Massart's inequality."""
     level = _level(delta, claims) / 2
     reach = math.sqrt(-math.log(level) / (2 * positive_whole("others", others)))
     return (_share(shares, level, 1) + reach) * (1 + SLACK)

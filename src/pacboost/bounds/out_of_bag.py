@@ -43,7 +43,7 @@ OF_MEMBERS: Any = {
 
 
 def _again(stored: Certificate, ledger: Ledger) -> Certificate:
-    """Recompute the certificate of a bagged vote; the digest binds the words about its bags."""
+    """Recompute the certificate of a bagged vote from its inputs."""
     recomputed = from_inputs(stored, ledger)
     return replace(
         recomputed, sample=stored.sample, independent_of=stored.independent_of,
@@ -144,7 +144,7 @@ def cantelli_bound(
 
 @plain_numbers
 def cantelli_mu(gibbs: float, tandem: float) -> float:
-    """Find μ ≥ 0 that minimises (L₂ - 2μL + μ²)/(½-μ)²; at μ the C-bound comes out."""
+    """Return the μ ≥ 0 that minimises (L₂ - 2μL + μ²)/(½-μ)², which gives the C-bound."""
     # L₂ ≥ L² for any vote. Numbers that break this come from different rows, and μ = 0 is safe.
     if tandem <= gibbs * gibbs or gibbs >= 0.5:
         return 0.0
@@ -153,7 +153,7 @@ def cantelli_mu(gibbs: float, tandem: float) -> float:
 
 @plain_numbers
 def vote_certificate(bound: str, **inputs: float) -> Certificate:
-    """Certify a vote by one of the four bounds, named as its function."""
+    """Certify a vote by one of the four bounds, given by the name of its function."""
     return Certificate.by(f"pac_bayes.{bound}", inputs)
 
 
@@ -172,7 +172,7 @@ ROWS_FOR_CANTELLI = 1_000_000
 
 @plain_numbers
 def way_for(rows: int) -> str:
-    """Choose a bound by the number of rows alone, which is known before the rows are seen."""
+    """Choose a bound by the number of rows alone, before the rows are seen."""
     if rows < ROWS_FOR_TANDEM:
         return "first_order"
     return "tandem" if rows < ROWS_FOR_CANTELLI else "cantelli"
@@ -182,7 +182,7 @@ def way_for(rows: int) -> str:
 def certificate(
     counts: OutOfBag, delta: float, way: str | None = None, *, changed: str = ""
 ) -> Certificate:
-    """Certify the plurality vote; the number of rows chooses the bound unless ``way`` does.
+    """Certify the plurality vote; by default the number of rows decides which bound is used.
 
     A text in ``changed`` names a broken assumption; then ``NotCertified`` is raised with it.
     """
@@ -270,12 +270,12 @@ WAYS: dict[str, Callable[[OutOfBag, float], Certificate]] = {
 
 
 def _expected(counts: OutOfBag, order: int) -> int:
-    """Return the expected number of rows outside one or two bags, fixed before any is drawn."""
+    """Return the expected number of rows outside one or two bags."""
     return max(1, round(counts.rows * counts.outside**order))
 
 
 def _price(counts: OutOfBag, n: int, order: int) -> float:
-    """Return the price of keeping B of B_max members, and of a smallest size below N.
+    """Return the logarithmic cost of making B of B_max members, and of few rows outside bags.
 
     The bounds add ln(2√n/δ) where the theorem has ln(2√N/δ), so ½ ln(N/n) is passed with the
     divergence, which counts once for members and twice for pairs.

@@ -1,10 +1,10 @@
 """How many held-out rows let a classifier of known quality pass, with a stated probability.
 
 A classifier whose risk is ``error`` passes if its K ~ Bin(n, error) mistakes are at most c(n),
-those with BinInv(K, n, delta) ≤ epsilon. A few rows more may make passing less likely: the numbers
-here are those from which on *every* number of rows gives at least ``power``. Chernoff's bound gives
-a number from which on this is sure; below it, the ranges of n with the same c are checked one by
-one (docs/proofs/rates.md).
+those with BinInv(K, n, delta) ≤ epsilon. A few rows more may make passing less likely, so the
+numbers here are the least for which *every* larger number gives at least ``power``. Chernoff's
+bound gives a sufficient number; below it, the ranges of n with the same c are checked one by one
+(docs/proofs/rates.md).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TAIL_PROBABILITY = 1e-12
 
 @plain_numbers
 def rows_to_pass(epsilon: float, delta: float, error: float = 0.0, power: float = 0.9) -> int:
-    """Return the number of rows from which on a classifier of this error passes with ``power``."""
+    """Return the least n such that the classifier passes with ``power`` on n rows or more."""
     from scipy.special import betainc
 
     enough = rows_to_pass_by_chernoff(epsilon, delta, error, power)
@@ -48,7 +48,7 @@ def rows_from_tooth_on(
     epsilon: float,
     delta: float,
 ) -> int:
-    """Return the rows from which on all numbers pass, if ``enough`` and all above do.
+    """Return the least number of rows such that it and all larger numbers pass.
 
     ``passes(c, n)`` is called for the last n at which c mistakes, and no more, are allowed.
     """
@@ -64,7 +64,7 @@ def rows_from_tooth_on(
 def rows_of_all_to_pass(
     share: float, epsilon: float, delta: float, error: float = 0.0, power: float = 0.9
 ) -> int:
-    """Return the number of rows of all classes from which on the rows of one pass with ``power``.
+    """Return how many rows of all classes are needed if only the rows of one class count.
 
     One row more lowers the probability by ``share`` times its largest fall, at most.
     """
@@ -89,7 +89,7 @@ def rows_of_all_to_pass(
 
 @plain_numbers
 def rows_of_all(rows: int, share: float, power: float) -> int:
-    """Return the number of rows of all classes that hold ``rows`` of one with this ``power``."""
+    """Return how many rows of all classes hold ``rows`` of one class with this ``power``."""
     from scipy.stats import binom
 
     probability("share", share)
@@ -100,7 +100,7 @@ def rows_of_all(rows: int, share: float, power: float) -> int:
 def chance_of_all_to_pass(
     n: int, share: float, epsilon: float, delta: float, error: float = 0.0
 ) -> float:
-    """Return the probability to pass by the rows of a class of this share, among n rows."""
+    """Return the chance to pass if only rows of a class of this share count, among n rows."""
     from scipy.stats import binom
 
     rows = _likely(n, share)
@@ -108,7 +108,7 @@ def chance_of_all_to_pass(
 
 
 def _chances_to_pass(rows: Doubles, epsilon: float, delta: float, error: float) -> Doubles:
-    """Return the probability to pass for each number of ``rows``, which rise by 1."""
+    """Return the chance to pass for each number of ``rows``."""
     from scipy.special import betainc
 
     allowed_first, allowed_last = (allowed_mistakes(int(n), epsilon, delta) for n in rows[[0, -1]])
@@ -119,7 +119,7 @@ def _chances_to_pass(rows: Doubles, epsilon: float, delta: float, error: float) 
 
 
 def _likely(n: int, share: float) -> Doubles:
-    """Return the likely numbers of rows of a class among n: all but TAIL_PROBABILITY."""
+    """Return the likely numbers of rows of a class among n, all but a tail."""
     reach = 8 * math.sqrt(n * share) + 40
     low, high = max(0, math.floor(n * share - reach)), min(n, math.ceil(n * share + reach))
     return np.arange(low, high + 1.0)
@@ -129,7 +129,7 @@ def _likely(n: int, share: float) -> Doubles:
 def rows_to_pass_by_chernoff(
     epsilon: float, delta: float, error: float = 0.0, power: float = 0.9
 ) -> int:
-    """Return a number of rows that passes by Chernoff's bound, as do all larger numbers."""
+    """Return a number of rows such that it and all larger ones pass, by Chernoff's bound."""
     check_rate(error, epsilon)
     log_delta = -math.log(probability("delta", delta))
     log_miss = -math.log1p(-probability("power", power))
@@ -155,7 +155,7 @@ def allowed_mistakes(n: int, epsilon: float, delta: float) -> int:
 
 
 def _first_row(mistakes: int, epsilon: float, delta: float) -> int:
-    """Return the smallest n at which ``mistakes`` pass: a quantile, corrected by the bound."""
+    """Return the smallest n at which this number of ``mistakes`` passes."""
     from scipy.stats import nbinom
 
     n = int(nbinom.isf(delta, mistakes + 1, epsilon)) + mistakes + 1
@@ -167,7 +167,7 @@ def _first_row(mistakes: int, epsilon: float, delta: float) -> int:
 
 
 def _first_rows(mistakes: Doubles, epsilon: float, delta: float) -> Doubles:
-    """Return the smallest n for many numbers of mistakes; rounding may make it 1 too large."""
+    """Return the smallest n for many numbers of mistakes, up to 1 too large by rounding."""
     from scipy.stats import nbinom
 
     return np.asarray(nbinom.isf(delta * (1 - 1e-12), mistakes + 1, epsilon) + mistakes + 1)

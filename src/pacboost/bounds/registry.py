@@ -26,7 +26,7 @@ Maker = Callable[["Certificate", "Ledger"], "Certificate"]
 
 @dataclass(frozen=True)
 class Bound:
-    """A function of plain numbers, and the grounds of the certificates that use it."""
+    """A registered bound: a function of numbers, and the grounds of its certificates."""
 
     compute: Callable[..., float]
     theorem: str = ""
@@ -59,7 +59,7 @@ BOUNDS: dict[str, Bound] = {}
 
 
 def bound(name: str, **grounds: Any) -> Callable[[Callable[P, float]], Callable[P, float]]:
-    """Register a function as the bound of this name; its arguments become Python numbers."""
+    """Register a function as the bound of this name; arguments become Python numbers."""
 
     def register(function: Callable[P, float]) -> Callable[P, float]:
         converted = plain_numbers(function)
@@ -70,7 +70,7 @@ def bound(name: str, **grounds: Any) -> Callable[[Callable[P, float]], Callable[
 
 
 def bound_of(name: str) -> Bound | None:
-    """Return the bound of this name, whichever file defines it; None if there is none."""
+    """Return the bound of this name; None if there is none."""
     if name and name not in BOUNDS:
         _load()
     return BOUNDS.get(name)

@@ -11,17 +11,17 @@ MAX_DECIMALS = 12
 
 
 def outward(value: float) -> float:
-    """Round an upper bound on a risk up, beyond its rounding error, but not above 1."""
+    """Round an upper bound on a risk up by more than its rounding error, to at most 1."""
     return min(1.0, math.nextafter(value * (1 + SLACK), math.inf))
 
 
 def downward(value: float) -> float:
-    """Round a lower bound down, beyond its rounding error, but not below 0."""
+    """Round a lower bound down by more than its rounding error, to at least 0."""
     return math.nextafter(value * (1 - SLACK), 0.0)
 
 
 def confidence(delta: float) -> str:
-    """Print the confidence 1 - delta of a claim that may fail with probability delta.
+    """Return the confidence 1 - delta as text, in per cent.
 
     It is rounded down, to four decimals or as many as show that it is less than 100 %.
 
@@ -32,12 +32,12 @@ def confidence(delta: float) -> str:
 
 
 def confidence_number(delta: float) -> str:
-    """Print the confidence as a number below 1, rounded down as ``confidence`` is."""
+    """Return the confidence 1 - delta as text, as a number below 1."""
     return _rounded_down(1, delta, 6)
 
 
 def _rounded_down(scale: int, delta: float, decimals: int) -> str:
-    """Print scale·(1 - delta) in decimal digits that never say more than is true."""
+    """Return scale·(1 - delta) as text, rounded down."""
     chance = Decimal(repr(float(delta)))
     with localcontext() as context:
         context.prec = 400

@@ -12,7 +12,7 @@ MAX_ROWS = 2**50
 
 
 def smallest(holds: Callable[[int], bool], start: int, what: str) -> int:
-    """Find an n that passes while n - 1 does not (or n = start), by doubling and halving."""
+    """Find an n that passes while n - 1 does not, by doubling and bisection."""
     if holds(start):
         return start
     low, high = start, 2 * start
@@ -27,7 +27,7 @@ def smallest(holds: Callable[[int], bool], start: int, what: str) -> int:
 
 
 def from_here_on(between: Callable[[int, int], bool], start: int, sure: int, what: str) -> int:
-    """Find the n from which on every number passes; all numbers from ``sure`` on do.
+    """Find the least n such that it and all larger numbers pass.
 
     ``between(a, b)`` may be True only if all from a to b pass, and must be exact for b = a.
     """
@@ -44,7 +44,7 @@ def from_here_on(between: Callable[[int, int], bool], start: int, sure: int, wha
 
 
 def examples_at_rate(bound: Callable[[int, int], float], epsilon: float, rate: float) -> int:
-    """Find an n at which ⌈rate·n⌉ mistakes give a bound of at most epsilon; n - 1 rows do not."""
+    """Find an n for which ⌈rate·n⌉ mistakes certify epsilon, but not for n - 1."""
     check_rate(rate, epsilon)
     return smallest(
         lambda n: bound(expected_mistakes(rate, n), n) <= epsilon, 1, f"a bound of {epsilon:g}"
@@ -52,23 +52,23 @@ def examples_at_rate(bound: Callable[[int, int], float], epsilon: float, rate: f
 
 
 def expected_mistakes(rate: float, n: int) -> int:
-    """Round the mistakes of a classifier wrong on ``rate`` of n rows up to a whole number."""
+    """Return the expected mistakes on n rows at this ``rate``, rounded up."""
     return min(n, math.ceil(rate * n * (1 - 1e-12)))
 
 
 def check_rate(rate: float, epsilon: float) -> None:
-    """Refuse a target that is not above the expected error."""
+    """Raise unless the target is above the expected error."""
     if not 0 <= rate < 1:
         raise ParameterError(f"rate is {rate!r}; a share of mistakes lies in [0, 1)")
     if rate >= probability("epsilon", epsilon):
         raise NotCertified(
-            f"no number of rows certifies a risk of {epsilon:g} for a classifier that is wrong "
-            f"on a share of {rate:g} of them: ask for more than that share"
+            f"no number of rows certifies an error of {epsilon:g} if the classifier is wrong on a "
+            f"share of {rate:g} of them; set a larger epsilon"
         )
 
 
 def crossing(difference: Callable[[float], float], low: float, high: float) -> float:
-    """Return the t between ``low`` and ``high`` at which a rising difference is 0."""
+    """Return the root of a rising function between ``low`` and ``high``."""
     from scipy.optimize import brentq
 
     return float(brentq(difference, low, high, xtol=1e-15, rtol=1e-14))

@@ -35,7 +35,7 @@ ANSWERS: Any = {
     **ANSWERS,
 )
 def answered_error(k: int, n: int, delta: float, thresholds: int = 1) -> float:
-    """Bound the error among the answered, after k mistakes on n answered rows; 1 if there are none.
+    """Bound the error among answered rows after k mistakes on n of them; 1 if there are none.
 
     P[wrong | answered] ≤ BinInv(k, n, delta/thresholds).
 
@@ -55,7 +55,7 @@ def answered_error(k: int, n: int, delta: float, thresholds: int = 1) -> float:
     **ANSWERS,
 )
 def passed_error(k: int, n: int, delta: float, target: float) -> float:
-    """Return the target error where k mistakes on n answered rows pass its test, else 1.
+    """Return the target error if k mistakes on n answered rows pass its test, else 1.
 
     The test of "P[wrong | answered] > target" passes if BinInv(k, n, delta) ≤ target.
 
@@ -70,7 +70,7 @@ def passed_error(k: int, n: int, delta: float, target: float) -> float:
 def answered_share(
     fewest: int, most: int, rows: int, delta: float, thresholds: int = 1
 ) -> tuple[float, float]:
-    """Enclose the share of new examples that are answered.
+    """Return limits for the share of new examples that are answered.
 
     ``fewest`` and ``most`` are both the number of answered rows if the threshold was fixed before;
     for one at a rank, the largest planned rank that is no larger, and the rank itself.
@@ -82,7 +82,7 @@ def answered_share(
 
 @plain_numbers
 def certificate(k: int, n: int, delta: float, thresholds: int, threshold: float) -> Certificate:
-    """Certify the answers of a fixed classifier that answers where it is confident."""
+    """Certify a fixed classifier that answers only where it is confident."""
     several = f"; the threshold is one of {thresholds}, all of them paid for"
     return Certificate.by(
         "selective.answered_error",
@@ -97,7 +97,7 @@ def certificate(k: int, n: int, delta: float, thresholds: int, threshold: float)
 def passed_certificate(
     k: int, n: int, delta: float, target: float, threshold: float, of: float
 ) -> Certificate:
-    """Certify a target error that passed its tests; all bounds together have the delta ``of``."""
+    """Certify a target error that passed its tests."""
     return Certificate.by(
         "selective.passed_error",
         {"k": k, "n": n, "delta": delta, "target": target},
@@ -115,7 +115,7 @@ MISTAKES_AT_FIRST_RANK = 1
 
 @dataclass(frozen=True)
 class Point:
-    """A threshold, how many held-out rows reach it, and how many of those are wrong.
+    """A threshold with the numbers of held-out rows that reach it and that are then wrong.
 
     ``fewest`` and ``most`` are the counts that bound the share of new examples that are answered:
     what was answered, or ranks fixed beforehand on both sides of it.
@@ -131,7 +131,7 @@ class Point:
 def passed(
     points: Sequence[Point], rows: int, thresholds: int, delta: float, target: float
 ) -> frozenset[int]:
-    """Return the places of the points that pass; the ranks of ``points`` fall from first to last.
+    """Return the indices of the points that pass, whose ranks fall from first to last.
 
     The target is tested at ever larger ranks at one level until the first test fails.
     """
@@ -149,7 +149,7 @@ def passed(
 
 
 def _first_rank(rows: int, thresholds: int, delta: float, target: float) -> int | None:
-    """Return the first rank to test, which depends on no row."""
+    """Return the first rank to test; it does not depend on the rows."""
     for number in range(1, thresholds + 1):
         rank = math.ceil(rows * number / thresholds)
         if allowed_mistakes(rank, target, delta) >= MISTAKES_AT_FIRST_RANK:

@@ -34,7 +34,7 @@ MIN_MOVE, MAX_MOVE = 1e-18, 1e300
 
 
 class Move(NamedTuple):
-    """A way in which the distribution of examples moves."""
+    """A kind of distribution shift."""
 
     largest: Callable[[float, float], float]
     """The largest probability after a move of a given size, if it was at most e before."""
@@ -76,7 +76,7 @@ MOVES = {
 
 @plain_numbers
 def largest_error(error: float, move: str, by: float) -> float:
-    """Bound a probability of at most ``error`` after a move of this size, rounded up."""
+    """Bound a probability of at most ``error`` after a shift of this size, rounded up."""
     way = MOVES[move]
     low, high = way.none, way.upper_end
     if isinstance(by, bool) or not isinstance(by, int | float) or not low <= by <= high:
@@ -87,7 +87,7 @@ def largest_error(error: float, move: str, by: float) -> float:
 
 @plain_numbers
 def farthest(error: float, goal: float, move: str) -> float:
-    """Return the largest move after which ``largest_error`` is at most the goal, below 1."""
+    """Return the largest shift after which ``largest_error`` is at most the goal."""
     way = MOVES[move]
 
     def beyond(distance: float) -> bool:
@@ -143,7 +143,7 @@ def _before(name: str, inputs: Mapping[str, Any]) -> float:
 
 
 def under(certificate: Certificate, **moves: float) -> Certificate:
-    """Certify the same after a move of the distribution; see ``Certificate.under``."""
+    """Certify an error or a rate after a shift; see ``Certificate.under``."""
     move, by = next(iter(moves.items()), ("", 0.0))
     if len(moves) != 1 or move not in MOVES:
         names, allowed = ", ".join(moves) or "no move", ", ".join(f"{name}=" for name in MOVES)
@@ -185,7 +185,7 @@ def _refuse(certificate: Certificate) -> None:
 
 @dataclass(frozen=True)
 class HoldsUntil:
-    """How far the distribution may move in each single way before a bound misses its goal."""
+    """How large a shift of each kind may be before a bound exceeds its goal."""
 
     goal: float
     lower: bool
@@ -202,11 +202,11 @@ class HoldsUntil:
 
     @property
     def stays(self) -> str:
-        """The side of the goal on which the bound stays, in words."""
+        """Text that says on which side of the goal the bound stays."""
         return f"It stays {'above' if self.lower else 'below'} {percent_digits(self.goal)}"
 
     def words(self, move: str) -> str:
-        """Return how far the distribution may move in one way, rounded down, in words."""
+        """Return how large a shift of one kind may be, rounded down, as text."""
         return _condition({"move": move, "by": self._rounded(move)}, self.who)
 
     def _rounded(self, move: str) -> float:
@@ -215,7 +215,7 @@ class HoldsUntil:
 
 
 def holds_until(certificate: Certificate, goal: float) -> HoldsUntil:
-    """Return how far the distribution may move; see ``Certificate.holds_until``."""
+    """Return how large a shift may be; see ``Certificate.holds_until``."""
     _refuse(certificate)
     lower, value = wording.is_lower(certificate), certificate.value
     probability("goal", goal)
@@ -230,7 +230,7 @@ def holds_until(certificate: Certificate, goal: float) -> HoldsUntil:
 
 
 def stays(certificate: Certificate, goal: float | None) -> str:
-    """State the share of new examples that may be unlike the rows; "" unless a goal is met."""
+    """Return a sentence on how many new examples may be unlike the rows; "" without a goal."""
     with suppress(NotCertified, ParameterError):
         limits = holds_until(certificate, goal or 0.0)
         if limits.contamination >= 1e-4:
@@ -266,7 +266,7 @@ def _shares_in_words(inputs: Mapping[str, Any], who: str) -> str:
     measures=("error",),
 )
 def shares_upper(parts: str, shares: str, delta: float, claims: int = 1) -> float:
-    """Bound the error for shares of the classes that lie within given ends.
+    """Bound the error if the shares of the classes lie within given limits.
 
     ``parts`` counts mistakes and rows of each class; ``shares`` is JSON with the smallest and the
     largest share of each class. The largest mean of the bounds takes the smallest shares first and
@@ -316,7 +316,7 @@ def _read_boxes(shares: str) -> dict[str, tuple[float, float]]:
 def shares_certificate(
     family: Family, shares: Any, classes: Iterable[Any], models: int
 ) -> Certificate:
-    """Certify the error under other shares of the classes, which are the groups of the family.
+    """Certify the error for other shares of the classes, which are the groups of the family.
 
     ``shares`` is "any", or maps each class to its share, or to its smallest and largest share.
     """

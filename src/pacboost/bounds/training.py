@@ -7,7 +7,7 @@ normalisers the run really had. So
     P_S[y F/‖a‖₁ ≤ θ] ≤ exp(θ‖a‖₁) ∏ Z_t        for every θ
 
 The same holds with other potentials φ(yF) ≥ 1[yF ≤ 0] whose mean the loop measures, and for more
-classes with ``factor`` · ∏ Z_t. All speak of the sample only and never fail. Weights are whole
+classes with ``factor`` · ∏ Z_t. All are about the sample only and never fail. Weights are whole
 numbers, each off by at most one unit, which ``rounding_slack`` pays for (docs/proofs/training.md).
 """
 
@@ -32,7 +32,7 @@ THETAS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 @bound("training.product_bound", subject="the vote", again=lambda _, ledger: training_error(ledger))
 def product_bound(ledger: Ledger) -> float:
-    """∏ Z_t rounded outward: no less than the training error, whatever the run did.
+    """Return ∏ Z_t rounded up, a bound on the training error.
 
     >>> from pacboost.ledgers.ledger import Round
     >>> numbers = (0.3, 0.4, 0.4236489, 0.9165151, 0.3, 10.0, 2**52, [])
@@ -131,7 +131,7 @@ _REFERENCES = {
 
 
 def _theorem(ledger: Ledger) -> str:
-    """Name the theorem; a potential that a booster defines by its costs needs no entry above.
+    """Return the theorem; if a booster defines its potential by costs, these are its grounds.
 
     The run has checked these costs: none is negative, and none is below 1 for a margin of 0 or
     less. So their mean bounds the training error, whatever the booster is.
@@ -194,7 +194,7 @@ def median_misses(
     *,
     loss: str,
 ) -> float:
-    """Bound the share of training rows that AdaBoost.R2's median misses by more than a tolerance.
+    """Bound the share of training rows that AdaBoost.R2 misses by more than a tolerance.
 
     Rounds give vote, ln Σ D(i) exp(-vote·(1 - loss)) and largest error (docs/proofs/training.md).
     """

@@ -96,7 +96,7 @@ def is_lower(certificate: Certificate) -> bool:
 
 
 def says_nothing(certificate: Certificate) -> bool:
-    """Check whether the number is one that every model satisfies."""
+    """Check whether every model satisfies the number."""
     if is_lower(certificate):
         return certificate.value <= 0
     return certificate.value >= _scale(certificate)
@@ -108,7 +108,7 @@ def _scale(certificate: Certificate) -> float:
 
 
 def measure_claim(certificate: Certificate) -> Statement:
-    """State the claim of a certificate of a measure, or of a gap between groups."""
+    """Return the claim of a certificate of a measure, or of a gap between groups."""
     details = certificate.details
     label = f"'{details.get('class', '')}'"
     if certificate.of_what == GAP:
@@ -157,7 +157,7 @@ def listed(names: object, what: str) -> str:
 
 
 def number_of(certificate: Certificate, rate: bool) -> str:
-    """Write the number, rounded to the side that makes the claim weaker."""
+    """Return the number as text, rounded to the side that makes the claim weaker."""
     value = certificate.value
     if not math.isfinite(value):
         return "an unknown number"
@@ -243,7 +243,7 @@ TIGHTER = "usually larger than a bound by rows held out"
 
 
 class Statement(NamedTuple):
-    """A clause or sentence in three parts: its number, and the words before and after it."""
+    """A clause or sentence in three parts: before its number, the number, and after it."""
 
     before: str
     number: str
@@ -267,12 +267,12 @@ class Statement(NamedTuple):
 
 
 def claim(certificate: Certificate) -> Statement:
-    """State what a certificate claims, without its confidence."""
+    """Return what a certificate claims, without its confidence."""
     return _notice(certificate, clause(certificate)).finished()
 
 
 def clause(certificate: Certificate) -> Statement:
-    """State what a certificate claims, to stand within a sentence."""
+    """Return what a certificate claims, as a clause within a sentence."""
     if certificate.of_what in OF_MEASURES:
         statement = measure_claim(certificate)
     else:
@@ -285,7 +285,7 @@ def clause(certificate: Certificate) -> Statement:
 
 
 def sentence(certificate: Certificate, delta: float | None = None, opening: str = "") -> Statement:
-    """State a claim with its confidence and the counted rows, for readers who know no theory.
+    """Return a claim with its confidence and the counted rows, for readers without theory.
 
     ``delta`` replaces that of the certificate where several claims share it; ``opening`` stands
     before the claim.
@@ -303,7 +303,7 @@ def sentence(certificate: Certificate, delta: float | None = None, opening: str 
 
 
 def equal_to_learned(share: float) -> str:
-    """State the share of rows that equal training rows, and what to do if they are copies."""
+    """Return the share of rows that equal training rows as text, and what to do about copies."""
     return (
         f"{percent(share)} of these rows equal rows it learned from; if they are copies, count "
         "distinct rows or name their groups"
@@ -328,7 +328,7 @@ def _on_condition(certificate: Certificate, statement: Statement, grounds: str) 
 
 
 def _notice(certificate: Certificate, statement: Statement) -> Statement:
-    """Add what the rows that certify show beside the claim."""
+    """Add what was noticed about the certifying rows."""
     share = certificate.details.get(SHARE_LEARNED)
     if isinstance(share, int | float):
         statement = statement.ending(f". {equal_to_learned(float(share))}")
@@ -336,7 +336,7 @@ def _notice(certificate: Certificate, statement: Statement) -> Statement:
 
 
 def _move(certificate: Certificate) -> str:
-    """Return how new examples may differ from the rows; "" if they come from one distribution."""
+    """Return how new examples may differ from the rows, as text; "" without a shift."""
     bound = bound_of(certificate.bound)
     if bound is None or bound.condition is None:
         return ""
@@ -345,7 +345,7 @@ def _move(certificate: Certificate) -> str:
 
 
 def affected(certificate: Certificate) -> str:
-    """Name the examples, or groups, whose distribution a claim after a move speaks of."""
+    """Return the examples, or groups, whose distribution shifts, as text."""
     details, of_what = certificate.details, certificate.of_what
     if of_what == NEW_GROUPS or details.get("unit") == "groups":
         return NEW_GROUPS
@@ -356,7 +356,7 @@ def affected(certificate: Certificate) -> str:
 
 
 def _bound_before(certificate: Certificate) -> Bound | None:
-    """Return the bound of a certificate; if it was moved, the bound before the move."""
+    """Return the bound of a certificate; if it is about a shift, the bound before it."""
     return bound_of(str(certificate.inputs.get("bound", certificate.bound)))
 
 
@@ -366,7 +366,7 @@ def distinct(certificate: Certificate) -> str:
 
 
 def _counted(certificate: Certificate) -> str:
-    """Return the numbers of held-out rows and of mistakes, or "" if no rows were held out."""
+    """Return the numbers of held-out rows and of mistakes as text; "" without held-out rows."""
     counts = certificate.inputs
     how = ", counted without weights" if WITHOUT_WEIGHTS in certificate.details else ""
     rows = f"{distinct(certificate)}held-out rows"

@@ -46,12 +46,12 @@ OPTION_OF_PARAMETER = {
 
 
 def option_name(parameter: str) -> str:
-    """Return how an option is typed."""
+    """Return the name of an option as it is typed."""
     return f"--{parameter.replace('_', '-')}"
 
 
 def option_of(command: click.Command | None, parameter: str) -> str:
-    """Return the option of a command that sets a parameter; empty if there is none."""
+    """Return the option that sets a parameter; empty if there is none."""
     if isinstance(command, click.Group):  # a question of plan has an option for each parameter
         return option_name(parameter)
     name = OPTION_OF_PARAMETER.get(parameter, parameter)
@@ -75,7 +75,7 @@ class WholeSentences(click.Group):
 
 
 class Commands(WholeSentences):
-    """A group of commands, each the ``command`` of a module; ``homes`` has the modules by name."""
+    """A group of commands, each the function ``command`` of a module in ``homes``."""
 
     def __init__(self, *arguments: Any, homes: Mapping[str, str], **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -153,7 +153,7 @@ class CommandError(click.ClickException):
 
 @contextmanager
 def _notes() -> Iterator[None]:
-    """Print warnings as notes, without the source lines that raised them."""
+    """Print warnings as notes, without source lines."""
     with warnings.catch_warnings():
         for kind in vars(errors).values():
             if isinstance(kind, type) and issubclass(kind, Warning):

@@ -124,7 +124,7 @@ def compare(
 
 
 class Contest:
-    """A comparison in progress; its results so far are available at any time, also after Ctrl-C."""
+    """A comparison in progress; its results so far are available at any time."""
 
     def __init__(
         self,
@@ -177,7 +177,7 @@ class Contest:
             raise PacboostError(f"every booster failed; {failures[0].name}: {failures[0].stopped}")
 
     def comparison(self) -> Comparison:
-        """Compare the boosters that are done."""
+        """Compare the finished boosters."""
         worse = surely_worse(self._wrong, self._delta)
         return Comparison(
             tuple(replace(entry, worse=worse.get(entry.name)) for entry in self.entries),
@@ -301,7 +301,7 @@ def _named(boosters: Choices) -> dict[str, Choice]:
 
 
 def _description(choice: Choice) -> str:
-    """Describe a booster in one line, with those of its parameters that were changed."""
+    """Return a line of text on a booster, with the parameters that were changed."""
     if isinstance(choice, Booster):
         record: Any = choice
         values = ((f.name, getattr(record, f.name), f.default) for f in fields(record))

@@ -63,11 +63,11 @@ class FitRows:
 
 
 class Chooser(ABC):
-    """Chooses booster, learner and rounds by parameters that are set and by the rows."""
+    """Chooses booster, learner and rounds from the parameters and the rows."""
 
     @abstractmethod
     def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
-        """Return what is boosted: what the user set, else the values of fit/settings.py."""
+        """Return what is boosted; values that are not set come from fit/settings.py."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ class Ask:
 
     @property
     def is_auto(self) -> bool:
-        """Whether the rows decide if some of them are held back to stop early."""
+        """Check whether the number of rows decides if some are held back to stop early."""
         return isinstance(self.early_stopping, str) and self.early_stopping == AUTO
 
     def stops(self, rows: int, tried: float) -> bool:

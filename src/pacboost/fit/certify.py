@@ -50,7 +50,7 @@ def certified(model: Model, apart: Apart | None, asked: Certifying) -> Model:
 
 
 def judged(model: Model, X: Any, y: NDArray[Any]) -> tuple[Scores, NDArray[np.bool_]]:
-    """Return the scores of rows, and which of them the model gets wrong."""
+    """Return the scores of rows, and which rows are wrong."""
     table, several = model.schema.read(X), model.ledger.several_labels
     labels = read_labels(y, table.n_rows, several=several)
     scores = model.vote.scores(table)
@@ -61,7 +61,7 @@ def judged(model: Model, X: Any, y: NDArray[Any]) -> tuple[Scores, NDArray[np.bo
 
 
 def deployed(model: Model, vote: Vote, certificate: Certificate) -> Model:
-    """Return the model with another vote and certificate, without claims about old answers."""
+    """Return the model with another vote and certificate, without earlier claims on answers."""
     ledger = replace(model.ledger, vote_digest=vote_digest(vote))
     certificate = certificate.of(ledger.digest())
     return replace(

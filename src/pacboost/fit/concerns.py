@@ -18,7 +18,7 @@ NEVER_NAMED = 0.1
 
 
 def little_use(run: Run, classes: NDArray[Any]) -> tuple[Warning, ...]:
-    """Return warnings of a constant vote, and of a rare class that is never named."""
+    """Return warnings about a constant vote, and about a rare class that is never predicted."""
     if classes.size == 1:
         return (one_class_warning(classes),)
     if not run.done:

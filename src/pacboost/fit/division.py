@@ -61,7 +61,7 @@ class Apart:
         return len(self.y)
 
     def without(self, rows: NDArray[np.bool_]) -> Apart:
-        """Leave rows out that have a part in the fit."""
+        """Drop rows that also had a part in the fit."""
         others = np.flatnonzero(~rows)
         left_out = self.left_out + rows.size - others.size
         return replace(self, X=taken(self.X, others), y=self.y[others], left_out=left_out)
@@ -80,7 +80,7 @@ class Apart:
 
 @dataclass(frozen=True, eq=False)
 class Division:
-    """The rows to learn from, unread, and the rows set apart, if any."""
+    """The training rows, unread, and the rows set apart, if any."""
 
     X: Any
     y: Any
@@ -106,7 +106,7 @@ class Division:
 
 
 def divide(X: Any, y: Any, name: str, share: float, seed: int, copies: str = "draws") -> Division:
-    """Set a random share of the examples apart; ``name`` is the parameter that says how many.
+    """Set a random share of the examples apart; ``name`` is the parameter with the share.
 
     All copies of an example are on one side. Of those set apart, one row each is kept.
 
@@ -130,7 +130,7 @@ def divide(X: Any, y: Any, name: str, share: float, seed: int, copies: str = "dr
 
 
 def warn_learned(learned: object, counted_rows: object) -> float:
-    """Warn if rows that certify equal rows learned from and may be copies; return their share."""
+    """Warn if certifying rows equal training rows and may be copies; return their share."""
     share = share_learned(learned, counted_rows)
     if share:
         warn(equal_to_learned(share), InputWarning)

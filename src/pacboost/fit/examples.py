@@ -21,7 +21,7 @@ from pacboost.sources.table import Table
 def read_examples(
     table: Table, y: Any, sample_weight: Any = None, class_weight: Any = None
 ) -> tuple[LabelledRows, NDArray[Any]]:
-    """Label rows to learn from; also return the classes."""
+    """Read the labels of training rows; also return the classes."""
     labels = targets.read_labels(y, table.n_rows, several=True)
     weights = training_weights(labels, table.n_rows, sample_weight, class_weight)
     if labels.ndim == 2:
@@ -42,7 +42,7 @@ def read_examples(
 def training_weights(
     labels: Any, n_rows: int, sample_weight: Any, class_weight: Any
 ) -> NDArray[np.float64] | None:
-    """Return the weight of every row, its own times that of its class; None if all are equal."""
+    """Return the product of row weight and class weight; None if all are equal."""
     weights = targets.read_weights(sample_weight, n_rows)
     if class_weight is None:
         return weights
@@ -51,7 +51,7 @@ def training_weights(
 
 
 def read_numbers(table: Table, y: Any, sample_weight: Any = None, name: str = "y") -> LabelledRows:
-    """Join rows with the numbers to predict, of parameter ``name``."""
+    """Read the targets of rows, from the parameter ``name``."""
     numbers = targets.read_targets(y, table.n_rows, name)
     signs = np.ones((table.n_rows, 1), dtype=np.int8)
     weights, one_row = targets.read_weights(sample_weight, table.n_rows), 1.0
@@ -90,7 +90,7 @@ def _refuse_weightless(
 def label_rows(
     table: Table, y: Any, classes: NDArray[Any], name: str, *, several: bool = False
 ) -> LabelledRows:
-    """Check the labels of rows, which must be among the classes."""
+    """Read the labels of rows, which must be among the classes."""
     labels = targets.read_labels(y, table.n_rows, several=several)
     if several:
         if labels.shape != (table.n_rows, classes.size):

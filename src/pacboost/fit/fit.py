@@ -57,7 +57,7 @@ class Fitted:
 
 def fit(X: Any, y: Any, sample_weight: Any, ask: Ask, watcher: Watcher) -> Fitted:
     """Learn from rows as ``ask`` says; ``watcher`` follows the rounds."""
-    # opened once: nothing below it speaks of threads or GPUs
+    # opened once: nothing below it depends on threads or GPUs
     with machine(ask.device, ask.n_jobs, X):
         trial, memory = prepare(X, y, sample_weight, ask)
         watcher.begins(trial.rows)
@@ -75,7 +75,7 @@ def fit(X: Any, y: Any, sample_weight: Any, ask: Ask, watcher: Watcher) -> Fitte
 
 
 def prepare(X: Any, y: Any, sample_weight: Any, ask: Ask) -> tuple[Trial, RowMemory]:
-    """Divide and read the rows, and plan what is run on which of them."""
+    """Divide and read the rows, and plan which of them each run uses."""
     X = ask.columns.divisible(X)
     # The theorem on held-out rows needs a model that does not depend on them. They leave before
     # anything is learned, since even the levels of a category would be a look at them.
@@ -92,7 +92,7 @@ def prepare(X: Any, y: Any, sample_weight: Any, ask: Ask) -> tuple[Trial, RowMem
 
 
 def read(division: Division, schema: Schema, table: Table, sample_weight: Any, ask: Ask) -> FitRows:
-    """Label the rows to learn from, and read those that validate."""
+    """Read the labels of the training rows, and the validation rows."""
     weights = division.weights(sample_weight)
     if ask.predicts_numbers:
         learn, classes = read_numbers(table, division.y, weights), NO_CLASSES
@@ -110,7 +110,7 @@ def read(division: Division, schema: Schema, table: Table, sample_weight: Any, a
 
 
 def with_validation(rows: FitRows, validation_set: ValidationSet, ask: Ask) -> FitRows:
-    """Read validation rows by the schema and the classes of the rows learned from."""
+    """Read validation rows by the schema and the classes of the training rows."""
     name, X, y = validation_set.name, ask.columns.divisible(validation_set.X), validation_set.y
     if rows.certify is not None:
         from pacboost.fit.shared_rows import without_shared
@@ -159,7 +159,7 @@ def hold_for_calibration(rows: FitRows, ask: Ask) -> FitRows:
 
 
 def remember(X: Any, table: Table, division: Division, trial: Trial) -> RowMemory:
-    """Sketch all rows that the fit uses, certifying ones included."""
+    """Make sketches of all rows that the fit uses, certifying ones included."""
     # by the undivided rows: calibration and the trial have each taken a part of them
     rows, ask = trial.rows, trial.ask
     if rows.schema.text is not None:

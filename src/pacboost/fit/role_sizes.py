@@ -34,7 +34,7 @@ def certifying_rows(
     bound: Callable[..., float] = holdout.clopper_pearson,
     looks: int = LOOKS,
 ) -> int:
-    """Return how many of the rows (or groups) certify.
+    """Return how many rows (or groups) certify.
 
     A fifth up to 400 (2,000 rows), then 400 up to 8,000 rows, then a twentieth, at most 10,000;
     with epsilon more, if an error of epsilon/2 needs as many to be certified; never more than a
@@ -54,7 +54,7 @@ def certifying_rows(
 
 
 def certifying_draws(rows: int | None, epsilon: float | None, delta: float) -> int:
-    """Return how many of the rows that are drawn certify; None if their number is unlimited.
+    """Return how many drawn rows certify; None if their number is unlimited.
 
     >>> certifying_draws(None, None, 0.05), certifying_draws(1000, 0.1, 0.05)
     (10000, 200)
@@ -63,7 +63,7 @@ def certifying_draws(rows: int | None, epsilon: float | None, delta: float) -> i
 
 
 def validation_rows(rows: int) -> int:
-    """Return how many of the other rows validate.
+    """Return how many of the remaining rows validate.
 
     >>> validation_rows(1000), validation_rows(1_000_000), validation_rows(5)
     (100, 10000, 0)

@@ -28,7 +28,7 @@ CERTIFY, CALIBRATE = 1, 2
 
 @dataclass(frozen=True, eq=False)
 class Roles:
-    """Row numbers, each in order: to learn from, to validate the rounds, and to certify."""
+    """Row numbers in order: for learning, for validating the rounds, and for certifying."""
 
     learn: Rows
     validate: Rows
@@ -42,7 +42,7 @@ class Roles:
 
     @property
     def known(self) -> Rows:
-        """All rows that may be learned from in the end."""
+        """All rows that the final model may learn from."""
         return np.sort(np.concatenate([self.learn, self.validate]))
 
 
@@ -63,7 +63,7 @@ class RolesAsk:
 
 
 def divide(examples: Examples, ask: RolesAsk) -> Roles:
-    """Say which rows certify; the others learn, and some of them validate.
+    """Choose the rows that certify; the others learn, and some of them validate.
 
     Copies of an example have the same role, and one row of each that certifies is counted.
 
@@ -100,7 +100,7 @@ def _by_chance(rows: int, ask: RolesAsk) -> Roles:
 
 
 def _by_time(times: Rows, ask: RolesAsk) -> Roles:
-    """Certify by the latest rows, and validate by those before them.
+    """Certify by the latest rows, and validate by the rows before them.
 
     Rows of one moment stay together, so that whatever is learned from is earlier.
     """
@@ -122,7 +122,7 @@ def _by_time(times: Rows, ask: RolesAsk) -> Roles:
 
 
 def _by_groups(groups: Rows, ask: RolesAsk) -> Roles:
-    """Give whole groups one role; how many certify depends on the number of groups alone."""
+    """Give all rows of a group one role; how many groups certify depends on their number."""
     number = int(groups.max()) + 1
     # rows of a group depend on each other, so that a group is one draw, whose share of mistakes
     # lies between 0 and 1: the binomial tail does not bound such means, kl does
@@ -157,7 +157,7 @@ def draw(rows: int, name: str, share: float, seed: int) -> tuple[Rows, Rows]:
 def split_by_class(
     examples: LabelledRows, name: str, share: float, seed: int
 ) -> tuple[LabelledRows, LabelledRows]:
-    """Hold a random share of each class back, so that none is missing on either side if it can be.
+    """Hold a random share of each class back, if possible at least one row on either side.
 
     ``name`` is the parameter that says how many. Copies of an example stay together.
 

@@ -51,7 +51,7 @@ class LabelledRows:
         )
 
     def divided(self, held: NDArray[np.bool_]) -> tuple[LabelledRows, LabelledRows]:
-        """Return the rows that are not held back, and those that are."""
+        """Divide into the rows that are not held back, and those that are."""
         return self.take(np.flatnonzero(~held)), self.take(np.flatnonzero(held))
 
     def counting(self) -> LabelledRows:
@@ -83,7 +83,7 @@ def training_sample(
     codes: bool,
     bins_from: LabelledRows | None = None,
 ) -> Sample:
-    """Bin the rows if the learner reads codes, and refuse them if no two can be told apart."""
+    """Bin the rows if the learner reads codes; raise if all features are constant."""
     # a refit that takes rules over from a trial needs the trial's bins, since rules speak of bins
     binned = examples if bins_from is None else bins_from
     bins = fit_bins(binned.table, max_bins, binned.weights) if codes else None
@@ -104,7 +104,7 @@ def training_sample(
 
 
 def validation_sample(examples: LabelledRows, training: Sample) -> Sample:
-    """Validation rows, coded like the training rows."""
+    """Code validation rows like the training rows."""
     return Sample(
         examples.table,
         examples.signs,

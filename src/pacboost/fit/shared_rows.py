@@ -15,7 +15,7 @@ from pacboost.samples.sketch import HashCounts
 
 
 def without_shared(schema: Schema, apart: Apart, X_val: Any) -> Apart:
-    """Refuse if rows that certify are validation rows; with copies="distinct", leave them out.
+    """Raise if rows both certify and validate; with copies="distinct", leave them out.
 
     Independent rows may equal each other by chance: they are refused only if they do so more often
     than rows of either set equal each other. Few validation rows among many that certify show in

@@ -28,7 +28,7 @@ MAX_TARGET = 1e100
 
 
 def lowest_label(labels: NDArray[Any]) -> int | None:
-    """Return the lowest of many whole labels that lie close together; None for any others."""
+    """Return the lowest label if labels are many integers close together; else None."""
     if labels.ndim != 1 or labels.size < MIN_ROWS_TO_COUNT or labels.dtype.kind not in "biuf":
         return None
     low, high = _ends(labels)
@@ -42,7 +42,7 @@ def lowest_label(labels: NDArray[Any]) -> int | None:
 
 
 def number_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.integer]]:
-    """Return the classes, ascending, and the number of each label's class: as numpy.unique does."""
+    """Return the sorted classes and the number of each label's class, as numpy.unique does."""
     low = lowest_label(labels)
     if low is None:
         return np.unique(labels, return_inverse=True)
@@ -186,7 +186,7 @@ def _check_finite(values: NDArray[Any], name: str, needed: str) -> None:
 
 
 def _is_absent(label: Any) -> bool:
-    """None, NaN, and pandas' NA, which answers neither yes nor no."""
+    """Check for None, NaN, and pandas' NA, whose comparison has no truth value."""
     try:
         return label is None or bool(label != label)  # noqa: PLR0124
     except (TypeError, ValueError, ArithmeticError):

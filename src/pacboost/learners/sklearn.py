@@ -111,7 +111,7 @@ class RegressorSearch(SklearnSearch):
     def partition(
         self, request: Request, seed: int, chosen: Rows | None
     ) -> tuple[Hypothesis, Cells]:
-        """Fit a fresh clone to the change that each row asks for."""
+        """Fit a fresh clone to the pulls of the rows."""
         weights, goals = request.weights[:, 0].copy(), request.pulls[:, 0].astype(np.float64)
         if not request.signed:
             goals = np.divide(goals, weights, out=np.zeros(goals.size), where=weights > 0)

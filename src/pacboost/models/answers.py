@@ -52,7 +52,7 @@ class AnswerList(list[Answer]):
     """
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return labels, confidences and guesses as columns; no label is None."""
+        """Return labels (None if unanswered), confidences and guesses as columns."""
         return {name: [getattr(entry, name) for entry in self] for name in Answer._fields}
 
     def to_frame(self, backend: str = "pandas") -> Any:
@@ -113,7 +113,7 @@ def confidence(decided: NDArray[Any], probabilities: Doubles, classes: NDArray[A
 def answers(
     decided: NDArray[Any], sure: Doubles, threshold: float, otherwise: object
 ) -> AnswerList:
-    """Answer the rows whose confidence reaches the threshold, and the others with ``otherwise``."""
+    """Answer rows whose confidence reaches the threshold; others get ``otherwise``."""
     return AnswerList(
         Answer(guess if confidence >= threshold else otherwise, confidence, guess)
         for guess, confidence in zip(decided.tolist(), sure.tolist(), strict=True)
@@ -122,7 +122,7 @@ def answers(
 
 @dataclass(frozen=True)
 class Ranking:
-    """Five measures of ranked labels: all but the average precision are better if smaller.
+    """Five measures of ranked labels; smaller is better, except for the average precision.
 
     The definitions are those of Schapire and Singer (2000, section 5), with labels numbered 1, 2, …
     by falling score in every row. If a right and a wrong label have the same score, the wrong one

@@ -95,7 +95,7 @@ class Sigmoid:
 
 @dataclass(frozen=True)
 class Isotonic:
-    """A curve through rising knots, straight between them and level outside."""
+    """A piecewise linear curve through rising knots, constant outside."""
 
     knots: tuple[float, ...]
     heights: tuple[float, ...]
@@ -125,7 +125,7 @@ class Isotonic:
 
 
 def _newton(u: Doubles, mass: Doubles, targets: Doubles, level: float) -> tuple[float, float]:
-    """Minimise Σ mass · ln(1 + exp z) - wanted · z, where z = slope·u + offset.
+    """Minimise Σ mass · ln(1 + exp z) - targets · z, where z = slope·u + offset.
 
     ``targets`` lies strictly between 0 and ``mass``, so the loss is convex and has a minimum.
     """
@@ -178,7 +178,7 @@ def fit_slope(scores: Doubles, classes: NDArray[np.int64], weights: Doubles) -> 
 def _slope(
     scores: Doubles, classes: NDArray[np.int64], weights: Doubles, believed: Doubles
 ) -> float:
-    """Find the slope if the pseudo-row has the labels with the probabilities ``believed``."""
+    """Find the slope if the pseudo-row has labels with the probabilities ``believed``."""
     rows = np.arange(classes.size)
     unknown = weights / math.fsum(weights)
     targets = weights * scores[rows, classes] + unknown * row_totals(believed * scores)
@@ -223,7 +223,7 @@ class Calibration:
     """The slope of "temperature", which has no curves: probabilities are softmax(slope·F)."""
 
     def probabilities(self, scores: ArrayLike) -> Doubles:
-        """Return (rows, classes) for scores (rows,) of two classes or (rows, classes) of more.
+        """Return probabilities (rows, classes) of scores (rows,) or (rows, classes).
 
         With one curve for each class, every row's heights are divided by their sum; where all of
         them are 0, the classes get equal shares.
@@ -250,7 +250,7 @@ class Calibration:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Calibration:
-        """Read what ``to_dict`` wrote."""
+        """Read the result of ``to_dict``."""
         try:
             if content["method"] == TEMPERATURE:
                 slope = float(content["slope"])
@@ -397,7 +397,7 @@ def _weights(weights: ArrayLike | None, rows: int) -> Doubles:
 def crossed_error(
     method: str, scores: Doubles, labels: NDArray[np.int64], weights: Doubles | None = None
 ) -> float | None:
-    """Return the calibration error on halves of the rows, each calibrated by the other half.
+    """Return the calibration error if each half of the rows is calibrated by the other.
 
     Every other row of each class goes to the first half. None if a half is too small to fit on.
     """

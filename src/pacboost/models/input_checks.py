@@ -67,7 +67,7 @@ def checked_array(stand_in: BaseEstimator, X: Any, *, reset: bool) -> Any:
 
 
 def _without_na(X: Any) -> Any:
-    """Replace what is missing in an array of objects (None, pandas' NA and NaT) by NaN."""
+    """Replace missing cells (None, pandas' NA and NaT) of an object array by NaN."""
     if not isinstance(X, np.ndarray) or X.dtype.kind != "O":
         return X
     with np.errstate(invalid="ignore"):  # some processors report comparisons with NaN

@@ -127,7 +127,7 @@ class Model:
         return [str(name) for name in self.classes.tolist()]
 
     def importances(self) -> NDArray[np.float64]:
-        """Return each feature's share of the votes, or for trees of the gains of splits."""
+        """Return each feature's share of the votes or, for trees, of the gains of splits."""
         return _shares(self.vote.gains(self.n_features))
 
     def shapes(self) -> Shapes:
@@ -135,7 +135,7 @@ class Model:
         return shapes(self.vote, self.say(), self.counts)
 
     def say(self) -> Names:
-        """Return the names for printing rules and drawing curves."""
+        """Return the names of columns, levels and classes, for texts and plots."""
         answers = answer_names(self.classes)
         return Names(self.column_names, answers, self.levels, self.text, MAX_LEVELS_NAMED)
 
@@ -194,7 +194,7 @@ class Model:
         return self._linked(scores, same_bits.log_sigmoid, same_bits.log_softmax)
 
     def _vote_shares(self, scores: Scores) -> NDArray[np.float64]:
-        """Return each class's share of the votes of members, which is not calibrated."""
+        """Return each class's share of the members' votes, which is not calibrated."""
         if scores.ndim == 1:
             second = (1 + scores / max(1.0, sum_of(self.vote.votes))) / 2
             return np.column_stack([1 - second, second])

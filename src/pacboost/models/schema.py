@@ -107,7 +107,7 @@ class Schema:
         return replace(schema, owner=options.owner, row_shape=shape), table
 
     def _with_levels(self, table: Table, categories: Categories) -> tuple[Schema, Table]:
-        """Find the levels of a table's columns; a frame's table has chosen its categories."""
+        """Find the levels of a table's columns, or keep those that a frame has chosen."""
         levels = find_levels(table, FROM_DTYPE if isinstance(table, FrameTable) else categories)
         return replace(self, levels=levels), _recoded(table, levels)
 
@@ -177,7 +177,7 @@ class Schema:
         )
 
     def _flat(self, X: Any) -> Any:
-        """Lay rows of several dimensions flat, where a black box gets them back in their shape."""
+        """Flatten rows of several dimensions; a black box gets them back in their shape."""
         if self.row_shape is None or not isinstance(X, np.ndarray) or X.ndim <= 2:
             return X
         if X.shape[1:] != self.row_shape:
@@ -203,7 +203,7 @@ class Schema:
         return table
 
     def _check_sources(self, columns: Collection[str]) -> None:
-        """Check the names of columns, where a date became several of them in fit."""
+        """Check the names of columns if a date became several columns in fit."""
         names = self.feature_names
         if names is None:
             self._check_width(len(columns))
@@ -223,7 +223,7 @@ class Schema:
             )
 
     def _check_table(self, table: Table) -> None:
-        """Check the names of a table's columns, which scikit-learn does not see."""
+        """Check the column names of a table, which scikit-learn does not check."""
         self._check_width(table.n_columns)
         names = self.feature_names
         if table.names is not None and names is not None and names != tuple(table.names):
@@ -249,7 +249,7 @@ def _kind_named(name: str) -> type[Any]:
 
 
 def _hashed(lines: list[str]) -> ArrayTable:
-    """Return three numbers of 24 bits for every text, equal for equal texts.
+    """Return three hashes of 24 bits for every text.
 
     >>> rows = _hashed(["lost my card", "Lost my card"]).rows()
     >>> (rows[0] == rows[1]).tolist()
@@ -262,7 +262,7 @@ def _hashed(lines: list[str]) -> ArrayTable:
 
 
 def _in_reach(X: Any) -> Any:
-    """Return rows that lie in the memory of a GPU as a table, or as an array of the CPU."""
+    """Return rows in GPU memory as a table, or copied to the CPU."""
     if not lies_on_gpu(X):
         return X
     from pacboost.samples.gpu_rows import open_gpu_array

@@ -31,7 +31,7 @@ from pacboost.sources.arrays import ArrayTable
 
 
 def fingerprint(values: NDArray[np.float64]) -> str:
-    """Return a digest that identifies rows."""
+    """Return a digest of rows."""
     text = f"{values.shape}".encode() + np.ascontiguousarray(values + 0.0).tobytes()
     return hashlib.sha256(text).hexdigest()
 
@@ -162,7 +162,7 @@ class RowStream:
         self.words = self._in_words(old)
 
     def _in_words(self, old: Codes) -> list[str]:
-        """State the shares of new and of old rows above the first cut of each rule."""
+        """Return the shares of new and old rows above the first cut of each rule, as text."""
         sentences: list[str] = []
         for column, cut in dict.fromkeys((int(rule[0]), int(rule[1])) for rule in self.rules):
             new_share = float((self._window[:, column] > cut).mean())
@@ -182,14 +182,14 @@ class RowStream:
         return sentences[:5]
 
     def columns(self) -> dict[str, float]:
-        """Return the share of each column in recent wins, the largest first."""
+        """Return each column's share of recent gains, the largest first."""
         won = np.maximum(self.won, 0)
         won_in_all = total(won)
         order = np.argsort(-won, kind="stable")
         return {self.names[j]: float(won[j] / won_in_all) for j in order if won[j] > 0}
 
     def ratio(self, X: object) -> LearnedRatio:
-        """Return the weights of rows by the last rules; no rule may have been fitted on X."""
+        """Return the weights of rows by the last rules, none of which may be fitted on X."""
         if self._binning is None:
             raise ParameterError(NO_REFERENCE, parameter="reference")
         codes = self._binning.codes(read_rows(X)[0]).astype(np.float64)
@@ -215,7 +215,7 @@ class RowStream:
         )
 
     def stored(self) -> dict[str, Any]:
-        """Return the values that a file stores; the reference rows are not among them."""
+        """Return the values that a file stores; it does not store the reference rows."""
         fields = {name: getattr(self, name) for name in STORED_FIELDS}
         arrays = {name: getattr(self, name).tolist() for name in STORED_ARRAYS}
         window = base64.b64encode(zlib.compress(self._window.tobytes(), 9)).decode()

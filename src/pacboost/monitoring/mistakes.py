@@ -27,11 +27,11 @@ class History:
         self.points: list[list[float]] = points if points is not None else []
 
     def due(self, row: int) -> bool:
-        """Check whether a point is noted at this row."""
+        """Check whether a point is recorded at this row."""
         return row % self.step == 0
 
     def until_due(self, row: int) -> int:
-        """Count the rows from this one to the next that is noted."""
+        """Return the number of rows up to the next one that is recorded."""
         return self.step - row % self.step
 
     def note(self, *numbers: float) -> None:

@@ -90,7 +90,7 @@ def answering(
     abstain_below: float | None,
     models: int = 1,
 ) -> Answering:
-    """Bound the error among the answered, by confidences and mistakes on held-out rows."""
+    """Bound the error among answered rows, from confidences and mistakes on held-out rows."""
     if abstain_below is not None:
         return replace(at_thresholds(sure, wrong, delta, [abstain_below]), models=models).at(0)
     table = replace(by_ranks(sure, wrong, delta, target=target_error), models=models)

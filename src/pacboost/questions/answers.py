@@ -42,14 +42,14 @@ def answers(
     said : array, or the name of a column of X
         The answer for every row; None, NaN or an empty text is no answer.
     scores : array, or the name of a column of X, default=None
-        For "auc", thresholds and the like: the larger, the more likely a row is of the class
+        For "auc", thresholds and similar: the larger, the more likely a row is of the class
         ``positive``.
     positive : label, default=None
-        The class that the scores speak of. None: the second of two classes.
+        The class that large scores indicate. None: the second of two classes.
     classes : array, default=None
         All classes that new examples can have. None: those that occur among answers and labels.
     missing : "abstain" or "wrong", default="abstain"
-        What no answer is. "abstain": the claim speaks of the answers that are given. "wrong": it
+        What no answer is. "abstain": the claim is about the answers that are given. "wrong": it
         counts as a mistake. Both say how many are missing.
 
     Examples
@@ -240,7 +240,7 @@ def _taken(values: Any, counted_rows: NDArray[np.intp], lost: NDArray[np.bool_])
 
 def _cells(values: Any) -> NDArray[Any]:
     if isinstance(values, str) or np.ndim(values) != 1 or not len(values):
-        raise DataError("answers have to be a list, one for each row, and at least one")
+        raise DataError("answers must be a list that is not empty, with an answer for each row")
     answers = values.tolist() if hasattr(values, "tolist") else list(values)
     cells = np.full(len(answers), None, dtype=object)
     for place, cell in enumerate(answers):

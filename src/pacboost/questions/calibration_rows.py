@@ -44,7 +44,7 @@ class CalibrationRows:
         cls, asked: Sequence[object], X: object, y: NDArray[Any], groups: ArrayLike | None,
         copies: str, models: int, new_rows: object = None,
     ) -> CalibrationRows:  # fmt: skip
-        """Refuse training rows of any of the models, and decide which rows count."""
+        """Raise if rows are training rows of a model, and decide which rows count."""
         positive_whole("models", models)
         new = NewRows.select(asked, X, y, copies, each=groups is None)
         if new_rows is not None:
@@ -64,7 +64,7 @@ class CalibrationRows:
         claims: int = 1,
         **details: float | str,
     ) -> tuple[float, Certificate]:
-        """Return the score up to which labels or numbers are covered, with the certificate."""
+        """Return the cutoff that has the coverage, and its certificate."""
         claims *= self.models
         n, share = scores.size, probability("delta", delta) / claims
         what = f"{self.unit} of class {details['class']!r}" if "class" in details else self.unit

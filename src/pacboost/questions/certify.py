@@ -254,7 +254,7 @@ def _beside(
     certificate: Certificate, model: object, y: ArrayLike, kept: NDArray[np.intp],
     predictions: NDArray[Any],
 ) -> Certificate:  # fmt: skip
-    """Return a certificate with labels and predictions of its rows, for its sentence."""
+    """Return a certificate with counts of labels and predictions, for its sentence."""
     labels = np.asarray(y)
     classes = getattr(model, "classes_", None)
     if classes is None:

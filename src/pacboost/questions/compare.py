@@ -144,7 +144,7 @@ class Comparison:
         return table(self.columns(), self._title(), self.share, self._caption(), self._lines())
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw errors and margins side by side; on one axes that is given, the errors only."""
+        """Draw errors and margins side by side; if a single axes is given, the errors only."""
         return picture(self.columns(), self.share, ax)
 
     def __str__(self) -> str:
@@ -226,7 +226,7 @@ def measure(
 
 
 def surely_worse(wrong: Mapping[str, Wrong], delta: float) -> dict[str, bool]:
-    """Return which are worse than the one with the fewest mistakes, by sign tests for all pairs."""
+    """Return which boosters are worse than the one with the fewest mistakes, by sign tests."""
     if not wrong:
         return {}
     best = min(wrong.values(), key=lambda mask: int(mask.sum()))

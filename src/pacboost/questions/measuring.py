@@ -131,7 +131,7 @@ def claims_of(
 
 
 def _labels(rows: ScoredRows, positive: object) -> list[Any]:
-    """Return the positive classes: those named; else the second of two, or each of several."""
+    """Return the positive classes: the named ones, the second of two, or all of several."""
     classes: list[Any] = rows.classes.tolist()
     if positive is None:
         return classes[1:] if len(classes) == 2 else classes
@@ -142,14 +142,14 @@ def _labels(rows: ScoredRows, positive: object) -> list[Any]:
 
 
 class TooFewRows(NotCertified):
-    """A claim has so few rows that nothing better than one half can be certified."""
+    """A claim has too few rows to certify anything better than one half."""
 
 
 MAX_CLAIMS_NAMED = 5
 
 
 class Pool(NamedTuple):
-    """Groups that are certified as one, and its name."""
+    """Groups that are certified as one, and the name of the pool."""
 
     name: str
     groups: list[str]
@@ -263,7 +263,7 @@ class Measuring:
         return f"rates.{kind}_{claim.end}", {"k": k, "n": n}, n, estimate
 
     def _in_event(self, claim: Claim, inside: Mask, event: Mask) -> tuple[int, int]:
-        """Count rows; doubtful ones count as whatever makes the claim weaker."""
+        """Count rows; doubtful ones count in the way that makes the claim weaker."""
         doubtful = self.rows.doubtful
         counted = event & ~doubtful if claim.end == "lower" else event | doubtful
         return int((counted & inside).sum()), int(inside.sum())
@@ -338,7 +338,7 @@ class Measuring:
             )
 
     def by_dependent_groups(self, claims: Sequence[Claim], place: NDArray[np.intp]) -> Family:
-        """Certify means where whole groups are independent, by the mean loss of each group."""
+        """Certify means of independent groups, by the mean loss of each group."""
         shared, certificates = len(claims) * self.models, []
         place = np.unique(place[self.kept], return_inverse=True)[1]
         for claim in claims:
@@ -353,7 +353,7 @@ class Measuring:
         return Family(tuple(certificates), self.delta)
 
     def over_time(self, claims: Sequence[Claim]) -> Family:
-        """Certify rates of rows that come in the order of time."""
+        """Certify rates over time."""
         shared, certificates = len(claims) * self.models, []
         for claim in claims:
             if not (claim.about.averages and claim.about.rate) or claim.end != "upper":

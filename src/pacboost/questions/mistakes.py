@@ -94,7 +94,7 @@ def check_answers(answers: NDArray[Any], labels: NDArray[Any], classes: ArrayLik
 
 
 def _letters(label: object) -> str:
-    """Return a label without case, spaces and punctuation."""
+    """Return a label in lower case without spaces and punctuation."""
     return "".join(filter(str.isalnum, str(label))).casefold()
 
 
@@ -136,7 +136,7 @@ def refuse_other_labels(classes: ArrayLike, y: ArrayLike) -> None:
 
 
 def _kinds(values: NDArray[Any]) -> dict[str, Any]:
-    """Return which of text, bytes and numbers there are, with an example of each."""
+    """Return an example of each kind of label: text, bytes and numbers."""
     examples = values.reshape(-1)[: None if values.dtype.kind == "O" else 1].tolist()
     return {
         "text"

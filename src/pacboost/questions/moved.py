@@ -108,8 +108,7 @@ def _tossed(
         raise NotCertified(
             f"none of {offered:,} rows was kept: a row is kept with probability "
             f"weight/{bound:g}, on average {total(kept_weights) / offered / bound:.2g} here. "
-            "Collect more rows; for other rows than these, a smaller bound at which weights are "
-            "clipped may do"
+            "Collect more rows, or certify by other rows with a smaller bound on the weights"
         )
     words = (
         f"; {kept_rows.size:,} of {offered:,} kept by coins of chance weight/{bound:g}, seed {seed}"
@@ -119,7 +118,7 @@ def _tossed(
 
 
 def _turns(keys: Hashes, labels: NDArray[Any]) -> NDArray[np.intp]:
-    """Number rows by their keys and labels, so that rows of equal keys have an order."""
+    """Order rows with equal keys by their labels."""
     place = np.unique(keys, return_inverse=True)[1].astype(np.int64)
     lines = labels.reshape(keys.size, -1).astype(str)
     numbers = np.unique(lines, axis=0, return_inverse=True)[1].reshape(-1)
@@ -145,7 +144,7 @@ def _known(ratio: Any, X: object, rows: int, bound: float) -> Doubles:
 
 
 def coins(keys: Hashes, salt: Hashes, *ties: NDArray[Any]) -> Doubles:
-    """Return a number in [0, 1) for every row; equal keys take turns in the order of ties."""
+    """Return a random number in [0, 1) for every row, computed from its key."""
     order = np.lexsort((*ties, keys))
     _, first, number = np.unique(keys[order], return_index=True, return_inverse=True)
     turn = np.empty(keys.size, dtype=np.uint64)

@@ -137,7 +137,7 @@ class NewRows:
         return cls(rows, counted_rows, left_out, True, assumptions=examples.assumptions)
 
     def sample(self, words: str = "held-out rows") -> str:
-        """Return which rows were counted."""
+        """Return a text on which rows were counted."""
         omission = f"; {self.left_out:,} of {self.rows:,} are training rows and are left out"
         kind = "distinct " if self.distinct else ""
         return f"{kind}{words}{omission if self.left_out else ''}{self.chosen}"
@@ -169,7 +169,7 @@ class ComparedRows:
         return [match for _, matches in self.inside for match in matches]
 
     def refuse_training_rows(self, copies: str = "draws") -> bool:
-        """Raise if more rows are training rows than chance explains; also say if all was checked.
+        """Raise if more rows are training rows than chance explains; return if all was checked.
 
         The answer is True if the model remembers all rows that it was trained on.
         """

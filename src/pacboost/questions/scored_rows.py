@@ -18,7 +18,7 @@ from pacboost.numerics.same_bits import log, row_totals
 
 
 def cost_matrix(costs: Costs, classes: NDArray[Any]) -> NDArray[np.float64]:
-    """Read costs: a matrix, true classes down and predictions across, or {(true, said): cost}."""
+    """Read costs: a matrix (true, predicted), or a mapping {(true, predicted): cost}."""
     number = classes.size
     if isinstance(costs, Mapping):
         places = {name: place for place, name in enumerate(classes.tolist())}
@@ -103,7 +103,7 @@ class ScoredRows:
         return asked(self.model, self.X, "predict_proba")
 
     def score(self, label: object) -> NDArray[Any]:
-        """Return the score that ranks rows for a class, of the type that the model gives."""
+        """Return the score that ranks rows for a class."""
         place = class_place(self.classes, label)
         if not hasattr(self.model, "predict_proba") and hasattr(self.model, "decision_function"):
             scores = score_of(self.model, self.X, place)
@@ -115,7 +115,7 @@ class ScoredRows:
         return np.ascontiguousarray(checked[:, place], dtype=kind)
 
     def event(self, measure: MeasureSpec, label: object = None) -> tuple[Mask, Mask]:
-        """Return the rows among which a rate is counted, and those of them in its event."""
+        """Return the rows among which a rate is counted, and the rows that it counts."""
         name, every = measure.name, np.ones(self.size, dtype=np.bool_)
         if name == "error":
             return every, np.asarray(self.said != self.labels)
@@ -168,7 +168,7 @@ class ScoredRows:
         return residuals
 
     def _brier(self) -> tuple[Doubles, float]:
-        """For two classes the squared error of the probability; for more the sum, at most 2."""
+        """Return the Brier score of each row; with more than two classes it is at most 2."""
         if self.classes.size <= 2:
             return (1 - self._own_chances) ** 2, 1.0
         indicators = np.zeros_like(self.chances)
@@ -178,7 +178,7 @@ class ScoredRows:
         return np.where(is_known, np.minimum(squares, 2.0), 2.0) / 2, 2.0
 
     def _outside_top(self, top_k: int | None) -> Mask:
-        """Return where the true class is not among the k most probable; ties count as not."""
+        """Return which rows' true class is not among the k most probable; ties count against it."""
         max_k = self.classes.size - 1
         if not isinstance(top_k, int) or isinstance(top_k, bool) or not 1 <= top_k <= max_k:
             allowed = f"is a whole number from 1 to {max_k}, with {self.classes.size} classes"

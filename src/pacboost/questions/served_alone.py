@@ -45,7 +45,7 @@ def refuse_batches(model: object, X: object) -> None:
 
 
 def _other_answers(model: object, rows: list[Any], method: str) -> int:
-    """Count the rows that a method answers differently when they come alone."""
+    """Count the rows for which a method returns something else when they come alone."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -150,7 +150,7 @@ class ThresholdChoice:
             yield threshold, right, n_positive
 
     def _at_rank(self, falling: Doubles, rank: int) -> tuple[float, int, int]:
-        """Return the lowest threshold that at most ``rank`` rows reach, and count those rows."""
+        """Return the lowest threshold that at most ``rank`` rows reach, and the number that do."""
         beyond = float(falling[rank]) if rank < falling.size else -MAX_SCORE
         threshold = _finite(self.borders.above(beyond))
         right = int((self.positives >= threshold).sum())
@@ -238,11 +238,11 @@ class ThresholdChoice:
             f"no threshold is certified to have precision {wish:g}: of the {n_positive:,} rows "
             f"with the highest scores {right:,} are of class {self.label!r}{equal}. Ask for a "
             "lower precision, use a better model, or collect more rows (with no mistake "
-            f"{fewest:,} would do)"
+            f"{fewest:,} would suffice)"
         )
 
     def curve(self) -> ThresholdCurve:
-        """Count at many thresholds, which divide the rows about evenly."""
+        """Count rows at many thresholds, evenly spaced by rows."""
         n, m = self.positives.size, self.negatives.size
         return ThresholdCurve(n, m, self.share, tuple(self._points(CURVE_POINTS)))
 

@@ -31,7 +31,7 @@ NO_STATEMENT = Statement("", "", "")
 
 @dataclass(frozen=True)
 class FitMeasurements:
-    """What was measured during the fit: on training rows, and on validation rows."""
+    """Measurements during the fit, on training rows and on validation rows."""
 
     rounds: int
     training_error: float
@@ -64,7 +64,7 @@ class Verdict:
     """What is certified; 1 where nothing is."""
     reason: str = ""
     more_certified: int | None = None
-    """How many more certified examples would do, if mistakes stay as rare as they are."""
+    """How many more certified examples would suffice, if mistakes stay as rare."""
     headline: Statement = field(default=NO_STATEMENT, repr=False)
     """The first part of the sentence, with the place of its number; for a page."""
     note: str = field(default="", repr=False)
@@ -121,7 +121,7 @@ def judge(
     else:
         what = "groups" if certificate.of_what == wording.NEW_GROUPS else "examples"
         step = int(10 ** max(0, len(str(n_more)) - 2))  # two digits are enough for a forecast
-        reason = f"about {math.ceil(n_more / step) * step:,} more certified {what} would do"
+        reason = f"about {math.ceil(n_more / step) * step:,} more certified {what} would suffice"
     head = wording.sentence(certificate, delta, f"{percent_digits(epsilon)} was not reached: ")
     words = " ".join([f"{str(head)[:-1]}; {reason}.", *beside])
     note = " ".join([f"{reason[:1].upper()}{reason[1:]}.", *beside])

@@ -265,7 +265,7 @@ def _alone(certificate: Certificate) -> Check:
 
 
 def _tried(name: str, look: Callable[[], Check]) -> Check:
-    """Run a check; if impossible numbers make arithmetic fail, the check does not hold."""
+    """Run a check; if its arithmetic fails, the check does not hold."""
     try:
         return look()
     except (ArithmeticError, LookupError, TypeError, ValueError) as problem:

@@ -240,7 +240,7 @@ def _booster_cells(booster: Mapping[str, Any], tested: bool) -> list[str]:
 
 
 def _bound(value: float | None) -> str:
-    """Format a bound; a tiny one is not 0, and one of 1 or more is vacuous."""
+    """Format a bound: tiny ones are not 0, and those of 1 or more are vacuous."""
     if value is None or 5e-5 <= value < 1:
         return short(value)
     return "≥ 1" if value >= 1 else f"{value:.0e}"

@@ -153,7 +153,7 @@ def _fit_to_some(
     table: Table, max_bins: int, weights: NDArray[np.float64] | None, chosen: NDArray[np.intp],
     levels: NDArray[np.int64],
 ) -> Bins:  # fmt: skip
-    """Cut by the chosen rows, but columns of few values by all rows: a rare one may be missed."""
+    """Cut by the chosen rows, but columns of few values by all rows, as some may be rare."""
     cuts_of: dict[int, Cut] = {}
     rows = table.take(chosen).in_place()
     if rows is not None and weights is None and not levels.any():
@@ -200,7 +200,7 @@ def _cut_block(
 
 
 def _columns(values: Values) -> NDArray[np.floating]:
-    """Return a few columns, each in one piece: rows are read once for all of them."""
+    """Return a few columns, each contiguous, by reading the rows once."""
     if values.shape[1] == 1 or values.strides[0] <= values.strides[1]:
         return values.T
     columns = np.empty(values.shape[::-1], dtype=values.dtype)

@@ -64,7 +64,7 @@ def lay_out(table: Table, bins: Bins, *, share: bool = True) -> Blocks:
 def encode_without_clashes(
     table: Table, bins: Bins, coded: Callable[..., tuple[Any, set[int]]], *, share: bool
 ) -> tuple[Any, int, NDArray[np.int64]]:
-    """Encode until no features that share a lane clash; return codes, lanes and features."""
+    """Encode features into lanes until those that share one do not clash."""
     refuse_long_codes(bins)
     shared = sharing(table, bins) if share else []
     while True:
@@ -86,7 +86,7 @@ def refuse_long_codes(bins: Bins) -> None:
 
 
 def sharing(table: Table, bins: Bins) -> list[Defaults]:
-    """Group features that, on some rows, are never away from their defaults together."""
+    """Group features of which, on some rows, at most one differs from its default."""
     if sum(_size(bins, j) <= MAX_BINS_TO_SHARE for j in range(table.n_columns)) < 2:
         return []
     step, stored_codes = max(1, table.n_rows // MAX_ROWS_COMPARED), _codes_of(table, bins)
@@ -163,7 +163,7 @@ def places_of(bins: Bins, shared: list[Defaults]) -> tuple[NDArray[np.int64], in
 def _fill(
     table: Table, bins: Bins, features: NDArray[np.int64], words: NDArray[np.uint64]
 ) -> set[int]:
-    """Encode every column into its lane; return the features that cannot share theirs after all."""
+    """Encode every column into its lane; return features whose lane has a clash."""
     clashing: set[int] = set()
     stored_codes = _codes_of(table, bins)
     if stored_codes is not None:

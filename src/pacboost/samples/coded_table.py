@@ -39,7 +39,7 @@ class CodedTable(Table):
         return values.T
 
     def _representatives(self, column: int) -> NDArray[np.float32]:
-        """Return a value for each code: the threshold that ends a bin lies in that bin."""
+        """Return a value for each code: the threshold at the end of its bin."""
         thresholds = self.bins.thresholds[column]
         values = np.full(self.bins.missing + 1, np.nan, dtype=np.float32)
         if self.bins.levels[column]:

@@ -61,7 +61,7 @@ def cut(
 
 
 def cuts_of_two(values: NDArray[np.floating]) -> dict[int, Cut]:
-    """Cut all columns of exactly two distinct values at once, as ``cut`` does; by column.
+    """Cut all columns of exactly two distinct values at once, as ``cut`` does.
 
     A column with missing values is omitted, because NaN equals nothing.
     """
@@ -190,7 +190,7 @@ def _values(keys: NDArray[np.uint64]) -> Floats:
 
 
 def _cut_everywhere(values: Distinct) -> tuple[list[Floats], Places]:
-    """Cut between every two values of every column; the code of the median is then its rank."""
+    """Cut between every two values of every column."""
     starts, width = values.starts, values.starts.size - 1
     column = np.repeat(np.arange(width), np.diff(starts))
     inside = np.flatnonzero(column[1:] == column[:-1])

@@ -38,7 +38,7 @@ class Fingerprint:
         self._begun: Future[str] | None = None
 
     def begin(self) -> None:
-        """Start in a thread if codes are on a GPU: while that boosts, the cores are idle."""
+        """Start in a thread if codes are on a GPU, because the cores are idle then."""
         if self._stored is not None and self._stored.on_gpu:
             executor = ThreadPoolExecutor(1, thread_name_prefix="pacboost")
             self._begun = executor.submit(self._compute)

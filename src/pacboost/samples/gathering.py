@@ -40,7 +40,7 @@ class Gathering:
 
     @property
     def started(self) -> bool:
-        """Whether rows can be hashed: the salt comes from the first ones added."""
+        """Whether rows can be hashed: the first rows give the salt."""
         return self._hasher is not None
 
     def read(self, table: Table, rows: NDArray[np.uint64], *, compiled: bool = False) -> Hashes:
@@ -61,7 +61,7 @@ class Gathering:
         return other
 
     def note(self, batches: Sequence[Hashes]) -> None:
-        """Add rows hashed by ``read``, perhaps while the share to keep was larger."""
+        """Add rows hashed by ``read``, possibly while the share to keep was larger."""
         for batch in batches:
             chosen = batch[:, batch[0] < self._limit]
             self._parts.append(chosen)

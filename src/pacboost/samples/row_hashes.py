@@ -89,7 +89,7 @@ class RowHasher:
         return generator.integers(2**63, size=self.n_columns, dtype=np.uint64, endpoint=True)
 
     def _stored(self, entries: Entries, rows: Rows | None) -> Hashes:
-        """Return, for each row, what its stored values add to the hash of a row of zeros."""
+        """Return what the stored values of each row add to the hash of a row of zeros."""
         factors = self._factors[entries.columns]
         terms = mixed(_cells(entries.values) + factors) - mixed(factors)
         sums = np.zeros(entries.n_rows, dtype=np.uint64)
@@ -130,7 +130,7 @@ def _add_columns(
 
 
 def _spans(table: Table, columns: Iterable[int] | None) -> Iterator[tuple[int, int]]:
-    """Yield spans of columns to hash together, as the first column and the one after the last."""
+    """Yield spans of columns to hash together."""
     every = range(table.n_columns) if columns is None else columns
     if table.levels or not isinstance(every, range) or every.step != 1:
         yield from ((j, j + 1) for j in every)

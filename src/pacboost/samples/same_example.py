@@ -1,16 +1,11 @@
 """Decide which rows are one example: every single row, or all rows that are equal.
 
-Independent draws from a discrete domain may well be equal, but copies are no further evidence.
-Since rows cannot show which of the two they are, the user decides before seeing results. With
-``copies="draws"`` every row is an example, and counts. With ``"distinct"`` rows that are equal in
-every column are one example: they stay on one side of every division and count once.
-
-Nothing here uses labels, and no rule decides from the rows which of them count: that would break
-the coverage of certificates (docs/proofs/holdout.md).
+Independent draws from a discrete domain may well be equal, but copies are no further evidence. The
+rows cannot show which of the two they are, so the user decides before seeing results:
 
 * ``copies="draws"``: every row is an example, and counts. Exactly valid for independent rows.
 * ``copies="distinct"``: rows that are equal in every column are one example. They stay on one side
-  of every division and count once. A claim then speaks of distinct new rows.
+  of every division and count once. A claim is then about distinct new rows.
 
 Nothing here uses labels, and no rule decides from the rows which of them count: that would break
 the coverage of certificates (docs/proofs/holdout.md). ``share_learned`` is for a warning only.
@@ -104,7 +99,7 @@ class Examples:
         return (DISTINCT,) if self.distinct else ()
 
     def once(self, rows: Rows) -> Rows:
-        """Return one of the given rows for each of their examples, at random with a fixed seed.
+        """Return one of the given rows for each example, at random with a fixed seed.
 
         >>> Examples(4, np.array([0, 0, 1, 2])).once(np.array([0, 1, 3])).size
         2
@@ -139,7 +134,7 @@ REPEATS = "they equal other rows, and equal rows count once"
 
 
 def exact_keys(X: Any) -> Hashes:
-    """Hash the exact values of every row of any input of ``fit``: equal rows have equal keys.
+    """Hash the exact values of every row of any input of ``fit``.
 
     >>> keys = exact_keys([["a", 1], ["b", 1], ["a", 1]])
     >>> bool(keys[0] == keys[2] != keys[1])
@@ -244,7 +239,7 @@ def share_learned(learned: Any, counted: Any) -> float:
 
 
 def _share_measured(old: list[NDArray[Any]], new: list[NDArray[Any]]) -> float:
-    """Return the share of new rows that equal old ones and have a value of over 4 decimals.
+    """Return the share of new rows that equal old ones and have a value with over 4 decimals.
 
     Rows of coarser values may well be independent draws of the same values.
     """

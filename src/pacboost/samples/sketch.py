@@ -56,7 +56,7 @@ class Overlap:
         return float(np.minimum(np.exp(terms - _log_choose(total, self.compared)).sum(), 1.0))
 
     def suspicious_among(self, models: int) -> bool:
-        """Check whether more rows are shared than chance explains, when testing several models."""
+        """Check whether chance explains the shared rows, if several models are tested."""
         return self.shared > 0 and self.p_value * models < FALSE_ALARM
 
     @property
@@ -78,7 +78,7 @@ class HashCounts:
 
     @classmethod
     def from_hashes(cls, hashes: Hashes) -> HashCounts:
-        """Count hashes, shortened to 32 bits."""
+        """Count hashes, after shortening them to 32 bits."""
         short, counts = np.unique(_short(hashes), return_counts=True)
         return cls(short, counts.astype(np.int64))
 
@@ -164,7 +164,7 @@ class Sketch:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Sketch:
-        """Read the output of ``to_dict``, and refuse what no fit could have written."""
+        """Read the result of ``to_dict``; refuse values that no fit could have written."""
         columns, hashes = _array(content, "columns", np.int64), _array(content, "hashes", np.uint32)
         counts = _array(content, "counts", np.uint32).astype(np.int64)
         counts = counts if counts.size else np.ones(hashes.size, dtype=np.int64)

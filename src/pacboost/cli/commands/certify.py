@@ -54,7 +54,9 @@ OPTIONS = ("delta", "models", "ordered", "copies")
     help="Certify the mean cost, where calling the class TRUE by the name SAID costs this. The "
     "option may be repeated; what is not named costs 0.",
 )
-@click.option("--positive", metavar="CLASS", help="The class that recall and the like speak of.")
+@click.option(
+    "--positive", metavar="CLASS", help="The class for recall, precision and similar measures."
+)
 @options.column("--by", help="Certify every group of rows with a value of this.")
 @click.option(
     "--end",
@@ -210,7 +212,7 @@ def _measures(model: Any, given: Mapping[str, Any]) -> list[Any]:
 
 
 def _shift(columns: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
-    """Return how the world has moved, as the options say; None if it has not."""
+    """Return the distribution shift that options describe; None without such options."""
     from pacboost import shift
 
     bound, seed = given["ratio_bound"], given["seed"]
@@ -256,7 +258,7 @@ def _costs(model: Any, texts: tuple[str, ...]) -> dict[tuple[Any, Any], float]:
 
 
 def _shares(text: str) -> Any:
-    """Read shares: a number for each class, or two with a colon between them."""
+    """Read the share of each class: a number, or two limits with a colon between them."""
     if text == "any":
         return text
     shares = {}

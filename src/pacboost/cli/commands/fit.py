@@ -73,7 +73,7 @@ class BoosterName(Names):
 @options.real(
     "--recall",
     help="Find at least this share of the positive class: the certifying rows, a fifth of all, "
-    "then choose the threshold (as `pacboost threshold` does), and the sentence speaks of it.",
+    "then choose the threshold (as `pacboost threshold` does), and the sentence states it.",
 )
 @options.real(
     "--precision",
@@ -83,7 +83,7 @@ class BoosterName(Names):
 @click.option(
     "--positive",
     metavar="CLASS",
-    help="The class that --recall and --precision speak of; default: the second of two.",
+    help="The class for --recall and --precision. [default: the second of two]",
 )
 @options.delta
 @options.column(

@@ -44,7 +44,7 @@ SECONDS_TO_CONNECT = 30
 
 @contextmanager
 def cluster_client(name: str | None) -> Iterator[Any]:
-    """Connect to the cluster of --cluster for the time of the block; False without the option.
+    """Connect to the cluster of --cluster within the block; yield False without the option.
 
     The name is ``local:4`` for workers on this machine, or the address of a scheduler.
     """
@@ -127,7 +127,7 @@ def filtering_parameters(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def run_filtering(
     data: Sequence[Path], target: str | None, output: Path | None, arguments: Mapping[str, Any]
 ) -> None:
-    """Fit, show the result, and save it to the output if there is one; also after Ctrl-C."""
+    """Fit, show the result, and save it if an output is given; also after Ctrl-C."""
     check_output(output, *data)
     source = [address_of(path) for path in data]
     named = {name: arguments[name] for name in ("table", "query", "drop")} | {

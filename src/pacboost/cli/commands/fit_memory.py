@@ -47,7 +47,7 @@ SLOPES = {"+1": 1, "1": 1, "-1": -1}
 def run_in_memory(
     way: str, data: Path, target: str, output: Path | None, arguments: Mapping[str, Any]
 ) -> None:
-    """Read the rows, fit, save and show the model; after Ctrl-C, the model of the rounds so far."""
+    """Read the rows, fit, save and show the model; after Ctrl-C, that of the finished rounds."""
     check_output(output, data)
     make, show_result = WAYS[way]
     file, weight, numbers = data_file(data, arguments), arguments["weight"], way == "numbers"

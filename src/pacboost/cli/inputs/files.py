@@ -37,7 +37,7 @@ class FittedModel(Protocol):
 
 
 def data_file(path: Path, arguments: Mapping[str, Any]) -> DataFile:
-    """Return a file of rows, read as --sep, --encoding and --missing say."""
+    """Return a file of rows with the options --sep, --encoding and --missing."""
     content = sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else None
     return DataFile(
         path,

@@ -41,7 +41,7 @@ class Reader:
         self._unknown: dict[str, list[str]] = {}
 
     def rows(self, cells: Cells) -> Any:
-        """Return rows as the model's ``predict`` takes them."""
+        """Return rows as input for ``predict``."""
         features = text_features(self._model)
         if isinstance(features, MixedFeatures):
             self._mixed(cells, features)
@@ -216,7 +216,7 @@ def read_all(
 
 
 def class_named(labels: object, name: str | None) -> Any:
-    """Return the class that prints as this name."""
+    """Return the class whose text is this name."""
     if name is None:
         return None
     classes = np.unique(np.asarray(labels)).tolist()
@@ -259,7 +259,7 @@ def answers_or_rows(
     path: Path, data: Path | None, target: str, arguments: Mapping[str, Any], *outputs: Path | None,
     numbers: str = "",
 ) -> tuple[Any, Any, NDArray[Any], dict[str, Any]]:  # fmt: skip
-    """Return a model, or answers in the form of one, and new rows as ``fresh_rows`` does."""
+    """Return a model (or answers as a model), and new rows as ``fresh_rows`` does."""
     if not (arguments.get("said") or arguments.get("score")):
         model, _, data = open_model(path, data, *outputs, numbers=numbers)
         return model, *fresh_rows(model, data, target, arguments)
@@ -276,7 +276,7 @@ def answers_or_rows(
 def answered_rows(
     path: Path, target: str, columns: Sequence[str], arguments: Mapping[str, Any]
 ) -> tuple[list[Answers], Any, NDArray[Any], dict[str, Any]]:
-    """Read a file of answers as one model for each column, and the rest as ``fresh_rows`` does."""
+    """Return answers in a file as one model per column, and the rest as ``fresh_rows`` does."""
     words = arguments["missing"]
     others = tuple(word for word in words if word not in MISSING)
     with working(f"reading {path.name}"):

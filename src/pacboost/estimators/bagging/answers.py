@@ -85,7 +85,7 @@ class Classes:
 
     @property
     def certifies_outside(self) -> bool:
-        """True if rows outside the bags certify; then nothing else may use them."""
+        """True if rows outside the bags certify; then nothing else uses them."""
         return self.estimator.certify not in (None, "holdout")
 
     def read(self, division: Division, sample_weight: object, seed: int) -> LabelledRows:
@@ -118,7 +118,7 @@ class Classes:
         return self.estimator.votes(X)  # type: ignore[no-any-return]
 
     def targets(self, rows: LabelledRows) -> tuple[NDArray[Any], int]:
-        """Return the number of the choice of every row."""
+        """Return the number of each row's class or set of labels."""
         choices = len(self.choices)
         return np.minimum(rows.classes(), choices - 1), choices
 
@@ -145,7 +145,7 @@ class Classes:
         return OutOfBagAnswers(shares, None if error is None else 1 - error, counts)
 
     def certify(self, apart: Apart | None, examples: Examples | None) -> None:
-        """Certify the vote if that was asked for, and note why if that is impossible."""
+        """Certify the vote if requested, and store the reason if that is impossible."""
         estimator = self.estimator
         estimator._certificate, estimator._refusal = None, NOT_ASKED
         if estimator.certify is not None:

@@ -77,7 +77,7 @@ class Learners(MemberKind):
     def set_up(
         self, rows: LabelledRows, targets: NDArray[Any], classes: int, seed: int
     ) -> tuple[Maker, Bags, Counted]:
-        """Draw bags, and choose how their members are made."""
+        """Draw bags, and choose how members are made."""
         asked, table = self.estimator, rows.table
         repeats = bool(asked.bootstrap_features)
         weights, total = None, table.n_rows
@@ -124,7 +124,7 @@ class Learners(MemberKind):
         return list(self.estimator._members)
 
     def keep(self, run: Bagging, rows: LabelledRows) -> None:
-        """Keep members, and the bins by which they read codes."""
+        """Keep members, and the bins of their codes."""
         self.estimator._members, self.estimator._bins = run.members, run.maker.sample.bins
 
 
@@ -161,7 +161,7 @@ class BaggingEstimator(Estimator):
     def fit(
         self, X: object, y: object, sample_weight: ArrayLike | None = None, *, copies: str = "draws"
     ) -> Self:
-        """Draw bags, and fit a member on each; a row of weight w is drawn as w copies would be.
+        """Draw bags, and fit a member on each; a row of weight w is drawn like w copies of it.
 
         ``copies`` says what equal rows are if rows certify, as in ``BoostClassifier.fit``. Ctrl-C
         keeps the members fitted so far, and is raised again. Any other failure leaves the estimator
@@ -382,12 +382,12 @@ class BaggingClassifier(ClassifierMixin, BaggingEstimator):  # type: ignore[misc
 
     @property
     def certificate_(self) -> Certificate:
-        """The bound that ``certify`` asked for; raises NotCertified if there is none."""
+        """The certificate that ``certify`` requests; raises NotCertified if there is none."""
         return certificate_of(self)
 
     @property
     def sentence_(self) -> str:
-        """What is certified about new examples, or what to call to certify something."""
+        """The certificate in a sentence, or what to call to get one."""
         from pacboost.estimators.fitted.judging import sentence_of
 
         check_is_fitted(self)

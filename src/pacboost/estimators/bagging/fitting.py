@@ -58,7 +58,7 @@ MIN_ROWS_FOR_BINS = 256  # fewer rows would give coarse bins
 
 @dataclass(frozen=True, eq=False)
 class MemberKind(ABC):
-    """How members are made from bags, and where an estimator keeps them."""
+    """The way to make members from bags, and the attributes that keep them."""
 
     estimator: Estimator
     answers: Answers
@@ -95,7 +95,7 @@ class MemberKind(ABC):
 
 
 def rows_to_count(rows: int, seed: int) -> NDArray[np.bool_]:
-    """Choose the rows that may certify out of bag; the others give the bins."""
+    """Choose the rows that may certify out of bag; the bins are made from the others."""
     generator = np.random.default_rng((seed, 2**32))  # no bag has this number
     size = max(1, rows // 10, min(rows // 3, MIN_ROWS_FOR_BINS))
     counted = np.ones(rows, dtype=np.bool_)
@@ -245,7 +245,7 @@ def _digest_of_rows(
 
 
 def _digest(sample: Sample) -> str:
-    """Hash codes and bins if members learn from these, else the table column by column."""
+    """Return a digest of codes and bins, or of the table if members learn from that."""
     table = sample.table
     if sample.bins is not None and sample.codes is not None:
         return digest(repr(table.levels), sample.codes, *sample.bins.thresholds)

@@ -80,7 +80,7 @@ class AdaBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc
         "mh". See boosters/adaboost.py. "samme" is scikit-learn's way, and has no training
         certificate.
     certify : "holdout" or None, default=None
-        What ``certificate_`` speaks of. None: the training error, without assumptions.
+        What ``certificate_`` is about. None: the training error, without assumptions.
         "holdout": the error on new examples, by a random share of the rows that is held back
         before anything is learned: classes, levels and kinds of columns come from the other rows.
 
@@ -204,7 +204,7 @@ class AdaBoostChooser(EstimatorChooser):
 @documented
 @dataclass(eq=False, repr=False)
 class AdaBoostRegressor(RegressorMixin, Estimator, BaseEnsemble):  # type: ignore[misc]
-    """AdaBoost.R2 (Drucker 1997) with a bound on its training error, as scikit-learn names it.
+    """AdaBoost.R2 (Drucker 1997) with scikit-learn's parameters and a bound on its training error.
 
     Every round draws rows by their weights, fits a regressor to them, and gives less weight to rows
     that it predicts well; the answer is the weighted median of all regressors. Draws are those of

@@ -57,7 +57,7 @@ class FitData:
 
 
 def boost(estimator: Estimator, data: FitData, copies: str = "draws") -> None:
-    """Fit an estimator; scikit-learn's callbacks follow it, if any are set."""
+    """Fit an estimator, and call scikit-learn's callbacks if any are set."""
     estimator._equal_rows = check_copies(copies)
     run = with_callbacks(boost_or_undo) if has_callbacks(estimator) else boost_or_undo
     run(estimator, data)
@@ -129,7 +129,7 @@ def ask_of(estimator: Estimator, record: RunRecord) -> Ask:
 
 
 def looks_of(estimator: Estimator, record: RunRecord) -> int | None:
-    """Count the looks at held-out rows, this one included; 0 if there is only one."""
+    """Return the number of this look at the held-out rows; 0 if there is only one."""
     if getattr(estimator, "certify", None) != "holdout":
         return record.looks
     # look k of a warm start pays delta/(k(k + 1)), and all looks together at most delta

@@ -42,7 +42,7 @@ class TreesChooser(EstimatorChooser):
     asked: BoostClassifier
 
     def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
-        """Return booster, learner and rounds; what is not set follows from the rows."""
+        """Return booster, learner and rounds; what is not set depends on the rows."""
         asked, examples = self.asked, rows.learn
         choice, own = named(asked.booster)
         # LogitBoost takes one class a row; AdaBoost.MH boosts all labels at once

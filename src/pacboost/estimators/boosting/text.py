@@ -51,7 +51,7 @@ CLASSES_NAMED = 3
 
 @dataclass(frozen=True, eq=False)
 class TextColumns:
-    """How texts are read, alone or beside other columns, before the vocabulary is learned.
+    """Options for reading texts, alone or beside other columns, before there is a vocabulary.
 
     Rows of a mixed table are read as texts are: their numbers and categories become words, too.
     """
@@ -246,7 +246,7 @@ class TextBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[mis
 
     @property
     def features_(self) -> Features:
-        """The options and the vocabulary by which texts are read."""
+        """The options for reading texts, and the vocabulary."""
         text = self._fitted("features_").text
         assert text is not None  # every fit leaves it
         return text
@@ -281,7 +281,7 @@ class WordsChooser(EstimatorChooser):
     patience = PATIENCE_OF_TEXTS
 
     def recipe(self, rows: FitRows, ask: Ask) -> Recipe:
-        """Return lists of words, for texts alone after a linear round."""
+        """Return lists of words; if rows are texts alone, a linear round comes first."""
         asked = self.asked
         length = positive_whole("length", asked.length)
         drawn = asked.candidates

@@ -30,7 +30,7 @@ TRIAL_RUN_SHARE_OF_TIME = 0.25
 
 
 def attributes(model: Model) -> dict[str, Any]:
-    """Return the fitted attributes that predictions need; callbacks get them after a round."""
+    """Return the attributes that predictions need; callbacks get them after a round."""
     return {"model_": model} | ({"classes_": model.classes} if model.classes.size else {})
 
 
@@ -64,7 +64,7 @@ class RoundsWatcher(Watcher):
         self.curves, self.watch = run.validation_curves(self.first), run.watch
 
     def advance(self, run: Run, rounds: int, *, last: bool) -> None:
-        """Run the rounds with a progress bar; callbacks see the last run only."""
+        """Run the rounds with a progress bar; callbacks are called in the last run only."""
         estimator, left = self.estimator, rounds - len(run.done)
         assert self.leader is not None
         now = monotonic()

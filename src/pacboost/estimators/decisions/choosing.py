@@ -64,7 +64,7 @@ def choose_threshold(
     copies: str = "draws",
     **promise: object,
 ) -> Any:
-    """Choose the threshold of a fitted classifier so that a promise holds, and certify it.
+    """Choose the threshold of a fitted classifier that certifies a requested rate.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def choose_threshold(
     if name in ("target_error", "abstain_below"):
         if positive is not None:
             raise ParameterError(
-                "positive was given with target_error, which speaks of all classes; leave it out",
+                "positive was given with target_error, which is about all classes; leave it out",
                 parameter="positive",
             )
         options: dict[str, Any] = {name: wish, "delta": delta, "models": models, "copies": copies}
@@ -150,7 +150,7 @@ def choose_threshold(
 
 
 def _known_answers(model: object, wishes: dict[str, Any]) -> AnsweringClassifier:
-    """Choose the confidence by the held-out rows of the fit."""
+    """Choose the confidence from the held-out rows of the fit."""
     if set(wishes) - {"target_error", "abstain_below"} or len(wishes) > 1:
         raise ParameterError(
             "without rows only target_error or abstain_below may be given, one of them; give X and "
@@ -194,7 +194,7 @@ def _check_classifier(model: object) -> None:
 
 
 def positive_class(labels: NDArray[Any], positive: object) -> Any:
-    """Return the positive class: ``positive``, or if that is None the second of two classes."""
+    """Return the positive class: ``positive``, or by default the second of two classes."""
     classes = labels.tolist()
     if positive is None and len(classes) != 2:
         raise NotCertified(

@@ -151,7 +151,7 @@ def _cutoffs(
     coverage: float,
     delta: float,
 ) -> tuple[tuple[float, ...], Family]:
-    """Find a cutoff for every class or group by its rows, each with its share of delta."""
+    """Return a cutoff for every class or group, each with its share of delta."""
     kind, names, part = parts
     measure = "class_coverage" if kind == "class" else "set_coverage"
     cutoffs, certificates = zip(
@@ -167,7 +167,7 @@ def _cutoffs(
 
 
 def with_rule(estimator: BaseEstimator, rule: SetRule | IntervalRule) -> Any:
-    """Return a copy of a fitted estimator; the model of an estimator of pacboost gets the rule."""
+    """Return a copy of a fitted estimator, with the rule if it is one of pacboost."""
     copy = inner = snapshot(estimator)
     while remembers(inner) and "estimator_" in vars(inner):
         inner = inner.estimator_
@@ -177,7 +177,7 @@ def with_rule(estimator: BaseEstimator, rule: SetRule | IntervalRule) -> Any:
 
 
 def kept_rule(model: object, kind: type[Kind], name: str) -> Kind:
-    """Return the rule for sets or intervals that came with a model file."""
+    """Return the rule for sets or intervals from a model file."""
     rule = getattr(getattr(model, "model_", None), "coverage", None)
     if not isinstance(rule, kind):
         raise NotCertified(
@@ -279,7 +279,7 @@ class PredictionSets:
 
 
 def row_shares(model: Any, X: object, score: LabelScore) -> Doubles | None:
-    """Compute a number in [0, 1) from the values of every row, if the score needs one."""
+    """Return a number in [0, 1) for every row, computed from its values, if needed."""
     if not score.by_row:
         return None
     return share_of_row(model._rows_to_compare(X) if remembers(model) else plain_rows(X))

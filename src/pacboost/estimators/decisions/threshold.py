@@ -99,7 +99,7 @@ class WrappedClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     @property
     @abstractmethod
     def _is_as_chosen(self) -> bool:
-        """True if the parameters are those of the decision."""
+        """True if the parameters have not changed since the decision."""
 
     @fits_rows
     def fit(self, X: object, y: object) -> Self:
@@ -215,7 +215,7 @@ class WrappedClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     def report(
         self, path: str | Path | None = None, X: object = None, y: object = None, **options: Any
     ) -> Any:
-        """Write the page of the estimator, which begins with the guarantee, or show it."""
+        """Write the report of the estimator, which begins with the guarantee, or show it."""
         from pacboost.reports.page.document import Sentence
 
         sentence = Sentence(*wording.sentence(self.certificate_), self._details)
@@ -352,7 +352,7 @@ class AnsweringClassifier(WrappedClassifier):
 
     @property
     def curve_(self) -> Answering:
-        """The error among the answered at all thresholds that were compared."""
+        """The error among answered rows at all thresholds that were compared."""
         answering: Answering = self.decision
         return answering
 
@@ -378,7 +378,7 @@ class AnsweringClassifier(WrappedClassifier):
         return labels
 
     def plot(self, ax: Axes | None = None) -> Any:
-        """Draw the error among the answered, observed and certified, by the share answered."""
+        """Draw the observed and certified error among answered rows by their share."""
         from pacboost.reports.plots import answering_curve
 
         return answering_curve(self.curve_, ax)

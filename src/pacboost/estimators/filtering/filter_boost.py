@@ -38,7 +38,7 @@ from pacboost.training.run.stop_reason import Stop, StopReason, sentence_of
 
 @contextmanager
 def watching(estimator: FilterBoostClassifier, session: Session) -> Iterator[list[Watcher]]:
-    """Yield the callbacks and, if verbose, a view that is open until there is a certificate."""
+    """Yield the callbacks; if verbose, also a live view until there is a certificate."""
     watchers: list[Watcher] = callables("callbacks", estimator.callbacks)
     after = progress_after(estimator.verbose)
     if after is None:
@@ -159,7 +159,7 @@ class FilterBoostClassifier(Classifier):
         X and y may be Dask collections with the same partitions: ``fit_source((X, y))`` reads them.
         ``copies`` says what equal rows are: with "draws" every row is an example, and counts; with
         "distinct" rows that are equal in every column are one example, which is learned from or
-        certifies, and counts once. The claim then speaks of distinct new rows.
+        certifies, and counts once. The claim is then about distinct new rows.
         """
         if is_collection(X):
             return self.fit_source((X, y), copies=copies)
@@ -182,7 +182,7 @@ class FilterBoostClassifier(Classifier):
         copies: str = "draws",
         **options: Any,
     ) -> Self:
-        """Learn from an oracle, or from a source that can be turned into one.
+        """Learn from an oracle, or from a source that is turned into one.
 
         A path, a folder or a pattern ("data/*.parquet"), a DuckDB connection, an iterator of
         batches or of single examples (x, y), a function that gives an iterator or one example, a

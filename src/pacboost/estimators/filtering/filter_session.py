@@ -125,7 +125,7 @@ class Session:
         return True
 
     def advance(self, watchers: Sequence[Watcher]) -> None:
-        """Run until the run itself, a limit or a callback stops it.
+        """Run until the last round, a limit or a callback ends it.
 
         If a cluster is lost, a checkpoint is written first.
         """
@@ -164,11 +164,11 @@ class Session:
 
     @property
     def is_unfinished(self) -> bool:
-        """True if the run was stopped from outside, and may continue later."""
+        """True if the run was stopped from outside, so that it can continue later."""
         return self.run.stopped is not None and self.run.stopped.kind in UNFINISHED
 
     def finish(self) -> None:
-        """Delete the checkpoint of a complete run; write the last one of any other."""
+        """Delete the checkpoint of a complete run; write a last one otherwise."""
         if self.is_unfinished:
             self.write()
         elif self._path is not None:

@@ -86,7 +86,7 @@ DIVISION_VERSION = 3
 
 
 def end_of_time(estimator: FilterBoostClassifier) -> float:
-    """Return when a fit that begins now has to end, on the monotonic clock."""
+    """Return the time on the monotonic clock at which a fit that begins now has to end."""
     seconds = read_seconds("time_limit", estimator.time_limit)
     return math.inf if seconds is None else time.monotonic() + seconds
 
@@ -164,7 +164,7 @@ def set_up(
 
 
 def _resident_without_blocks() -> int:
-    """Return the memory of the process after the block that was read is released."""
+    """Return the memory of the process without the block that was read."""
     release_memory()
     trim()(0)
     return resident()
@@ -179,7 +179,7 @@ def checkpoint_of(estimator: FilterBoostClassifier) -> Path | None:
 
 
 def seed_of_run(estimator: FilterBoostClassifier) -> int:
-    """Draw a seed; without a random_state, take the seed of the run that is continued."""
+    """Draw a seed, or return the seed of the run that is continued."""
     path = checkpoint_of(estimator)
     if estimator.random_state is None and path is not None and path.exists():
         return int(load_checkpoint(path).settings["seed"])
@@ -219,7 +219,7 @@ class Setup:
     """The memory of the process before it begins to read."""
 
     def candidates(self, booster: FilteringBooster[Any], labels: NDArray[Any] | None) -> Candidates:
-        """Choose how rows are drawn: from an array with known classes, from blocks, or in order."""
+        """Choose how to draw rows: from an array with known classes, from blocks, or in order."""
         oracle, seed, apart = self.oracle, self.seed, self._rows_apart
         if labels is not None and isinstance(oracle, ArrayOracle):
             return ArrayRows(oracle, seed, apart, labels, booster.first_chance(_outputs(labels)))
@@ -292,7 +292,7 @@ class Setup:
 
     @property
     def _epsilon(self) -> float | None:
-        """The error to stop at: the estimator's, or else that of a booster given as an object.
+        """The error at which to stop, from the estimator or from a booster object.
 
         With ``edge``, the booster's epsilon bounds the rounds instead.
         """
@@ -307,7 +307,7 @@ class Setup:
 
     @property
     def _rows_for_bins(self) -> int:
-        """The number of rows for the bins; these cannot test whether epsilon is reached."""
+        """The number of rows for the bins; these rows cannot test the error."""
         count = min(ROWS_FOR_BINS, max(MIN_ROWS_FOR_BINS, CELLS_FOR_BINS // self.oracle.n_columns))
         if self._epsilon is not None and self.oracle.n_rows is not None:
             count = min(count, max(MIN_ROWS_FOR_BINS, self.oracle.n_rows // 4))

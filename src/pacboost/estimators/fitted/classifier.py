@@ -76,13 +76,13 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     @takes_rows
     def mistakes(self, X: object, y: object) -> NDArray[np.bool_]:
-        """Return which rows the vote gets wrong; ties count as wrong, and so do unknown labels."""
+        """Return which rows the vote gets wrong; ties and unknown labels count as wrong."""
         return self._judged(X, y)[1]
 
     @offered_if("_records_rounds")
     @takes_rows
     def margins(self, X: object, y: object) -> Doubles:
-        """Return the margin of every row, from -1 to 1; of every label, if a row has several."""
+        """Return the margin of every row, or of each of its labels, from -1 to 1."""
         from pacboost.estimators.fitted.judging import margins
 
         return margins(self, self._labelled(X, y))
@@ -122,7 +122,7 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     @property
     def sentence_(self) -> str:
-        """What is certified about new examples, or what to call to certify something."""
+        """The certificate in a sentence, or what to call to get one."""
         from pacboost.estimators.fitted.judging import sentence_of
 
         model = self._fitted("sentence_")
@@ -135,17 +135,17 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     @property
     def n_iter_(self) -> int:
-        """The number of rounds of the vote, all of which ``predict`` uses."""
+        """The number of rounds of the vote."""
         return len(self.ledger_)
 
     @property
     def best_iteration_(self) -> int:
-        """The number of rounds that was best on validation rows, those of a trial included."""
+        """The best number of rounds on validation rows, including those of a trial."""
         return best_round_of(self)
 
     @property
     def ledger_(self) -> Ledger:
-        """What the loop measured."""
+        """The measurements of every round."""
         return self._fitted("ledger_").ledger
 
     @property
@@ -155,7 +155,7 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     @property
     def estimators_(self) -> list[Any]:
-        """The rules; for black boxes, the fitted classifiers themselves."""
+        """The rules; for black boxes, the fitted classifiers."""
         return rules_of(self._fitted("estimators_").vote)
 
     def rules(self) -> list[str]:
@@ -168,14 +168,13 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     def explain(
         self, x: object, top: int = 10, *, for_class: object = None, by: str = "column"
     ) -> Explanation:
-        """Return what each column adds to the score of one row: the ``top``, and the rest.
+        """Return what each of the ``top`` columns adds to the score of one row, and the rest.
 
-        ``x`` is a sequence of values, a mapping from column names, or a table of one row. Columns
-        of trees have their SHAP values. With ``by="rule"``, and for rules that do not tell what
-        each column adds, the rules that voted are given; those that say the same of the row are
-        put together. With more than two classes contributions are to the score of ``for_class``, or
-        of the class with the largest; with two, to the score of the second class, or of the first
-        if that is named.
+        ``x`` is a sequence of values, a mapping from column names, or a table of one row. For trees
+        these are SHAP values. With ``by="rule"``, and for rules without contributions by column,
+        the contributions are those of rules; rules with the same condition are combined. With more
+        than two classes contributions are to the score of ``for_class``, or of the class with the
+        largest; with two, to the score of the second class, or of the first if that is named.
         """
         from pacboost.estimators.fitted.explaining import as_one_row, explain_row
 
@@ -272,7 +271,7 @@ class Classifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         return judged(self, X, y)
 
     def _mistakes_and_predictions(self, X: object, y: object) -> MistakesAndPredictions:
-        """Return which rows are wrong, and the predictions of ``predict``, by scoring rows once."""
+        """Return which rows are wrong, and the predictions, by scoring rows once."""
         scores, wrong = self._judged(X, y)
         return wrong, self.model_.decide(scores)
 
@@ -289,14 +288,14 @@ def rules_of(vote: Vote) -> list[Any]:
 
 
 def best_round_of(estimator: Estimator) -> int:
-    """Return the best round on validation rows; raise if a fit had none."""
+    """Return the best round on validation rows; raise if there were none."""
     if estimator._best_round is None:
         raise AttributeError("best_iteration_ is available after a fit with validation rows")
     return estimator._best_round
 
 
 def curves_of(curves: dict[str, list[float]] | None) -> dict[str, list[float]]:
-    """Return validation curves; raise if a fit had no validation rows."""
+    """Return validation curves; raise if there were no validation rows."""
     if curves is None:
         raise AttributeError("validation_curves_ is available after a fit with validation rows")
     return curves

@@ -91,7 +91,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     @property
     def schema_(self) -> Schema:
-        """How rows are read: their columns, names and levels, or the words of texts."""
+        """The schema of the rows: their columns, names and levels, or the words of texts."""
         return self._fitted("schema_").schema if self._leaves_model else self._schema
 
     @property
@@ -114,7 +114,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Each feature's share of the votes, or for trees of what their splits won."""
+        """Each feature's share of the votes or, for trees, of the gains of splits."""
         return self._fitted("feature_importances_").importances()
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -192,7 +192,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     @takes_rows
     def overlap(self, X: object) -> Overlap | None:
-        """Compare rows with those that the fit has used; None if it remembers none."""
+        """Compare rows with the rows of the fit; None if there are no sketches of those."""
         check_is_fitted(self)
         if not self._sketches:
             return None
@@ -261,5 +261,5 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
 
 def least_likely(overlaps: Iterable[Overlap]) -> Overlap | None:
-    """Return the overlap that chance explains least; None if there is none."""
+    """Return the overlap that is least likely by chance; None if there is none."""
     return min(overlaps, key=lambda overlap: overlap.p_value, default=None)

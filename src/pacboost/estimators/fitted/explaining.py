@@ -58,7 +58,7 @@ def _shares(model: Model, table: Table) -> tuple[Doubles, Any]:
 
 
 def refuse_other_than_trees(model: Model) -> None:
-    """Raise if a vote holds other rules than trees."""
+    """Raise unless all rules of a vote are trees."""
     rules = model.vote.hypotheses
     strange = next((rule for rule in rules if not isinstance(rule, TreeRule)), None)
     if strange is not None:

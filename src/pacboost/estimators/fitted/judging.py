@@ -57,7 +57,7 @@ CURVES = 4
 
 @dataclass(frozen=True, eq=False)
 class JudgedRows:
-    """Rows whose labels are known, some of them perhaps no classes of the fit."""
+    """Labelled rows; their labels need not be classes of the fit."""
 
     table: Table
     labels: NDArray[Any]
@@ -81,7 +81,7 @@ class JudgedRows:
 
 
 def judged(estimator: Classifier, X: object, y: object) -> tuple[Scores, NDArray[np.bool_]]:
-    """Return the scores of rows, and which are wrong."""
+    """Return the scores of rows, and which rows are wrong."""
     rows, model = JudgedRows.read(estimator, X, y), estimator.model_
     with using(estimator.n_jobs):
         scores = model.vote.scores(rows.table)
@@ -115,7 +115,7 @@ def refuse_half(X: object, y: object) -> None:
 
 
 def staged_margins(model: Model, sample: Sample) -> Iterator[Doubles]:
-    """Return the margins after each round, by the votes of the rounds until then."""
+    """Return the margins after each round, under the votes of the rounds so far."""
     vote, total, naming = model.vote, 0.0, model.ledger.multiclass in NAMING
     for rule, cast, scores in zip(
         vote.hypotheses, vote.votes, vote.staged(sample.table), strict=True
@@ -125,7 +125,7 @@ def staged_margins(model: Model, sample: Sample) -> Iterator[Doubles]:
 
 
 def margins_after(model: Model, sample: Sample, rounds: Sequence[int] | None) -> dict[int, Doubles]:
-    """Return the margins after some rounds; without any, after some ever further apart."""
+    """Return the margins after the given rounds, by default after ever more distant ones."""
     last = len(model.vote.votes)
     if last == 0:
         raise DataError("the vote is empty; there are no margins to draw")

@@ -123,7 +123,7 @@ def evaluate(model: Any, X: object, y: object, shares: Doubles) -> Evidence | Nu
 
 
 def _staged(model: Any, known: LabelledRows) -> tuple[dict[int, Doubles], str]:
-    """Return the margins after some rounds, and the name of such a round."""
+    """Return the margins after some rounds, and the unit of their numbers."""
     vote = model.model_.vote
     if known.n_rows > ROWS_STAGED:
         known = known.take(np.linspace(0, known.n_rows - 1, ROWS_STAGED).astype(np.intp))
@@ -138,7 +138,7 @@ def _staged(model: Any, known: LabelledRows) -> tuple[dict[int, Doubles], str]:
 
 
 def _by_shares(probabilities: Doubles, own: NDArray[np.int64]) -> Doubles:
-    """Return a margin for members: the share of the true class less that of the best other."""
+    """Return the share of votes for the true class minus the largest other share."""
     rows = np.arange(own.size)
     others = probabilities.copy()
     others[rows, own] = -np.inf

@@ -21,9 +21,9 @@ class Attempt:
 
 @contextmanager
 def all_or_nothing(estimator: Any) -> Iterator[Attempt]:
-    """Undo every change of the estimator if the block raises; Ctrl-C may keep what is done.
+    """Undo every change of the estimator if the block raises; Ctrl-C may keep finished rounds.
 
-    Whatever was raised is raised again.
+    Every exception is raised again.
 
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> model = DecisionTreeClassifier(max_depth=3)

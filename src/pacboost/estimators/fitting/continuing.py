@@ -21,7 +21,7 @@ SPENT = (
 
 
 def begin_record(estimator: Any, *, fitted: bool) -> RunRecord:
-    """Return the record of a new run, or that of the last one if ``warm_start`` continues it."""
+    """Return the record of a new run, or of the last one if ``warm_start`` continues it."""
     parameters = written_parameters(estimator)
     if not (estimator.warm_start and fitted):
         return RunRecord(parameters, draw_seed(estimator.random_state))
@@ -40,7 +40,7 @@ def begin_record(estimator: Any, *, fitted: bool) -> RunRecord:
 
 
 def written_parameters(estimator: Any) -> dict[str, str]:
-    """Write parameters down, nested ones too, so that a change in place is seen as well."""
+    """Return parameters as text, nested ones too, so that changes in place are noticed."""
     parameters = {"copies": estimator._equal_rows, **estimator.get_params(deep=True)}
     with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
         return {name: _written(own) for name, own in parameters.items() if name not in FREE}

@@ -26,7 +26,7 @@ from pacboost.sources.table import Table
 
 
 def feature_number(parameter: str, feature: Any, names: Sequence[str] | None, columns: int) -> int:
-    """Return the number of a feature that a parameter names.
+    """Return the number of the feature that a parameter names.
 
     >>> feature_number("monotone_constraints", "age", ("id", "age"), 2)
     1
@@ -65,7 +65,7 @@ def interaction_sets(given: Any, table: Table) -> list[tuple[int, ...]] | str | 
 
 
 def _numbers(feature: Any, table: Table) -> list[int]:
-    """Return the numbers of the columns that a feature became: a date becomes several."""
+    """Return the numbers of the columns that a feature became, such as the parts of a date."""
     names = table.names or ()
     sources = table.levels.sources(names)
     if isinstance(feature, str) and sources.count(feature) > (feature in names):
@@ -105,7 +105,7 @@ LIMITS: dict[str, Callable[[str, Any], Any]] = {
 
 
 def most_rounds(estimator: Any, default: int, booster: Booster[Any]) -> int:
-    """Read how many rounds to run at most."""
+    """Read the maximum number of rounds."""
     rounds = estimator.n_estimators
     if rounds is None:
         return default
@@ -133,7 +133,7 @@ def share_of_rows(estimator: Any, default: float = 1.0) -> float:
 
 
 def limits(estimator: Any) -> dict[str, Any]:
-    """Read the limits of trees that are set."""
+    """Return the limits of trees that are set."""
     return {
         name: read(name, getattr(estimator, name))
         for name, read in LIMITS.items()
@@ -158,7 +158,7 @@ def tree_changes(estimator: Any, examples: LabelledRows) -> dict[str, Any]:
 
 
 def pairs_wanted(estimator: Any) -> int | None:
-    """Read how many pairs of columns are to be chosen that may interact; None where all may."""
+    """Read how many pairs of columns may interact; None if all may."""
     count = estimator.interactions
     if count is None:
         return None
@@ -179,7 +179,7 @@ def pairs_wanted(estimator: Any) -> int | None:
 
 
 def step_size(estimator: Any) -> Any:
-    """Read the factor of what every round adds, in (0, 1]; None if it is not set."""
+    """Read the learning rate, in (0, 1]; None if it is not set."""
     rate = estimator.learning_rate
     if rate is not None:
         check_shrinkage("learning_rate", real_number("learning_rate", rate))
@@ -252,7 +252,7 @@ def early_stopping_of(estimator: Any) -> bool | int | str:
 
 
 def calibration_of(estimator: Any) -> str | None:
-    """Read ``calibrate``: the default of the class, None, or the name of a curve."""
+    """Read ``calibrate``: the default of the class, None, or the name of a method."""
     asked, default = (getattr(holder, "calibrate", None) for holder in (estimator, type(estimator)))
     if asked in (None, default, *NAMES):
         return asked
@@ -262,7 +262,7 @@ def calibration_of(estimator: Any) -> str | None:
 
 
 def check_quality(quality: str) -> str:
-    """Return the quality that was asked for; raise if there is no such."""
+    """Return the quality; raise if its name is unknown."""
     if not isinstance(quality, str) or quality not in QUALITIES:
         raise invalid("quality", quality, f"may be {', '.join(map(repr, QUALITIES))}")
     return quality
@@ -297,7 +297,7 @@ def is_truth(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Named:
-    """A booster or learner by name, with some parameters set."""
+    """A booster or learner by name, with the parameters that are set."""
 
     name: str
     changes: tuple[tuple[str, Any], ...] = ()

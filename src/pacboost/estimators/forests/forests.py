@@ -122,12 +122,12 @@ class ForestClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     @property
     def certificate_(self) -> Certificate:
-        """The bound that ``certify`` asked for; raises NotCertified if there is none."""
+        """The certificate that ``certify`` requests; raises NotCertified if there is none."""
         return certificate_of(self)
 
     @property
     def sentence_(self) -> str:
-        """What is certified about new examples, or what to call to certify something."""
+        """The certificate in a sentence, or what to call to get one."""
         from pacboost.estimators.fitted.judging import sentence_of
 
         model = self._fitted("sentence_")

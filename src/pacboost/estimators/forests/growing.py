@@ -121,7 +121,7 @@ class ForestTrees(MemberKind):
     def _drawn(
         self, sample: Sample, targets: NDArray[Any], weights: NDArray[np.float64] | None, seed: int
     ) -> Bags:
-        """Return the bags; a row of weight w is drawn as often as w copies of it."""
+        """Return the bags; a row of weight w is drawn like w copies of it."""
         asked = self.estimator
         share: Any = 1.0 if asked.max_samples is None else asked.max_samples
         assert sample.codes is not None
@@ -161,7 +161,7 @@ class ForestTrees(MemberKind):
 
 
 class ForestClasses(Classes):
-    """Trees vote for classes, or where rows have several labels for sets of labels."""
+    """Trees vote for classes or, if rows have several labels, for sets of labels."""
 
     def read(self, division: Division, sample_weight: object, seed: int) -> LabelledRows:
         """Read the rows; if rows outside the bags certify, the others define the levels."""
@@ -200,14 +200,14 @@ class ForestClasses(Classes):
         return answered(self.estimator, X, lambda _, shares: shares)
 
     def targets(self, rows: LabelledRows) -> tuple[NDArray[Any], int]:
-        """Return the number of the choice of every row; trees know two classes at least."""
+        """Return the number of each row's class or set of labels."""
         targets, classes = super().targets(rows)
         return targets, max(2, classes)
 
     def ask_outside(
         self, targets: NDArray[Any], classes: int, bags: Bags, counted: Counted
     ) -> Outside:
-        """Average the shares of leaves, unless votes out of bag certify."""
+        """Average the shares of leaves, unless out-of-bag votes certify."""
         if not self.certifies_outside:
             return Averages(targets, classes)
         return super().ask_outside(targets, classes, bags, counted)
@@ -255,6 +255,6 @@ def dependence(estimator: Estimator, features: object, top: int, X: object) -> S
 
 
 def _taken(members: list[Any]) -> Iterator[ForestTree]:
-    """Take trees from the end of a list, so that no tree is in memory twice."""
+    """Pop trees from a list one by one, so that no tree is in memory twice."""
     while members:
         yield members.pop().inner

@@ -232,7 +232,7 @@ Problem = Callable[[str], Exception]
 
 
 def accepts_aliases(kind: Kind) -> Kind:
-    """Make a class of estimators accept the names above, and answer a misspelt name with a guess.
+    """Decorate a class: accept the names above, and suggest a name for a misspelt one.
 
     The signature of ``__init__`` stays as it is, because scikit-learn reads the parameters from it.
 

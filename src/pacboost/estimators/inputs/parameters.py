@@ -86,7 +86,7 @@ PATIENCE = 3.0
 
 
 def progress_after(verbose: Any) -> float | None:
-    """Read ``verbose``: give the seconds after which progress is shown; None if it is not.
+    """Return the seconds after which ``verbose`` shows progress; None if it does not.
 
     True or a number above 0 shows it at once; False, 0 and below never; "auto" after some seconds,
     if a person waits for this process at a terminal or in a notebook.
@@ -104,7 +104,7 @@ def progress_after(verbose: Any) -> float | None:
 
 
 def random_numbers(random_state: Any) -> np.random.RandomState:
-    """Read what scikit-learn takes as ``random_state``."""
+    """Read ``random_state``."""
     try:
         numbers: np.random.RandomState = check_random_state(random_state)
         return numbers
@@ -122,7 +122,7 @@ def draw_seed(random_state: Any) -> int:
 
 
 def check_estimator(estimator: Any) -> None:
-    """Raise unless this is an object of scikit-learn's kind, or None."""
+    """Raise unless this is an estimator like those of scikit-learn, or None."""
     if isinstance(estimator, type) or not (estimator is None or hasattr(estimator, "get_params")):
         raise invalid(
             "estimator",

@@ -73,12 +73,12 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         possible.
     recall : float, default=None
         Find at least this share of the positive class: the certifying rows, a fifth of all, then
-        choose the threshold (``pacboost.choose_threshold``), and the sentence speaks of it.
+        choose the threshold (``pacboost.choose_threshold``), and the sentence states it.
     precision : float, default=None
         At least this share of what is said to be positive has to be. Only one of ``epsilon``,
         ``recall`` and ``precision`` may be given.
     positive : label, default=None
-        The class that ``recall`` and ``precision`` speak of; None: the second of two.
+        The class for ``recall`` and ``precision``; None: the second of two.
     n_estimators : int, default=None
         The maximum number of rounds; None: automatic (docs/choosing.md).
     quality : "fast", "auto" or "best", default="auto"
@@ -162,7 +162,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
         ``sample_weight`` holds the weight of each row in training, or names the column that does.
         Which rows certify does not depend on weights, and mistakes on them are counted without:
-        the certificate speaks of rows as they come, each counted once.
+        the certificate is about unweighted rows.
 
         ``copies`` says what equal rows are: "draws", each of which counts, or "distinct", copies of
         one example that count once (docs/certificates.md, "Equal rows").
@@ -191,7 +191,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         copies: str = "draws",
         **options: Any,
     ) -> Self:
-        """Learn from what is drawn: files of any size, databases, streams, worlds, oracles.
+        """Learn from rows that are drawn: files of any size, databases, streams, worlds, oracles.
 
         The parameters are those of ``FilterBoostClassifier.fit_source``.
         """
@@ -237,7 +237,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     @property
     def sentence_(self) -> str:
-        """What was certified, in one sentence."""
+        """The certificate and what was asked for, in a sentence."""
         check_is_fitted(self)
         return self.verdict_.sentence
 
@@ -307,16 +307,16 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     @takes_rows
     @described_by(BoostClassifier.overlap)
     def overlap(self, X: object) -> Overlap | None:
-        """Compare rows with those that the fit has used."""
+        """Compare rows with the rows of the fit."""
         rows = self._inner_rows(X)
         return self.estimator_.overlap(rows)
 
     def forget_rows(self) -> None:
-        """Drop the sketch of the rows that the fit has looked at."""
+        """Drop the sketches of the rows of the fit."""
         self._ready().forget_rows()
 
     def _start(self) -> None:
-        """Refuse parameters before any work, and forget an earlier fit."""
+        """Check the parameters, and forget an earlier fit."""
         _ = self._wish
         probability("delta", self.delta)
         if self.epsilon is not None:

@@ -45,7 +45,7 @@ class Reading:
 
 
 def is_source(X: Any) -> bool:
-    """Check whether rows have to be drawn: they are too many, or come one after the other."""
+    """Check whether rows have to be drawn, because they are too many or a stream."""
     if isinstance(X, AbstractOracle) or callable(X):
         return True
     if isinstance(X, str | Path):
@@ -70,7 +70,7 @@ def _first(cells: Iterable[Any]) -> Any:
 
 
 def day_first(dates: Any) -> bool | None:
-    """Return which number of dates with slashes is the day; None if each column has to show it.
+    """Return whether the day comes first in dates with slashes; None if each column decides.
 
     >>> [day_first(asked) for asked in ("auto", "day-first", "month-first")]
     [None, True, False]
@@ -83,7 +83,7 @@ def day_first(dates: Any) -> bool | None:
 def read(
     X: Any, y: Any, groups: Any, time: Any, sample_weight: Any = None, dates: Any = "auto"
 ) -> Reading:
-    """Read a file if one is named, and take named columns out of the rows."""
+    """Read X, from a file if it is a path, and remove named columns from the rows."""
     order = day_first(dates)
     if isinstance(X, str | Path):
         file = DataFile(Path(X), day_first=order)
@@ -172,7 +172,7 @@ def _of_table(table: Table, kept: list[int]) -> Table:
 
 
 def _moments(texts: NDArray[Any]) -> NDArray[Any]:
-    """Read times that are written as text, as dates in files are."""
+    """Read times in text, spelt like dates in files."""
     try:
         return texts.astype("datetime64")
     except ValueError:

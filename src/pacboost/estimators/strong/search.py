@@ -107,7 +107,7 @@ class Promise:
 
 
 class SearchOutcome(NamedTuple):
-    """A classifier with its certificate and what was measured."""
+    """A classifier with its certificate and measurements."""
 
     estimator: Any
     certificate: Certificate | None
@@ -115,7 +115,7 @@ class SearchOutcome(NamedTuple):
 
     @property
     def value(self) -> float:
-        """What is certified."""
+        """The certified error."""
         return 1.0 if self.certificate is None else self.certificate.value
 
 
@@ -145,7 +145,7 @@ def set_apart(
     ask: RolesAsk,
     copies: str,
 ) -> tuple[Roles, Promise, str]:
-    """Divide the rows; also say why none certify, if none do."""
+    """Divide the rows; also return why no rows certify, if so."""
     promise, rows, wished = Promise(ask.epsilon, ask.delta), len(labels), ask.chooses_threshold
     if wished and (given.groups is not None or given.time is not None):
         raise ParameterError(
@@ -218,7 +218,7 @@ class EpsilonSearch:
         return first if first is not None and first.value < last.value else last
 
     def _scout(self) -> Any:
-        """Boost until the watching rows suggest a look; None if they never do."""
+        """Boost until the watching rows suggest a look at the certifying ones; else return None."""
         watch, labels, promise = self._roles.validate, self._labels, self._promise
         if self._weights is not None:
             watch = watch[self._weights[watch] > 0]
@@ -310,7 +310,7 @@ class EpsilonSearch:
 
 
 def rows_wrong(known: NDArray[Any], scores: NDArray[np.float64]) -> float:
-    """Return the share of rows that have a mistake, by signs or by the numbers of classes."""
+    """Return the share of rows with a mistake, from signs or from class numbers."""
     if known.shape != scores.shape:
         return float(np.mean(wrong_classes(scores, known)))
     wrong = wrong_margins(known * scores)

@@ -61,7 +61,7 @@ def decided(
     delta: float,
     examples: Examples | None,
 ) -> ThresholdDecision:
-    """Choose the threshold by certifying rows; raise if none keeps the promise."""
+    """Choose the threshold by certifying rows; raise if no threshold is certified."""
     if labels.ndim > 1:
         raise NotCertified("rows have several labels, and a threshold is chosen for one class")
     if not labels.size:
@@ -76,7 +76,7 @@ def decided(
 
 
 def verdict_of(decision: ThresholdDecision, delta: float) -> Verdict:
-    """Explain that a promise is kept."""
+    """Return the verdict if the requested rate is certified."""
     head = wording.sentence(decision.certificate)
     note = decision.sentence.removeprefix(str(head)).strip()
     value = decision.certificate.value
@@ -84,7 +84,7 @@ def verdict_of(decision: ThresholdDecision, delta: float) -> Verdict:
 
 
 def missed(wish: tuple[str, float], reason: NotCertified, delta: float) -> Verdict:
-    """Explain that no threshold keeps a promise, and what is missing."""
+    """Return the verdict if no threshold is certified, with what is missing."""
     head = Statement(f"No threshold is certified for {wish[0]} {wish[1]:g}: {reason}.", "", "")
     return Verdict(str(head), False, None, delta, 1.0, str(reason), headline=head)
 

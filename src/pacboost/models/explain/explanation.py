@@ -265,7 +265,7 @@ def _words(model: Model, table: WordTable) -> list[Ground]:
 
 
 def _condition(model: Model, word: int) -> str:
-    """Return the condition that a word stands for, without a subject if it is about the text."""
+    """Return the condition that a word stands for; its subject is omitted if it is the text."""
     text = model.text
     if isinstance(text, TextFeatures):
         return condition_words(text.vocabulary[word])

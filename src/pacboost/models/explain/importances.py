@@ -127,7 +127,7 @@ class Shuffled(Table):
         self.width = min(table.width, 8)  # a block with the shuffled column is copied
 
     def block(self, first: int, last: int) -> Values:
-        """Copy these columns if the shuffled one is among them."""
+        """Return these columns, with the shuffled one in its other order."""
         values = self._table.block(first, last)
         if first <= self._column < last:
             place = self._column - first

@@ -123,7 +123,7 @@ def _ensemble(
 
 
 def agreed(trees: Trees, levels: NDArray[np.int64]) -> Trees:
-    """Return the same trees in a form that all runtimes read alike.
+    """Return the same trees in a form that all runtimes interpret alike.
 
     ``levels`` holds the number of levels of each column. Some runtimes read sets of levels in the
     order of splits, as the standard has it, others depth first; so splits are sorted depth first.

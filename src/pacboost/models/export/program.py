@@ -30,7 +30,7 @@ MAX_SCORE = 1e200
 
 @dataclass(frozen=True)
 class Cut:
-    """A chosen threshold: the class at ``place`` is predicted on its side of ``at``.
+    """A chosen threshold: the class at ``place`` is predicted if ``at`` is reached.
 
     With one score for two classes, the score is compared: at least ``at`` for the second class and
     at most ``at`` for the first. Scores are exact in every program, while the last digits of
@@ -107,7 +107,7 @@ Kind = Literal["number", "one", "two", "many", "several", "shares"]
 
 @dataclass(frozen=True, eq=False)
 class Output:
-    """The way from sums to answers.
+    """How the sums of rules become answers.
 
     A ``number`` is middle + scale · sum / count, or with ``logs`` the exponential of that.
     ``shares`` of classes are sums / count, where two classes have one sum, that of the second.
@@ -131,7 +131,7 @@ class Output:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Columns, the rules on them (trees, or lists of words), and the answer."""
+    """A model as columns, rules (trees, or lists of words) and their output."""
 
     answer: Output
     names: tuple[str, ...]

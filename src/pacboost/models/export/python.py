@@ -53,7 +53,7 @@ def to_python(program: Program) -> str:
 
 
 def _copied(part: str) -> tuple[str, str]:
-    """Return the imports of a file of this package, and the code below its line."""
+    """Return the imports and the code of a file of this package that is copied."""
     text = files("pacboost.models.export").joinpath(f"{part}.py").read_text(encoding="utf-8")
     above, _, below = text.partition(LINE)
     ours = ("from __future__", "from pacboost")

@@ -40,7 +40,7 @@ MAX_LINE_BYTES = 64
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """The content of a file, and the memory that is still allowed for building a model from it."""
+    """The content of a file, and the memory that building a model may still take."""
 
     kind: str
     document: dict[str, Any]
@@ -71,7 +71,7 @@ def write(path: Path, kind: str, content: dict[str, Any]) -> None:
 
 @contextmanager
 def refusing_damage(path: str | Path) -> Iterator[None]:
-    """Turn errors of reading into errors that name the file."""
+    """Turn errors while reading into errors that name the file."""
     try:
         yield
     except MemoryLimitError as problem:
@@ -160,7 +160,7 @@ FIELD = "model_digest"
 
 
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of a file with a digest in every claim that has none.
+    """Return the content of a file with a digest in every claim.
 
     A claim that did not belong to the file it was read from keeps its wrong digest (``kept``):
     writing a model again proves nothing.

@@ -53,7 +53,7 @@ class MemoryBudget:
 
     @contextmanager
     def lent(self, size: int, what: str) -> Iterator[None]:
-        """Reserve bytes for the length of a context."""
+        """Reserve bytes while the context lasts."""
         self.take(size, what)
         yield
         self.left += size

@@ -183,7 +183,7 @@ KINDS: dict[str, tuple[type, ...]] = {
 
 
 def columns(records: Sequence[Any], names: Collection[str]) -> dict[str, Any]:
-    """Return the fields of records, each as an array or a list; empty without records."""
+    """Return the fields of records, each as an array or a list."""
     if not records:
         return {}
     return {name: _column([getattr(record, name) for record in records]) for name in names}

@@ -77,7 +77,7 @@ def bins_read(part: Fields, features: int | None = None) -> Bins:
 
 
 def classes_written(classes: NDArray[Any]) -> list[Any]:
-    """Return the labels of the classes, and refuse those that a file would change."""
+    """Return the labels of the classes; refuse labels that a file would change."""
     labels: list[Any] = classes.tolist()
     for label in labels:
         if isinstance(label, str) and label.endswith("\0"):  # NumPy would drop it when reading
@@ -152,7 +152,7 @@ def sketches_read(part: Fields) -> tuple[Sketch, ...]:
 
 
 def optional(model: Model, names: Iterable[str]) -> dict[str, Any]:
-    """Return the parts of these names that a model has, as plain values."""
+    """Return the named parts that a model has, as plain values."""
     parts = {name: getattr(model, name, None) for name in names}
     return {name: part.to_dict() for name, part in parts.items() if part is not None}
 

@@ -58,7 +58,7 @@ def stumps_read(part: Fields, features: int, bins: Bins | None) -> list[StumpRul
 
 
 def _cuts_where_it_says(stump: StumpRule, bins: Bins) -> bool:
-    """Check whether the cut of codes is at the threshold of values."""
+    """Check whether the thresholds of codes and of values agree."""
     thresholds = bins.thresholds[stump.feature]
     if stump.cut >= thresholds.size:
         return math.isinf(stump.threshold)
@@ -79,7 +79,7 @@ def lists_written(lists: Sequence[WordList]) -> dict[str, Any]:
 
 
 def _as_steps(values: NDArray[np.float64]) -> NDArray[Any]:
-    """Return values as steps of the grid in the fewest bits, if all are multiples of it."""
+    """Return values as multiples of the grid in the fewest bits, if possible."""
     steps = np.rint(values / GRID)
     if not np.array_equal(steps * GRID, values):
         return values
@@ -227,7 +227,7 @@ def to_plain(rules: Sequence[Hypothesis]) -> list[dict[str, Any]]:
 
 
 def _runs(rules: Sequence[Hypothesis]) -> Iterator[list[Any]]:
-    """Split rules into runs that are stored side by side."""
+    """Split rules into runs of one kind."""
     run: list[Any] = []
     splits = 0
     for rule in rules:

@@ -77,7 +77,7 @@ def table(
 
 
 def numbers(summary: str, content: Markup) -> Markup:
-    """Return a table, such as the numbers of a figure, behind a line that opens it."""
+    """Return a table, such as the numbers of a figure, that a click unfolds."""
     return tag("details", tag("summary", summary), content, class_="numbers")
 
 
@@ -118,7 +118,7 @@ def ranked_bars(
     class_: str = "bars",
     width: int = 120,
 ) -> Markup:
-    """Return bars of names, sizes and texts, the largest as wide as the column."""
+    """Return bars of names, sizes and texts; the largest bar fills the column."""
     largest = max((size for _, size, _ in lines), default=1.0) or 1.0
     drawn = ((name, meter(size / largest, width=width), text) for name, size, text in lines)
     return bars(drawn, caption, class_)
@@ -356,7 +356,7 @@ def square(
 
 
 def key(entries: Sequence[tuple[str, str]]) -> Markup:
-    """Return a key from pairs of the class of a mark and its text."""
+    """Return a legend, from pairs of a mark's class and its text."""
     marks = (tag("li", tag("i", class_=f"mark {kind}"), words) for kind, words in entries)
     return tag("ul", marks, class_="key")
 

@@ -69,7 +69,7 @@ def picture(names: tuple[str, ...], counts: Counts, worst: list[tuple[int, int, 
 
 
 def _scale() -> Markup:
-    """Draw the key of the shades, which are shares of the rows of a true class."""
+    """Draw the legend of the shades, which are shares of the rows of a true class."""
     wide, parts = 30, []
     for k in range(SHADES):
         for line, kind in enumerate(("right", "wrong")):

@@ -87,7 +87,7 @@ def page(
 def shell(
     what: str, title: str, claim: Sentence, hero: Markup, parts: Sequence[Section | None]
 ) -> str:
-    """Return a page of a kind ``what``: head, hero, navigation and the sections there are."""
+    """Return a page: head, first section, navigation and other sections."""
     sections = [part for part in parts if part is not None]
     links = (tag("a", part.name.capitalize(), href=f"#{part.name}") for part in sections)
     bar = tag(

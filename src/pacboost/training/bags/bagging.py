@@ -148,7 +148,7 @@ class MemberTask:
         return self.evaluated(self.maker.make(bag), bag)
 
     def evaluated(self, member: BagMember, bag: Bag) -> Evaluated:
-        """Ask a member about the rows outside its bag."""
+        """Return a member with its answers for the rows outside its bag."""
         rows = bag.outside if self.asks else np.empty(0, np.intp)
         if not rows.size:  # most black boxes refuse an empty table
             return member, rows, np.empty(0, dtype=np.int64)
@@ -157,7 +157,7 @@ class MemberTask:
 
 @dataclass(frozen=True, eq=False)
 class MemberElsewhere:
-    """The same on a worker of a cluster: on one thread, and without data that the client has."""
+    """Makes a member on a worker of a cluster, on one thread."""
 
     task: MemberTask
 

@@ -221,7 +221,7 @@ class Filtering:
             yield from self.rounds_without() if rows is None else self.rounds_on(rows)
 
     def rounds_without(self) -> Iterator[Event]:
-        """Continue without a sample; only coins can."""
+        """Run rounds without a sample; only the constant rules of faithful runs can."""
         return iter(())
 
     def boost(self, rows: MarginRows) -> Iterator[Round]:

@@ -70,7 +70,7 @@ class Faithful(Filtering):
         return test.lower >= enough or len(self.vote_so_far) == 0
 
     def _thinned(self, rows: MarginRows, size: int) -> MarginRows:
-        """Return the first rows: accepted rows are independent draws."""
+        """Return the first rows, which are independent draws like all accepted rows."""
         return rows.take(np.arange(min(size, rows.n_rows)))
 
     def rounds_on(self, rows: MarginRows) -> Iterator[Event]:

@@ -214,7 +214,7 @@ class Run:
     def continue_on_other_rows(
         self, margins: Floats, votes: Sequence[float], path: Floats | None = None
     ) -> None:
-        """Continue from a vote that was trained on other rows; ``margins`` are those of these."""
+        """Continue from a vote that was trained on other rows; ``margins`` are of this sample."""
         self.rounds.continue_on_other_rows()
         if not isinstance(self.booster, FilteringBooster):
             raise ParameterError(

@@ -78,7 +78,7 @@ def _groups(sample: Sample, column: int, size: int) -> Groups:
 
 
 def _gain(cells: Groups, pulls: Floats, weights: Floats) -> float:
-    """Return how much a grid reduces the loss, by the mean of the other rows of each cell."""
+    """Return how much a grid reduces the loss, if other rows of a cell predict each row."""
     gain = 0.0
     for pull, weight in zip(pulls, weights, strict=True):
         columns = pull, pull * pull, weight

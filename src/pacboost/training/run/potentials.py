@@ -143,7 +143,7 @@ class MeanWeight(MeasuredPotential):
 
 
 class MarginCost(MeasuredPotential):
-    """A function of the margin that has a kernel, in a unit that is its value at 0."""
+    """A cost of the margin that has a kernel, in units of its value at 0."""
 
     convex = True
     kernel: ClassVar[int]

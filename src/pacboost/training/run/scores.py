@@ -40,8 +40,10 @@ MIN_COST = 2.0**-60
 
 
 def masses(weights: Wholes, agree: Answers) -> tuple[Measured, float]:
-    """Measure a rule that is right (+1) or wrong (-1) on each row; also return the effective size:
-    the number of equally weighted rows with the same concentration."""
+    """Return total and wrong weight of a rule's rows (+1 right, -1 wrong), and the effective size.
+
+    That is the number of equally weighted rows with the same concentration.
+    """
     sums = np.zeros((span_count(weights.size), 2), dtype=np.int64)
     squares = np.zeros(sums.shape[0])
     team = min(team_for(weights.size), max(1, squares.size))
@@ -70,7 +72,7 @@ def cell_sums(request: Request, cells: Cells, count: int) -> tuple[Sums, float]:
 
 
 def effective_size(request: Request, squares: Floats) -> float:
-    """Return the number of equal pulls with the same sum, given parts of the sum of squares."""
+    """Return the effective size: the number of equal pulls with this sum and sum of squares."""
     square = total(squares)
     return request.pull**2 / square if square > 0 else 0.0
 
