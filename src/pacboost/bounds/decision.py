@@ -121,7 +121,7 @@ class ThresholdDecision:
         bounds, claims = BOUNDS_BY_WISH[self.wish], (self.certificate, *self.others)
         names = [certificate.of_what for certificate in claims]
         if names != [*bounds]:
-            return f"a threshold for {self.wish} comes with claims on {', '.join(names)}"
+            return f"the claims of a threshold for {self.wish} are not on {', '.join(names)}"
         n, m = self.curve.positives, self.curve.negatives
         rows = {"recall": n, "false_positive_rate": m}
         for certificate in claims:

@@ -352,7 +352,7 @@ def _share(losses: str, delta: float, claims: int) -> float:
     sizes = [int(times.sum()) for times, _ in blocks]
     if len(blocks) > 1 and np.cumsum(sizes).tolist() != block_ends(sum(sizes)):
         raise ParameterError(
-            f"the blocks have {sizes} rows; each but the first has half of the rows up to its end"
+            f"the blocks have {sizes} rows; each but the first must have half of the rows so far"
         )
     return mean_share_upper(blocks, _level(delta, claims))
 

@@ -164,9 +164,7 @@ def vote_bound(
     """
     positive_whole("features", features)
     if not n - positive_whole("rules", rules) <= positive_whole("rest", rest) <= n:
-        raise ParameterError(
-            f"rest is {rest}; {rules} rules take at most as many of the {n} examples"
-        )
+        raise ParameterError(f"rest is {rest}; with {rules} rules it is {n - rules} to {n}")
     return occam_bound(mistakes, rest, features * (2 * n + 1) + 1, rules, bits, delta)
 
 

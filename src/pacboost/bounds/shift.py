@@ -278,7 +278,7 @@ def shares_upper(parts: str, shares: str, delta: float, claims: int = 1) -> floa
     counted, boxes = measures.read_parts(parts), list(_read_boxes(shares).values())
     if len(counted) != len(boxes):
         raise ParameterError(
-            f"{len(boxes)} classes have shares, and {len(counted)} have rows", parameter="shares"
+            f"{len(boxes)} classes have shares, but {len(counted)} have rows", parameter="shares"
         )
     errors = [measures.rate_upper(k, n, delta, claims * len(counted)) for k, n in counted]
     value, rest = 0.0, max(0.0, 1 - sum(low for low, _ in boxes))

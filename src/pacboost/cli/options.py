@@ -210,8 +210,8 @@ skip_unlabelled = flag(
 
 new_rows = file(
     "--new-rows",
-    help="Rows of a world that has moved, without labels: a third of all rows is set apart to "
-    "learn weights, and the claim is about the examples that these describe.",
+    help="Unlabelled rows from a shifted distribution: a third of all rows is set apart to learn "
+    "weights, and the claim is about the examples that the weights describe.",
 )
 coverage = click.option(
     "--coverage", default=0.9, help="The share of new examples that has to be covered."

@@ -125,8 +125,8 @@ class NewRows:
             new &= ~sketch.seen(table)
         if not new.any():
             raise NotCertified(
-                "each of these rows is one that the model was trained on. A certificate needs "
-                "rows that had no part in fitting: hold some back before you fit"
+                "the model was trained on all of these rows. A certificate needs rows that had no "
+                "part in fitting: hold some back before you fit"
             )
         examples = Examples.from_rows(X, rows, copies)
         fresh = np.flatnonzero(new)

@@ -78,8 +78,8 @@ OPTIONS = ("delta", "models", "ordered", "copies")
 @options.flag("--ordered", help="The rows are in the order of time.")
 @options.column(
     "--ratio-column",
-    help="The world has moved: this column says how much more likely each row is there than here, "
-    "up to a factor. Coins keep a row with the chance ratio/bound; those that are kept certify.",
+    help="For a distribution shift: this column has the ratio of densities, new to old, of each "
+    "row, up to a factor. Rows are kept with probability ratio/bound, and these certify.",
 )
 @options.real(
     "--ratio-bound",

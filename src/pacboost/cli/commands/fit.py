@@ -77,7 +77,7 @@ class BoosterName(Names):
 )
 @options.real(
     "--precision",
-    help="At least this share of what is said to be positive has to be. Only one of --epsilon, "
+    help="At least this share of the rows predicted positive is positive. Only one of --epsilon, "
     "--recall and --precision may be given.",
 )
 @click.option(

@@ -304,7 +304,7 @@ class Named:
 
 
 def named(choice: Any) -> tuple[Any, dict[str, Any]]:
-    """Return the name or object that was chosen, and the parameters set along with a name."""
+    """Return a name (or an object), and the parameters that were set together with it."""
     if isinstance(choice, Named):
         return choice.name, dict(choice.changes)
     return choice, {}

@@ -175,8 +175,8 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
                 return self._fit(read, copies)
             if any(given is not None for given in (groups, time, sample_weight)):
                 raise ParameterError(
-                    "groups, time and sample_weight go with rows in memory; a source is drawn from "
-                    "in an order of its own, and all of its rows alike. Leave them out",
+                    "groups, time and sample_weight need rows in memory; a source has an order of "
+                    "its own, and equal weights. Leave them out",
                     parameter="groups",
                 )
             return self.fit_source(X, y, copies=copies)
@@ -204,7 +204,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
             )
         if self._wish is not None:
             raise ParameterError(
-                "recall and precision go with rows in memory; fit the source without them, and "
+                "recall and precision need rows in memory; fit the source without them, and "
                 "call pacboost.choose_threshold with new rows",
                 parameter="recall",
             )
