@@ -145,8 +145,8 @@ def large_errors(larger_than: float) -> MeasureSpec:
 def _limit(name: str, value: float) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise ParameterError(
-            f"{value!r} came as {name}=, a finite number above 0 that was fixed before the rows "
-            "were looked at",
+            f"{name} is {value!r}; it must be a finite number above 0, fixed before the rows are "
+            "looked at",
             parameter=name,
         )
     return float(value)

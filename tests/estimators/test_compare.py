@@ -87,7 +87,7 @@ def test_every_kind_of_rows() -> None:
     found = compare(sparse.csc_array(X), y, "adaboost,logit", "tree", n_estimators=4)
     assert without_seconds(found) == expected
     found = compare(sparse.csc_array(X), y, "adaboost", GaussianNB(), n_estimators=4)
-    assert "held dense" in found["adaboost"].notes[0]
+    assert "converted to a dense one" in found["adaboost"].notes[0]
 
 
 def test_estimators_bring_their_own_learner_and_are_not_touched() -> None:

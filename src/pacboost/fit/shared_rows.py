@@ -34,7 +34,7 @@ def without_shared(schema: Schema, apart: Apart, X_val: Any) -> Apart:
             f"{np.count_nonzero(shared):,} of the {shared.size:,} rows that certify='holdout' sets "
             "apart are among the rows of X_val or eval_set, so they would have a part in the fit. "
             "Give validation rows that are not in X, or leave them out and set "
-            "early_stopping=True, which takes them from the rows learned from",
+            "early_stopping=True, which takes them from the training rows",
             parameter="X_val",
         )
     return apart

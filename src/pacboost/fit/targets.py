@@ -248,9 +248,9 @@ def read_weights(weights: Any, rows: int) -> NDArray[np.float64] | None:
 
 
 def weight_of_a_row(weights: NDArray[np.float64]) -> float:
-    """Return the weight that counts as one row.
+    """Return the weight that corresponds to one row.
 
-    Whole numbers say how many equal rows there are; of other weights, the mean counts as a row.
+    Whole numbers say how many equal rows there are; for other weights, it is the mean.
 
     >>> weight_of_a_row(np.array([0.0, 1.0, 4.0])), weight_of_a_row(np.array([0.0, 0.5, 1.5]))
     (1.0, 1.0)

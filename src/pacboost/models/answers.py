@@ -80,8 +80,8 @@ def asked(model: object, X: object, method: str = "predict") -> NDArray[Any]:
     """Return the predictions of a model for rows, in host memory."""
     if isinstance(model, type) or not hasattr(model, "predict"):
         raise DataTypeError(
-            f"{shown(model)} has no predict method; give a fitted classifier or regressor, or for "
-            "answers that were given already pacboost.answers(said)"
+            f"{shown(model)} has no predict method; give a fitted classifier or regressor, or "
+            "pacboost.answers(said) for given answers"
         )
     return np.asarray(in_host_memory(getattr(model, method)(X)))
 

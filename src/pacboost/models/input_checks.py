@@ -24,8 +24,8 @@ CELLS_CHECKED_BY_THREADS = 1_000_000
 def warn_of_dense(table: Table) -> None:
     """Warn that a sparse table is converted to a dense one for training."""
     warn(
-        f"the sparse {table.n_rows} x {table.n_columns} matrix is held dense: one byte a cell "
-        "where codes are read (two above 255 bins), eight elsewhere. BoostClassifier, "
+        f"the sparse {table.n_rows} x {table.n_columns} matrix is converted to a dense one: "
+        "a cell takes one byte as a code (two above 255 bins), else eight. BoostClassifier, "
         "AdaBoostClassifier and BoostRegressor keep it sparse for stumps and trees on numbers",
         DenseWarning,
     )

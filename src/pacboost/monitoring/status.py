@@ -146,8 +146,8 @@ def _drift(drift: DriftStatus, delta: float) -> list[str]:
             f"chance that this alarm ever sounds would be at most {percent_digits(delta, 4)}.",
             f"Columns that changed (share of the evidence): {named}.",
             *(f"  {rule}" for rule in drift.rules[:3]),
-            "Labelled rows from before say what the error may be now: see Monitor.now, or certify "
-            "with new rows.",
+            "Labelled rows from before the drift can bound the error now: see Monitor.now, or "
+            "certify with new rows.",
         ]
     if drift.rows > drift.compared:
         sentences.append(

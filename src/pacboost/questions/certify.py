@@ -285,8 +285,8 @@ def _in_memory(
         return model, X, y, groups, by
     if is_collection(X) and (ordered or groups is not None or not isinstance(by, str | None)):
         raise ParameterError(
-            "of Dask collections a random choice of rows is fetched: groups=, ordered= and by= as "
-            "an array cannot follow it. Name a column by by=, or compute the rows first.",
+            "a random sample of a Dask collection is fetched, so groups=, ordered= and arrays in "
+            "by= cannot be used. Name a column in by=, or compute the rows first.",
             parameter="by",
         )
     return model, *rows_and_labels(X, y), groups, by

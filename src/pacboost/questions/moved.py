@@ -135,9 +135,9 @@ def _known(ratio: Any, X: object, rows: int, bound: float) -> Doubles:
     if (largest := float(weights.max())) > bound:
         raise ParameterError(
             f"the ratio of a row is {largest:.6g}, above bound={bound:g}. The bound has to "
-            "be fixed before the rows are seen, so it may not be raised now. Clip the ratio there "
-            "(the smaller of the two), which makes the claim one about the examples that the "
-            "clipped ratio describes, or certify by other rows with a larger bound",
+            "be fixed before the rows are seen, so it may not be raised now. Clip the ratio at "
+            "the bound, so that the claim is about the examples that the clipped ratio "
+            "describes, or certify by other rows with a larger bound",
             parameter="ratio_bound",
         )
     return weights

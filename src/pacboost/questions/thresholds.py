@@ -228,8 +228,8 @@ class ThresholdChoice:
         fewest = deciding.fewest_rows(1 - wish, self.share / max(1, len(sequences)))
         if not sequences:
             return (
-                f"precision {wish:g} with delta {self.share:g} needs at least {fewest:,} rows that "
-                f"are said to be positive; there are {falling.size:,} rows in all"
+                f"precision {wish:g} with delta {self.share:g} needs at least {fewest:,} rows "
+                f"predicted positive; there are {falling.size:,} rows in all"
             )
         tested = [self._at_rank(falling, ranks[0]) for ranks in sequences]
         _, right, n_positive = next((point for point in tested if point[-1]), tested[-1])

@@ -108,7 +108,7 @@ def _certified(model: Model, document: Mapping[str, Any], rounds: list[Check]) -
     words = f"the certificate was made for {what} {made_for[:16]}, {these} {digest[:16]}"
     whose = Check(what, made_for == digest, words)
     if model.forest and certificate.details.get("members", count) != count:
-        whose = Check(what, False, f"there are {count} trees, not as many as named")
+        whose = Check(what, False, f"there are {count} trees, not as many as the claim says")
     number = _tried("bound", lambda: _number(certificate, model.ledger, kind))
     return [_bound(document, "certificate", kind), whose, *rounds, number]
 

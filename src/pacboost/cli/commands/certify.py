@@ -51,8 +51,8 @@ OPTIONS = ("delta", "models", "ordered", "copies")
     "--cost",
     metavar="TRUE:SAID=NUMBER",
     multiple=True,
-    help="Certify the mean cost, where calling the class TRUE by the name SAID costs this. The "
-    "option may be repeated; what is not named costs 0.",
+    help="Certify the mean cost: predicting SAID for an example of class TRUE costs this. The "
+    "option may be repeated; other pairs cost 0.",
 )
 @click.option(
     "--positive", metavar="CLASS", help="The class for recall, precision and similar measures."

@@ -30,7 +30,7 @@ WISHES = ("recall", "precision", "false_positive_rate", "target_error")
 @click.option(
     "--cost",
     metavar="MISS,ALARM",
-    help="The costs of a missed example and of a false alarm; the certified mean is made small.",
+    help="The costs of a missed example and of a false alarm, to minimise the certified mean cost.",
 )
 @options.real(
     "--target-error",

@@ -75,7 +75,7 @@ class StrongClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         Find at least this share of the positive class: the certifying rows, a fifth of all, then
         choose the threshold (``pacboost.choose_threshold``), and the sentence states it.
     precision : float, default=None
-        At least this share of what is said to be positive has to be. Only one of ``epsilon``,
+        At least this share of the rows predicted positive is positive. Only one of ``epsilon``,
         ``recall`` and ``precision`` may be given.
     positive : label, default=None
         The class for ``recall`` and ``precision``; None: the second of two.

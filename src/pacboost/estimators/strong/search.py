@@ -149,8 +149,7 @@ def set_apart(
     promise, rows, wished = Promise(ask.epsilon, ask.delta), len(labels), ask.chooses_threshold
     if wished and (given.groups is not None or given.time is not None):
         raise ParameterError(
-            "recall and precision need independent rows; leave groups and time out, or fit "
-            "without a wish",
+            "recall and precision need independent rows; leave out either these or groups and time",
             parameter="recall",
         )
     if given.groups is not None and given.time is not None:

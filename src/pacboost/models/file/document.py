@@ -160,7 +160,7 @@ def read(
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) != len(pairs):
-        raise ValueError(f"a key stands twice among {[key for key, _ in pairs][:10]}")
+        raise ValueError(f"a key occurs twice among {[key for key, _ in pairs][:10]}")
     return content
 
 
