@@ -19,6 +19,7 @@ from hypothesis import settings
 
 from pacboost.kernels.runtime import compile_note
 from pacboost.models import calibration
+from pacboost.samples import sample
 from tests.bounds.coverage import COUNTS, HEADER
 
 collect_ignore = ["kernels/cuda_on_cpu"]  # a program with a stand-in for CuPy
@@ -151,3 +152,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.write_line(HEADER)
     for count in sorted(COUNTS, key=lambda count: (count.twin, count.name)):
         terminalreporter.write_line(str(count))
+
+
+@pytest.fixture(scope="module")
+def keep_sparse() -> Iterator[None]:
+    """Learn from sparse tables of any size as from those that are not small."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sample, "MAX_DENSE_COLUMNS", -1)
+        yield

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-EXTRAS = ("frames", "sql", "onnx", "dask", "lab", "plots", "test")
+EXTRAS = ("files", "frames", "sql", "onnx", "dask", "lab", "plots", "test")
 """What users and the tests need; tools for developers may be of any version."""
 
 

@@ -72,7 +72,7 @@ def test_the_recipe_asks_for_what_the_package_asks_for() -> None:
     needed = [line for line in recipe["requirements"]["run"] if not line.startswith("python ")]
     named = dict(requirements())
     assert len(needed) == len(PROJECT["dependencies"])
-    for line in needed:
+    for line in [*needed, *recipe["requirements"]["run_constraints"]]:
         name, version = line.split()
         assert version == named.get(name, named.get(name.replace("-", "_")))
     (point,) = recipe["build"]["python"]["entry_points"]

@@ -59,7 +59,9 @@ def test_it_names_its_extras_and_its_command(wheel: Path) -> None:
         (metadata,) = [name for name in archive.namelist() if name.endswith("METADATA")]
         (points,) = [name for name in archive.namelist() if name.endswith("entry_points.txt")]
         headers = Parser().parsestr(archive.read(metadata).decode())
-        assert {"frames", "sql", "onnx", "plots"} <= set(headers.get_all("Provides-Extra") or [])
+        assert {"files", "frames", "sql", "onnx", "plots"} <= set(
+            headers.get_all("Provides-Extra") or []
+        )
         assert "pacboost = pacboost.cli.main:main" in archive.read(points).decode()
 
 
@@ -93,7 +95,9 @@ def test_a_fresh_environment_installs_and_runs_it(wheel: Path, tmp_path: Path) -
         return done.stdout
 
     call("pip", "install", "--quiet", f"{wheel}")
-    assert "pacboost[onnx]" in call("pacboost", "doctor")
+    missing = call("pacboost", "doctor")
+    assert "pacboost[onnx]" in missing
+    assert "pacboost[files]" in missing
     shutil.copytree(HOUSE / "examples", tmp_path / "examples")
     printed = {command[0]: call("pacboost", *command) for command in commands_of_readme()}
     assert printed["fit"].startswith("At most ")

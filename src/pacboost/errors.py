@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType
 
@@ -15,6 +16,7 @@ OURS = str(Path(__file__).parent)
 
 def warn(message: str, category: type[Warning]) -> None:
     """Warn at the innermost line that is not ours: the user's, or that of another library."""
+    _note(message)
     frame: FrameType | None = sys._getframe()
     level = 1
     while frame is not None and frame.f_code.co_filename.startswith(OURS):
@@ -29,12 +31,32 @@ def warn_once(message: str) -> None:
     and scikit-learn changes them in every fit of a search.
     """
     if message in _NOTED and _action(message) == "default":
+        _note(message)
         return
     _NOTED.add(message)
     warn(message, InputWarning)
 
 
 _NOTED: set[str] = set()
+_FITS: ContextVar[tuple[list[str], ...]] = ContextVar("_FITS", default=())
+"""The notes of the fits in progress; a fit may fit others."""
+
+
+@contextmanager
+def noting() -> Iterator[list[str]]:
+    """Collect what the block warns of, also what was said before in this process."""
+    notes: list[str] = []
+    token = _FITS.set((*_FITS.get(), notes))
+    try:
+        yield notes
+    finally:
+        _FITS.reset(token)
+
+
+def _note(message: str) -> None:
+    for notes in _FITS.get():
+        if message not in notes:
+            notes.append(message)
 
 
 def _action(message: str) -> str:

@@ -27,6 +27,8 @@ from tests.learners.trees import mixed_sample, same
 from tests.sparse_samples import twin_samples
 from tests.tree_paths import may_interact, paths
 
+pytestmark = pytest.mark.usefixtures("keep_sparse")
+
 
 def some_request(
     generator: np.random.Generator, sample: Sample, criterion: str, penalty: float = 0.0

@@ -24,6 +24,8 @@ from pacboost.samples.sample import Sample
 from tests.sparse_samples import twin_samples
 from tests.worlds import make_sample, small_samples
 
+pytestmark = pytest.mark.usefixtures("keep_sparse")
+
 
 def best(search: Search, weights: np.ndarray, signs: np.ndarray) -> StumpRule:
     """What the search finds, which has to be a stump."""

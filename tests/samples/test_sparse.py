@@ -18,6 +18,8 @@ from pacboost.sources.sparse import SparseTable, words_of
 from tests.equal_bins import equal_bins
 from tests.sparse_samples import twins
 
+pytestmark = pytest.mark.usefixtures("keep_sparse")
+
 
 @pytest.mark.parametrize("looked_at", [7, 200_000])
 @pytest.mark.parametrize("weighted", [False, True])

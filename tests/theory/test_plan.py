@@ -116,13 +116,13 @@ def test_confidence_vectors() -> None:
 def test_holdout_vectors() -> None:
     assert plan.holdout(epsilon=0.0029912, delta=0.05, error=0).examples in {1000, 1001}
     perfect = plan.holdout(epsilon=0.01, delta=0.05, error=0)
-    assert perfect.details["half of all samples"] == perfect.examples == 299
+    assert perfect.details["passes half the time with"] == perfect.examples == 299
     assert perfect.details["passes with"] == 1
     assert "then always passes" in perfect.question
     default = plan.holdout(epsilon=0.1, delta=0.05)
     assert "0.05 (half of epsilon, as none was given)" in default.question
     assert (default.examples, default.details["by Chernoff"]) == (263, 572)
-    assert default.details["half of all samples"] == 116
+    assert default.details["passes half the time with"] == 116
     n = plan.holdout(epsilon=0.116992, delta=0.05, error=0.1, power=0.5).examples
     assert n is not None
     assert clopper_pearson(math.floor(0.1 * n), n, 0.05) <= 0.116992

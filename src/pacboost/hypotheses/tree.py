@@ -72,7 +72,7 @@ class TreeRule(hypothesis.Hypothesis):
             return out
         same_bins = sample.bins is self.bins
         entries = sample.table.entries
-        if entries is None:
+        if entries is None or (same_bins and sample.sparse is None):
             codes = sample.codes if same_bins else None
             self._walk(self.bins.encode(sample.table) if codes is None else codes, self.nodes, out)
             return out

@@ -19,6 +19,7 @@ from pacboost.learners.growing import TreeSearch
 from pacboost.learners.learner import Learner, Rows
 from pacboost.learners.tree_parameters import TreeParameters
 from pacboost.samples.blocks import lay_out
+from pacboost.samples.coded_table import CodedTable
 from pacboost.samples.sample import Request, Sample
 
 MIN_CELLS_PER_THREAD = 15_000
@@ -60,7 +61,11 @@ class DenseTreeSearch(TreeSearch):
 
     def _lay_out(self) -> NDArray[np.int64]:
         """Write the codes into words; return ``Blocks.features`` of samples/blocks.py."""
-        self._blocks = lay_out(self.sample.table, self._bins)
+        table = self.sample.table
+        if table.entries is not None:  # of a small sparse table
+            assert self.sample.codes is not None
+            table = CodedTable(self.sample.codes, self._bins)
+        self._blocks = lay_out(table, self._bins)
         if self._blocks.lanes == len(self._blocks.features):
             self.stored_codes = self._blocks
         return self._blocks.features
@@ -193,7 +198,7 @@ class Tree(TreeParameters, Learner):
             from pacboost.learners.sparse_growing import SparseTreeSearch
 
             return SparseTreeSearch(self, sample)
-        if gpu_in_use():
+        if gpu_in_use() and sample.table.entries is None:
             from pacboost.learners.cuda_growing import CudaTreeSearch
 
             return CudaTreeSearch(self, sample)

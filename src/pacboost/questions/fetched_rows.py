@@ -45,4 +45,4 @@ def fetched(X: object, y: object) -> tuple[Any, NDArray[Any]]:
         labels = np.concatenate([batch.labels for batch in batches])
         if oracle.names is None:
             return rows, labels
-        return need("pandas", "frames").DataFrame(rows, columns=list(oracle.names)), labels
+        return need("pandas").DataFrame(rows, columns=list(oracle.names)), labels

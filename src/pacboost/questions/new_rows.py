@@ -198,7 +198,8 @@ def _refuse(overlap: Overlap, sketch: Sketch, copies: str, models: int) -> None:
         f"{overlap.shared:,} of {overlap.compared:,} rows compared are rows the model was trained "
         "on, more than repeats among its training rows explain. A certificate needs rows that had "
         "no part in fitting: hold some back before you fit. If these rows equal training rows "
-        "because both have copies, set copies to 'distinct', which leaves those out"
+        "because both have copies, leave those out: copies='distinct', or --copies distinct on the "
+        "command line"
     )
 
 

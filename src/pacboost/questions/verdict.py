@@ -16,6 +16,7 @@ from typing import Any
 from pacboost.bounds import estimates, holdout, shift, wording
 from pacboost.bounds.certificate import Certificate
 from pacboost.bounds.held_out import HeldOut
+from pacboost.bounds.rounding import confidence
 from pacboost.bounds.search import expected_mistakes, smallest
 from pacboost.bounds.wording import Statement
 from pacboost.errors import NotCertified
@@ -76,7 +77,7 @@ class Verdict:
         target = "no error was asked for" if self.epsilon is None else f"{self.epsilon:g}"
         entries = [("asked for", target), ("certified", f"{self.value:.6g}")]
         entries += [] if self.reached is None else [("reached", "yes" if self.reached else "no")]
-        entries += [("may fail with", f"{self.delta:g}")]
+        entries += [("confidence", confidence(self.delta))]
         entries += [("reason", self.reason)] if self.reason else []
         if self.more_certified is not None:
             entries += [("more certified examples", f"{self.more_certified:,}")]

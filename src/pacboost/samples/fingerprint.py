@@ -50,7 +50,8 @@ class Fingerprint:
     def _compute(self) -> str:
         sample, digest = self._sample, hashlib.sha256()
         labels: list[Array | None] = [sample.signs, sample.base, sample.labels, sample.targets]
-        stored = None if "codes" in vars(sample) else self._stored
+        is_listed = "codes" in vars(sample) or sample.table.entries is not None
+        stored = None if is_listed else self._stored
         arrays = [array for array in labels if array is not None]
         for array in arrays if stored else [*arrays, *_features(sample)]:
             digest.update(f"{array.dtype.str[1:]}{array.shape}".encode())
@@ -67,8 +68,8 @@ def _bytes(array: Array) -> memoryview:
 
 
 def _features(sample: Sample) -> list[Array]:
-    if sample.sparse is not None:
-        codes = sample.sparse
+    if sample.bins is not None and sample.table.entries is not None:
+        codes = sample.listed()
         return [codes.starts, codes.rows, codes.codes, codes.defaults]
     if sample.codes is not None:
         return [sample.codes]

@@ -7,11 +7,13 @@ half a second.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pacboost.errors import PacboostError
 from pacboost.sources.optional import need
 
 
@@ -47,11 +49,15 @@ class ArrowTable(Protocol):
 
 
 def text_column(texts: Sequence[str | None]) -> Any:
-    """Make an Arrow column of texts; None is a null.
+    """Make an Arrow column of texts; None is a null. Without pyarrow it is a NumPy array.
 
     >>> text_column(["a", None, "ü"]).to_pylist()
     ['a', None, 'ü']
     """
+    if not is_installed():
+        column = np.empty(len(texts), dtype=object)
+        column[:] = texts
+        return column
     arrow = need("pyarrow")
     encoded = [b"" if text is None else text.encode() for text in texts]
     ends = np.zeros(len(encoded) + 1, np.int64)
@@ -62,12 +68,32 @@ def text_column(texts: Sequence[str | None]) -> Any:
     return arrow.LargeStringArray.from_buffers(len(texts), arrow.py_buffer(ends), cells, nulls)
 
 
+@cache
+def is_installed() -> bool:
+    """Check whether there is pyarrow: without it, text files are read into NumPy arrays.
+
+    They take several times the memory, and are read somewhat more slowly.
+    """
+    try:
+        need("pyarrow")
+    except PacboostError:
+        return False
+    return True
+
+
 def number_column(values: NDArray[np.float64] | NDArray[np.int64]) -> Any:
     """Make an Arrow column of numbers."""
     arrow = need("pyarrow")
     kind = arrow.from_numpy_dtype(values.dtype)
     buffer = arrow.py_buffer(np.ascontiguousarray(values))
     return arrow.Array.from_buffers(kind, len(values), [None, buffer])
+
+
+def one_column(parts: Sequence[Any]) -> Any:
+    """Join the parts of a column; those of Arrow are not copied."""
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    return need("pyarrow").chunked_array(parts)
 
 
 def doubles(column: ArrowColumn) -> NDArray[np.float64]:

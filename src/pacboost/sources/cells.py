@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import FileError
-from pacboost.sources.arrow import number_column
+from pacboost.sources.arrow import is_installed, number_column, one_column
 from pacboost.sources.data_file import DataFile
 from pacboost.sources.frame_table import CellOrigin, FrameTable
 from pacboost.sources.levels import Levels
-from pacboost.sources.optional import close_names, need
+from pacboost.sources.optional import close_names
 from pacboost.sources.written import Spelling
 
 
@@ -38,7 +38,7 @@ def as_text(value: Any, file: DataFile, name: str, line: int) -> str:
 
 @dataclass(frozen=True)
 class Cells:
-    """Some rows of a file: Arrow columns, and the line number of each row.
+    """Some rows of a file: columns of Arrow or NumPy, and the line number of each row.
 
     Every error names the file and the line.
     """
@@ -66,6 +66,8 @@ class Cells:
                 f"{', '.join(map(repr, self.columns))}. {end}"
             )
         column = self.columns[name]
+        if isinstance(column, np.ndarray):  # texts of a file, without pyarrow
+            return list(column)
         values: list[Any] = column.to_pylist()
         if column.type == "large_string" and not column.null_count:
             return values
@@ -108,12 +110,15 @@ class Cells:
 
     @property
     def series(self) -> dict[str, Any]:
-        chunked = need("pyarrow").chunked_array
+        """The columns as narwhals series; those of NumPy unmodified."""
         columns = {
-            name: column if hasattr(column, "chunks") else chunked([column])
+            name: column if hasattr(column, "chunks") else one_column([column])
             for name, column in self.columns.items()
         }
-        return {name: nw.from_native(column, series_only=True) for name, column in columns.items()}
+        return {
+            name: nw.from_native(column, series_only=True, pass_through=True)
+            for name, column in columns.items()
+        }
 
     def labels(self, name: str) -> list[str]:
         labels = [cell.strip() for cell in self.of(name)]
@@ -133,6 +138,7 @@ class Cells:
     def take(self, numbers: Sequence[int]) -> Cells:
         if len(numbers) == self.n_rows:
             return self
-        rows = number_column(np.array(numbers, np.int64))
+        rows: Any = np.array(numbers, np.int64)
+        rows = number_column(rows) if is_installed() else rows
         columns = {name: column.take(rows) for name, column in self.columns.items()}
         return replace(self, columns=columns, lines=[self.lines[k] for k in numbers])

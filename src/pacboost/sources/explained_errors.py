@@ -395,8 +395,10 @@ def _wrong_arguments(
         )
     unknown = [] if any_name else [name for name in named if name not in parameters]
     if unknown:
-        message = f"{where} has no argument {unknown[0]!r}{meant(unknown[0], allowed)}; it takes "
-        message += ", ".join(allowed)
+        elsewhere = ELSEWHERE.get((where, unknown[0]), "")
+        close = "" if elsewhere else meant(unknown[0], allowed)
+        message = f"{where} has no argument {unknown[0]!r}{close}; it takes "
+        message += ", ".join(allowed) + elsewhere
         kind = type(args[0]) if is_method else object
         if unknown[0] in getattr(kind, "_accepted_parameters", ()):
             message += f". Pass it to the constructor: {kind.__name__}({unknown[0]}=...)"
@@ -408,6 +410,10 @@ def _wrong_arguments(
     ]
     what = f"lacks {', '.join(missing)}" if missing else f"got {positional} arguments"
     return DataTypeError(f"{where} {what}; it takes {', '.join(allowed)}")
+
+
+ELSEWHERE = {("certify", "by"): ". To certify groups of rows, call certify_all(..., by=...)"}
+"""Where an argument belongs that a function does not have."""
 
 
 def _quoted(problem: Exception) -> str:

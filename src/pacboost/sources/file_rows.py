@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pacboost.errors import FileError, InputWarning
-from pacboost.sources.arrow import ArrowTable, text_column
+from pacboost.sources.arrow import ArrowTable, one_column, text_column
 from pacboost.sources.cells import Cells, as_text
 from pacboost.sources.data_file import JSON, PANDAS_INDEX, PARQUET, TEXT, DataFile
 from pacboost.sources.frame_table import FrameTable
@@ -352,8 +352,7 @@ def whole(file: DataFile, target: str | None = None) -> Cells:
     for name in dict.fromkeys(name for part in parts for name in part.columns):
         empty = (text_column([""] * part.n_rows) for part in parts if name not in part.columns)
         chunks = (part.columns[name] for part in parts if name in part.columns)
-        # columns may begin in a later block
-        columns[name] = need("pyarrow").chunked_array([*empty, *chunks])
+        columns[name] = one_column([*empty, *chunks])  # columns may begin in a later block
     lines = np.concatenate([np.array(part.lines) for part in parts])
     return Cells(file, columns, lines, parts[0].decimal_comma)
 

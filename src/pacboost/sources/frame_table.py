@@ -457,8 +457,9 @@ def _warn_of(
             f"{it_or_they} cannot help to predict, and {is_or_are} not used"
         )
     if roles.get(SENTENCES):
+        looks = "looks" if len(roles[SENTENCES]) == 1 else "look"
         notes.append(
-            f"{', '.join(map(repr, roles[SENTENCES]))} looks like sentences, which are not used "
+            f"{', '.join(map(repr, roles[SENTENCES]))} {looks} like sentences, which are not used "
             "here; TextBoostClassifier and StrongClassifier learn from their words"
         )
     for name in roles.get(UNCLEAR, ()):

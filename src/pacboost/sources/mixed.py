@@ -6,7 +6,6 @@ model, so that prediction reads a row exactly as training did.
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import DataError, InputWarning, invalid
+from pacboost.errors import DataError, invalid, warn_once
 from pacboost.sources.categories import levels_of
 from pacboost.sources.columns import Columns
 from pacboost.sources.levels import Level, Levels, is_missing
@@ -163,12 +162,10 @@ class LevelConditions(Conditions):
         absent = np.array([is_missing(cell) for cell in rows.cells[name]], dtype=np.bool_)
         levels = levels_of(rows.cells[name], repr(name))
         if len(levels) > max(MAX_LEVELS, np.count_nonzero(~absent) / 2):
-            warnings.warn(
+            warn_once(
                 f"column {name!r} holds {len(levels):,} distinct values in {rows.n_rows:,} rows; "
                 "only values of several rows are used. Name the column in text_columns if it "
-                "holds texts, or drop it",
-                InputWarning,
-                stacklevel=2,
+                "holds texts, or drop it"
             )
             min_count = max(2, min_count)
         conditions = cls(name, levels, bool(absent.any()))

@@ -17,16 +17,22 @@ from zlib import crc32
 
 from pacboost.errors import FileError, PacboostError
 
+EXTRAS = {
+    "pyarrow": "files", "pandas": "frames", "duckdb": "sql",
+    "dask": "dask", "distributed": "dask", "fsspec": "dask",
+}  # fmt: skip
+"""Optional libraries, and the extra of pacboost that installs each."""
 
-def need(module: str, extra: str = "") -> Any:
-    """Import an optional library; ``extra`` is the extra of pacboost that installs it."""
+
+def need(module: str) -> Any:
+    """Import an optional library; the error names the extra of pacboost that installs it."""
     try:
         return import_module(module)
     except ImportError as problem:
         library = module.partition(".")[0]
         raise PacboostError(
             f"reading this source needs {library}, which is not installed: pip install "
-            + (f"'pacboost[{extra}]'" if extra else library)
+            f"'pacboost[{EXTRAS[library]}]'"
         ) from problem
 
 

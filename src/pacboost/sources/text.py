@@ -12,7 +12,6 @@ where, and how they begin; each is an entry of the vocabulary with a mark that n
 from __future__ import annotations
 
 import re
-import warnings
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -24,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pacboost.errors import DataError, ParameterError, PrunedWarning
+from pacboost.errors import DataError, ParameterError, PrunedWarning, warn
 from pacboost.sources.columns import check_whole, cuts_of, read_texts, span_of
 from pacboost.sources.sparse import WordTable, renumbered
 
@@ -71,12 +70,11 @@ def _frequent_words(
     last = int(np.partition(counts[enough], dropped - 1)[dropped - 1])
     frequent = [words[number] for number in np.flatnonzero(counts > last)]
     tied = sorted(words[number] for number in np.flatnonzero(counts == last))
-    warnings.warn(
+    warn(
         f"the texts hold {enough.size:,} distinct words and n-grams; the {max_words:,} most "
         f"frequent are kept, and {dropped:,} that occur in at most {last} texts are dropped. Set "
         "min_count or max_features to choose yourself",
         PrunedWarning,
-        stacklevel=4,
     )
     return frequent + tied[: max_words - len(frequent)]
 

@@ -234,8 +234,8 @@ def holdout(
         examples=rows,
         details={
             "passes with": passing.chance_to_pass(rows, epsilon, delta, error),
-            "half of all samples": passing.rows_to_pass(epsilon, delta, error, 0.5),
-            "fewest that can pass": passing.rows_to_pass(epsilon, delta),
+            "passes half the time with": passing.rows_to_pass(epsilon, delta, error, 0.5),
+            "with no mistake at all": passing.rows_to_pass(epsilon, delta),
             "by Chernoff": passing.rows_to_pass_by_chernoff(epsilon, delta, error, power),
         },
     )

@@ -16,6 +16,7 @@ from pacboost import AdaBoostClassifier, BoostClassifier, BoostRegressor, Random
 from pacboost.errors import DenseWarning, NoEdgeWarning
 from pacboost.learners.words import Words
 from pacboost.models.file.format import model_bytes
+from pacboost.samples import sample
 from tests.sparse_samples import twins
 
 Labels = NDArray[np.int64]
@@ -33,16 +34,20 @@ def labelled(
 
 
 def both(model: Any, seed: int, classes: int = 2, **fit: Any) -> tuple[Any, Any]:
-    """Fit on dense and on sparse rows; models and scores have to be equal to the last bit."""
+    """Fit on dense and on sparse rows; models and scores have to be equal to the last bit.
+
+    Sparse rows are tried as small and as large ones.
+    """
     X, matrix, y = labelled(seed, classes=classes)
     fitted = []
-    for rows in (X, matrix):
+    for rows, columns in ((X, -1), (matrix, 512), (matrix, -1)):
         own = type(model)(**model.get_params(deep=False))
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
             warnings.simplefilter("ignore", NoEdgeWarning)
+            patch.setattr(sample, "MAX_DENSE_COLUMNS", columns)
             fitted.append(own.fit(rows, y, **fit))
-    dense, listed = fitted
-    assert model_bytes(dense.model_) == model_bytes(listed.model_)
+    dense, small, listed = fitted
+    assert model_bytes(dense.model_) == model_bytes(small.model_) == model_bytes(listed.model_)
     np.testing.assert_array_equal(listed.predict(matrix), dense.predict(X))
     np.testing.assert_array_equal(listed.predict(X), dense.predict(matrix))
     scores = getattr(dense, "decision_function", dense.predict)

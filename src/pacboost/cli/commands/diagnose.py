@@ -34,6 +34,7 @@ def command(data: Path, target: str, label: str | None, **arguments: Any) -> Non
     from pacboost.cli.inputs.examples import read_examples
     from pacboost.cli.inputs.files import data_file
     from pacboost.cli.output import answer, working
+    from pacboost.models.schema import ColumnOptions, Schema
     from pacboost.questions.diagnose import diagnose
 
     file, delta = data_file(data, arguments), arguments["delta"]
@@ -53,7 +54,9 @@ def command(data: Path, target: str, label: str | None, **arguments: Any) -> Non
             f"against the others: name it by --label, one of {shown}",
         )
     with working("measuring"):
-        diagnosis = diagnose(examples.table, y, delta=delta, seed=arguments["seed"])
+        # as in a fit, rare levels of many are grouped
+        table = Schema.learn(examples.table, ColumnOptions("diagnose", "from_dtype"))[1]
+        diagnosis = diagnose(table, y, delta=delta, seed=arguments["seed"])
     stages = [asdict(stage) for stage in diagnosis.stages]
     content = {"sentence": diagnosis.sentence, "delta": delta, "stages": stages}
     answer(arguments["as_json"], content, str(diagnosis))

@@ -17,8 +17,9 @@ from pacboost import __version__
 from pacboost.cli import options
 from pacboost.cli.group import THE_ANSWER_IS_NO
 
-REQUIRED = ("numpy", "scipy", "numba", "scikit-learn", "narwhals", "pyarrow", "rich", "click")
+REQUIRED = ("numpy", "scipy", "numba", "scikit-learn", "narwhals", "rich", "click")
 EXTRAS = {
+    "pyarrow": ("files", "reads Parquet and Feather files, and larger text files"),
     "pandas": ("frames", "reads pandas tables"),
     "polars": ("frames", "reads polars tables"),
     "duckdb": ("sql", "boosts from DuckDB"),

@@ -57,7 +57,7 @@ def cluster_client(name: str | None) -> Iterator[Any]:
             f"--cluster is {name!r}; it may be local:4 (workers on this machine, here 4), or the "
             "address of a scheduler such as tcp://host:8786"
         )
-    distributed = need("distributed", "dask")
+    distributed = need("distributed")
     logging.getLogger("distributed").setLevel(logging.ERROR)  # our errors say what went wrong
     with ExitStack() as stack:
         try:

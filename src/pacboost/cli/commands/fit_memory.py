@@ -123,7 +123,7 @@ def _facts(
         ("classes", listed(model.classes_.tolist(), CLASSES_NAMED)),
         ("rows", ", ".join(parts)),
         ("chosen", model.choice_),
-        ("rounds", f"{len(ledger):,}; {ledger.stopped}"),
+        ("rounds", _rounds(model)),
     ]
     if len(ledger):
         error = percent(ledger.rounds[-1].training_error, 2)
@@ -132,6 +132,15 @@ def _facts(
     if certificate is not None and certificate.delta > 0:
         facts += certificate_facts(certificate, details=arguments["details"])
     return facts
+
+
+def _rounds(model: StrongClassifier) -> str:
+    """Say how many rounds the model has, and why."""
+    rounds = len(model.ledger_)
+    best: int = getattr(model, "best_iteration_", rounds)
+    if best >= rounds or model.parts_["watch"]:
+        return f"{rounds:,}; {model.ledger_.stopped}"
+    return f"{rounds:,} ({best:,} were best in the trial; the refit on all rows runs longer)"
 
 
 def constraints(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -254,7 +263,7 @@ def _show_numbers(
     ledger = model.ledger_
     last = ledger.rounds[-1] if len(ledger) else None
     loss = None if last is None else last.training_error
-    curves = model.__dict__.get("validation_curves_", {}).values()
+    curves = getattr(model, "validation_curves_", {}).values()
     best = min(map(min, curves), default=None)
     if arguments["as_json"]:
         content = {"data": description, "estimator": type(model).__name__, "loss": model.loss}

@@ -95,6 +95,7 @@ class BoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc]
     ----------
     ledger_, certificate_, classes_, feature_importances_ : as in AdaBoostClassifier
     n_iter_, best_iteration_ : the number of rounds, and which was best on validation rows
+    notes_ : what the fit warned of, such as how columns of text were read
     settings_ : the values that were used of all parameters that may be automatic
     levels_ : the levels of categorical columns
     validation_curves_ : ``eval_metric`` after every round, by the name of the validation set (see

@@ -88,6 +88,7 @@ def boost_or_undo(estimator: Estimator, data: FitData) -> None:
         raise explained_interrupt(estimator, fitted.interrupt)
     if told:
         task.call_on_fit_task_end(estimator=estimator, **told, reconstruction_attributes={})
+    estimator.notes_ += tuple(map(str, fitted.warnings))
     # last, so that a filter that turns warnings into errors finds a fitted estimator
     for warning in fitted.warnings:
         warn(str(warning), type(warning))

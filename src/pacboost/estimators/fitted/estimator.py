@@ -76,6 +76,8 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     _doc_link_url_param_generator = page_of
 
     n_jobs: int | None
+    notes_: tuple[str, ...] = ()
+    """What the fit warned of: how columns were read, which rows were left out, and the like."""
     model_: Model
     _schema: Schema
     """Where no model holds the schema."""

@@ -1,4 +1,4 @@
-"""Fit all or nothing: a fit that fails leaves the estimator as it was before."""
+"""Fit all or nothing: a fit that fails leaves the estimator as it was; others leave their notes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+
+from pacboost.errors import noting
 
 
 @dataclass
@@ -37,12 +39,15 @@ def all_or_nothing(estimator: Any) -> Iterator[Attempt]:
     """
     before = estimator.__dict__.copy()
     attempt = Attempt()
-    try:
-        yield attempt
-    except BaseException as problem:
-        kept = attempt.keep() if isinstance(problem, KeyboardInterrupt) else None
-        if kept is None:
-            estimator.__dict__ = before
-        else:
-            problem.add_note(f"pacboost: {kept}")
-        raise
+    with noting() as notes:
+        try:
+            yield attempt
+        except BaseException as problem:
+            kept = attempt.keep() if isinstance(problem, KeyboardInterrupt) else None
+            if kept is None:
+                estimator.__dict__ = before
+            else:
+                estimator.notes_ = tuple(notes)
+                problem.add_note(f"pacboost: {kept}")
+            raise
+        estimator.notes_ = tuple(notes)

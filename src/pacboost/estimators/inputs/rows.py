@@ -46,7 +46,7 @@ def fits_rows(method: Method) -> Method:
         first = args[0] if args else named.get("X")
         with plain_parameters(self):
             if is_collection(first) and not self._reads_partitions:
-                args, named = need("dask", "dask").compute((args, named))[0]
+                args, named = need("dask").compute((args, named))[0]
             return explaining(self, *args, **named)
 
     return call  # type: ignore[return-value]
@@ -82,7 +82,7 @@ def _of_array(rows: NDArray[Any], model: Any, method: str) -> NDArray[Any]:
 
 def _of_frame(rows: Any, model: Any, method: str) -> Any:
     """Predict a partition; answers keep its index."""
-    pandas = need("pandas", "frames")
+    pandas = need("pandas")
     classes = model.classes_
     if len(rows):
         answers = np.asarray(getattr(model, method)(rows))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pacboost.bounds.certificate import Certificate
+from pacboost.bounds.rounding import confidence
 from pacboost.errors import ParameterError
 from pacboost.hypotheses.stump import StumpRule
 from pacboost.hypotheses.tree import TreeRule
@@ -152,8 +153,8 @@ class Program:
         about = [f"A model of pacboost: {rows} in, {what} out."]
         if self.certificate is not None:
             delta = self.certificate.delta
-            chance = f" That may fail with probability {delta:g}." if delta else ""
-            about.append(f"Certified: {self.certificate.claim}{chance}")
+            sure = f" ({confidence(delta)} confidence)" if delta else ""
+            about.append(f"Certified: {self.certificate.claim}{sure}")
         return about
 
     def refuse_words(self, reason: str) -> None:

@@ -34,12 +34,12 @@ CREDENTIALS = {
 
 def file_system(url: str) -> tuple[Any, str]:
     """Return the file system of an address, and the path on it."""
-    fsspec = need("fsspec", "dask")
+    fsspec = need("fsspec")
     try:
         with storage_errors(url):
             system, path = fsspec.core.url_to_fs(url)
     except ImportError as problem:
-        implementations = need("fsspec.registry", "dask").known_implementations
+        implementations = need("fsspec.registry").known_implementations
         classes = (implementations[s]["class"] for s in _schemes(url) if s in implementations)
         modules = (name.partition(".")[0] for name in classes)
         lacking = [module for module in modules if not find_spec(module)]
@@ -59,7 +59,7 @@ def storage_errors(url: str) -> Iterator[None]:
         ours = type(problem).__module__.partition(".")[0] in CONTENT_ERROR_MODULES
         if ours and not isinstance(problem, STORAGE_ERRORS):
             raise
-        fsspec = need("fsspec", "dask")
+        fsspec = need("fsspec")
         for scheme in _schemes(url):  # so that a second try reads new credentials
             with suppress(ImportError, ValueError):
                 fsspec.get_filesystem_class(scheme).clear_instance_cache()

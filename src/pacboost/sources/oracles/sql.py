@@ -94,7 +94,7 @@ class TableOracle(BlockOracle):
     def _complaints(self) -> Iterator[None]:
         try:
             yield
-        except need("duckdb", "sql").Error as problem:
+        except need("duckdb").Error as problem:
             raise DataError(f"{self._where}: {problem}") from problem
 
     def classes(self) -> NDArray[Any]:
@@ -165,7 +165,7 @@ class QueryOracle(StreamOracle):
 
 def _connect(database: Any) -> Any:
     """Open a file read-only, or share an open connection."""
-    duckdb = need("duckdb", "sql")
+    duckdb = need("duckdb")
     if hasattr(database, "cursor"):
         return database.cursor()
     if not Path(database).exists():

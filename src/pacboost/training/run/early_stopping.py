@@ -70,7 +70,7 @@ class EarlyStopping:
         """Return the input of kernels that measure rows in these bins; None if there are none."""
         measure, sample = self._metric.measure, self.sample
         is_log_loss = isinstance(measure, partial) and measure.func is log_loss
-        is_dense = sample.bins is bins and sample.table.entries is None and sample.labels is None
+        is_dense = sample.bins is bins and sample.sparse is None and sample.labels is None
         is_small = 0 < sample.n_rows <= ROWS_PER_SPAN
         if not (is_log_loss and is_dense and is_small) or self.others:
             return None
