@@ -2,16 +2,16 @@
 
 Batches are pairs (X, y), or data frames and Arrow batches with a column of labels. A list, or a
 function that returns a new iterator, can be read in several passes; an iterator is read once. The
-example oracle of learning theory, a function that returns one example (x, y), and an iterator of
-single examples are read in batches of ``EXAMPLES_PER_BATCH``. Only the thread that draws reads the
-stream, because a generator may use objects bound to one thread.
+example oracle of learning theory, a function that returns one example (x, y), and iterators of
+single examples or of arrays of one row are read in batches of ``EXAMPLES_PER_BATCH``. Only the
+thread that draws reads the stream, because a generator may use objects bound to one thread.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from hashlib import sha256
-from itertools import chain, count, islice
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -167,14 +167,30 @@ def _is_example(item: object) -> bool:
 
 
 def _in_batches(items: Iterator[Any]) -> Iterator[Any]:
-    """Yield batches unmodified, and collect single examples."""
+    """Collect single examples, arrays of one row included, and yield other batches unmodified."""
+    X: list[Any] = []
+    y: list[Any] = []
     for item in items:
-        if _is_example(item):
-            examples = chain([item], islice(items, EXAMPLES_PER_BATCH - 1))
-            X, y = zip(*examples, strict=True)
-            yield list(X), list(y)
-        else:
+        example = _example(item)
+        if example is not None:
+            X.append(example[0])
+            y.append(example[1])
+        if X and (example is None or len(X) == EXAMPLES_PER_BATCH):
+            yield X, y
+            X, y = [], []
+        if example is None:
             yield item
+    if X:
+        yield X, y
+
+
+def _example(item: Any) -> tuple[Any, Any] | None:
+    if _is_example(item):
+        return item  # type: ignore[no-any-return]
+    if isinstance(item, tuple) and len(item) == 2 and all(type(a) is np.ndarray for a in item):
+        X, y = item
+        return (X[0], y[0]) if X.ndim == 2 and len(X) == 1 and y.shape == (1,) else None
+    return None
 
 
 class PushedOracle(AbstractOracle):
