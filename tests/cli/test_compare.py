@@ -223,8 +223,8 @@ def test_what_is_missing_and_needed_is_a_no(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_compiled_code_that_does_not_work_is_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pacboost.sources.toy.ten_points", lambda: ([], []))
+    monkeypatch.setattr("pacboost.sources.toy.lecture_points", lambda: ([], []))
     assert "FAILS compiled code" in refused("doctor", code=1)
     X, y = np.arange(4.0)[:, None], np.array([-1, 1, -1, 1])
-    monkeypatch.setattr("pacboost.sources.toy.ten_points", lambda: (X, y))
+    monkeypatch.setattr("pacboost.sources.toy.lecture_points", lambda: (X, y))
     assert "a known fit gave" in run("doctor").stdout

@@ -1,8 +1,4 @@
-"""Small example data: ten points that explain AdaBoost, and parcels that arrive late.
-
-Three decision stumps classify the ten points, with weighted errors 3/10, 3/14 and 3/22 however ties
-are broken.
-"""
+"""Small example data: ten points that explain AdaBoost, and parcels that arrive late."""
 
 from __future__ import annotations
 
@@ -23,30 +19,17 @@ CYCLING = (
     "++-+++-+",
     "++++--+-",
 )
-Pairs = tuple[tuple[int, int], ...]
-
-PLUS = ((8, 0), (3, 6), (1, 5), (9, 4), (5, 7))
-MINUS = ((0, 8), (7, 1), (4, 9), (6, 2), (2, 3))
-LECTURE_PLUS = ((0, 2), (1, 0), (7, 7), (4, 9), (6, 6))
-LECTURE_MINUS = ((2, 5), (5, 3), (3, 1), (9, 8), (8, 4))
-
-
-def ten_points() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the points (10, 2) and their labels in {-1, +1}."""
-    return _labelled(PLUS, MINUS)
+PLUS = ((0, 2), (1, 0), (7, 7), (4, 9), (6, 6))
+MINUS = ((2, 5), (5, 3), (3, 1), (9, 8), (8, 4))
 
 
 def lecture_points() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return ten other points, whose stumps split on x, x and y, as in the lecture slides.
+    """Return the ten points (10, 2) of the lecture slides, and their labels in {-1, +1}.
 
-    Their errors are 3/10, 3/14 and 3/22 as well.
+    Three stumps, which split on x, x and y, classify them. Their weighted errors are 3/10, 3/14 and
+    3/22, however ties are broken.
     """
-    return _labelled(LECTURE_PLUS, LECTURE_MINUS)
-
-
-def _labelled(plus: Pairs, minus: Pairs) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    points = np.array(plus + minus, dtype=np.float64)
-    return points, np.repeat(np.array([1, -1]), [len(plus), len(minus)])
+    return np.array(PLUS + MINUS, dtype=np.float64), np.repeat(np.array([1, -1]), 5)
 
 
 def cycling_matrix() -> NDArray[np.int8]:

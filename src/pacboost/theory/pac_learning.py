@@ -107,7 +107,7 @@ class PacAnswer:
 class FitsAndPredicts(Protocol):
     """An estimator with ``fit`` and ``predict``."""
 
-    def fit(self, X: Rows, y: Signs, /) -> FitsAndPredicts: ...
+    def fit(self, X: Rows, y: Signs, /) -> object: ...
     def predict(self, X: Rows, /) -> NDArray[Any]: ...
 
 
@@ -232,7 +232,8 @@ def _fitted(learner: AnyLearner, X: Rows, y: Signs) -> tuple[Predict, object]:
     if np.unique(y).size == 1:  # most classifiers reject a single class
         only = int(y[0])
         return lambda rows: np.full(len(rows), only), EMPTY_BOX if only < 0 else None
-    fitted = deepcopy(learner).fit(X, y)
+    fitted = deepcopy(learner)
+    fitted.fit(X, y)  # which may return nothing
     return fitted.predict, getattr(fitted, "rule_", None)
 
 
@@ -314,14 +315,14 @@ class Shattering:
 
 
 @explains_input
-def shatters(X: ArrayLike, learner: AnyLearner = None) -> Shattering:
+def shatters(X: ArrayLike, learner: Any = None) -> Shattering:
     """Ask a learner for a rule for every labeling of up to 14 points.
 
     Parameters
     ----------
     X : array-like of shape (n_points, n_features)
-    learner : str, learner, scikit-learn classifier or function, default=None
-        None for stumps.
+    learner : str, learner, estimator or function, default=None
+        As in ``pac``.
 
     Returns
     -------
