@@ -127,7 +127,10 @@ def _between(low: float, high: float, candidates: list[float]) -> float:
 
 @dataclass(frozen=True)
 class Brown(OneVotePerRule):
-    """The rules of BrownBoost, for an error of ``epsilon``; a state's ``extra`` is (time left,)."""
+    """Give up rows that stay wrong for long: for label noise.
+
+    A state's ``extra`` is (time left,).
+    """
 
     name: ClassVar[str] = "brown"
     title: ClassVar[str] = "BrownBoost"

@@ -76,7 +76,7 @@ from pacboost.samples.sample import Signs
 
 @dataclass(frozen=True)
 class FilterBoost(BoundedWeights):
-    """The rules of FilterBoost."""
+    """Logistic weights and plain votes, for examples drawn on the fly."""
 
     name: ClassVar[str] = "filter_boost"
     title: ClassVar[str] = "FilterBoost"
@@ -114,7 +114,7 @@ class FilterBoost(BoundedWeights):
 
 @dataclass(frozen=True)
 class Measure(Promised):
-    """The rules of lecture 003, for a promised ``edge`` and an error of ``epsilon``."""
+    """A ramp of weights and equal votes, for a promised ``edge``: lecture 003."""
 
     name: ClassVar[str] = "measure"
     potential: ClassVar[str] = "weight"
@@ -164,7 +164,7 @@ class Measure(Promised):
 
 @dataclass(frozen=True)
 class Smooth(Promised):
-    """The rules of SmoothBoost, for a promised ``edge`` and an error of ``epsilon``."""
+    """No row ever weighs much more than others, for a promised ``edge``."""
 
     name: ClassVar[str] = "smooth"
     title: ClassVar[str] = "SmoothBoost"
@@ -206,7 +206,7 @@ class Smooth(Promised):
 
 @dataclass(frozen=True)
 class Mada(BoundedWeights):
-    """The rules of MadaBoost."""
+    """AdaBoost whose weights never exceed those of the start."""
 
     name: ClassVar[str] = "mada"
     title: ClassVar[str] = "MadaBoost"

@@ -55,7 +55,7 @@ class PairState:
 
 @dataclass(frozen=True)
 class GraphSeparation(RevisingBooster[PairState]):
-    """The rules of graph separation, for two classes."""
+    """Separate all pairs of rows of different classes."""
 
     name: ClassVar[str] = "graph_separation"
     potential: ClassVar[str] = "hinge"

@@ -75,7 +75,7 @@ from pacboost.numerics.soft_margin import Balance, Floats, balance, margins_of, 
 
 @dataclass(frozen=True)
 class LP(Corrective):
-    """The rules of LPBoost for the worst ``share`` of the rows."""
+    """Solve a linear program for the votes in every round."""
 
     name: ClassVar[str] = "lp"
     title: ClassVar[str] = "LPBoost"
@@ -105,7 +105,7 @@ def solved(state: CorrectiveState, accuracy: float) -> CorrectiveState:
 
 @dataclass(frozen=True)
 class ERLP(Corrective):
-    """The rules of ERLPBoost for the worst ``share`` of the rows, to within ``tolerance``."""
+    """LPBoost made smooth by entropy."""
 
     name: ClassVar[str] = "erlp"
     title: ClassVar[str] = "ERLPBoost"
@@ -131,7 +131,7 @@ class ERLP(Corrective):
 
 @dataclass(frozen=True)
 class CorrectiveERLP(ERLP):
-    """The rules of the corrective ERLPBoost."""
+    """ERLPBoost that changes one vote at a time."""
 
     name: ClassVar[str] = "corrective_erlp"
     title: ClassVar[str] = "Corrective ERLPBoost"
@@ -184,7 +184,7 @@ class Projecting(Corrective):
 
 @dataclass(frozen=True)
 class Soft(Projecting):
-    """The rules of SoftBoost for the worst ``share`` of the rows, to within ``tolerance``."""
+    """TotalBoost that may ignore the worst ``share`` of the rows."""
 
     name: ClassVar[str] = "soft"
     title: ClassVar[str] = "SoftBoost"
@@ -195,7 +195,7 @@ class Soft(Projecting):
 
 @dataclass(frozen=True)
 class MLP(CorrectiveERLP):
-    """The rules of MLPBoost."""
+    """Take the better of the steps of LPBoost and ERLPBoost."""
 
     name: ClassVar[str] = "mlp"
     title: ClassVar[str] = "MLPBoost"
@@ -214,7 +214,7 @@ class MLP(CorrectiveERLP):
 
 @dataclass(frozen=True)
 class Total(Projecting):
-    """The rules of TotalBoost, to within ``tolerance``.
+    """Weights under which all rules so far are bad, to within ``tolerance``.
 
     >>> import math
     >>> round(Total(tolerance=0.1).most_rounds(math.log(1000)), 1)
