@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-import runpy
 import shutil
 import subprocess
 from concurrent.futures import ProcessPoolExecutor
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import pacboost
+from pacboost.sources.toy import write_calls
 from tests.data import HOME
 from tests.markdown import DOCS, HOUSE, dead_links, links, pages, python_blocks, tables
 
@@ -162,10 +162,9 @@ def test_files_of_commands_are_there() -> None:
 
 
 def test_files_of_examples_are_what_their_programs_make(tmp_path: Path) -> None:
-    program = runpy.run_path(str(HOUSE / "examples" / "make_intents.py"))
-    program["write_intents"](tmp_path / "made.csv")
-    content = (HOUSE / "examples" / "intents.csv").read_bytes()
-    assert (tmp_path / "made.csv").read_bytes() == content
+    write_calls(tmp_path)
+    content = (HOUSE / "examples" / "calls.csv").read_bytes()
+    assert (tmp_path / "calls.csv").read_bytes() == content
 
 
 def test_pages_are_listed_in_the_words_of_users() -> None:

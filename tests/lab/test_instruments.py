@@ -378,6 +378,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "adversary": {**MOONS, "learner": {"name": "adversary"}, "seed": 5},
     "straight lines": {**MOONS, "learner": {"name": "halfspace"}},
     "bits": {"data": {"kind": "long_servedio", "n": 200}, "booster": {"name": "mada"}},
+    "calls": {"data": {"kind": "calls", "n": 150}},
     "painted": {
         "data": {
             "kind": "points",

@@ -173,6 +173,9 @@ KINDS: dict[str, Kind] = {
     "long_servedio": Kind("Long and Servedio", "Rows of 21 bits. A majority of all bits is always "
                           "right, yet a little noise misleads convex boosters.",
                           (_n(1000), _noise(0.1), SEED), plane=False),
+    "calls": Kind("How may I help you?", "What callers say to a telephone company: do they want a "
+                  "call to be placed, or something else? There is a column for each word.",
+                  (_n(600), SEED), plane=False),
     "points": Kind("Your own points", "An empty plane: paint points of both classes."),
     "csv": Kind("A CSV file", "Two columns of your file, and one with the labels.",
                 (Knob("test", "share of test rows", 0.3, 0.0, 0.9, 0.05), SEED)),

@@ -1,4 +1,4 @@
-"""Small example data: ten points that explain AdaBoost, and parcels that arrive late."""
+"""Small example data: ten points that explain AdaBoost, late parcels, and telephone calls."""
 
 from __future__ import annotations
 
@@ -93,3 +93,136 @@ def write_parcels(folder: Path) -> None:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(COLUMNS)
             writer.writerows(_parcel(draw) for _ in range(rows))
+
+
+CALLS = {
+    "AreaCode": ("what is the area code for {}", "I need the area code of {}"),
+    "BillingCredit": (
+        "I rang the wrong number in {} and I would like to have that taken off of my bill",
+        "I got a wrong number on my calling card and need credit for the call",
+        "I was cut off from {}, could I have credit for that",
+    ),
+    "CallingCard": (
+        "I would like to place a call on my master card",
+        "I want to charge this call to {} to my calling card",
+        "can I use my card for a call to {}",
+    ),
+    "Collect": (
+        "I would like to place a collect call to {}",
+        "I want to call {} and they pay for it",
+        "collect to {}",
+    ),
+    "Competitor": (
+        "I want to reach another long distance company",
+        "can you get me the other phone company",
+    ),
+    "DialForMe": ("could you dial {} for me", "I cannot see the buttons, please dial this number"),
+    "Directory": (
+        "I need directory assistance for {}",
+        "I am looking for the phone number of a hotel in {}",
+    ),
+    "HowToDial": ("how do I dial {}", "how do I make a call to {} from here"),
+    "PersonToPerson": (
+        "I would like to make a person to person call to {}",
+        "I only want to talk to my brother in {} if he is there, person to person",
+    ),
+    "Rate": ("how much does a call to {} cost", "what is the rate to {} on the weekend"),
+    "Service": (
+        "I want to change my calling plan",
+        "I would like to order a second line",
+        "I moved to {} and want to keep my number",
+    ),
+    "ThirdNumber": (
+        "I need to make a call but I need to bill it to my office",
+        "I want to bill this call to {} to my home number",
+    ),
+    "Time": ("what time is it in {}", "could you tell me the time in {}"),
+    "TimeCharge": (
+        "I want to know the time and the charges of my call to {} afterwards",
+        "please tell me what this call to {} costs when I hang up",
+    ),
+}
+"""Types of calls as in "How may I help you?" (Gorin, Riccardi and Wright 1997), and requests."""
+PLACES = (
+    "Sioux City",
+    "Chicago",
+    "Denver",
+    "Newark",
+    "Boston",
+    "Reno",
+    "Spain",
+    "Japan",
+    "my mother",
+    "a motel",
+)
+BEFORE = (
+    "",
+    "yes",
+    "operator",
+    "hello",
+    "hi",
+    "excuse me",
+    "yes operator",
+    "good morning",
+    "uh",
+    "hello operator",
+    "well",
+    "oh hi",
+)
+AFTER = (
+    "",
+    "please",
+    "thank you",
+    "if I may",
+    "thanks",
+    "right now",
+    "please thank you",
+    "operator",
+)
+UNCLEAR = ("CallingCard", "Collect", "DialForMe")
+"""Types of callers who sometimes only say that they want to make a call."""
+UNCLEAR_SHARE = 0.1
+PLACED = (*UNCLEAR, "PersonToPerson", "ThirdNumber")
+"""Types of callers who want a call to be placed; others want to know or to change something."""
+SPOKEN = " ".join(request.replace(",", "") for requests in CALLS.values() for request in requests)
+WORDS = tuple(sorted({*SPOKEN.replace("{}", "").split()}))
+
+
+def draw_calls(rows: int, seed: int) -> tuple[list[str], list[str]]:
+    """Return what callers say to a telephone company, and the types of their calls.
+
+    >>> draw_calls(2, 3)
+    (['operator I need to make a call but I need to bill it to my office please', 'well I got a \
+wrong number on my calling card and need credit for the call'], ['ThirdNumber', 'BillingCredit'])
+    """
+    draw = np.random.default_rng(seed)
+    types = [str(kind) for kind in draw.choice(list(CALLS), rows)]
+    utterances = []
+    for kind in types:
+        before, request, after = (str(draw.choice(part)) for part in (BEFORE, CALLS[kind], AFTER))
+        if kind in UNCLEAR and draw.random() < UNCLEAR_SHARE:
+            request = "I would like to make a call to {}"
+        words = f"{before} {request.format(draw.choice(PLACES))} {after}"
+        utterances.append(" ".join(words.split()))
+    return utterances, types
+
+
+def counted_calls(rows: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str]]:
+    """Return how often each of ``WORDS`` is said, +1 for calls to be placed, and the types.
+
+    >>> X, y, types = counted_calls(100, 0)
+    >>> bool((y[X[:, WORDS.index("collect")] > 0] == 1).all())
+    True
+    """
+    utterances, types = draw_calls(rows, seed)
+    said = [utterance.replace(",", "").split() for utterance in utterances]
+    counts = np.array([[words.count(word) for word in WORDS] for words in said], dtype=np.float64)
+    return counts, np.where(np.isin(types, PLACED), 1, -1), types
+
+
+def write_calls(folder: Path) -> None:
+    """Write 600 calls, one in a line: what is said, and the type."""
+    with (folder / "calls.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("utterance", "type"))
+        writer.writerows(zip(*draw_calls(600, 0), strict=True))
