@@ -171,7 +171,7 @@ def test_demo_sells_the_product(tmp_path: Path) -> None:
     assert "0.3000 0.2143 0.1364" in shown
     here = Path(__file__).parents[2] / "examples"
     assert "CallingCard" in shown
-    assert "'card'" in shown
+    assert "contains 'charge'" in shown
     for name in ("parcels.csv", "parcels_new.csv", "calls.csv"):
         assert (here / name).read_bytes() == (tmp_path / name).read_bytes()
 
