@@ -25,7 +25,7 @@ from pacboost.lab import filtering as planner
 from pacboost.lab.choices import LEARNERS, OFFERS, RECTANGLE, make_booster, make_learner
 from pacboost.lab.files import read_file
 from pacboost.lab.filtering import filtering
-from pacboost.lab.measure import measure
+from pacboost.lab.instruments import measure
 from pacboost.lab.reproduce import code, fitted
 from pacboost.lab.routes import certificates, recorded
 from pacboost.lab.server import whole_page

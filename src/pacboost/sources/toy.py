@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -95,105 +96,48 @@ def write_parcels(folder: Path) -> None:
             writer.writerows(_parcel(draw) for _ in range(rows))
 
 
-CALLS = {
-    "AreaCode": ("what is the area code for {}", "I need the area code of {}"),
-    "BillingCredit": (
-        "I rang the wrong number in {} and I would like to have that taken off of my bill",
-        "I got a wrong number on my calling card and need credit for the call",
-        "I was cut off from {}, could I have credit for that",
-    ),
-    "CallingCard": (
-        "I would like to place a call on my master card",
-        "I want to charge this call to {} to my calling card",
-        "can I use my card for a call to {}",
-    ),
-    "Collect": (
-        "I would like to place a collect call to {}",
-        "I want to call {} and they pay for it",
-        "collect to {}",
-    ),
-    "Competitor": (
-        "I want to reach another long distance company",
-        "can you get me the other phone company",
-    ),
-    "DialForMe": ("could you dial {} for me", "I cannot see the buttons, please dial this number"),
-    "Directory": (
-        "I need directory assistance for {}",
-        "I am looking for the phone number of a hotel in {}",
-    ),
-    "HowToDial": ("how do I dial {}", "how do I make a call to {} from here"),
-    "PersonToPerson": (
-        "I would like to make a person to person call to {}",
-        "I only want to talk to my brother in {} if he is there, person to person",
-    ),
-    "Rate": ("how much does a call to {} cost", "what is the rate to {} on the weekend"),
-    "Service": (
-        "I want to change my calling plan",
-        "I would like to order a second line",
-        "I moved to {} and want to keep my number",
-    ),
-    "ThirdNumber": (
-        "I need to make a call but I need to bill it to my office",
-        "I want to bill this call to {} to my home number",
-    ),
-    "Time": ("what time is it in {}", "could you tell me the time in {}"),
-    "TimeCharge": (
-        "I want to know the time and the charges of my call to {} afterwards",
-        "please tell me what this call to {} costs when I hang up",
-    ),
-}
+REQUESTS = """
+AreaCode: what is the area code for {} / I need the area code of {}
+BillingCredit: I rang the wrong number in {}, take it off my bill / my card was billed twice to {}
+CallingCard: I would like to place a call on my master card / charge this call to {} to my card
+Collect: I would like to place a collect call to {} / I want to call {} and they pay for it
+Competitor: I want to reach another long distance company / get me the other phone company in {}
+DialForMe: could you dial {} for me / I cannot see the buttons, please dial this number
+Directory: I need directory assistance for {} / I am looking for the number of a hotel in {}
+HowToDial: how do I dial {} / how do I make a call to {} from here
+PersonToPerson: I want to make a person to person call to {} / I only want to talk to John in {}
+Rate: how much does a call to {} cost / what is the rate to {} on the weekend
+Service: I want to change my calling plan / I moved to {} and want to keep my number
+ThirdNumber: I need to make a call but bill it to my office / bill this call to {} to my home number
+Time: what time is it in {} / could you tell me the time in {}
+TimeCharge: I want to know time and charges of my call to {} / tell me afterwards what {} costs
+"""
 """Types of calls as in "How may I help you?" (Gorin, Riccardi and Wright 1997), and requests."""
+LINES = [line.partition(": ") for line in REQUESTS.strip().splitlines()]
+CALLS = {kind: requests.split(" / ") for kind, _, requests in LINES}
 PLACES = (
-    "Sioux City",
-    "Chicago",
-    "Denver",
-    "Newark",
-    "Boston",
-    "Reno",
-    "Spain",
-    "Japan",
-    "my mother",
+    "Sioux City", "Chicago", "Denver", "Newark", "Boston", "Reno", "Spain", "Japan", "my mother",
     "a motel",
-)
+)  # fmt: skip
 BEFORE = (
-    "",
-    "yes",
-    "operator",
-    "hello",
-    "hi",
-    "excuse me",
-    "yes operator",
-    "good morning",
-    "uh",
-    "hello operator",
-    "well",
-    "oh hi",
-)
-AFTER = (
-    "",
-    "please",
-    "thank you",
-    "if I may",
-    "thanks",
-    "right now",
-    "please thank you",
-    "operator",
-)
+    "", "yes", "operator", "hello", "hi", "excuse me", "yes operator", "good morning", "uh", "well",
+)  # fmt: skip
+AFTER = ("", "please", "thank you", "if I may", "thanks", "right now", "please thank you")
 UNCLEAR = ("CallingCard", "Collect", "DialForMe")
 """Types of callers who sometimes only say that they want to make a call."""
 UNCLEAR_SHARE = 0.1
 PLACED = (*UNCLEAR, "PersonToPerson", "ThirdNumber")
 """Types of callers who want a call to be placed; others want to know or to change something."""
-SPOKEN = " ".join(request.replace(",", "") for requests in CALLS.values() for request in requests)
-WORDS = tuple(sorted({*SPOKEN.replace("{}", "").split()}))
+SPOKEN = " ".join(requests for *_, requests in LINES)
+WORDS = tuple(sorted({*re.sub("[{},/]", " ", SPOKEN).split()}))
 
 
 def draw_calls(rows: int, seed: int) -> tuple[list[str], list[str]]:
     """Return what callers say to a telephone company, and the types of their calls.
 
     >>> draw_calls(2, 3)
-    (['operator I need to make a call but I need to bill it to my office please', 'well I got a \
-wrong number on my calling card and need credit for the call'], ['ThirdNumber', 'BillingCredit'])
+    (['yes I need to make a call but bill it to my office please', 'uh my card was billed twice to \
+Sioux City'], ['ThirdNumber', 'BillingCredit'])
     """
     draw = np.random.default_rng(seed)
     types = [str(kind) for kind in draw.choice(list(CALLS), rows)]
