@@ -149,7 +149,7 @@ def _beginning(batches: Batches) -> tuple[Callable[[], Iterator[Any]], bool]:
         return lambda: iter(batches), True
     if callable(batches):
         first = [batches()]
-        if _is_example(first[0]):
+        if _example(first[0]) is not None:
             calls = chain(first, (batches() for _ in count()))
             return lambda: calls, False
         # What is read is not referred to from here: a result that stays open locks its database.
@@ -159,11 +159,6 @@ def _beginning(batches: Batches) -> tuple[Callable[[], Iterator[Any]], bool]:
         "that returns a new iterator or one example (x, y)",
         parameter="batches",
     )
-
-
-def _is_example(item: object) -> bool:
-    """Check for a pair (x, y) with a single label."""
-    return isinstance(item, tuple) and len(item) == 2 and np.ndim(item[1]) == 0
 
 
 def _in_batches(items: Iterator[Any]) -> Iterator[Any]:
@@ -184,13 +179,15 @@ def _in_batches(items: Iterator[Any]) -> Iterator[Any]:
         yield X, y
 
 
-def _example(item: Any) -> tuple[Any, Any] | None:
-    if _is_example(item):
-        return item  # type: ignore[no-any-return]
-    if isinstance(item, tuple) and len(item) == 2 and all(type(a) is np.ndarray for a in item):
-        X, y = item
-        return (X[0], y[0]) if X.ndim == 2 and len(X) == 1 and y.shape == (1,) else None
-    return None
+def _example(item: object) -> tuple[Any, Any] | None:
+    """Return a pair (x, y) of a single label, also from arrays of one row; None for others."""
+    if not isinstance(item, tuple) or len(item) != 2:
+        return None
+    X, y = item
+    if np.ndim(y) == 0:
+        return X, y
+    is_row = type(X) is type(y) is np.ndarray and X.ndim == 2 and X.shape[:1] == y.shape == (1,)
+    return (X[0], y[0]) if is_row else None
 
 
 class PushedOracle(AbstractOracle):
