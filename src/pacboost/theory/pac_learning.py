@@ -13,7 +13,6 @@ is certain only for learners that always find a consistent rule if one exists, s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import product
@@ -22,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.rounding import confidence_number, outward
@@ -101,14 +100,11 @@ class PacAnswer:
         return "\n".join([self.sentence, *(["Bounds that apply:"] if lines else []), *lines])
 
 
-AnyLearner = Learner | BaseEstimator | Callable[..., object] | str | None
-
-
 @plain_numbers
 def pac(
     world: World,
     m: int,
-    learner: AnyLearner = None,
+    learner: object = None,
     *,
     epsilon: float = 0.1,
     trials: int = 300,
@@ -195,7 +191,7 @@ class PacRun:
 
 
 def _run(
-    learner: AnyLearner, world: World, m: int, generator: np.random.Generator, delta: float
+    learner: object, world: World, m: int, generator: np.random.Generator, delta: float
 ) -> PacRun:
     X, y = world.draw(m, generator)
     predict, rule = _fitted(learner, X, y)
@@ -215,7 +211,7 @@ def _run(
     return PacRun(risk, low, high, mistakes, tightest)
 
 
-def _fitted(learner: AnyLearner, X: Rows, y: Signs) -> tuple[Predict, object]:
+def _fitted(learner: object, X: Rows, y: Signs) -> tuple[Predict, object]:
     """Learn from a sample; return the function that predicts, and its rule."""
     weak, table = as_learner(learner, "learner"), ArrayTable(X)
     bins = fit_bins(table, MAX_BINS) if weak.codes else None
@@ -293,7 +289,7 @@ class Shattering:
 
 
 @explains_input
-def shatters(X: ArrayLike, learner: Any = None) -> Shattering:
+def shatters(X: ArrayLike, learner: object = None) -> Shattering:
     """Ask a learner for a rule for every labeling of up to 14 points.
 
     Parameters
