@@ -15,10 +15,12 @@ FILE = re.compile(r"<!-- not run: src/(pacboost/\S+) -->\n```python\n(.*?)```", 
 PROGRAM = """
 import numpy as np, pacboost
 from pacboost.boosters.registry import BOOSTERS
+from pacboost.lab.choices import OFFERS
 from pacboost.bounds import rule_of_three
 X = np.random.default_rng(0).normal(size=(200, 2))
 model = pacboost.BoostClassifier("halfway", "stump", n_estimators=4).fit(X, X[:, 0] > X[:, 1])
-assert "halfway" in BOOSTERS and model.ledger_.booster == "halfway"
+assert "halfway" in BOOSTERS and OFFERS["halfway"].about == "Aim at half of the edge."
+assert model.ledger_.booster == "halfway"
 model.save("m.pacb")
 assert all(check.holds for check in pacboost.verify("m.pacb"))
 made = rule_of_three.certificate(100, 0.05)

@@ -50,6 +50,20 @@ def test_names_are_all_there_and_others_are_not() -> None:
         _ = pacboost.AdaBoast  # type: ignore[attr-defined]
 
 
+def test_a_name_of_another_room_says_where_it_is() -> None:
+    for room, name in (("theory", "ThreeWayBoost"), ("boosters", "ArcGV"), ("learners", "Stump")):
+        with pytest.raises(AttributeError, match=rf"pacboost\.{room}\.{name}$"):
+            getattr(pacboost, name)
+        assert not hasattr(pacboost, name)
+
+
+def test_a_fresh_interpreter_lists_the_theory_and_loads_it_lazily() -> None:
+    names = {"worlds", "learners", "vc", "pictures", "plan", "pac", "ThreeWayBoost"}
+    listed = f"from pacboost import theory\nassert {names} <= {{*dir(theory)}}\n"
+    assert not loaded_after(listed) & {"numba", "sklearn", "scipy", "matplotlib"}
+    assert "scipy" in loaded_after(f"{listed}theory.worlds.Boxes, theory.learners.Scripted")
+
+
 def test_every_public_name_is_listed_and_there() -> None:
     assert len(pacboost.__all__) <= 35
     rooms = (pacboost, pacboost.boosters, pacboost.learners, pacboost.plots, pacboost.theory)

@@ -170,7 +170,9 @@ def test_demo_sells_the_product(tmp_path: Path) -> None:
     assert (tmp_path / "parcels.html").stat().st_size > 10_000
     assert "0.3000 0.2143 0.1364" in shown
     here = Path(__file__).parents[2] / "examples"
-    for name in ("parcels.csv", "parcels_new.csv"):
+    assert "CallingCard" in shown
+    assert "contains 'charge'" in shown
+    for name in ("parcels.csv", "parcels_new.csv", "calls.csv"):
         assert (here / name).read_bytes() == (tmp_path / name).read_bytes()
 
 
@@ -223,8 +225,8 @@ def test_what_is_missing_and_needed_is_a_no(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_compiled_code_that_does_not_work_is_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pacboost.sources.toy.ten_points", lambda: ([], []))
+    monkeypatch.setattr("pacboost.sources.toy.lecture_points", lambda: ([], []))
     assert "FAILS compiled code" in refused("doctor", code=1)
     X, y = np.arange(4.0)[:, None], np.array([-1, 1, -1, 1])
-    monkeypatch.setattr("pacboost.sources.toy.ten_points", lambda: (X, y))
+    monkeypatch.setattr("pacboost.sources.toy.lecture_points", lambda: (X, y))
     assert "a known fit gave" in run("doctor").stdout

@@ -185,7 +185,7 @@ MULTICLASS_METHODS = ("mh", "m1", "samme")
 
 @dataclass(frozen=True)
 class AdaBoost(ExponentialWeights):
-    """The AdaBoost algorithm; ``learning_rate`` scales votes, ``max_vote`` caps them.
+    """Rows weigh exp(-margin); a rule of error ε gets the vote ½ ln((1 - ε)/ε), or ``max_vote``.
 
     >>> rules = AdaBoost()
     >>> state = rules.init(np.ones((4, 1), dtype=np.int8), np.ones(1))

@@ -126,7 +126,10 @@ def _between(low: float, high: float, candidates: list[float]) -> float:
 
 @dataclass(frozen=True)
 class Brown(OneVotePerRule):
-    """The BrownBoost algorithm for an error of ``epsilon``; ``extra`` is (time left,)."""
+    """Give up rows that stay wrong for long: for label noise.
+
+    A state's ``extra`` is (time left,).
+    """
 
     name: ClassVar[str] = "brown"
     title: ClassVar[str] = "BrownBoost"

@@ -62,7 +62,7 @@ from pacboost.samples.sample import Signs
 
 @dataclass(frozen=True)
 class FilterBoost(BoundedWeights):
-    """The FilterBoost algorithm."""
+    """Logistic weights and plain votes, for examples drawn on the fly."""
 
     name: ClassVar[str] = "filter_boost"
     title: ClassVar[str] = "FilterBoost"
@@ -100,7 +100,7 @@ class FilterBoost(BoundedWeights):
 
 @dataclass(frozen=True)
 class Measure(Promised):
-    """The measure algorithm of lecture 003, for a promised ``edge`` and an error of ``epsilon``."""
+    """A ramp of weights and equal votes, for a promised ``edge``: lecture 003."""
 
     name: ClassVar[str] = "measure"
     potential: ClassVar[str] = "weight"
@@ -150,7 +150,7 @@ class Measure(Promised):
 
 @dataclass(frozen=True)
 class Smooth(Promised):
-    """The SmoothBoost algorithm, for a promised ``edge`` and an error of ``epsilon``."""
+    """No row ever weighs much more than others, for a promised ``edge``."""
 
     name: ClassVar[str] = "smooth"
     title: ClassVar[str] = "SmoothBoost"
@@ -192,7 +192,7 @@ class Smooth(Promised):
 
 @dataclass(frozen=True)
 class Mada(BoundedWeights):
-    """The MadaBoost algorithm."""
+    """AdaBoost whose weights never exceed those of the start."""
 
     name: ClassVar[str] = "mada"
     title: ClassVar[str] = "MadaBoost"

@@ -54,7 +54,7 @@ class PairState:
 
 @dataclass(frozen=True)
 class GraphSeparation(RevisingBooster[PairState]):
-    """Graph-separation boosting, for two classes."""
+    """Separate all pairs of rows of different classes."""
 
     name: ClassVar[str] = "graph_separation"
     potential: ClassVar[str] = "hinge"

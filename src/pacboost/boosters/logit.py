@@ -59,7 +59,7 @@ class LogitState:
 
 @dataclass(frozen=True)
 class Logit(FilteringBooster[LogitState]):
-    """The LogitBoost algorithm; ``learning_rate`` scales values of cells, ``l2`` shrinks them."""
+    """Newton steps on the logistic loss: rows that are wrong gain weight slowly."""
 
     name: ClassVar[str] = "logit"
     title: ClassVar[str] = "LogitBoost"

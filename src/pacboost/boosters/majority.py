@@ -98,7 +98,10 @@ def fewest_coins(chance: float, epsilon: float) -> int:
 
 @dataclass(frozen=True)
 class Majority(Promised):
-    """Boosting by majority; a state's ``extra`` is (mean of b, the last edge)."""
+    """The fewest rounds for a promised edge.
+
+    A state's ``extra`` is (mean of b, the last edge).
+    """
 
     name: ClassVar[str] = "majority"
     title: ClassVar[str] = "Boost by majority"

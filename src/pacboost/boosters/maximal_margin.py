@@ -106,7 +106,7 @@ class MarginGoal(ExponentialWeights):
 
 @dataclass(frozen=True)
 class AdaBoostV(MarginGoal):
-    """The AdaBoostV algorithm; ``tolerance`` is ν."""
+    """Aim at the largest margin less ``tolerance``, which is ν."""
 
     name: ClassVar[str] = "adaboost_v"
     title: ClassVar[str] = "AdaBoostV"
@@ -126,7 +126,7 @@ class AdaBoostV(MarginGoal):
 
 @dataclass(frozen=True)
 class ArcGV(MarginGoal):
-    """The ArcGV algorithm; it stops within ``tolerance`` of the largest margin."""
+    """Aim at the margin reached so far; stop within ``tolerance`` of the largest."""
 
     name: ClassVar[str] = "arc_gv"
     title: ClassVar[str] = "Arc-gv"

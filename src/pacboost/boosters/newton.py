@@ -204,7 +204,7 @@ def exponential(scores: Floats, sign: float = 1.0) -> Floats:
 
 @dataclass(frozen=True)
 class Gentle(ExponentialWeights):
-    """The GentleBoost algorithm; ``learning_rate`` scales the values of cells."""
+    """Like AdaBoost, with smaller steps where classes overlap."""
 
     name: ClassVar[str] = "gentle"
     title: ClassVar[str] = "GentleBoost"

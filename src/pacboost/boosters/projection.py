@@ -33,7 +33,7 @@ from pacboost.samples.sample import Signs
 
 @dataclass(frozen=True)
 class Projection(Promised):
-    """Boosting by projection, for a promised ``edge`` and an error of ``epsilon``."""
+    """Weights are projected to those that are smooth enough, for a promised ``edge``."""
 
     name: ClassVar[str] = "projection"
     potential: ClassVar[str] = "projected"

@@ -53,7 +53,7 @@ from pacboost.numerics.soft_margin import Balance, Floats, balance, margins_of, 
 
 @dataclass(frozen=True)
 class LP(Corrective):
-    """The LPBoost algorithm for the worst ``share`` of the rows."""
+    """Solve a linear program for the votes in every round."""
 
     name: ClassVar[str] = "lp"
     title: ClassVar[str] = "LPBoost"
@@ -83,7 +83,7 @@ def solved(state: CorrectiveState, accuracy: float) -> CorrectiveState:
 
 @dataclass(frozen=True)
 class ERLP(Corrective):
-    """The ERLPBoost algorithm for the worst ``share`` of the rows, to within ``tolerance``."""
+    """LPBoost made smooth by entropy."""
 
     name: ClassVar[str] = "erlp"
     title: ClassVar[str] = "ERLPBoost"
@@ -109,7 +109,7 @@ class ERLP(Corrective):
 
 @dataclass(frozen=True)
 class CorrectiveERLP(ERLP):
-    """The corrective ERLPBoost algorithm."""
+    """ERLPBoost that changes one vote at a time."""
 
     name: ClassVar[str] = "corrective_erlp"
     title: ClassVar[str] = "Corrective ERLPBoost"
@@ -162,7 +162,7 @@ class Projecting(Corrective):
 
 @dataclass(frozen=True)
 class Soft(Projecting):
-    """The SoftBoost algorithm for the worst ``share`` of the rows, to within ``tolerance``."""
+    """TotalBoost that may ignore the worst ``share`` of the rows."""
 
     name: ClassVar[str] = "soft"
     title: ClassVar[str] = "SoftBoost"
@@ -173,7 +173,7 @@ class Soft(Projecting):
 
 @dataclass(frozen=True)
 class MLP(CorrectiveERLP):
-    """The MLPBoost algorithm."""
+    """Take the better of the steps of LPBoost and ERLPBoost."""
 
     name: ClassVar[str] = "mlp"
     title: ClassVar[str] = "MLPBoost"
@@ -192,7 +192,7 @@ class MLP(CorrectiveERLP):
 
 @dataclass(frozen=True)
 class Total(Projecting):
-    """The TotalBoost algorithm, to within ``tolerance``.
+    """Weights under which all rules so far are bad, to within ``tolerance``.
 
     >>> import math
     >>> round(Total(tolerance=0.1).most_rounds(math.log(1000)), 1)

@@ -44,46 +44,22 @@ KNOBS = {
     "epsilon": Knob("epsilon", "The training error to reach.", 0.05, 0.01, 0.4),
     "share": Knob("share", "The share of the worst points whose margin counts.", 0.1, 0.01, 0.9),
 }
-OFFERED = {
-    "adaboost": ("Weighs points by exp(−margin); each rule's vote is ½ ln((1−ε)/ε).",
-                 "learning_rate"),
-    "logit": ("Newton steps on the logistic loss: wrong points gain weight slowly.",
-              "learning_rate"),
-    "gentle": ("Like AdaBoost, with smaller steps where classes overlap.", "learning_rate"),
-    "mada": ("AdaBoost whose weights never exceed those of the start.", "learning_rate"),
-    "brown": ("Gives up points that stay wrong for long: made for label noise.", "epsilon"),
-    "majority": ("The fewest rounds that a promised edge allows; the ancestor.", "edge epsilon"),
-    "smooth": ("No point ever weighs much more than others.", "edge epsilon"),
-    "measure": ("A ramp of weights and equal votes: filtering as in the lecture.", "edge epsilon"),
-    "projection": ("Weights are projected onto those that are smooth enough.", "edge epsilon"),
-    "filter_boost": ("Logistic weights and plain votes, as in filtering.", "learning_rate"),
-    "adaboost_v": ("Comes close to the largest margin there is.", "tolerance"),
-    "arc_gv": ("Aims at the largest least margin in every round.", "tolerance"),
-    "lp": ("Solves a linear program for the votes in every round.", "share tolerance"),
-    "total": ("Weights under which all rules so far are bad.", "tolerance"),
-    "soft": ("TotalBoost that may ignore the worst points.", "share tolerance"),
-    "erlp": ("LPBoost made smooth by entropy.", "share tolerance"),
-    "corrective_erlp": ("ERLPBoost that changes one vote at a time.", "share tolerance"),
-    "mlp": ("Takes the better of LPBoost's and ERLPBoost's step.", "share tolerance"),
-}  # fmt: skip
-"""Descriptions of boosters, and the names of their parameters on the page."""
-TITLES = {"measure": "Measure of lecture 003", "projection": "Projected booster"}
 
 
-def _offer(name: str) -> Offered:
-    """Return a booster with the numeric defaults of its class."""
-    kind: Any = BOOSTERS[name]
-    about, names = OFFERED[name]
-    defaults: dict[str, Any] = {parameter.name: parameter.default for parameter in fields(kind)}
+def _offer(kind: Any) -> Offered:
+    """Return a booster as the page shows it: its docstring, and the parameters that have a knob."""
     knobs = [
-        replace(KNOBS[knob], default=defaults[knob])
-        if isinstance(defaults[knob], float) else KNOBS[knob]
-        for knob in names.split()
-    ]  # fmt: skip
-    return Offered(kind.title or TITLES[name], about, kind, tuple(knobs))
+        replace(KNOBS[parameter.name], default=parameter.default or KNOBS[parameter.name].default)
+        for parameter in fields(kind)
+        if parameter.name in KNOBS and (parameter.name != "share" or parameter.default is None)
+    ]
+    title = kind.title or kind.name.replace("_", " ").capitalize()
+    about = (kind.__doc__ or title).partition("\n")[0].replace("``", "")
+    return Offered(title, about, kind, tuple(knobs))
 
 
-OFFERS = {name: _offer(name) for name in OFFERED}
+OFFERS = {name: _offer(kind) for name, kind in BOOSTERS.items() if kind.final is Booster.final}
+"""All boosters but graph separation, whose final classifier is no vote that could be drawn."""
 TREE_PARAMETERS = {"criterion": "gini", "min_leaf_rows": 1, "min_leaf_weight": 0.0}
 """Boosters have one vote per rule here; the default criterion is for votes of single leaves."""
 LEARNERS = {
@@ -197,6 +173,9 @@ KINDS: dict[str, Kind] = {
     "long_servedio": Kind("Long and Servedio", "Rows of 21 bits. A majority of all bits is always "
                           "right, yet a little noise misleads convex boosters.",
                           (_n(1000), _noise(0.1), SEED), plane=False),
+    "calls": Kind("How may I help you?", "What callers say to a telephone company: do they want a "
+                  "call to be placed, or something else? There is a column for each word.",
+                  (_n(600), SEED), plane=False),
     "points": Kind("Your own points", "An empty plane: paint points of both classes."),
     "csv": Kind("A CSV file", "Two columns of your file, and one with the labels.",
                 (Knob("test", "share of test rows", 0.3, 0.0, 0.9, 0.05), SEED)),

@@ -14,7 +14,7 @@ from pacboost.errors import DataError, ParameterError, invalid
 from pacboost.lab.choices import KINDS, knob_values, world_of
 from pacboost.lab.files import Shelf, read_file
 from pacboost.lab.spec import MAX_POINTS, LimitError, mapping, number, sequence, text, whole
-from pacboost.sources.toy import lecture_points
+from pacboost.sources.toy import CALLS, WORDS, counted_calls, lecture_points
 from pacboost.theory.pictures.learning import SHARED_BITS, long_servedio_points
 from pacboost.theory.sampling import Plane
 
@@ -97,7 +97,7 @@ def make_points(spec: Mapping[str, Any], files: Shelf) -> Points:
     elif kind == "lecture":
         points = _plain(*lecture_points())
     else:
-        points = _long_servedio(spec) if kind == "long_servedio" else _drawn(spec)
+        points = {"long_servedio": _long_servedio, "calls": _calls}.get(kind, _drawn)(spec)
     return _edited(points, mapping("edits", spec.get("edits", {})))
 
 
@@ -140,6 +140,24 @@ def _long_servedio(spec: Mapping[str, Any]) -> Points:
         notes=(
             "A point is a row of 21 bits. Across: the mean of the first 11; up: the mean of the "
             "other 10. Test rows have their true labels.",
+        ),
+    )  # fmt: skip
+
+
+def _calls(spec: Mapping[str, Any]) -> Points:
+    knobs = knob_values(spec)
+    n, seed = int(knobs["n"]), int(knobs["seed"])
+    X, y, types = counted_calls(n, seed)
+    jitter = np.random.default_rng(seed).uniform(-0.3, 0.3, (n, 2))
+    places = np.stack([X.sum(axis=1), np.searchsorted(list(CALLS), types)], axis=1) + jitter
+    return replace(
+        _plain(X, y), places=places, names=tuple(f"'{word}'" for word in WORDS), plane=False,
+        test=counted_calls(TEST_ROWS, seed + TEST_SEED)[:2],
+        truth=counted_calls(TRUTH_ROWS // 4, seed + TRUTH_SEED)[:2],
+        notes=(
+            "A point is what a caller says; + wants a call to be placed. Across: the number of "
+            f"words; up: the type of the call, from {min(CALLS)} to {max(CALLS)}. Rules count a "
+            "word.",
         ),
     )  # fmt: skip
 

@@ -58,6 +58,13 @@ def _data(session: LabSession, spec: RunSpec) -> tuple[tuple[Lines, Lines], Line
         imports, lines = _csv(needs[0], spec.data)
     elif kind == "long_servedio":
         imports, lines = _long_servedio(spec.data)
+    elif kind == "calls":
+        n, seed = (int(knob_values(spec.data)[name]) for name in ("n", "seed"))
+        imports = ["from pacboost.sources.toy import counted_calls"]
+        lines = [
+            f"X, y, _ = counted_calls({n}, {seed})",
+            f"X_test, y_test, _ = counted_calls({TEST_ROWS}, {seed + TEST_SEED})",
+        ]
     else:
         imports, lines = _world(spec.data)
     edits = _edits(spec.data, session.points(spec.data).base)

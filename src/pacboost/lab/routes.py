@@ -19,7 +19,7 @@ from pacboost.bounds.training import training_error
 from pacboost.bounds.wording import NEW_EXAMPLES, TRAINING_ROWS
 from pacboost.errors import NotCertified, PacboostError
 from pacboost.hypotheses.stump import StumpRule
-from pacboost.lab import answers, filtering, instruments, measure, reproduce, spec
+from pacboost.lab import answers, filtering, instruments, reproduce, spec
 from pacboost.lab.answers import interval
 from pacboost.lab.choices import KINDS, LEARNERS, OFFERS
 from pacboost.lab.engine import BagRun, BoostRun, LabRun
@@ -189,7 +189,7 @@ ROUTES: dict[str, Callable[[LabSession, Mapping[str, Any]], Any]] = {
     "surface": answers.surfaces, "edges": answers.edges, "weigh": answers.weigh,
     "certificates": certificates, "code": reproduce.code, "filtering": filtering.filtering,
     "plan": lambda _, asked: filtering.plan(asked), "pac": instruments.pac,
-    "shatters": instruments.shatters, "measure": measure.measure,
+    "shatters": instruments.shatters, "measure": instruments.measure,
 }  # fmt: skip
 
 

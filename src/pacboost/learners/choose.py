@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import inspect
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
 
 from pacboost.errors import ParameterError
-from pacboost.learners.learner import FunctionLearner, Learner
+from pacboost.learners.learner import FunctionLearner, Learner, accepts
 from pacboost.learners.stump import Stump
 from pacboost.learners.tree import Tree
 
@@ -13,7 +19,7 @@ NAMES = "stump", "tree", "words"
 
 
 def as_learner(choice: object, parameter: str = "estimator") -> Learner:
-    """Return the learner for None (stumps), a name, a learner, a classifier or a function."""
+    """Return the learner for None (stumps), a name, a learner, an estimator or a function."""
     if choice is None:
         return Stump()
     if isinstance(choice, Learner):
@@ -26,15 +32,36 @@ def as_learner(choice: object, parameter: str = "estimator") -> Learner:
         if choice in NAMES:
             return Tree() if choice == "tree" else Stump()
     elif not inspect.isclass(choice):
-        if hasattr(choice, "fit"):
+        if hasattr(choice, "fit") and hasattr(choice, "get_params"):
             from pacboost.learners.sklearn import SklearnLearner
 
             return SklearnLearner(choice)
-        if callable(choice):
-            return FunctionLearner(choice)
+        function = choice
+        if hasattr(choice, "fit") and hasattr(choice, "predict"):
+            function = OwnEstimator(choice)
+        if callable(function) and (accepts(function, 3) or accepts(function, 2)):
+            return FunctionLearner(function)
     raise ParameterError(
         f"{parameter} is {choice!r}; it may be {', '.join(map(repr, NAMES))}, None for stumps, "
-        "a learner of pacboost, a scikit-learn classifier (an object, not a class) or a function "
-        "(X, y) or (X, y, weights)",
+        "a learner of pacboost, an object with fit and predict, such as a scikit-learn classifier "
+        "(not a class), or a function (X, y) or (X, y, weights)",
         parameter=parameter,
     )
+
+
+@dataclass(frozen=True)
+class OwnEstimator:
+    """An object with ``fit`` and ``predict`` alone, as a function of rows and labels."""
+
+    estimator: Any
+
+    def __call__(self, X: Any, y: Any) -> Any:
+        if (y == y[0]).all():  # few estimators can fit a single class
+            return partial(_constant, y[0])
+        model = deepcopy(self.estimator)
+        model.fit(X, y)  # which may return nothing
+        return model
+
+
+def _constant(answer: Any, rows: Any) -> Any:
+    return np.full(len(rows), answer)

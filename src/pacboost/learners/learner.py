@@ -143,7 +143,7 @@ class FunctionSearch(Search):
 
     def find(self, weights: Weights, answers: NDArray[Any], seed: int) -> Hypothesis:
         rows = self.sample.rows
-        if _takes_weights(self.function):
+        if accepts(self.function, 3):
             rule = self.function(rows, answers, weights / weights.sum())
         elif np.ptp(weights) == 0:
             rule = self.function(rows, answers)
@@ -158,16 +158,18 @@ class FunctionSearch(Search):
                 f"the weak learner returned {type(rule).__name__}; it has to return a function of "
                 "rows that gives a positive number for +1, or an object with such a predict"
             )
-        name = getattr(rule, "__name__", type(rule).__name__)
-        words = f"{name} of {getattr(self.function, '__name__', 'learner')}"
+        words = getattr(rule, "__name__", type(rule).__name__)
+        if hasattr(self.function, "__name__"):
+            words += f" of {self.function.__name__}"
         if self.sample.labels is not None:
             return ClassFunction(answer, self.sample.signs.shape[1], words, rule)
         return Function(answer, words, rule)
 
 
-def _takes_weights(function: Callable[..., Any]) -> bool:
+def accepts(function: Callable[..., Any], arguments: int) -> bool:
+    """Check whether a function can be called with this number of arguments."""
     try:
-        signature(function).bind(None, None, None)
+        signature(function).bind(*[None] * arguments)
     except TypeError:
         return False
     except ValueError:  # a function of C may have no signature

@@ -367,7 +367,9 @@ def _blame_input(
         kinds = str(function.__annotations__.get(name, "Any")).split(" | ")
         names = ["None" if value is None else base.__name__ for base in type(plain(value)).__mro__]
         names += ["float"] if "int" in names else []
-        if not any(kind.split("[")[0] in ("Any", "Sequence", *names) for kind in kinds):
+        if not any(
+            kind.split("[")[0] in ("Any", "ArrayLike", "Sequence", *names) for kind in kinds
+        ):
             raise DataTypeError(
                 f"{name} is {shown(value)}; it may be {' or '.join(kinds)}"
             ) from problem

@@ -1,12 +1,9 @@
-"""Small example data: ten points that explain AdaBoost, and parcels that arrive late.
-
-Three decision stumps classify the ten points, with weighted errors 3/10, 3/14 and 3/22 however ties
-are broken.
-"""
+"""Small example data: ten points that explain AdaBoost, late parcels, and telephone calls."""
 
 from __future__ import annotations
 
 import csv
+import re
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -23,30 +20,17 @@ CYCLING = (
     "++-+++-+",
     "++++--+-",
 )
-Pairs = tuple[tuple[int, int], ...]
-
-PLUS = ((8, 0), (3, 6), (1, 5), (9, 4), (5, 7))
-MINUS = ((0, 8), (7, 1), (4, 9), (6, 2), (2, 3))
-LECTURE_PLUS = ((0, 2), (1, 0), (7, 7), (4, 9), (6, 6))
-LECTURE_MINUS = ((2, 5), (5, 3), (3, 1), (9, 8), (8, 4))
-
-
-def ten_points() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the points (10, 2) and their labels in {-1, +1}."""
-    return _labelled(PLUS, MINUS)
+PLUS = ((0, 2), (1, 0), (7, 7), (4, 9), (6, 6))
+MINUS = ((2, 5), (5, 3), (3, 1), (9, 8), (8, 4))
 
 
 def lecture_points() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return ten other points, whose stumps split on x, x and y, as in the lecture slides.
+    """Return the ten points (10, 2) of the lecture slides, and their labels in {-1, +1}.
 
-    Their errors are 3/10, 3/14 and 3/22 as well.
+    Three stumps, which split on x, x and y, classify them. Their weighted errors are 3/10, 3/14 and
+    3/22, however ties are broken.
     """
-    return _labelled(LECTURE_PLUS, LECTURE_MINUS)
-
-
-def _labelled(plus: Pairs, minus: Pairs) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    points = np.array(plus + minus, dtype=np.float64)
-    return points, np.repeat(np.array([1, -1]), [len(plus), len(minus)])
+    return np.array(PLUS + MINUS, dtype=np.float64), np.repeat(np.array([1, -1]), 5)
 
 
 def cycling_matrix() -> NDArray[np.int8]:
@@ -110,3 +94,79 @@ def write_parcels(folder: Path) -> None:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(COLUMNS)
             writer.writerows(_parcel(draw) for _ in range(rows))
+
+
+REQUESTS = """
+AreaCode: what is the area code for {} / I need the area code of {}
+BillingCredit: I rang the wrong number in {}, take it off my bill / my card was billed twice to {}
+CallingCard: I would like to place a call on my master card / charge this call to {} to my card
+Collect: I would like to place a collect call to {} / I want to call {} and they pay for it
+Competitor: I want to reach another long distance company / get me the other phone company in {}
+DialForMe: could you dial {} for me / I cannot see the buttons, please dial this number
+Directory: I need directory assistance for {} / I am looking for the number of a hotel in {}
+HowToDial: how do I dial {} / how do I make a call to {} from here
+PersonToPerson: I want to make a person to person call to {} / I only want to talk to John in {}
+Rate: how much does a call to {} cost / what is the rate to {} on the weekend
+Service: I want to change my calling plan / I moved to {} and want to keep my number
+ThirdNumber: I need to make a call but bill it to my office / bill this call to {} to my home number
+Time: what time is it in {} / could you tell me the time in {}
+TimeCharge: I want to know time and charges of my call to {} / tell me afterwards what {} costs
+"""
+"""Types of calls as in "How may I help you?" (Gorin, Riccardi and Wright 1997), and requests."""
+LINES = [line.partition(": ") for line in REQUESTS.strip().splitlines()]
+CALLS = {kind: requests.split(" / ") for kind, _, requests in LINES}
+PLACES = (
+    "Sioux City", "Chicago", "Denver", "Newark", "Boston", "Reno", "Spain", "Japan", "my mother",
+    "a motel",
+)  # fmt: skip
+BEFORE = (
+    "", "yes", "operator", "hello", "hi", "excuse me", "yes operator", "good morning", "uh", "well",
+)  # fmt: skip
+AFTER = ("", "please", "thank you", "if I may", "thanks", "right now", "please thank you")
+UNCLEAR = ("CallingCard", "Collect", "DialForMe")
+"""Types of callers who sometimes only say that they want to make a call."""
+UNCLEAR_SHARE = 0.1
+PLACED = (*UNCLEAR, "PersonToPerson", "ThirdNumber")
+"""Types of callers who want a call to be placed; others want to know or to change something."""
+SPOKEN = " ".join(requests for *_, requests in LINES)
+WORDS = tuple(sorted({*re.sub("[{},/]", " ", SPOKEN).split()}))
+
+
+def draw_calls(rows: int, seed: int) -> tuple[list[str], list[str]]:
+    """Return what callers say to a telephone company, and the types of their calls.
+
+    >>> draw_calls(2, 3)
+    (['yes I need to make a call but bill it to my office please', 'uh my card was billed twice to \
+Sioux City'], ['ThirdNumber', 'BillingCredit'])
+    """
+    draw = np.random.default_rng(seed)
+    types = [str(kind) for kind in draw.choice(list(CALLS), rows)]
+    utterances = []
+    for kind in types:
+        before, request, after = (str(draw.choice(part)) for part in (BEFORE, CALLS[kind], AFTER))
+        if kind in UNCLEAR and draw.random() < UNCLEAR_SHARE:
+            request = "I would like to make a call to {}"
+        words = f"{before} {request.format(draw.choice(PLACES))} {after}"
+        utterances.append(" ".join(words.split()))
+    return utterances, types
+
+
+def counted_calls(rows: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str]]:
+    """Return how often each of ``WORDS`` is said, +1 for calls to be placed, and the types.
+
+    >>> X, y, types = counted_calls(100, 0)
+    >>> bool((y[X[:, WORDS.index("collect")] > 0] == 1).all())
+    True
+    """
+    utterances, types = draw_calls(rows, seed)
+    said = [utterance.replace(",", "").split() for utterance in utterances]
+    counts = np.array([[words.count(word) for word in WORDS] for words in said], dtype=np.float64)
+    return counts, np.where(np.isin(types, PLACED), 1, -1), types
+
+
+def write_calls(folder: Path) -> None:
+    """Write 600 calls, one in a line: what is said, and the type."""
+    with (folder / "calls.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("utterance", "type"))
+        writer.writerows(zip(*draw_calls(600, 0), strict=True))

@@ -1,7 +1,8 @@
 """What the lectures teach beyond the product.
 
-Worlds whose truth is known, committees, single rules, version spaces, plans and pictures. Names are
-loaded when first used. Of the other rooms only the lab and the command line import this one.
+Worlds whose truth is known, weak learners, committees, single rules, bounds, plans and pictures;
+docs/instruments.md lists them. Names are loaded when first used. Of the other rooms only the lab
+and the command line import this one.
 """
 
 import lazy_loader

@@ -1,5 +1,15 @@
+from . import compression as compression
+from . import finite as finite
+from . import finite_worlds as finite_worlds
+from . import learners as learners
+from . import margins as margins
+from . import nvote as nvote
 from . import pictures as pictures
 from . import plan as plan
+from . import sample_sizes as sample_sizes
+from . import sequence as sequence
+from . import vc as vc
+from . import worlds as worlds
 from .booster_trial import try_booster as try_booster
 from .compression import compress as compress
 from .confidence import ConfidenceBoost as ConfidenceBoost

@@ -171,7 +171,7 @@ def _weight_claims(
 def _vote_claims(run: Run) -> Iterator[Claim]:
     """Claim that state and record agree with the vote, and the bound with both."""
     sample, entry = run.sample, run.done[-1].entry
-    margins = _margins(run)
+    margins = run.vote().scores(sample.table) * sample.signs[:, 0]
     size = 1 + float(np.abs(margins).max())
     apart = float(np.abs(margins - run.margins[:, 0]).max())
     yield "the margins of the state are those of the vote", apart, TOLERANCE * size
@@ -187,15 +187,6 @@ def _vote_claims(run: Run) -> Iterator[Claim]:
         product = math.prod(each.normaliser for each in ledger.rounds)
         apart = abs(product - float(base @ np.exp(-margins))) / product
         yield "∏ Z is the mean of exp(-margin)", apart, 1e-6
-
-
-def _margins(run: Run) -> Floats:
-    """Return y·F(x) by the rules and the votes that they have now."""
-    vote, sample = run.vote(), run.sample
-    total = np.zeros(sample.n_rows)
-    for rule, cast in zip(vote.hypotheses, vote.votes, strict=True):
-        total += cast * np.asarray(rule.values)[rule.cells(sample)][:, 0]
-    return np.asarray(total * sample.signs[:, 0])
 
 
 def _mean_chance(run: Run, margins: Floats, t: int) -> float:

@@ -78,12 +78,7 @@ class ConfidenceBoost(ClassifierMixin, Estimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, *, copies: str = "draws") -> Self:
         """Fit the learner on disjoint parts of the rows, and choose on rows new to all fits.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-        copies : {"draws", "distinct"}, default="draws"
-            With "distinct", one of several equal rows is used; see ``BoostClassifier.fit``.
+        With ``copies="distinct"``, one of several equal rows is used: see ``BoostClassifier.fit``.
         """
         check_estimator(self.estimator)
         self.runs_needed_ = runs_needed(self.failure, self.delta)

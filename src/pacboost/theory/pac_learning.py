@@ -13,24 +13,21 @@ is certain only for learners that always find a consistent rule if one exists, s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import product
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
 from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
 from pacboost.bounds.holdout import clopper_pearson, clopper_pearson_lower
 from pacboost.bounds.rounding import confidence_number, outward
 from pacboost.errors import DataError, ParameterError
 from pacboost.hypotheses.function import Function
-from pacboost.hypotheses.hypothesis import Hypothesis, Rule
+from pacboost.hypotheses.hypothesis import Rule
 from pacboost.learners.choose import as_learner
 from pacboost.learners.learner import Learner
 from pacboost.learners.sklearn import SklearnLearner
@@ -103,22 +100,11 @@ class PacAnswer:
         return "\n".join([self.sentence, *(["Bounds that apply:"] if lines else []), *lines])
 
 
-@runtime_checkable
-class FitsAndPredicts(Protocol):
-    """An estimator with ``fit`` and ``predict``."""
-
-    def fit(self, X: Rows, y: Signs, /) -> FitsAndPredicts: ...
-    def predict(self, X: Rows, /) -> NDArray[Any]: ...
-
-
-AnyLearner = Learner | FitsAndPredicts | Callable[..., object] | str | None
-
-
 @plain_numbers
 def pac(
     world: World,
     m: int,
-    learner: AnyLearner = None,
+    learner: object = None,
     *,
     epsilon: float = 0.1,
     trials: int = 300,
@@ -205,7 +191,7 @@ class PacRun:
 
 
 def _run(
-    learner: AnyLearner, world: World, m: int, generator: np.random.Generator, delta: float
+    learner: object, world: World, m: int, generator: np.random.Generator, delta: float
 ) -> PacRun:
     X, y = world.draw(m, generator)
     predict, rule = _fitted(learner, X, y)
@@ -225,30 +211,19 @@ def _run(
     return PacRun(risk, low, high, mistakes, tightest)
 
 
-def _fitted(learner: AnyLearner, X: Rows, y: Signs) -> tuple[Predict, object]:
+def _fitted(learner: object, X: Rows, y: Signs) -> tuple[Predict, object]:
     """Learn from a sample; return the function that predicts, and its rule."""
-    if isinstance(learner, type) or not isinstance(learner, FitsAndPredicts):
-        return _learned_rule(as_learner(learner, "learner"), X, y)
-    if np.unique(y).size == 1:  # most classifiers reject a single class
-        only = int(y[0])
-        return lambda rows: np.full(len(rows), only), EMPTY_BOX if only < 0 else None
-    fitted = deepcopy(learner).fit(X, y)
-    return fitted.predict, getattr(fitted, "rule_", None)
-
-
-def _learned_rule(learner: Learner, X: Rows, y: Signs) -> tuple[Predict, Rule]:
-    table = ArrayTable(X)
-    bins = fit_bins(table, MAX_BINS) if learner.codes else None
-    sample = Sample(table, y[:, None], bins=bins)
-    rule = learner.on(sample).find(np.ones(len(X), dtype=np.int64), y, 0)
-    if not isinstance(rule, Rule):
-        raise ParameterError(f"{learner.name} finds rules that do not answer -1 or +1; give stumps")
+    weak, table = as_learner(learner, "learner"), ArrayTable(X)
+    bins = fit_bins(table, MAX_BINS) if weak.codes else None
+    rule = _rule_for(weak, Sample(table, y[:, None], bins=bins), y)
 
     def predict(rows: Rows) -> NDArray[Any]:
         signs = np.ones((len(rows), 1), dtype=np.int8)
         return rule.answers(Sample(ArrayTable(rows), signs, bins=bins))
 
-    return predict, rule
+    inner = getattr(rule, "inner", rule)
+    inner = getattr(inner, "rule_", inner)
+    return predict, EMPTY_BOX if (y < 0).all() and not isinstance(inner, Box) else inner
 
 
 def _bounds(
@@ -314,14 +289,14 @@ class Shattering:
 
 
 @explains_input
-def shatters(X: ArrayLike, learner: AnyLearner = None) -> Shattering:
+def shatters(X: ArrayLike, learner: object = None) -> Shattering:
     """Ask a learner for a rule for every labeling of up to 14 points.
 
     Parameters
     ----------
     X : array-like of shape (n_points, n_features)
-    learner : str, learner, scikit-learn classifier or function, default=None
-        None for stumps.
+    learner : str, learner, estimator or function, default=None
+        As in ``pac``.
 
     Returns
     -------
@@ -347,25 +322,24 @@ dimension is at least 2.
     realised = []
     for labels in labelings:
         sample = Sample(table, labels[:, None], bins=bins)
-        rule = _rule_for(weak, sample, labels)
-        if not isinstance(rule, Rule):
-            raise ParameterError(
-                f"the learner {weak.name} finds rules that do not answer -1 or +1; give stumps, "
-                "the tightest box, a scikit-learn classifier or a function"
-            )
-        realised.append(bool(rule.agreement(sample).min() > 0))
+        realised.append(bool(_rule_for(weak, sample, labels).agreement(sample).min() > 0))
     found = np.array(realised)
     certified = isinstance(weak, Stump | Rectangle)
     return Shattering(table.n_rows, labelings[found], labelings[~found], certified)
 
 
-def _rule_for(learner: Learner, sample: Sample, labels: NDArray[np.int8]) -> Hypothesis:
+def _rule_for(learner: Learner, sample: Sample, labels: NDArray[np.int8]) -> Rule:
+    """Find a rule for rows of equal weight: estimators get all rows, and no weights."""
     if isinstance(learner, SklearnLearner) and np.ptp(labels):
-        # One that takes no weights is fitted to all rows, since a draw of them would omit some.
-        model = clone(learner.estimator)
-        if not has_fit_parameter(model, "sample_weight"):
-            return Function(model.fit(sample.rows, labels).predict, type(model).__name__, model)
-    return learner.on(sample).find(np.ones(len(labels), dtype=np.int64), labels, 0)
+        model = clone(learner.estimator).fit(sample.rows, labels)
+        return Function(model.predict, type(model).__name__, model)
+    rule = learner.on(sample).find(np.ones(len(labels), dtype=np.int64), labels, 0)
+    if not isinstance(rule, Rule):
+        raise ParameterError(
+            f"the learner {learner.name} finds rules that do not answer -1 or +1; give stumps, "
+            "the tightest box, a scikit-learn classifier or a function"
+        )
+    return rule
 
 
 def at_least(end: float, rounding: str = ROUND_FLOOR) -> str:

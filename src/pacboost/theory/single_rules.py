@@ -58,12 +58,7 @@ class RuleClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     def fit(self, X: ArrayLike, y: ArrayLike, *, copies: str = "draws") -> Self:
         """Find the rule; after a failure the estimator is unchanged.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-        copies : {"draws", "distinct"}, default="draws"
-            With "distinct", one of several equal rows is used; see ``BoostClassifier.fit``.
+        With ``copies="distinct"``, one of several equal rows is used: see ``BoostClassifier.fit``.
         """
         with all_or_nothing(self):
             probability("delta", self.delta)

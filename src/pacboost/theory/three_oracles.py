@@ -61,12 +61,8 @@ class Source(Oracle):
         max_draws: int | None = None,
         spare: AbstractOracle | None = None,
     ) -> None:
-        self._oracle, self._encoder, self._max_draws, self._spare = (
-            oracle,
-            encoder,
-            max_draws,
-            spare,
-        )
+        self._oracle, self._encoder = oracle, encoder
+        self._max_draws, self._spare = max_draws, spare
         self.draws = 0
         self.again = 0
         """The number of draws that repeated a row."""

@@ -124,12 +124,7 @@ class ThreeWayBoost(Classifier):
     def fit(self, X: ArrayLike, y: ArrayLike, *, copies: str = "draws") -> Self:
         """Draw from rows in memory: each once, and then with replacement.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-        copies : {"draws", "distinct"}, default="draws"
-            With "distinct", one of several equal rows is used; see ``BoostClassifier.fit``.
+        With ``copies="distinct"``, one of several equal rows is used: see ``BoostClassifier.fit``.
         """
         seed = draw_seed(self.random_state)
 

@@ -21,6 +21,7 @@ from pacboost import TextBoostClassifier
 from pacboost.errors import DataError, NoEdgeWarning
 from pacboost.estimators.files import load
 from pacboost.models.file.format import model_bytes
+from pacboost.sources.toy import draw_calls
 from tests.data import HOME
 
 ASKS = {
@@ -339,3 +340,19 @@ def test_memory_goes_with_the_words(classes: int) -> None:
     entries = 12 * model.features_.transform(texts).words.size  # a number, and its column
     linear = 4 * 8 * len(model.features_.vocabulary)  # what each word says of a class, in copies
     assert peak <= 6 * entries + (16 * len(texts) + linear) * len(set(labels))
+
+
+def test_calls_are_told_apart_by_words_that_people_can_read() -> None:
+    words_alone: dict[str, Any] = {
+        "ngrams": (1, 1), "times": None, "beginning": None, "prefixes": None,
+    }  # fmt: skip
+    model = TextBoostClassifier(**words_alone, n_estimators=20, random_state=0)
+    model.fit(*draw_calls(600, 0))
+    assert model.classes_.size == 14
+    assert 1 - model.score(*draw_calls(2000, 1)) < 0.03
+    for word, kind in (
+        ("collect", "Collect"),
+        ("card", "CallingCard"),
+        ("person", "PersonToPerson"),
+    ):
+        assert any(f"'{word}' → {kind}" in rule for rule in model.rules(3, kind))

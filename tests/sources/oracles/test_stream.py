@@ -46,7 +46,13 @@ def drawing() -> Callable[[], Any]:
 
 
 @pytest.mark.parametrize(
-    "stream", [drawing(), iter(drawing(), 0), list(zip(*numbered(0, 2500), strict=True))]
+    "stream",
+    [
+        drawing(),
+        iter(drawing(), 0),
+        list(zip(*numbered(0, 2500), strict=True)),
+        [numbered(row, 1) for row in range(2500)],
+    ],
 )
 def test_single_examples_are_read_in_batches(stream: Any) -> None:
     oracle = StreamOracle(stream)
@@ -56,6 +62,16 @@ def test_single_examples_are_read_in_batches(stream: Any) -> None:
         assert np.array_equal(batch.table.block(0, 2), X[first : first + 1000])
         assert np.array_equal(batch.labels, y[first : first + 1000])
         assert batch.rows[-1] >> np.uint64(32) == first // 1000
+
+
+def test_a_batch_ends_a_run_of_single_rows() -> None:
+    sizes = [1, 1, 5, 1]
+    firsts = np.cumsum([0, *sizes[:-1]])
+    oracle = StreamOracle([numbered(int(a), n) for a, n in zip(firsts, sizes, strict=True)])
+    batches = [oracle.draw(8) for _ in range(3)]
+    assert [batch.n_rows for batch in batches] == [2, 5, 1]
+    values = np.concatenate([batch.table.block(0, 2) for batch in batches])
+    assert np.array_equal(values, numbered(0, 8)[0])
 
 
 def test_a_function_is_called_once_for_each_pass() -> None:
@@ -176,7 +192,7 @@ class TestBadInput:
 
     def test_a_pass_that_ends_early(self) -> None:
         lengths = iter([3, 2])
-        oracle = StreamOracle(lambda: [numbered(k, 1) for k in range(next(lengths))])
+        oracle = StreamOracle(lambda: [numbered(2 * k, 2) for k in range(next(lengths))])
         with pytest.raises(DataError, match="ended after 2 batches, but"):
             sequence(oracle, of_size(3), laps=3)
 

@@ -158,10 +158,10 @@ def test_margins_keep_growing_after_training_error_is_zero() -> None:
     assert least[600] > least[first_perfect + 20] > 0
 
 
-def test_ten_points() -> None:
-    from pacboost.sources.toy import ten_points
+def test_the_points_of_the_lecture() -> None:
+    from pacboost.sources.toy import lecture_points
 
-    X, y = ten_points()
+    X, y = lecture_points()
     sample = make_sample(X, y.astype(np.int8))
     run = Run(sample, Stump(), AdaBoost())
     entries = [done.entry for done in islice(run, 3)]

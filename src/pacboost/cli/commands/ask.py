@@ -25,9 +25,9 @@ Reason = tuple[float, str]
 
 @click.command(
     epilog=options.example(
-        'pacboost ask intents.pacb "I lost my card"',
+        'pacboost ask calls.pacb "charge this to my card"',
         "pacboost ask income.pacb age=37 education=Masters hours_per_week=50",
-        "pacboost ask intents.pacb < questions.txt",
+        "pacboost ask calls.pacb < questions.txt",
     )
 )
 @options.model_file

@@ -32,7 +32,7 @@ OPTIONS = ("delta", "models", "ordered", "copies")
         "pacboost certify income.pacb fresh.csv --target income",
         "pacboost certify income.pacb fresh.csv --target income --epsilon 0.15 && echo good enough",
         "pacboost certify fraud.pacb fresh.csv --target fraud --of recall,precision --by country",
-        "pacboost certify intents.pacb fresh.csv --target intent --target-error 0.02",
+        "pacboost certify calls.pacb fresh.csv --target type --target-error 0.02",
         "pacboost certify answers.csv --said verdict --truth label --by language",
         "pacboost certify parcels.pacb fresh.csv --target late --shares yes=.4,no=.6",
         "pacboost certify income.pacb fresh.csv --target income --new-rows next_month.csv",

@@ -1,4 +1,4 @@
-"""``pacboost demo``: what pacboost does, on parcels of an invented parcel service."""
+"""``pacboost demo``: what pacboost does, on late parcels and on telephone calls, all invented."""
 
 from __future__ import annotations
 
@@ -28,6 +28,12 @@ STEPS = {
         "ask parcels.pacb shipped=2025-12-19 carrier=Ember service=standard distance_km=900"
     ),
     "Write a report that explains the model:": "report parcels.pacb --output parcels.html",
+    "Learn 14 types of calls to a telephone company from 600 calls:": (
+        "fit calls.csv --text utterance --target type --output calls.pacb"
+    ),
+    "Ask what kind of call this is, and by which words:": (
+        'ask calls.pacb "operator, may I charge this to my card"'
+    ),
 }
 
 
@@ -39,13 +45,14 @@ STEPS = {
 )
 @options.flag("--theory", help="Show AdaBoost on ten points alone.")
 def command(folder: Path | None, theory: bool) -> None:
-    """Train, certify, ask and report on parcels that arrived late or not."""
-    from pacboost.sources.toy import write_parcels
+    """Train, certify, ask and report, on parcels that arrived late or not and on phone calls."""
+    from pacboost.sources.toy import write_calls, write_parcels
 
     if not theory:
         folder = Path(mkdtemp(prefix="pacboost-")) if folder is None else folder
         folder.mkdir(parents=True, exist_ok=True)
         write_parcels(folder)
+        write_calls(folder)
         for explanation, line in STEPS.items():
             print_parts(bold(explanation), f"$ pacboost {line}", "")
             _run(folder, line)
@@ -55,7 +62,8 @@ def command(folder: Path | None, theory: bool) -> None:
 
 
 def _run(folder: Path, line: str) -> None:
-    words = [str(folder / word) if "parcels" in word or ".pacb" in word else word
+    """Run a command line on the files of a folder."""
+    words = [str(folder / word) if word.startswith(("parcels", "alarms.", "calls.")) else word
              for word in shlex.split(line)]  # fmt: skip
     try:
         click.get_current_context().find_root().command.main(words)

@@ -91,9 +91,9 @@ def _kernels() -> Finding:
     try:
         from pacboost.estimators.boosting.adaboost import AdaBoostClassifier
         from pacboost.parallel.cores import cores
-        from pacboost.sources.toy import ten_points
+        from pacboost.sources.toy import lecture_points
 
-        X, y = ten_points()
+        X, y = lecture_points()
         model = AdaBoostClassifier(n_estimators=3).fit(X, y)
         right = [f"{vote:.4f}" for vote in model.votes_] == ["0.4236", "0.6496", "0.9229"]
     except Exception as problem:  # any error is a finding

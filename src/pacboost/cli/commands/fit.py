@@ -41,7 +41,7 @@ class BoosterName(Names):
 @click.command(
     epilog=options.example(
         "pacboost fit parcels.csv --target late --output late.pacb",
-        "pacboost fit intents.csv --text utterance --target intent --output intents.pacb",
+        "pacboost fit calls.csv --text utterance --target type --output calls.pacb",
         "pacboost fit payments.csv --target fraud --recall 0.95 --output careful.pacb",
         "pacboost fit parcels.csv --target late --booster adaboost --learner stump --rounds 100",
         "pacboost fit houses.csv --target price --loss absolute_error --output price.pacb",

@@ -16,7 +16,7 @@ from pacboost.cli.output import answer, bold, working
 
 @click.command(
     epilog=options.example(
-        "pacboost sets intents.pacb fresh.csv --target intent --coverage 0.95 --output sure.pacb",
+        "pacboost sets calls.pacb fresh.csv --target type --coverage 0.95 --output sure.pacb",
         "pacboost predict sure.pacb new.csv --sets",
     )
 )

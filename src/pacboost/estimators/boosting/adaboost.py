@@ -61,7 +61,8 @@ class AdaBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc
         where it takes them, on a weighted draw elsewhere; it gets sparse rows as they came if its
         tags say that it takes them, and rows of several dimensions. A function is called as
         ``f(X, y, weights)`` with y in {-1, +1} (class numbers, if there are more than two) and
-        returns a function of rows.
+        returns a function of rows. ``f(X, y)``, and objects with ``fit`` and ``predict`` alone,
+        get rows drawn by weight.
     n_estimators : int, default=50
         The maximum number of rounds.
     learning_rate : float, default=1.0
@@ -99,8 +100,8 @@ class AdaBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc
     Examples
     --------
     >>> from pacboost import AdaBoostClassifier
-    >>> from pacboost.sources.toy import ten_points
-    >>> X, y = ten_points()
+    >>> from pacboost.sources.toy import lecture_points
+    >>> X, y = lecture_points()
     >>> model = AdaBoostClassifier(n_estimators=3).fit(X, y)
     >>> model.votes_.round(4).tolist()
     [0.4236, 0.6496, 0.9229]
@@ -163,7 +164,7 @@ class AdaBoostClassifier(CallbackSupportMixin, Classifier):  # type: ignore[misc
             yield float(accuracy)
 
     def _column_options(self) -> ColumnOptions:
-        return replace(super()._column_options(), keeps_shape=hasattr(self.estimator, "fit"))
+        return replace(super()._column_options(), keeps_shape=hasattr(self.estimator, "get_params"))
 
     def _chooser(self) -> EstimatorChooser:
         return AdaBoostChooser(self)

@@ -80,7 +80,7 @@ async function begin() {
   lab.show = (id) => requestAnimationFrame(() => scrollTo({ top: scrollY + find(`#${id}`).getBoundingClientRect().top - find("#story").offsetHeight - 24, behavior: "auto" }));
   lab.on("theme", () => { each((lane) => lane.recolour()); for (const panel of panels) panel.recolour?.(); });
   lab.found = {};
-  lab.on("instrument", (id, found) => { lab.found[id] = found; });
+  lab.on("instrument", (id, found) => { lab.found[id] = lab.found[found.asked ?? id] = found; });
 
   const own = ownView(lab, lanesNow);
   lab.ownBest = async () => {

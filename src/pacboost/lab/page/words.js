@@ -9,7 +9,7 @@ const count = (share, n) => Math.round(share * n);
 
 /** A rule in short: stumps with two digits after the point, other rules in the engine's words. */
 export function ruleText(run, round) {
-  if (round.shape?.kind !== "stump" || !run.data?.plane) return round.rule;
+  if (round.shape?.kind !== "stump" || !run.data?.plane) return round.rule.replace(/\bx(\d+)\b/g, (word, j) => run.data?.names[j] ?? word);
   const { feature, threshold, above } = round.shape;
   if (threshold === null) return `always ${round.rule.includes("-1") || round.rule.includes("−") ? "−" : "+"}`;
   const name = run.data.names[feature] ?? `x${feature}`;

@@ -1,16 +1,17 @@
 """Draw from streams of batches, and from batches that the caller pushes.
 
 Batches are pairs (X, y), or data frames and Arrow batches with a column of labels. A list, or a
-function that returns a new iterator, can be read in several passes; an iterator is read once.
-Single examples (x, y) are read in batches of ``EXAMPLES_PER_BATCH``. Only the thread that draws
-reads the stream, because a generator may use objects bound to one thread.
+function that returns a new iterator, can be read in several passes; an iterator is read once. The
+example oracle of learning theory, a function that returns one example (x, y), and iterators of
+single examples or of arrays of one row are read in batches of ``EXAMPLES_PER_BATCH``. Only the
+thread that draws reads the stream, because a generator may use objects bound to one thread.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from hashlib import sha256
-from itertools import chain, count, islice
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -148,7 +149,7 @@ def _beginning(batches: Batches) -> tuple[Callable[[], Iterator[Any]], bool]:
         return lambda: iter(batches), True
     if callable(batches):
         first = [batches()]
-        if _is_example(first[0]):
+        if _example(first[0]) is not None:
             calls = chain(first, (batches() for _ in count()))
             return lambda: calls, False
         # What is read is not referred to from here: a result that stays open locks its database.
@@ -160,20 +161,33 @@ def _beginning(batches: Batches) -> tuple[Callable[[], Iterator[Any]], bool]:
     )
 
 
-def _is_example(item: object) -> bool:
-    """Check for a pair (x, y) with a single label."""
-    return isinstance(item, tuple) and len(item) == 2 and np.ndim(item[1]) == 0
-
-
 def _in_batches(items: Iterator[Any]) -> Iterator[Any]:
-    """Yield batches unmodified, and collect single examples."""
+    """Collect single examples, arrays of one row included, and yield other batches unmodified."""
+    X: list[Any] = []
+    y: list[Any] = []
     for item in items:
-        if _is_example(item):
-            examples = chain([item], islice(items, EXAMPLES_PER_BATCH - 1))
-            X, y = zip(*examples, strict=True)
-            yield list(X), list(y)
-        else:
+        example = _example(item)
+        if example is not None:
+            X.append(example[0])
+            y.append(example[1])
+        if X and (example is None or len(X) == EXAMPLES_PER_BATCH):
+            yield X, y
+            X, y = [], []
+        if example is None:
             yield item
+    if X:
+        yield X, y
+
+
+def _example(item: object) -> tuple[Any, Any] | None:
+    """Return a pair (x, y) of a single label, also from arrays of one row; None for others."""
+    if not isinstance(item, tuple) or len(item) != 2:
+        return None
+    X, y = item
+    if np.ndim(y) == 0:
+        return X, y
+    is_row = type(X) is type(y) is np.ndarray and X.ndim == 2 and X.shape[:1] == y.shape == (1,)
+    return (X[0], y[0]) if is_row else None
 
 
 class PushedOracle(AbstractOracle):

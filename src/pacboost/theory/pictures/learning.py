@@ -16,7 +16,7 @@ from pacboost.reports.plots import figure, tidy
 from pacboost.sources.toy import cycling_matrix
 from pacboost.theory.explain import staged_margins
 from pacboost.theory.learners import Rectangle, tightest
-from pacboost.theory.pac_learning import AnyLearner, pac
+from pacboost.theory.pac_learning import pac
 from pacboost.theory.sample_sizes import sharp, strip_exact
 from pacboost.theory.version_space import Bands
 from pacboost.theory.worlds import Boxes, Ends, Intervals, World
@@ -223,7 +223,7 @@ SIZES = (10, 20, 40, 80, 160, 320, 640)
 
 
 def true_error(
-    learner: AnyLearner | None = None,
+    learner: object = None,
     world: World = TARGET,
     sizes: Sequence[int] = SIZES,
     *,
