@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.metrics import mean_gamma_deviance, mean_pinball_loss, mean_poisson_deviance
 
-from pacboost.boosters.booster import Moved
+from pacboost.boosters.booster import MAX_GROWN_RATE, Moved
 from pacboost.boosters.newton import LogLink, exponential
 from pacboost.boosters.regression import (
     ALL_MET,
@@ -404,3 +404,18 @@ def test_cells_without_events_do_not_run_away() -> None:
     scores = run.vote().scores(run.sample.table)
     assert np.isfinite(scores).all()
     np.testing.assert_allclose(np.exp(scores), y, atol=1e-3)
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.8])
+def test_residuals_shrink_by_a_rate_that_grows_with_the_rounds(rate: float) -> None:
+    """Two values of one column: each round takes the rate of that round from all residuals."""
+    X = np.repeat([0.0, 1.0], 20)
+    table = ArrayTable(X[:, None])
+    signs = np.ones((X.size, 1), dtype=np.int8)
+    sample = Sample(table, signs, bins=fit_bins(table), targets=6 * X - 3)
+    run = Run(sample, Tree(2), Square(rate, grows_after=10.0))
+    losses = [done.entry.training_error for done in islice(run, 15)]
+    assert run.done[0].hypothesis.values.size == 2  # no constant: its value would be 0
+    rates = [max(rate, min(MAX_GROWN_RATE, rate * done / 10)) for done in range(15)]
+    expected = 9.0 * np.cumprod(1 - np.array(rates)) ** 2
+    np.testing.assert_allclose(losses, expected, rtol=1e-9, atol=1e-12)

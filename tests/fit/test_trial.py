@@ -10,6 +10,7 @@ import pytest
 
 from pacboost.boosters.logit import Logit
 from pacboost.boosters.regression import Square
+from pacboost.fit import trial as trial_module
 from pacboost.fit.ask import AUTO, REFIT, Ask, Chooser, FitRows, Stopping
 from pacboost.fit.recipe import Recipe
 from pacboost.fit.roles import split_by_class
@@ -21,6 +22,7 @@ from pacboost.models.schema import ColumnOptions, Schema
 from pacboost.samples.sample import signs_of
 from pacboost.sources.arrays import ArrayTable
 from pacboost.training.run.loop import Run
+from pacboost.training.run.stop_reason import Stop
 
 NUMBERS = np.zeros(0)
 SMALL, LARGE = Tree(max_leaves=3), Tree(max_leaves=12)
@@ -149,6 +151,27 @@ def test_lines_race_against_none_and_the_least_loss_wins(straight: bool) -> None
     assert outcome.recipe.openings or not straight
     assert outcome.rounds == len(outcome.run.done)
     assert not any(last for _, last in watcher.runs)
+
+
+def test_a_candidate_that_is_behind_after_a_heat_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Lines do not help to predict a bump; where they do, they are run to their end."""
+    monkeypatch.setattr(trial_module, "ROUNDS_OF_A_HEAT", 10)
+    recipe = Recipe(SMALL, Square(0.1), 40)
+    for straight in (False, True):
+        watcher = Noted()
+        race(trial_of(numbers(300, straight=straight), recipe), watcher)
+        first, *lines = [run for run, _ in watcher.runs]
+        for run in lines:
+            assert first.watch is not None
+            assert run.watch is not None
+            heat = 10 + len(run.opening)
+            is_behind = min(run.watch.curve[:heat]) >= min(first.watch.curve[:heat])
+            assert is_behind == (not straight)
+            assert run.stopped is not None
+            assert (run.stopped.kind is Stop.BEHIND) == is_behind
+            assert len(run.watch.curve) == (heat if is_behind else 40)
 
 
 def test_the_candidates_of_a_stage_follow_from_the_best_before() -> None:

@@ -31,6 +31,9 @@ from pacboost.numerics.exact import VOTE_UNIT
 from pacboost.numerics.same_bits import total
 from pacboost.samples.sample import Request, Signs, Sums
 
+MAX_GROWN_RATE = 0.3
+"""Maximum learning rate that shorter steps grow to."""
+
 Agreement = NDArray[np.int8]
 Floats = NDArray[np.float64]
 
@@ -287,6 +290,19 @@ def check_shrinkage(name: str, value: float) -> None:
     if not 0 < value <= 1:
         rule = "must lie in (0, 1]: a step longer than the best one can raise the loss"
         raise invalid(name, value, rule)
+
+
+def grown(learning_rate: float, rounds: int, grows_after: float) -> float:
+    """Return the learning rate after some rounds: past ``grows_after`` it grows in proportion.
+
+    A vote that still improves after many short steps is far from its end, and longer ones get it
+    there in fewer rounds (docs/decisions/0035).
+
+    >>> [round(grown(0.05, rounds, 300), 4) for rounds in (0, 300, 600, 1_200, 10_000)]
+    [0.05, 0.05, 0.1, 0.2, 0.3]
+    """
+    longer = min(MAX_GROWN_RATE, learning_rate * (rounds / grows_after))
+    return max(learning_rate, longer)
 
 
 class RevisingBooster(Booster[S]):

@@ -34,6 +34,7 @@ from pacboost.boosters.booster import (
     check_not_negative,
     check_rate,
     check_shrinkage,
+    grown,
     numbers_for,
     whole_values,
 )
@@ -131,7 +132,11 @@ class Newton(Booster[NewtonState]):
         if self.prior and not state.cast and len(sums.pulls) == 1:
             return whole_values(self.constant(state, sums), state.unit)
         means = sums.means(self._penalty(state)) * state.step_unit
-        return whole_values(self.learning_rate * self.steps(means), state.unit)
+        return whole_values(self.rate(len(state.cast)) * self.steps(means), state.unit)
+
+    def rate(self, rounds: int) -> float:
+        """Return the learning rate of the next round."""
+        return self.learning_rate
 
     def move(self, state: NewtonState, moved: Moved) -> NewtonState:
         state.cast.append(1.0)
@@ -173,6 +178,11 @@ class LogLink(Newton):
     """
 
     prior: ClassVar[bool] = True
+
+    grows_after: float
+
+    def rate(self, rounds: int) -> float:
+        return grown(self.learning_rate, rounds, self.grows_after)
 
     def __post_init__(self) -> None:
         check_shrinkage("learning_rate", self.learning_rate)

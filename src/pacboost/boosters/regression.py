@@ -47,6 +47,7 @@ from pacboost.boosters.booster import (
     Moved,
     check_not_negative,
     check_shrinkage,
+    grown,
     numbers_for,
     whole_values,
 )
@@ -108,6 +109,8 @@ class Residual(Booster[ResidualState]):
     """The parameter that must be the same in all rounds of a model, if any."""
 
     learning_rate: float
+    grows_after: float
+    """The number of rounds after which the learning rate grows."""
 
     def __post_init__(self) -> None:
         check_shrinkage("learning_rate", self.learning_rate)
@@ -136,7 +139,7 @@ class Residual(Booster[ResidualState]):
 
     def values(self, state: ResidualState, sums: Sums, cells: Cells) -> CellValues:
         first = not state.cast and len(sums.pulls) == 1
-        rate = 1.0 if first else self.learning_rate
+        rate = 1.0 if first else grown(self.learning_rate, len(state.cast), self.grows_after)
         return whole_values(rate * self.best(state, sums, cells, shrunk=not first), state.unit)
 
     def request(self, state: ResidualState) -> Request:
@@ -216,6 +219,7 @@ class Square(Residual):
     learning_rate: float = 1.0
     l2: float = 0.0
     """Added to the weight of every cell, in rows of mean weight."""
+    grows_after: float = math.inf
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -241,6 +245,7 @@ class Absolute(Residual):
     pull_type: ClassVar[type[np.int64 | np.int8]] = np.int8
 
     learning_rate: float = 1.0
+    grows_after: float = math.inf
 
     def best(self, state: ResidualState, sums: Sums, cells: Cells, *, shrunk: bool) -> Floats:
         return state.quantiles(cells, len(sums.pulls), 0.5)[:, None]
@@ -260,6 +265,7 @@ class Gamma(LogLink):
     learning_rate: float = 1.0
     l2: float = 0.0
     """Added to the number of rows of every cell."""
+    grows_after: float = math.inf
 
     def row_slopes(self, targets: Floats, scores: Floats) -> tuple[Floats, Floats]:
         """Return y/μ - 1 and 1."""
@@ -285,6 +291,7 @@ class Huber(Residual):
 
     learning_rate: float = 1.0
     alpha: float = 0.9
+    grows_after: float = math.inf
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -321,6 +328,7 @@ class Poisson(LogLink):
     learning_rate: float = 1.0
     l2: float = 0.0
     """Added to the curvature Σ exp(F) of every cell."""
+    grows_after: float = math.inf
 
     def row_slopes(self, targets: Floats, scores: Floats) -> tuple[Floats, Floats]:
         """Return y - μ and μ."""
@@ -351,6 +359,7 @@ class Quantile(Residual):
 
     learning_rate: float = 1.0
     quantile: float = 0.5
+    grows_after: float = math.inf
 
     def __post_init__(self) -> None:
         super().__post_init__()

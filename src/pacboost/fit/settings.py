@@ -1,13 +1,13 @@
 """The automatic values: every number that a fit chooses where its parameters are not set.
 
 A parameter that is not set has the value of ``Settings``, whatever the others are. The numbers were
-chosen by measurement: docs/decisions/0007, 0016, 0021, 0022, 0024, 0026, 0027 and 0028.
+chosen by measurement: docs/decisions/0007, 0016, 0021, 0022, 0024, 0026, 0027, 0028 and 0035.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from math import sqrt
 
 # Small tables cannot spare rows to stop early on; large ones can, and bear larger steps. In between
 # settings change linearly with the number of rows: when all changed at 25,000, 26,000 rows took
@@ -26,6 +26,9 @@ MIN_TRIAL_ROUNDS, MAX_TRIAL_STEPS = 20, 100
 MIN_REFIT_SHARE = 0.05
 # The rounds of a refit, as a multiple of those that were best on a part: more rows bear more.
 MORE_ROUNDS = 1.1
+# A candidate that is behind the best so far after this many rounds is given up: .79 of the time on
+# tables of numbers, at the same error (docs/decisions/0035).
+ROUNDS_OF_A_HEAT = 100
 # The number of trials of quality="best", each on other rows.
 TRIALS_OF_BEST = 5
 # The strengths of straight lines that a trial compares with none, by the name of the booster. For
@@ -43,6 +46,9 @@ FAST_ROUNDS = 100
 # Splits of trees for numbers look at this many columns at least: where five columns only matter
 # together, half of them is too few.
 MIN_FEATURES_PER_SPLIT = 5
+# Learning rates for numbers grow with the rounds once those before add up to this: what took 2,000
+# rounds takes half of the time, at the same error (docs/decisions/0035).
+STEPS_BEFORE_GROWTH = 15.0
 QUALITIES = ("fast", "auto", "best")
 # With quality="best", rates are divided and rounds multiplied by this. Halves of the steps have
 # .984 of the log loss in 2.8 times the time, quarters .983 in 4.2 times.
@@ -61,7 +67,8 @@ class Settings:
 
     >>> Settings.for_classes(1_000, 2)  # doctest: +NORMALIZE_WHITESPACE
     Settings(n_estimators=300, learning_rate=0.05, subsample=0.8, max_leaves=16, max_features=0.5,
-             min_leaf_rows=5, l2=3.0, tried=0.2, trusted=1.0, least=20, most=2000, larger=0)
+             min_leaf_rows=5, l2=3.0, tried=0.2, trusted=1.0, least=20, most=2000, larger=0,
+             even_steps=inf)
     """
 
     n_estimators: int
@@ -80,6 +87,8 @@ class Settings:
     """The minimum and the maximum number of rounds that a trial may choose."""
     larger: int = 0
     """The leaves of larger trees, which a trial may prefer."""
+    even_steps: float = math.inf
+    """The sum of the learning rates of the rounds before they grow."""
 
     @classmethod
     def for_classes(
@@ -136,7 +145,7 @@ class Settings:
         """Return the values of quality="fast"."""
         return replace(
             self, n_estimators=FAST_ROUNDS, learning_rate=rate, tried=0.0, trusted=0.0,
-            least=FAST_ROUNDS, most=FAST_ROUNDS,
+            least=FAST_ROUNDS, most=FAST_ROUNDS, even_steps=math.inf,
         )  # fmt: skip
 
     def for_single_columns(self, pairs: int, quality: str, *, stops: bool = True) -> Settings:
@@ -144,7 +153,9 @@ class Settings:
 
         If no rows say when to stop, the rounds stay as they are.
         """
-        small = replace(self, max_leaves=6 if pairs else 4, max_features=0.25, larger=0)
+        small = replace(
+            self, max_leaves=6 if pairs else 4, max_features=0.25, larger=0, even_steps=math.inf
+        )
         if quality == "fast" or not stops:
             return small
         steps = STEPS_OF_BEST if quality == "best" else 1
@@ -161,7 +172,7 @@ class Settings:
         >>> Settings.for_numbers(1_000, 8)  # doctest: +NORMALIZE_WHITESPACE
         Settings(n_estimators=300, learning_rate=0.05, subsample=0.7, max_leaves=16,
                  max_features=0.625, min_leaf_rows=3, l2=3.0, tried=0.2, trusted=0.0, least=1,
-                 most=2000, larger=0)
+                 most=2000, larger=0, even_steps=15.0)
         """
         large = ramp(rows)
         if not trees:
@@ -183,6 +194,7 @@ class Settings:
             trusted=0.0,
             least=1,
             most=steps * 2000,
+            even_steps=STEPS_BEFORE_GROWTH / (1 - large) if large < 1 else math.inf,
         )
         return made._fast() if quality == "fast" else made
 
@@ -193,7 +205,7 @@ def leaves_for(rows: int) -> int:
     >>> [leaves_for(rows) for rows in (100, 1_000, 5_000)]
     [8, 16, 31]
     """
-    return round(min(31, max(8, sqrt(rows) / 2)))
+    return round(min(31, max(8, math.sqrt(rows) / 2)))
 
 
 def ramp(rows: int, first: int = FEW_ROWS, last: int = MANY_ROWS) -> float:

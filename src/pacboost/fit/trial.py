@@ -27,6 +27,7 @@ from pacboost.fit.settings import (
     MAX_TRIAL_ROWS,
     MIN_REFIT_SHARE,
     MORE_ROUNDS,
+    ROUNDS_OF_A_HEAT,
     TRIAL_SHARE,
     TRIALS_OF_BEST,
     Settings,
@@ -228,6 +229,8 @@ def race(trial: Trial, watcher: Watcher) -> Outcome:
     for stage in trial.stages():
         for candidate in stage.recipes(recipe, trial):
             run = start(trial, candidate, best.sample)
+            if run.watch is not None and best.watch is not None:
+                run.watch.race_with(best.watch, ROUNDS_OF_A_HEAT + len(run.opening))
             watcher.advance(run, candidate.rounds, last=last)
             if _loss(run) < _loss(best):
                 recipe, best = candidate, run

@@ -93,7 +93,9 @@ class BoostRegressor(CallbackSupportMixin, RegressorMixin, Estimator):  # type: 
         median of y, which one tree at least follows. More rounds with a smaller ``learning_rate``
         are slower and often better.
     learning_rate : float, default=None
-        Scales what every tree adds, at most 1. None: 0.05, from 30,000 rows on 0.1.
+        Scales what every tree adds, at most 1. None: 0.05, from 30,000 rows on 0.1. After
+        15 / ``learning_rate`` rounds it grows in proportion to the rounds, up to 0.3: not with
+        ``quality="fast"``, with ``interactions``, or from 30,000 rows on.
     subsample : float, default=None
         The share of rows, drawn anew each round, that a tree is grown on; its values are those of
         all rows. None: 0.7, from 30,000 rows on all rows.
@@ -404,6 +406,8 @@ class NumbersChooser(EstimatorChooser):
         asked = self.asked
         chosen, rate = as_loss(asked.loss), step_size(asked)
         changes = {"learning_rate": usual.learning_rate if rate is None else rate}
+        if hasattr(chosen, "grows_after"):
+            changes["grows_after"] = usual.even_steps / changes["learning_rate"]
         if asked.l2 is not None:
             changes["l2"] = real_number("l2", asked.l2)
         elif isinstance(chosen, Square | Gamma):  # whose l2 counts rows

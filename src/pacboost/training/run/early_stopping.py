@@ -51,6 +51,7 @@ class EarlyStopping:
         """Further validation sets by name, which are measured after the same rounds."""
         self.curve: list[float] = []
         """The metric after every round; estimators keep this list, so it is never replaced."""
+        self._heat = 0, math.inf
         self.start_again()
 
     def start_again(self) -> None:
@@ -65,6 +66,15 @@ class EarlyStopping:
     def beside(self, sample: Sample) -> EarlyStopping:
         """Return a watch of other rows with the same metric, which never stops the run."""
         return EarlyStopping(sample, self._metric, None)
+
+    def race_with(self, best: EarlyStopping, rounds: int) -> None:
+        """Stop the run after this number of rounds if another one was better after as many."""
+        self._heat = rounds, best.best_after(rounds)
+
+    def best_after(self, rounds: int) -> float:
+        """Return the least loss within the first rounds."""
+        losses = self.curve[:rounds]
+        return -max(losses) if self._metric.more_is_better else min(losses)
 
     def quick(self, bins: Bins) -> QuickWatch | None:
         """Return the input of kernels that measure rows in these bins; None if there are none."""
@@ -139,7 +149,9 @@ class EarlyStopping:
 
     def reason(self) -> StopReason | None:
         """Return a reason to stop if the metric has not improved for too long, else None."""
-        rounds = len(self.curve)
+        rounds, (heat, best) = len(self.curve), self._heat
+        if 0 < heat <= rounds and self.best_after(heat) >= best:
+            return StopReason(Stop.BEHIND)
         if self._patience is None or rounds < max(self.best_round + self._patience, self._least):
             return None
         return StopReason(Stop.NO_PROGRESS, {"metric": self._metric.name, "rounds": self._patience})

@@ -16,6 +16,7 @@ class Stop(Enum):
     STANDS_ALONE = auto()
     NO_MISTAKES = auto()
     NO_PROGRESS = auto()
+    BEHIND = auto()
     BOOSTER = auto()
     BROKEN_PROMISE = auto()
     """A rule is worse than the booster was promised."""
@@ -41,6 +42,7 @@ SENTENCES = {
     Stop.STANDS_ALONE: "a rule without mistakes was found; it stands alone",
     Stop.NO_MISTAKES: "a rule without mistakes was found",
     Stop.NO_PROGRESS: "{metric} on the validation rows has not improved for {rounds} rounds",
+    Stop.BEHIND: "another candidate is better after as many rounds",
     Stop.BOOSTER: "{sentence}",
     Stop.BROKEN_PROMISE: "{sentence}",
     Stop.CALLBACK: "a callback stopped it",
