@@ -23,7 +23,7 @@ Answer = TypeVar("Answer")
 
 def read_rows(estimator: Estimator, X: object) -> Table:
     """Read rows by the schema of the fit, on the GPU if they are scored there."""
-    check_is_fitted(estimator)
+    _check_fitted(estimator)
     with using(estimator.n_jobs), using_gpu(on_gpu(estimator, X)):
         return estimator.model_.schema.read(X)
 
@@ -33,14 +33,22 @@ def answered(estimator: Estimator, X: object, answer: Callable[[Model, Any], Ans
 
     ``answer`` is a method of ``Model``, such as ``Model.decide``.
     """
-    table, gpu, model = read_rows(estimator, X), on_gpu(estimator, X), estimator.model_
+    _check_fitted(estimator)
+    gpu, model = on_gpu(estimator, X), estimator.model_
     with using(estimator.n_jobs), using_gpu(gpu):
+        table = model.schema.read(X)
         if gpu and lies_on_gpu(X):
             # CuPy in, CuPy out: neither rows nor answers are copied to the CPU
             scores = model.vote.scores_like(table, as_cupy(X))
         else:
             scores = model.vote.scores(table)
     return of_the_library_of(X, answer(model, scores))  # type: ignore[no-any-return]
+
+
+def _check_fitted(estimator: Estimator) -> None:
+    # scikit-learn's check asks for the tags of the estimator, a fifth of the time that a row takes
+    if "model_" not in vars(estimator):
+        check_is_fitted(estimator)
 
 
 def on_gpu(estimator: Estimator, X: object) -> bool:
