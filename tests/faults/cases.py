@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gzip
 import inspect
 import json
 import math
@@ -216,6 +217,8 @@ def data_files(random: Random, folder: Path) -> None:
     """Damage a CSV, JSON lines, Parquet or svmlight file, and fit, predict and certify with it."""
     intact, suffix = whole_files(), random.choice(odd_files.SUFFIXES)
     content = odd_files.damaged(intact[suffix], random)
+    if random.random() < 0.2:
+        content, suffix = gzip.compress(content), f"{suffix}.gz"
     odd_files.commands_survive(content, suffix, intact["model"], folder)
 
 
@@ -299,7 +302,7 @@ def interrupts(random: Random, folder: Path) -> None:
 
 
 def threads(random: Random, folder: Path) -> None:
-    """Fit and predict on threads at once; all have to agree."""
+    """Fit, predict and save to one path on threads at once; all have to agree."""
     alone, workers = at_once.votes(0), random.randint(2, 6)
     with ThreadPoolExecutor(workers) as pool:
         assert all(result == alone for result in pool.map(at_once.votes, range(workers)))
@@ -309,6 +312,13 @@ def threads(random: Random, folder: Path) -> None:
         assert all(
             (result == expected).all() for result in pool.map(model.predict, [rows] * workers)
         )
+
+        def saved_and_loaded(path: Path) -> Any:
+            model.save(path)
+            return pacboost.load(path).predict(rows)
+
+        paths = [folder / "model.pacb"] * workers
+        assert all((result == expected).all() for result in pool.map(saved_and_loaded, paths))
 
 
 def compiling(random: Random, folder: Path) -> None:

@@ -47,7 +47,7 @@ CELLS: list[Any] = [
     decimal.Decimal("1.5"), decimal.Decimal("sNaN"),
     {"a": 1}, [1, 2], (1,), {1}, 10**400, -(10**400), 2**70, 1j, b"a", object(), len, int, ...,
     np.zeros(2), None, True, "", "x", "1.5", "\ud800", "\x1b[31m", float("nan"),
-    float("inf"), 1e308,
+    float("inf"), 1e308, 2**63, "a\0", "{:>1500000000}",
 ]  # fmt: skip
 WHOLE: dict[str, Any] = {
     "0-d": np.array(1.0),
@@ -78,11 +78,15 @@ WHOLE: dict[str, Any] = {
     ),
     "complex sparse": sparse.csr_matrix(GOOD.astype(complex)),
     "1-d sparse": sparse.coo_array(GOOD[:, 0]),
+    "sparse indices outside": sparse.csr_array(GOOD),
+    "masked": np.ma.masked_array(GOOD, GOOD > 1),
 }
+WHOLE["sparse indices outside"].indices[5] = 10**8
 WEIGHTS: list[Any] = [
     "a", ["a"] * N, {"a": 1}, np.ones(N, complex), np.ones(N - 1), np.ones((N, 2)), -np.ones(N),
     [10**400] * N, [None] * N, [pd.NA] * N, [{}] * N, object(), {1, 2}, iter([1.0] * N), [],
-    sparse.csr_matrix(np.ones((N, 1))), np.full(N, np.datetime64("2020")), [[1], [1, 2]] * (N // 2),
+    sparse.csr_matrix(np.ones((N, 1))), np.r_[1e15, np.ones(N - 1)],
+    np.full(N, np.datetime64("2020")), [[1], [1, 2]] * (N // 2),
 ]  # fmt: skip
 
 

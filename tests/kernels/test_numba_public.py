@@ -84,6 +84,18 @@ def test_arrays_of_another_layout_are_noticed(monkeypatch: pytest.MonkeyPatch) -
             assert not jit.compiler.reads_arrays()
 
 
+@pytest.mark.parametrize("way", ["", "public"])
+def test_numba_that_does_not_compile_is_named(way: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import pacboost.kernels.runtime.jit"],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PACBOOST_NUMBA": way}, cwd=ROOT,
+        check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("pacboost.errors.PacboostError: ")
+    assert "NUMBA_DISABLE_JIT" in last
+
+
 def test_private_api_is_used_in_one_file() -> None:
     words = ("numba.core", "numba.np", "llvmlite", "._impl", "_nrt", "gc.disable")
     users = {

@@ -9,6 +9,8 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +21,8 @@ from pacboost.kernels.runtime.entry import Bundle, Member
 from pacboost.kernels.runtime.jit import team_kernel
 from pacboost.kernels.runtime.team import together
 from pacboost.kernels.runtime.threads import using
+
+MIN_BUSY_SHARE = team.MIN_BUSY_SHARE
 
 
 @pytest.fixture(autouse=True)
@@ -134,7 +138,32 @@ def test_a_team_is_halved_for_a_while_where_its_members_have_no_cores(
     monkeypatch.setattr(own, "_until", 0.0)
     run(0.0)
     own.close()
-    assert members == [4, 2, 1, 1, 4]
+    assert members == [2, 1, 1, 1, 4]  # tested before the first run and the last
+
+
+@pytest.mark.parametrize(
+    ("wall", "used", "size"),
+    [(1.0, 0.1, 2), (1.0, 1.2, 2), (1.0, 1.4, team.MAX_MEMBERS), (0.001, 0.0, team.MAX_MEMBERS)],
+)
+def test_a_team_whose_members_wait_for_cores_is_halved(
+    wall: float, used: float, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(team, "MIN_BUSY_SHARE", MIN_BUSY_SHARE)
+    own = team.Team()
+    own._judge(4, wall, used)
+    assert own._max_size == size
+
+
+def test_a_team_is_tested_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, own = [0.0], team.Team()
+    called: list[tuple[Any, int]] = []
+    monkeypatch.setattr(team, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(own, "_call", lambda body, size, *_: called.append((body, size)))
+    for now[0], size in ((0.1, 1), (0.2, 2), (0.6, 2), (0.8, 2)):
+        own.run(add_up, size)
+    barriers = board.meet_repeatedly
+    expected = [(add_up, 1), (barriers, 2), (add_up, 2), (add_up, 2), (barriers, 2), (add_up, 2)]
+    assert called == expected
 
 
 def test_two_teams_at_once() -> None:

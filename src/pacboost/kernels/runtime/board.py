@@ -91,6 +91,13 @@ def meet(member: Member) -> None:
         release(member)
 
 
+@team_kernel(allocates=False)
+def meet_repeatedly(member: Member, times: int) -> None:
+    """Meet without work between the barriers, to test how long members wait for each other."""
+    for _ in range(times):
+        meet(member)
+
+
 @kernel
 def serve(board: Wholes, member: int) -> None:
     """Do this member's share of every job, until there has been none for a while."""

@@ -11,9 +11,16 @@ from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar, cast
 
-from numba import types
+from numba import config, types
 from numba.extending import intrinsic
 
+from pacboost.errors import PacboostError
+
+if config.DISABLE_JIT:
+    raise PacboostError(
+        "the environment variable NUMBA_DISABLE_JIT is set, but pacboost has to compile its "
+        "kernels; unset it and start Python again"
+    )
 compiler: Any
 try:
     compiler = import_module("pacboost.kernels.runtime.numba_private")

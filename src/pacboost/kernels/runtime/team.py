@@ -29,8 +29,11 @@ MIN_CELLS_PER_MEMBER = 4_096
 MIN_BUSY_SHARE = 1 / 3
 """Minimum share of their time that members compute or spin. If it is less, other programs use their
 cores, because a member that waits yields its core."""
-SECONDS_TO_JUDGE, MIN_SECONDS_HALVED, MAX_SECONDS_HALVED = 0.05, 0.5, 8.0
-"""Seconds of work before a team is judged; how long it is halved at first, and at most."""
+SECONDS_TO_JUDGE, MIN_SECONDS_HALVED, MAX_SECONDS_HALVED = 0.02, 0.5, 8.0
+"""Seconds before a team is judged; between tests, or halved at first; and halved at most."""
+MEETINGS = 8
+"""Barriers of a test. They take microseconds on idle cores. If other programs use the cores, each
+takes as long as the others' turns, about 10 ms, and those of a single tree would take a second."""
 
 Steps = Sequence[tuple[Body, tuple[Any, ...]]]
 """Kernels and their arguments."""
@@ -52,9 +55,17 @@ class Team:
 
     def run(self, body: Body, size: int, *arguments: Any) -> None:
         """Run a kernel with ``size`` members, or fewer if the machine is busy."""
-        if self._max_size < size and time.perf_counter() > self._until:
-            self._max_size = MAX_MEMBERS
-        size = min(size, self._max_size)
+        if size > 1 and time.perf_counter() > self._until:
+            self._test(size)
+        self._call(body, min(size, self._max_size), *arguments)
+
+    def _test(self, size: int) -> None:
+        """Judge a team by barriers alone, because its next kernel may have thousands of them."""
+        self._max_size, self._until = MAX_MEMBERS, time.perf_counter() + MIN_SECONDS_HALVED
+        self._wall = self._used = 0.0
+        self._call(board.meet_repeatedly, size, MEETINGS)
+
+    def _call(self, body: Body, size: int, *arguments: Any) -> None:
         entry, words = entry_of(body, (self.board, *arguments))
         entry.layout.pack_into(self._arguments.data, 0, *words)
         if size == 1:
