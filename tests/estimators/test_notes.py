@@ -71,3 +71,14 @@ def test_a_fit_that_fails_leaves_the_notes_and_a_loaded_model_has_none(tmp_path:
     assert pacboost.load(tmp_path / "model.pacb").notes_ == ()
     again = pacboost.BoostClassifier(max_iter=2).fit(X[["weight"]], Y)
     assert again.notes_ == ()
+
+
+def test_a_run_that_ends_at_the_automatic_maximum_while_it_improves_is_noted() -> None:
+    generator = np.random.default_rng(0)
+    rows = generator.normal(size=(120, 3))
+    targets = rows[:, 0] * rows[:, 1]
+    slow = pacboost.BoostRegressor(learning_rate=0.0005, random_state=0).fit(rows, targets)
+    assert slow.best_iteration_ > slow.settings_["n_estimators"] - 50
+    assert len(slow.notes_) == 1
+    for enough in ({}, {"learning_rate": 0.0005, "n_estimators": 20}, {"early_stopping": False}):
+        assert not pacboost.BoostRegressor(random_state=0, **enough).fit(rows, targets).notes_

@@ -88,10 +88,23 @@ def boost_or_undo(estimator: Estimator, data: FitData) -> None:
         raise explained_interrupt(estimator, fitted.interrupt)
     if told:
         task.call_on_fit_task_end(estimator=estimator, **told, reconstruction_attributes={})
-    estimator.notes_ += tuple(map(str, fitted.warnings))
+    estimator.notes_ += (*map(str, fitted.warnings), *unfinished(estimator, ask))
     # last, so that a filter that turns warnings into errors finds a fitted estimator
     for warning in fitted.warnings:
         warn(str(warning), type(warning))
+
+
+def unfinished(estimator: Estimator, ask: Ask) -> tuple[str, ...]:
+    """Return a note if the automatic number of rounds ended a run that was still improving."""
+    best, rounds = estimator._best_round, estimator.settings_["n_estimators"]
+    if ask.sets_rounds or not ask.early_stopping or best is None:
+        return ()
+    if ask.stopping.patience is None or best <= rounds - ask.stopping.patience:
+        return ()
+    return (
+        f"the loss on held-back rows was still falling after {rounds:,} rounds, the automatic "
+        "maximum: a larger learning_rate or n_estimators may predict better",
+    )
 
 
 def ask_of(estimator: Estimator, record: RunRecord) -> Ask:
