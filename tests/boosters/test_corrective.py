@@ -25,8 +25,8 @@ from tests.boosters.margins import NAMES, SOFT, advance, check_best, largest_mar
 from tests.data import real_data
 from tests.worlds import make_sample, noisy
 
-TOLERANCE = {"corrective_erlp": 0.2}
-"""One vote a round takes long to close a gap."""
+TOLERANCE = {"corrective_erlp": 0.2, "mlp": 0.04}
+"""One vote a round takes long to close a gap; so do small steps."""
 
 
 def world(seed: int, weighted: bool = False) -> Sample:
