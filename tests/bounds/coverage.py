@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import SupportsInt
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
@@ -50,11 +49,6 @@ class Count:
 
 COUNTS: list[Count] = []
 HEADER = f"{'bound':<56} {'violated':>8} {'delta':>8} {'count':>7}/{'runs':<7} verdict"
-
-
-def simulated(few: int, many: int) -> pytest.MarkDecorator:
-    """Simulate a ``few`` ``runs`` in quick tests, and ``many`` of them in ``make slow``."""
-    return pytest.mark.parametrize("runs", [few, pytest.param(many, marks=pytest.mark.slow)])
 
 
 def allowed_violations(runs: int, delta: float) -> int:

@@ -16,11 +16,12 @@ from pacboost import certify, certify_all, measures, shift
 from pacboost.bounds.holdout import clopper_pearson
 from pacboost.errors import DataError, NotCertified, ParameterError
 from pacboost.questions.moved import LearnedRatio
-from tests.bounds.coverage import check_coverage, check_rejected, simulated
+from tests.bounds.coverage import check_coverage, check_rejected
 from tests.data import HOME
+from tests.runs import several_runs
 
 Floats = NDArray[np.float64]
-RUNS = simulated(100, 300)
+RUNS = several_runs(100, 300)
 ROWS, DELTA = 400, 0.1
 GRID = (np.arange(4000) + 0.5) / 4000
 
@@ -197,7 +198,7 @@ def test_twin_that_takes_the_bound_from_the_sample(runs: int) -> None:
     check_rejected("known ratio, bound from the sample", broken, runs, DELTA)
 
 
-@simulated(200, 300)
+@several_runs(200, 300)
 def test_twin_that_normalises_weights_by_their_mean(runs: int) -> None:
     def ratio(X: Floats) -> Floats:
         return np.where(X[:, 0] > 0.9, 10.0, 0.0)

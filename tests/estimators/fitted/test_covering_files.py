@@ -14,8 +14,9 @@ import pacboost
 from pacboost.bounds.coverage import coverage_rule
 from pacboost.bounds.family import Family
 from pacboost.errors import DataError, FileError, NotCertified, ParameterError
-from tests.bounds.coverage import check_coverage, check_rejected, simulated
+from tests.bounds.coverage import check_coverage, check_rejected
 from tests.model_files import changed
+from tests.runs import several_runs
 
 GENERATOR = np.random.default_rng(0)
 
@@ -169,7 +170,7 @@ def failures(runs: int, by: Any) -> int:
     return failed
 
 
-@simulated(12, 40)
+@several_runs(12, 40)
 def test_groups_are_covered_as_promised_and_a_twin_is_rejected(runs: int) -> None:
     check_coverage("sets of two groups", failures(runs, by=True), runs, 0.05)
     check_rejected("one cutoff sold for every group", failures(runs, by=False), runs, 0.05)
