@@ -1,7 +1,5 @@
 """What importing the package costs and shows, and names that hold across it."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

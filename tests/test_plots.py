@@ -1,7 +1,5 @@
 """Pictures of fitted models: lines and bars hold the numbers of the model."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """All totally corrective boosters: the margin there is, proven; and runs that can be taken up."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import islice

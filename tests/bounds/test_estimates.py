@@ -1,7 +1,5 @@
 """What is said beside a claim: the baseline, rare classes, several labels and a next step."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Files of answers on the command line: certified, compared and watched without a model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

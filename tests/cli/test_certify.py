@@ -1,7 +1,5 @@
 """``pacboost certify`` as a user runs it."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 from typing import Any

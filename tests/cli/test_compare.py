@@ -1,7 +1,5 @@
 """``pacboost compare`` as a user runs it."""
 
-from __future__ import annotations
-
 import json
 import re
 from importlib.metadata import metadata

@@ -1,7 +1,5 @@
 """``pacboost fit`` that chooses by itself, as a newcomer runs it."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 from typing import Any

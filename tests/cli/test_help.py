@@ -1,7 +1,5 @@
 """The help of every command explains all of its options."""
 
-from __future__ import annotations
-
 import errno
 import html
 import json

@@ -1,7 +1,5 @@
 """Dask collections: models fitted on them, and predictions and certificates for them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

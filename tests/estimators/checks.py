@@ -6,8 +6,6 @@ was learned, in turn. Other classes meet all of these, and every sixth of the re
 beginning with another one. The whole grid is run by ``make slow``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

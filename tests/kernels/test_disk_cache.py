@@ -1,7 +1,5 @@
 """Compiled code on disk that is damaged, stale, or cannot be written: a call works all the same."""
 
-from __future__ import annotations
-
 import errno
 import os
 import subprocess

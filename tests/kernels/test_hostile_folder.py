@@ -1,7 +1,5 @@
 """A working directory that holds ``numba.py`` and ``numpy.py``: nothing of it is run."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Kernels that are compiled with numba's public API alone give models of the same bytes."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

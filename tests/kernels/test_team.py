@@ -1,7 +1,5 @@
 """Teams: all members do their share, meet at barriers, sleep when idle, and can be stopped."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """A function of rows and labels, without weights, is a weak learner, too."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The ledger as JSON, as a frame and as a fingerprint, and the hardest rows that it keeps."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import islice
 from typing import Any

@@ -1,7 +1,5 @@
 """A monitor: the same answers for any batches, files that continue exactly, and bad input."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Each picture shows what the lectures say: numbers are read off what was drawn."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from typing import Any

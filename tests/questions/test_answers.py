@@ -1,7 +1,5 @@
 """Answers without a model: the same numbers as with one, missing answers, scores, and coverage."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

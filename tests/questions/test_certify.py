@@ -1,7 +1,5 @@
 """certify: any classifier, on rows it has not seen, and a refusal on those it has."""
 
-from __future__ import annotations
-
 import copy
 from collections import Counter
 from collections.abc import Callable

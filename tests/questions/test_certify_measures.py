@@ -1,7 +1,5 @@
 """certify(of=…): every measure against its definition, groups, refusals, and coverage."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from dataclasses import replace

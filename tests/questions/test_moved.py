@@ -1,7 +1,5 @@
 """certify in a world that has moved: by a ratio that is known, or learned on rows set apart."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from typing import Any

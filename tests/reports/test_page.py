@@ -1,7 +1,5 @@
 """The parts of a page: what they say is what the numbers are, rounded to the safe side."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from importlib.resources import files

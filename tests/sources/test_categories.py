@@ -1,7 +1,5 @@
 """Categorical columns: levels by value, the same from every kind of frame and array."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Tables from pandas, polars and Arrow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Mixed tables become words: by the names of columns, and the same way every time."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Values that are not set: by the number of rows, and by one dial for time and accuracy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

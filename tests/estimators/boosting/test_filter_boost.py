@@ -1,7 +1,5 @@
 """FilterBoostClassifier as a user meets it: what it learns, and what it certifies."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

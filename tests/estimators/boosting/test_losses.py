@@ -1,7 +1,5 @@
 """The losses of BoostRegressor beyond squares: as accurate as scikit-learn's, exact, repeatable."""
 
-from __future__ import annotations
-
 from functools import cache, partial
 from importlib import import_module
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """choose_threshold(target_error=…): answers that are right as often as promised."""
 
-from __future__ import annotations
-
 import pickle
 from functools import cache
 from pathlib import Path

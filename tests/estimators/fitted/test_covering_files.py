@@ -1,7 +1,5 @@
 """Sets and intervals in model files, sets of groups, and sets of every classifier of ours."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

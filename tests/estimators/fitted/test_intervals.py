@@ -1,7 +1,5 @@
 """pacboost.intervals: promises on fresh rows, guards, refusals."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

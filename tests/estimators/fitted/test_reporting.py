@@ -1,7 +1,5 @@
 """Every model that can be loaded has a page, alone and with rows; wrong wishes are refused."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser

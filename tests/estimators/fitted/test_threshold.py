@@ -1,7 +1,5 @@
 """choose_threshold: a classifier with a guarantee, its file, its guards, and refusals."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Forests: the same for any thread count and order of rows, and as good as scikit-learn's."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path

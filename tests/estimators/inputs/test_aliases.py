@@ -1,7 +1,5 @@
 """Names of other libraries are accepted, and misspelt names are answered with a guess."""
 
-from __future__ import annotations
-
 import inspect
 import pickle
 from typing import Any

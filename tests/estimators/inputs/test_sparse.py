@@ -1,7 +1,5 @@
 """Sparse rows, end to end: the model of the dense ones, in memory that goes with what is stored."""
 
-from __future__ import annotations
-
 import tracemalloc
 import warnings
 from typing import Any

@@ -1,7 +1,5 @@
 """StrongClassifier: what it chooses, when it stops, what it says, and what it hands on."""
 
-from __future__ import annotations
-
 import inspect
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Whatever rows come in: frames, files, sparse matrices and mixed tables give the same answers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

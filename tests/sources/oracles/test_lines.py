@@ -1,7 +1,5 @@
 """Draws from CSV and svmlight files, and complaints that name file and line."""
 
-from __future__ import annotations
-
 import csv as python_csv
 import io
 from pathlib import Path

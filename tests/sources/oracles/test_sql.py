@@ -1,7 +1,5 @@
 """Draws from DuckDB: tables by ranges of row numbers, queries as they come."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Runs of filtering: they stop when they may, say why, and keep within their theorems."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any

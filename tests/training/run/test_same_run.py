@@ -1,7 +1,5 @@
 """Two runs joined are one long run, and threads change nothing: bit for bit, for every booster."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Straight lines: those of a ridge regression."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
