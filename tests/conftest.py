@@ -1,7 +1,5 @@
 """Random tests that can be repeated, any order of tests, and a table of how often bounds failed."""
 
-from __future__ import annotations
-
 import gc
 import inspect
 import random

@@ -1,7 +1,5 @@
 """Real data sets, where they are at hand: PACBOOST_DATA names the folder."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Compare bins."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from pacboost.samples.bins import Bins

@@ -1,7 +1,5 @@
 """The same rows as the frames of several libraries, and as a list of mappings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The pages that people read, taken apart: links, anchors, tables, code and what it printed."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Model files opened, changed and written again, with a SHA-256 that is right."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

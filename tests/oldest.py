@@ -3,8 +3,6 @@
 python -m tests.oldest > oldest.txt
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator

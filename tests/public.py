@@ -1,7 +1,5 @@
 """All public estimators, those of the theory included: a new one is tested by default."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

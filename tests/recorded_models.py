@@ -6,8 +6,6 @@ is intended, write the file again with ``python -m tests.recorded_models`` and n
 changed in the commit message. What models answer is in ``answer_bytes.json``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import platform

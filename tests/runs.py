@@ -1,7 +1,5 @@
 """How many runs a simulation has: few in the quick suite, all of them in ``make slow``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The same rows twice, dense and sparse, with all that a sparse matrix may hold."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ message. Processes in which NumPy, BLAS, numba and the C library may use nothing
 processor has give the same bytes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The checker that knows nothing of pacboost agrees with ``verify``, on whole and altered files."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable, Iterator

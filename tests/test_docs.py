@@ -1,7 +1,5 @@
 """What is written holds: links lead somewhere, files that are named exist, examples run."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

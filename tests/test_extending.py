@@ -1,7 +1,5 @@
 """docs/extending.md is true: a booster, a certificate and a command are one file each."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The gallery's scripts run, and their pictures show what the text beside them says."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Models have the recorded bytes, so that a change of the code that changes a model is noticed."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.recorded_models import MODELS, digest, on_linux, recorded

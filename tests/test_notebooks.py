@@ -1,7 +1,5 @@
 """The notebooks are those of the pages that they are written from, whose examples are tested."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Every file and folder of the repository that the pages name exists."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Pictures of fitted models: lines and bars hold the numbers of the model."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import fields
@@ -58,7 +56,7 @@ def test_rounds_of_a_regression_hold_the_loss() -> None:
     model = fitted("numbers")
     lines = labels(pacboost.plots.rounds(model, X[:, 1:], X[:, 0]))
     assert np.allclose(lines["test loss"], lines["training loss"])
-    with pytest.raises(PacboostError, match="X was given without y"):
+    with pytest.raises(PacboostError, match="without y"):
         pacboost.plots.rounds(model, X[:, 1:])
 
 

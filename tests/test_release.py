@@ -1,7 +1,5 @@
 """What a release says of itself in several places is said alike in all of them."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """The spine: the files that lead through a fit are few, short and plain (docs/spine.md)."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

@@ -1,7 +1,5 @@
 """The wheel: it holds the package and nothing else, is small, and runs where it is unpacked."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

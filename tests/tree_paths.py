@@ -1,7 +1,5 @@
 """Which features a tree asks for on the way to each leaf, and which may meet on one path."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pacboost.hypotheses.tree import TreeRule

@@ -1,7 +1,5 @@
 """Small samples of words, dense and sparse, that several tests draw from."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray

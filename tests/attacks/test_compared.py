@@ -58,7 +58,7 @@ def test_test_rows_of_ones_own_are_compared_with_those_learned_from() -> None:
     new, labels = coins(1)
     test = np.concatenate([new, X[:9]]), np.concatenate([labels, y[:9]])
     tree = {"tree": DecisionTreeClassifier(random_state=0)}
-    with pytest.warns(InputWarning, match="9 of 159 rows are not counted"):
+    with pytest.warns(InputWarning, match="9 of 159 rows"):
         found = pacboost.compare(X, y, tree, "stump", test=test, verbose=False, copies="distinct")
     assert found.test_rows == 150
     with pytest.raises(NotCertified, match="trained on"):

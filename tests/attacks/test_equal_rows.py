@@ -156,7 +156,7 @@ def test_visits_of_patients_carry_the_warning(
     world: Callable[[int], Rows], way: str, runs: int
 ) -> None:
     for seed in range(runs):
-        with pytest.warns(InputWarning, match=r"equal rows it learned from.*distinct"):
+        with pytest.warns(InputWarning, match=r"equal rows.*distinct"):
             model = MEMORISING[way](seed).fit(*world(seed))
         share = model.certificate_.details[SHARE_LEARNED]
         assert share > 0.3
@@ -336,7 +336,7 @@ def double_entries(seed: int) -> tuple[Any, Rows, int]:
 
 def test_double_entries_are_left_out_and_the_sentence_says_how_many() -> None:
     model, (X, y), twice = double_entries(0)
-    with pytest.warns(InputWarning, match="16 of 2,000 rows are not counted"):
+    with pytest.warns(InputWarning, match="16 of 2,000 rows"):
         certificate = certify(model, X, y, copies="distinct")
     wrong = int(model.mistakes(X[twice:], y[twice:]).sum())
     assert certificate.value == clopper_pearson(wrong, 2000 - twice, DELTA)
@@ -351,7 +351,7 @@ def test_what_is_counted() -> None:
     every = certify(model, X, y)
     assert every.value == clopper_pearson(int(model.mistakes(X, y).sum()), len(y), DELTA)
     assert not every.details
-    with pytest.warns(InputWarning, match="rows are not counted: they equal other rows"):
+    with pytest.warns(InputWarning, match="equal other rows"):
         once = certify(model, X, y, copies="distinct")
     first = np.unique(X, axis=0, return_index=True)[1]
     assert once.value == clopper_pearson(int(model.mistakes(X[first], y[first]).sum()), 50, DELTA)
@@ -419,7 +419,7 @@ def test_every_fit_takes_the_word(name: str) -> None:
     assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
     assert parameter.default == "draws"
     X, y = visits(0, 20)
-    with pytest.raises(ParameterError, match="copies is 'auto'; it may be 'draws' or 'distinct'"):
+    with pytest.raises(ParameterError, match=r"'auto'; .*'draws' or 'distinct'"):
         make(name).fit(X, y, copies="auto")
 
 

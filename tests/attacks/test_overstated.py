@@ -94,7 +94,7 @@ def test_classes_that_do_not_occur_are_not_spoken_of() -> None:
         found = certify(answers(said), y=truth, shift=shift.shares("any"))
         unnamed += found.value < 1  # the truth if all new examples are of the rare class
         named += found.value < 1 and "'2'" in found.claim
-        assert "the classes '0' and '1' are, if there are no others" in found.claim
+        assert "classes '0' and '1'" in found.claim
         options: list[dict[str, Any]] = [{"shift": shift.shares("any")}, {"of": "balanced_error"}]
         for option in options:
             with pytest.raises(NotCertified, match="class"):
@@ -108,7 +108,7 @@ def test_a_gap_and_a_mean_name_what_they_compare() -> None:
     by = np.where(np.arange(truth.size) % 2, "odd", "even")
     gap = certify_all(answers(truth), y=truth, by=by, end="both").gap
     assert gap.details["groups"] == '["even", "odd"]'
-    assert "any two of the groups 'even' and 'odd'" in gap.claim
+    assert "groups 'even' and 'odd'" in gap.claim
     balanced = certify(answers(truth), y=truth, of="balanced_error")
     assert "of the classes '0' and '1'" in balanced.claim
     assert all(check.holds for check in [*verify(gap), *verify(balanced)])
@@ -148,14 +148,14 @@ def test_a_shift_that_was_not_found_is_a_condition() -> None:
     found = certify(Threshold(), X, Threshold().predict(X), shift=shift.new_rows(new))
     assert found.value < 0.5
     assert float(found.details[UNMOVED_PAIRS]) > 50
-    assert "if the world has not moved" in found.claim
+    assert "has not moved" in found.claim
     assert verify(found)[0].holds
 
 
 def test_no_drift_among_no_rows_is_a_condition() -> None:
     (X, y), reference = coins(7, 300), coins(8, 300)[0]
     found = Monitor(Threshold(), error=0.5, reference=reference).now(X, y)
-    assert "if the world has not moved (0 pairs show nothing)" in found.claim
+    assert "has not moved (0 pairs show nothing)" in found.claim
 
 
 def test_predictions_that_depend_on_the_batch_are_refused() -> None:

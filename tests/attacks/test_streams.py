@@ -195,7 +195,7 @@ def test_rows_that_certify_are_never_learned_from() -> None:
 def test_what_the_first_batch_says_of_copies_stays() -> None:
     X, y = coin(ROWS, 0)
     model = learner(0, n_estimators=2).partial_fit(X, y)
-    with pytest.raises(ParameterError, match="copies is 'distinct', and was 'draws'"):
+    with pytest.raises(ParameterError, match="'distinct', and was 'draws'"):
         model.partial_fit(X, y, copies="distinct")
     with pytest.raises(ParameterError, match="copies is 'auto'"):
         model.partial_fit(X, y, copies="auto")

@@ -38,11 +38,11 @@ def test_rows_set_apart_may_not_watch(name: str) -> None:
     X, y = coins(0, 300)
     model = make(name, certify="holdout", random_state=0)
     for shown in (np.arange(300), np.arange(0, 300, 2)):
-        with pytest.raises(ParameterError, match=r"of the 60 rows .* are among the rows of X_val"):
+        with pytest.raises(ParameterError, match=r"60 rows .* rows of X_val"):
             model.fit(as_rows(name, X), y, X_val=as_rows(name, X[shown]), y_val=y[shown])
     other, labels = coins(1, 50)
     sets = [(as_rows(name, other), labels), (as_rows(name, X[:200]), y[:200])]
-    with pytest.raises(ParameterError, match=r"of the 60 rows .* are among .* eval_set"):
+    with pytest.raises(ParameterError, match=r"60 rows .* eval_set"):
         model.fit(as_rows(name, X), y, eval_set=sets)
     model.fit(as_rows(name, X), y, X_val=as_rows(name, other), y_val=labels)
     assert "left out" not in model.certificate_.sample
@@ -56,7 +56,7 @@ def test_few_rows_that_watch_are_left_out_of_distinct_rows() -> None:
         model = make("AdaBoostClassifier", certify="holdout", delta=delta, random_state=seed)
         model.fit(X, y, X_val=X[apart[:3]], y_val=y[apart[:3]], copies="distinct")
         assert model.certificate_.inputs["n"] == 57
-        assert "3 more are validation rows, and were left out" in model.certificate_.sample
+        assert "3 more are validation rows" in model.certificate_.sample
         violated += model.certificate_.value < 0.5
     assert violated <= allowed_violations(runs, delta)
 
@@ -87,5 +87,5 @@ def test_but_not_be_those_that_certify() -> None:
     assert apart is not None
     model = make("AdaBoostClassifier", certify="holdout", random_state=0)
     for rows in (200, 20, 8):  # all rows that certify, and a few of them
-        with pytest.raises(ParameterError, match="are among the rows of X_val"):
+        with pytest.raises(ParameterError, match="rows of X_val"):
             model.fit(X, y, X_val=apart.X[:rows], y_val=apart.y[:rows])

@@ -1,7 +1,5 @@
 """What tests of margin maximisers share: all stumps of a sample, and what must hold in a run."""
 
-from __future__ import annotations
-
 import math
 from itertools import islice
 from typing import Any

@@ -1,7 +1,5 @@
 """AdaBoost's arithmetic alone, without data or learner."""
 
-from __future__ import annotations
-
 import math
 from itertools import islice, pairwise
 

@@ -1,7 +1,5 @@
 """All boosters: what they refuse, and that a rule without mistakes ends their runs."""
 
-from __future__ import annotations
-
 import math
 from itertools import islice
 

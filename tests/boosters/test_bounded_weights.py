@@ -1,7 +1,5 @@
 """Weights as chances: the same numbers as in memory, for every booster that can filter."""
 
-from __future__ import annotations
-
 import math
 from itertools import islice
 from typing import Any

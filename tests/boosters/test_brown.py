@@ -1,7 +1,5 @@
 """BrownBoost: the mean cost stays, the edge goes, and at the end of time the error is met."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from itertools import islice

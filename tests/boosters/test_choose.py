@@ -1,7 +1,5 @@
 """What users may name as a booster; a booster is one file, in pacboost or elsewhere."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """All totally corrective boosters: the margin there is, proven; and runs that can be taken up."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import islice
@@ -25,8 +23,8 @@ from tests.boosters.margins import NAMES, SOFT, advance, check_best, largest_mar
 from tests.data import real_data
 from tests.worlds import make_sample, noisy
 
-TOLERANCE = {"corrective_erlp": 0.2}
-"""One vote a round takes long to close a gap."""
+TOLERANCE = {"corrective_erlp": 0.2, "mlp": 0.04}
+"""One vote a round takes long to close a gap; so do small steps."""
 
 
 def world(seed: int, weighted: bool = False) -> Sample:

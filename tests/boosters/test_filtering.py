@@ -1,7 +1,5 @@
 """FilterBoost and MadaBoost pay for every edge out of a potential; SmoothBoost has margins."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Graph separation: pairs that are told apart, round by round, and the table at the end."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from itertools import islice

@@ -1,7 +1,5 @@
 """LogitBoost beside the paper's algorithms 3 and 6, transcribed here for given cells."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field, replace
 from itertools import islice

@@ -1,7 +1,5 @@
 """Boosting by majority: its weights, its potential, its rounds, and what breaks the promise."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

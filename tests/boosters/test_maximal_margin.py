@@ -1,7 +1,5 @@
 """Votes that aim at a margin: what is surely reached, whatever the learner and the goals."""
 
-from __future__ import annotations
-
 import math
 from itertools import islice
 from typing import Any

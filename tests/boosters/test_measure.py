@@ -1,7 +1,5 @@
 """Lecture 003's measure: the elevator, the identities on an enumerated cube, and the rounds."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The projected booster: exact projections, smooth weights, and an error below ε in few rounds."""
 
-from __future__ import annotations
-
 import math
 from itertools import islice
 from typing import Any

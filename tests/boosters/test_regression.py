@@ -1,7 +1,5 @@
 """Least squares: sums and values are those of NumPy, and the loss falls as the identity says."""
 
-from __future__ import annotations
-
 from itertools import islice, pairwise
 from typing import Any
 

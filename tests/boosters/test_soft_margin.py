@@ -1,7 +1,5 @@
 """The boosters of soft margins, one by one: what each round gains, and twins that gain less."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import islice

@@ -5,8 +5,6 @@ quantile: a valid bound exceeds it with probability at most 1e-4, whatever the w
 judge sentences the broken twins. Every count is kept and printed at the end of the run.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import SupportsInt
 

@@ -1,7 +1,5 @@
 """The certificate as an object: what it prints, and JSON both ways."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

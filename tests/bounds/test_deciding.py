@@ -1,7 +1,5 @@
 """Thresholds with a guarantee: vectors, coverage of every promise, and broken twins."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The certified stop: what it says, what it refuses, and how often it fails."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

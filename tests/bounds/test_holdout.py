@@ -1,7 +1,5 @@
 """Hold-out bounds: vectors, shape, coverage, and the ways to misuse a hold-out."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

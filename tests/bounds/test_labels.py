@@ -1,7 +1,5 @@
 """Labels and column names that look like formats are written as they are."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from html import unescape
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rates, F1, balanced error and gaps: vectors, coverage with rare classes, and broken twins."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import cache

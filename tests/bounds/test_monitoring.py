@@ -1,7 +1,5 @@
 """Capital against a certificate: exact vectors, streams of known truth, and the broken twin."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """The Occam certificate: its vector, its prior, noise labels, and what breaks it."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations, product
 

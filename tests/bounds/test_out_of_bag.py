@@ -1,7 +1,5 @@
 """Certificates out of bag: refusals, identities, coverage where the risk is known, and twins."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

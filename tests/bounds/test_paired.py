@@ -1,7 +1,5 @@
 """Two classifiers on the same rows: the exact test, the difference of risks, and a broken twin."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import binomtest

@@ -1,7 +1,5 @@
 """Every bound there is: its certificate made again, its shape, and the numbers that it refuses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

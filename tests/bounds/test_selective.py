@@ -1,7 +1,5 @@
 """The error among the answered: values, coverage for all thresholds at once, and a cheat."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from functools import cache

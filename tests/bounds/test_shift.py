@@ -1,7 +1,5 @@
 """When the world moves: worlds with known truth, adversaries that meet the bounds, and twins."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

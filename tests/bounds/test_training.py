@@ -1,7 +1,5 @@
 """The training-error certificate: its numbers, its forms, and when it refuses."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import islice

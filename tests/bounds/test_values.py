@@ -1,7 +1,5 @@
 """One value of every function of numbers, as first computed and as in the docs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Running the command as a user does, on small files."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

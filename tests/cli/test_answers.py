@@ -1,7 +1,5 @@
 """Files of answers on the command line: certified, compared and watched without a model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +45,7 @@ def test_the_numbers_are_those_of_python(file: Path, frame: pd.DataFrame) -> Non
     value = certify(answers(said), y=truth).value
     found = answer(*asked(file))
     assert found["certificate"]["value"] == value
-    assert found["sentence"].startswith("If these rows are new: at most ")
+    assert found["sentence"].startswith("If these rows are new: ")
     assert "do not count" in found["sentence"]
     wrong = answer(*asked(file, "--missing", "wrong", "--models", "5"))
     python = certify(answers(said, missing="wrong"), y=truth, models=5)

@@ -1,7 +1,5 @@
 """``pacboost compare`` as a user runs it."""
 
-from __future__ import annotations
-
 import json
 import re
 from importlib.metadata import metadata
@@ -74,9 +72,10 @@ def test_options_reach_every_booster(data: Path) -> None:
 
 
 def test_all_and_the_usual_ones(data: Path) -> None:
-    everyone = json.loads(compared(data, "--boosters", "all", "--json", "--learner", "tree").output)
+    asked = ("--json", "--learner", "tree", "--rounds", "3")
+    everyone = json.loads(compared(data, "--boosters", "all", *asked).output)
     assert [entry["name"] for entry in everyone["boosters"]] == list(BOOSTERS)
-    usual = compared(data, "--json", "--learner", "tree")
+    usual = compared(data, *asked)
     assert usual.exit_code == 0, usual.output
     assert not any(entry["failed"] for entry in json.loads(usual.output)["boosters"])
 

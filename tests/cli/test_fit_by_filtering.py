@@ -1,7 +1,5 @@
 """``pacboost fit`` by filtering, as a user runs it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from pathlib import Path

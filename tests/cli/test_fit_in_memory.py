@@ -1,7 +1,5 @@
 """``pacboost fit`` by a booster and a learner that were named."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from itertools import islice

@@ -1,7 +1,5 @@
 """``pacboost inspect``, ``report`` and ``export`` as a user runs them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``pacboost predict`` as a user runs it."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 from pathlib import Path

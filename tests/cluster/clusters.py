@@ -1,7 +1,5 @@
 """Clusters on this machine, for tests."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import os

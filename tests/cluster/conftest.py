@@ -1,7 +1,5 @@
 """One cluster of processes and one of threads for all tests here that do no harm to them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

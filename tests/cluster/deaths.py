@@ -1,7 +1,5 @@
 """Workers and schedulers that die or stop while a fit goes on."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

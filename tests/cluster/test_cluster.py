@@ -1,7 +1,5 @@
 """Tasks on a cluster: results in order, values that are shared, and errors that name a worker."""
 
-from __future__ import annotations
-
 import threading
 import time
 from pathlib import Path

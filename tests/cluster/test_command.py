@@ -1,7 +1,5 @@
 """``pacboost fit --cluster``, and files at addresses that fsspec reads."""
 
-from __future__ import annotations
-
 import shutil
 from importlib import import_module
 from pathlib import Path

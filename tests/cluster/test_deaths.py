@@ -1,7 +1,5 @@
 """Workers that die, stop or are slow, and a scheduler that is lost: the same model, or an error."""
 
-from __future__ import annotations
-
 import logging
 import os
 import random

@@ -1,7 +1,5 @@
 """A fit on a cluster: the same bytes as without one, whoever does the work."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

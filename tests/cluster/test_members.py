@@ -1,7 +1,5 @@
 """Bags, forests and comparisons whose members are made by workers: the same bytes as without."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """What travels to the client in refills, and what the client has to hold."""
 
-from __future__ import annotations
-
 import pickle
 import subprocess
 import sys

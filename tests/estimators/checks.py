@@ -1,12 +1,10 @@
 """scikit-learn's checks as cases of a test: an estimator meets all of them once.
 
 The first classifier and the first regressor of a list meet every check. Others of a class share
-its constructor, the reading of input and its messages, so here they meet the checks of what was
-learned. Other classes meet these, and every third of the rest, each class beginning with another
-one. The whole grid is run by ``make slow``.
+its constructor, the reading of input and its messages, so here they meet half of the checks of what
+was learned, in turn. Other classes meet all of these, and every sixth of the rest, each class
+beginning with another one. The whole grid is run by ``make slow``.
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Callable
@@ -55,8 +53,9 @@ def checks_of(*estimators: Any, without: Callable[[Any, str], bool] | None = Non
             if LABELS_CHANGE and "weight_equivalence" in name and is_binary(estimator):
                 continue
             plain = not getattr(check, "keywords", None)  # not on mapped files or other types
-            alone = first and (number + place) % 3 == 0
-            quick = leads or (plain and (alone or name in OF_WHAT_IS_LEARNED))
-            marks = () if quick else pytest.mark.slow
+            learned = name in OF_WHAT_IS_LEARNED
+            every = (1 if first else 2) if learned else 6
+            in_turn = plain and (first or learned) and (number + place) % every == 0
+            marks = () if leads or in_turn else pytest.mark.slow
             cases.append(pytest.param(own, check, id=f"{settings}-{name}", marks=marks))
     return cases

@@ -1,7 +1,5 @@
 """Sources that tests of FilterBoostClassifier draw from."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """compare: the same rows for all, every kind of input, and failures that stop nobody else."""
 
-from __future__ import annotations
-
 import os
 import signal
 from typing import Any

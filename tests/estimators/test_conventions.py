@@ -1,7 +1,5 @@
 """What scikit-learn asks beyond its checks: callbacks, metadata routing, sparse arrays."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

@@ -4,8 +4,6 @@ Looking at it in a notebook (Tab, dir, hasattr and its display) never raises; ev
 documented; threads change no byte, one class is warned of, and a fit that fails changes nothing.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import warnings

@@ -1,7 +1,5 @@
 """Going on from an earlier fit, for every estimator that can: as one long fit, or not at all."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import dataclass, field, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Parameters mean what people think, and the same in every class."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Progress is shown where a person waits: after some seconds, and never in pipes or workers."""
 
-from __future__ import annotations
-
 import inspect
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The model depends on the examples: not on threads, layout, source or order of rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The estimators behave as scikit-learn asks, without one expected failure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Weights steer what is learned; rows that certify are counted without them, and this is said."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A fit that threads and processes make at the same time."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Attacks: each takes a random generator and a folder, tries one case, and raises if it fails."""
 
-from __future__ import annotations
-
 import copy
 import gzip
 import inspect

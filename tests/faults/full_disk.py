@@ -1,7 +1,5 @@
 """Files that may have so many bytes, as on a full disk."""
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

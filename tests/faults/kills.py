@@ -1,7 +1,5 @@
 """Processes that are killed while they write, and what has to be left."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -8,8 +8,6 @@ many of them.
 array, the length of an array, two fields of a record.
 """
 
-from __future__ import annotations
-
 import copy
 import tempfile
 import warnings

@@ -1,7 +1,5 @@
 """Data files that are damaged, and the commands that read them."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 from random import Random

@@ -1,7 +1,5 @@
 """Odd cells, tables, labels and weights, and estimators to give them to."""
 
-from __future__ import annotations
-
 import datetime
 import decimal
 import warnings

@@ -9,8 +9,6 @@ repeated. Cases run in a process of their own: one that crashes, takes longer th
 what is not an error of ours has failed. The figures are appended to docs/reliability.md.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import signal

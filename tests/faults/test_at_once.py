@@ -1,7 +1,5 @@
 """Fits at the same time: threads, forked and spawned processes, and joblib; and changing files."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 Each is refused, or all that follows works.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from copy import deepcopy

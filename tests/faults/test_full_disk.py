@@ -3,8 +3,6 @@
 A full disk is imitated by a limit on the size of files, in a process of its own.
 """
 
-from __future__ import annotations
-
 import os
 import warnings
 from pathlib import Path

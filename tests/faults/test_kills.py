@@ -1,7 +1,5 @@
 """kill -9 at any moment: a file is the old one or the new one, and fits can go on."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from functools import partial

@@ -3,8 +3,6 @@
 The process may not map much more than that, either (RLIMIT_DATA), so that no peak goes unnoticed.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 A command ends with 0, or with an error of ours: never with an error of another library.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from random import Random
 

@@ -1,7 +1,5 @@
 """Odd input of every kind, at every way in: only errors of pacboost are raised."""
 
-from __future__ import annotations
-
 import datetime
 import warnings
 from collections.abc import Callable, Sequence

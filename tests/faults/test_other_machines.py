@@ -1,7 +1,5 @@
 """The same bytes where BLAS, NumPy and the processor compute other last bits."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What writes a file, for tests that kill the writer or fill its disk."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Each row has one role; copies, groups and moments stay whole, and enough rows certify."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

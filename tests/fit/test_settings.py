@@ -1,7 +1,5 @@
 """The automatic values move smoothly with the number of rows."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

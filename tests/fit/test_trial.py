@@ -1,7 +1,5 @@
 """The trial: its rows, which candidates race, which one wins, and what is repeated on all rows."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from typing import Any
 

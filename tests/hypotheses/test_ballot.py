@@ -1,7 +1,5 @@
 """A ballot's scores are those of ``Vote``, bit for bit, whatever the rules."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

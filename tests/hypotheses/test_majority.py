@@ -1,7 +1,5 @@
 """What a vote decides, and the majority of three."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Shapes: a constant and one step function for each feature are the vote, bit for bit."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Stumps: what they answer, by codes and by values, and how they are said."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

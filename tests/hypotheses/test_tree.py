@@ -1,7 +1,5 @@
 """Trees as rules: where rows go, what is said of them, and values that keep to slopes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

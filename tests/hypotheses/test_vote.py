@@ -1,7 +1,5 @@
 """The vote: tables give bit for bit what adding round by round gives."""
 
-from __future__ import annotations
-
 import math
 from copy import copy
 from dataclasses import replace

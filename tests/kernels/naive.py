@@ -4,8 +4,6 @@ Twins take what their kernels take, or something simpler, and give new arrays ba
 added in NumPy's order, so sums of floats agree with a kernel's to rounding and no further.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Every cut of every feature is scored afresh, from the definition. It draws the s
 same order as ``forest_grow``, so it has to come to the same tree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Look-ups: codes and scores equal those of the plain twins."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """A first fit says that it compiles, if somebody waits for it."""
 
-from __future__ import annotations
-
 import io
 import os
 import signal

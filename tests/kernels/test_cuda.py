@@ -1,7 +1,5 @@
 """What of the GPU's side can be checked without one: its choice, its sources, its names."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

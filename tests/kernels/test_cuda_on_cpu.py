@@ -4,8 +4,6 @@ Where no card is, this is as near as a test can come. What it cannot show are ra
 and accesses beyond the end of an array: `make gpu` and `make sanitize` are for those.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import re

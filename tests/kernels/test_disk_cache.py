@@ -1,7 +1,5 @@
 """Compiled code on disk that is damaged, stale, or cannot be written: a call works all the same."""
 
-from __future__ import annotations
-
 import errno
 import os
 import subprocess
@@ -137,7 +135,7 @@ def test_without_any_folder_nothing_is_kept_and_that_is_said_once(noted: Any) ->
     function: Any = kernel(without_a_file["doubled"])
     assert (function(3), function(4)) == (6, 8)
     assert function.stats.cache_path is None
-    assert noted().count("in every process: neither the folder of the package nor the user's") == 1
+    assert noted().count("in every process: neither") == 1
 
 
 @pytest.mark.skipif(os.name != "posix", reason="folders there have no such modes")

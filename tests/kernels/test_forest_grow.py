@@ -1,7 +1,5 @@
 """Trees grown by the kernel are those of its plain twin, node by node."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Counting, scanning and parting for trees: every kernel against its twin, and against itself."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -280,7 +278,7 @@ class Root(NamedTuple):
     evidence: Floats
 
     @classmethod
-    def of(cls, world: World) -> Root:
+    def of(cls, world: World) -> "Root":
         """Nothing."""
         return cls(
             np.zeros((len(world.features), 256), dtype=np.uint8), np.zeros(len(world.features))

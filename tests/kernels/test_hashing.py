@@ -1,7 +1,5 @@
 """Random numbers of rows: those of splitmix64, and uniform; those of rounds are those of NumPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """A working directory that holds ``numba.py`` and ``numpy.py``: nothing of it is run."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -22,7 +20,7 @@ rows = [[k, k % 3] for k in range(60)]
 BoostClassifier(n_estimators=3, n_jobs=2).fit(rows, [k % 2 for k, _ in rows])
 """
 COMMANDS_OF_ONE_PROCESS = """
-import shlex, sys
+import os, shlex, sys
 from pacboost.cli.main import main
 for line in sys.argv[1:]:
     try:
@@ -30,6 +28,7 @@ for line in sys.argv[1:]:
     except SystemExit as end:
         if end.code not in ([2] if line.startswith("lab") else [None, 0, 1, 3]):
             raise
+    assert not {"", ".", os.getcwd()} & set(sys.path), line
 """
 FIT_A_MODEL = "fit data.csv --target y --learner stump --rounds 3 --output m.pacb"
 CALLS = {
@@ -50,7 +49,11 @@ CALLS = {
         "sets m.pacb new.csv --target y --output s.pacb",
     ),
 }  # fmt: skip
-"""Commands by process: each starts a Python, so several share one."""
+PROCESSES = {
+    "all": COMMANDS_OF_ONE_PROCESS + FIT,
+    **dict.fromkeys(CALLS, COMMANDS_OF_ONE_PROCESS),
+    "estimator": FIT,
+}
 
 
 def test_every_command_is_called() -> None:
@@ -58,22 +61,23 @@ def test_every_command_is_called() -> None:
 
 
 @pytest.mark.parametrize(
-    "call",
-    [["-c", FIT], *(["-c", COMMANDS_OF_ONE_PROCESS, *lines] for lines in CALLS.values())],
-    ids=["estimator", *CALLS],
+    "name",
+    [name if name == "all" else pytest.param(name, marks=pytest.mark.slow) for name in PROCESSES],
 )
-def test_nothing_of_the_working_directory_is_run(tmp_path: Path, call: list[str]) -> None:
+def test_nothing_of_the_working_directory_is_run(tmp_path: Path, name: str) -> None:
     """``-P`` keeps the folder out of the path of this process, as a console script does."""
-    for name in ("numba", "numpy", "pacboost", "sitecustomize", "pyarrow", "sklearn", "rich"):
-        (tmp_path / f"{name}.py").write_text(HOSTILE, encoding="utf-8")
-    for name, first in (("data", 0), ("new", 1000)):
+    for module in ("numba", "numpy", "pacboost", "sitecustomize", "pyarrow", "sklearn", "rich"):
+        (tmp_path / f"{module}.py").write_text(HOSTILE, encoding="utf-8")
+    for file, first in (("data", 0), ("new", 1000)):
         rows = "".join(f"{k},{k % 3 + k / 1e4},{k % 2}\n" for k in range(first, first + 120))
-        (tmp_path / f"{name}.csv").write_text(f"a,b,y\n{rows}", encoding="utf-8")
+        (tmp_path / f"{file}.csv").write_text(f"a,b,y\n{rows}", encoding="utf-8")
     # an empty entry of PYTHONPATH would be the working directory
     path = os.pathsep.join(filter(None, [str(SOURCE), os.environ.get("PYTHONPATH", "")]))
+    lines = sum(CALLS.values(), ()) if name == "all" else CALLS.get(name, ())
     done = subprocess.run(
-        [sys.executable, "-P", *call], cwd=tmp_path, env={**os.environ, "PYTHONPATH": path},
-        check=False, capture_output=True, text=True,
+        [sys.executable, "-P", "-c", PROCESSES[name], *lines],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, check=False,
+        capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert not list(tmp_path.glob("*.ran"))

@@ -1,7 +1,5 @@
 """What a round is measured by equals the plain twins."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scores from tables and from masks of leaves equal those of their twins in plain NumPy."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st

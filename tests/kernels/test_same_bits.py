@@ -1,7 +1,5 @@
 """Compiled exponentials and logarithms have the bits of those that NumPy computes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The best cut of a stump, also on sparse columns: the twin agrees, and ties go to the first."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Threads: how many, what they share, and that nothing depends on them."""
 
-from __future__ import annotations
-
 import threading
 from itertools import pairwise
 

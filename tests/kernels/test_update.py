@@ -1,7 +1,5 @@
 """Weights after a round: the rounded exponential, and what is done with it."""
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal, localcontext
 from typing import Any

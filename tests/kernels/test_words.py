@@ -1,7 +1,5 @@
 """What words win, against the definition in plain NumPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Functions of rows and labels, and objects with fit and predict alone, are weak learners, too."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

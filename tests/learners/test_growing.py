@@ -1,7 +1,5 @@
 """Trees on sparse samples are, to the last bit, the trees on the same samples opened up."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The stump learner against a brute-force search over every rule there is."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The adversary keeps its promise and gives no more than whole rows force it to."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

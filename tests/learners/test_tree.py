@@ -1,7 +1,5 @@
 """Trees against brute force: every split is the best there is, and every limit is kept to."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

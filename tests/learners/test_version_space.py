@@ -1,7 +1,5 @@
 """Finite classes: counts and least mistakes against going through every hypothesis."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from itertools import product

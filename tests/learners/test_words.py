@@ -1,7 +1,5 @@
 """The learner of word lists: it finds the best words there are, and theorems hold of its lists."""
 
-from __future__ import annotations
-
 from itertools import islice
 from typing import Any
 

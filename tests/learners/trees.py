@@ -1,7 +1,5 @@
 """Samples of numbers and categories, and equality of trees."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The ledger as JSON, as a frame and as a fingerprint, and the hardest rows that it keeps."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -62,12 +60,12 @@ def test_records_without_them_leave_them_out(hard_ledger: Ledger) -> None:
     old = replace(hard_ledger, hard=[])
     assert "hard" not in old.to_dict()
     assert Ledger.from_json(old.to_json()) == old
-    with pytest.raises(DataError, match=r"no hard rows.*margins\(X, y\)"):
+    with pytest.raises(DataError, match=r"no hard rows.*margins"):
         old.hardest(1)
 
 
 def test_more_than_are_kept(hard_ledger: Ledger) -> None:
-    with pytest.raises(ParameterError, match=r"k is .*100 hardest rows; margins\(X, y\)"):
+    with pytest.raises(ParameterError, match=r"100 hardest rows; margins"):
         hard_ledger.hardest(101)
     X, signs = noisy(20, 3, seed=1)
     some = AdaBoostClassifier(n_estimators=3).fit(X, signs).ledger_

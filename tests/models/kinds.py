@@ -1,7 +1,5 @@
 """A small model of every kind that a file can hold, its file, and rows that it has to answer."""
 
-from __future__ import annotations
-
 import atexit
 import shutil
 import tempfile

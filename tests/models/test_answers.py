@@ -1,7 +1,5 @@
 """Confidence, and answers where there is enough of it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Calibration against scikit-learn's, and where the true probabilities are known."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

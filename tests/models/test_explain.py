@@ -1,7 +1,5 @@
 """Tree SHAP against its definition: every subset of features, every descent."""
 
-from __future__ import annotations
-
 import sys
 from functools import cache
 from itertools import combinations

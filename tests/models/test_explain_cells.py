@@ -1,7 +1,5 @@
 """Explanations and reports show cells as the user wrote them."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

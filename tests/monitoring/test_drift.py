@@ -1,7 +1,5 @@
 """Drift: no more false alarms than promised, changes that are seen, and the broken twin."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A monitor: the same answers for any batches, files that continue exactly, and bad input."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
@@ -75,7 +73,7 @@ def test_sentences_and_the_alarm() -> None:
     assert monitor.alarm
     status = monitor.status()
     assert status.refuted_at is not None
-    assert "ALARM: the certificate (error at most 5 %)" in str(status)
+    assert "ALARM: the certificate" in str(status)
     assert "ALARM: the change detector" in str(status)
     found = json.loads(json.dumps(status.to_dict()))
     assert found["alarm"] is True
@@ -126,7 +124,7 @@ def test_any_model_and_frames() -> None:
     assert next(iter(drift.columns)) == "pay"
     assert drift.rows - drift.compared == 225  # a quarter of the reference sets the cuts
     assert "225 rows were not compared" in str(monitor.status())
-    with pytest.raises(DataError, match="have the columns a, pay"):
+    with pytest.raises(DataError, match="columns a, pay"):
         monitor.update_rows(X.rename(columns={"age": "a"}))
     drift = Monitor(error=0.1, reference=X).update_rows(X.assign(pay="much")).status().drift
     assert drift is not None
@@ -158,7 +156,7 @@ def test_what_the_error_may_be_now(model: Any, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="reference rows"):
         Monitor.load(tmp_path / "m.json", model).now(*before)
     assert Monitor.load(tmp_path / "m.json", model, reference=reference[0]).now(*before) == found
-    with pytest.raises(ParameterError, match="needs a model and reference"):
+    with pytest.raises(ParameterError, match="model and reference"):
         Monitor(model, error=0.5).now(*before)
 
 

@@ -1,7 +1,5 @@
 """Newton's votes: held against their duals, and against a general solver."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
 from typing import Any

@@ -1,7 +1,5 @@
 """Inverses of tails, for one chance, for draws and for two chances, against many digits."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 

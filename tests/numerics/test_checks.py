@@ -1,7 +1,5 @@
 """What the checks of numbers let through, how rows are drawn, and what counts as wrong."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

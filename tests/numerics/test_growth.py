@@ -1,7 +1,5 @@
 """Counts of labelings against whole numbers, brute force and 50-digit arithmetic."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 

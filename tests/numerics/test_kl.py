@@ -1,7 +1,5 @@
 """The divergence and its inverses against 50-digit arithmetic."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

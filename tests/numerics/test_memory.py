@@ -1,7 +1,5 @@
 """Arrays that lie on a GPU: rows stay there, all else comes to the CPU where it enters."""
 
-from __future__ import annotations
-
 import sys
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Ranks are those of scipy.stats."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import rankdata

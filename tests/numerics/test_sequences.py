@@ -1,7 +1,5 @@
 """Confidence sequences: their numbers, and that no moment at all finds them wrong too often."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

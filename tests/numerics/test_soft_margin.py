@@ -1,7 +1,5 @@
 """Products over rows: exact, so the same in any order."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

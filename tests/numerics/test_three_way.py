@@ -1,7 +1,5 @@
 """The map g: its values, the way back, and that no three rules exceed it."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Rules that agree with kinds of rows by chance, and their largest soft margin."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

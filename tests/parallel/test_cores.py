@@ -1,7 +1,5 @@
 """Cores: masks, quotas of control groups, environment variables, workers of Dask."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

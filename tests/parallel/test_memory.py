@@ -1,7 +1,5 @@
 """Threads take little memory: at most 1 MB each beyond what a fit on one thread takes."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Callable
 from typing import Any

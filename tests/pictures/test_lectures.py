@@ -1,7 +1,5 @@
 """Each picture shows what the lectures say: numbers are read off what was drawn."""
 
-from __future__ import annotations
-
 import importlib
 import re
 from typing import Any
@@ -142,7 +140,7 @@ def test_out_of_bag() -> None:
     drawn = lines(pictures.out_of_bag(X[::2], y[::2], X[1::2], y[1::2], trees=(10, 40)))
     assert set(drawn) == {"out of bag", "test rows"}
     assert drawn["out of bag"].max() < 0.12
-    with pytest.raises(ParameterError, match="X_test and y_test"):
+    with pytest.raises(ParameterError, match="X_test"):
         pictures.out_of_bag(X, y, X)
 
 

@@ -1,7 +1,5 @@
 """Answers without a model: the same numbers as with one, missing answers, scores, and coverage."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -167,17 +165,17 @@ def test_copies_count_once() -> None:
 
 
 def test_other_spelling_is_noted() -> None:
-    with pytest.warns(InputWarning, match="30 of 60 answers .*'Bad' .30 times, for 'bad'"):
+    with pytest.warns(InputWarning, match="30 of 60 .*'Bad' .30 .*'bad'"):
         certify(answers(["Bad", "ok"] * 30), y=["bad", "ok"] * 30)
 
 
 def test_answers_that_are_no_label_are_counted_and_refused_if_all_are() -> None:
     truth = ["yes", "no"] * 30
     refusing = ["I cannot say", "no"] * 15 + truth[:30]
-    with pytest.warns(InputWarning, match="15 of 60 answers .*'I cannot say' .15 times"):
+    with pytest.warns(InputWarning, match="15 of 60 .*'I cannot say' .15"):
         assert certify(answers(refusing), y=truth).inputs["k"] == 15
     assert certify(answers(refusing, classes=["yes", "no", "I cannot say"]), y=truth).size == 60
-    with pytest.raises(DataError, match=r"none of the 60 answers is a label: 'yes\.'"):
+    with pytest.raises(DataError, match=r"60 answers .*: 'yes\.'"):
         certify(answers(["yes.", "no."] * 30), y=truth)
 
 
@@ -190,7 +188,7 @@ class Booster:
 
 @pytest.mark.parametrize("of", ["error", "recall"])
 def test_probabilities_are_no_labels(of: str) -> None:
-    with pytest.raises(DataError, match=r"none of the 60 answers is a label: 0\.01"):
+    with pytest.raises(DataError, match=r"60 answers .*: 0\.01"):
         certify(Booster(), np.zeros((60, 1)), [0, 1] * 30, of=of)
     halves = answers(Booster().predict(range(60)) > 0.5)
     assert certify(halves, y=[0, 1] * 30).inputs["k"] == 30

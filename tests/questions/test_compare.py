@@ -1,7 +1,5 @@
 """Comparisons: intervals that hold together, sign tests, and a record of everything."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import binomtest

@@ -1,7 +1,5 @@
 """diagnose: edges with intervals that hold, and a sentence that fits them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

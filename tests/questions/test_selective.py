@@ -1,7 +1,5 @@
 """certify_answers: any classifier with probabilities, on rows it has not seen."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Verdicts: the sentence says what the certificate says, and what is missing is enough."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

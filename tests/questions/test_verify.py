@@ -1,7 +1,5 @@
 """verify: an intact file holds; whatever was edited by hand is found and said."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A real browser without a window: chromium, driven through a pipe by its own protocol."""
 
-from __future__ import annotations
-
 import base64
 import fcntl
 import json

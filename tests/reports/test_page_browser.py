@@ -1,7 +1,5 @@
 """The page in a real browser: it is quiet, fetches nothing, fits a phone, and its slider moves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

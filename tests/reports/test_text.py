@@ -1,7 +1,5 @@
 """The tables that people see in the terminal, and pictures of comparisons and of plans."""
 
-from __future__ import annotations
-
 import io
 import re
 from itertools import islice

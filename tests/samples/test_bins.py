@@ -1,7 +1,5 @@
 """Bins: exact where few values allow it, balanced elsewhere, and the same for both float widths."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

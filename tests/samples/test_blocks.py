@@ -1,7 +1,5 @@
 """Codes in words: every feature can be read back, whichever lane it shares."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Codes stand for values: what comes back has the same code, and says the same to rules."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st

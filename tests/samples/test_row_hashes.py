@@ -1,7 +1,5 @@
 """Hashes of rows by kernels and by NumPy."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Samples: what they hold and make on demand, signs of classes, and fingerprints of the rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The sketch: it knows its rows again, suspects nobody wrongly, and stays small."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """Cuts and codes of sparse tables are those of the same tables opened up; few are stored."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

@@ -1,7 +1,5 @@
 """Files are written whole, where links lead, and never in the place of something else."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Categorical columns: levels by value, the same from every kind of frame and array."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable
@@ -281,7 +279,7 @@ def test_other_text_is_refused_and_categories_are_spoken_of(data: Any) -> None:
 def test_other_columns_of_an_object_array_have_to_be_finite_numbers() -> None:
     with pytest.raises(DataError, match="column 1 holds inf in"):
         CategorisedArray(objects([["a", math.inf]]), Levels({0: ("a",)}))
-    with pytest.raises(DataError, match="column 'b' holds a value that"):
+    with pytest.raises(DataError, match="column 'b' holds"):
         CategorisedArray(objects([["a", {}]]), Levels({0: ("a",)}), ("a", "b"))
 
 

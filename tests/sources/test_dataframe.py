@@ -1,7 +1,5 @@
 """Tables from pandas, polars and Arrow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
@@ -83,7 +81,7 @@ def test_float32_columns_keep_their_values(frame: Any) -> None:
     ids=lambda frame: type(frame).__module__,
 )
 def test_columns_of_text_and_categories_are_refused_by_name(frame: Any) -> None:
-    with pytest.raises(DataError, match=r"text, not numbers: kind\. Encode"):
+    with pytest.raises(DataError, match=r"not numbers: kind\."):
         FrameTable.learn(frame, None)
 
 

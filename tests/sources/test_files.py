@@ -1,7 +1,5 @@
 """Files as they come: what is read from every kind of them, and what is said of broken ones."""
 
-from __future__ import annotations
-
 import bz2
 import csv
 import gzip

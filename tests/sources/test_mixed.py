@@ -1,7 +1,5 @@
 """Mixed tables become words: by the names of columns, and the same way every time."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -201,7 +199,7 @@ def test_rare_levels_are_dropped() -> None:
 
 def test_a_column_that_names_rows_is_no_category() -> None:
     many = words(*(f"text number {k}" for k in range(300)))
-    with pytest.warns(InputWarning, match="'x' holds 300 distinct values in 300"):
+    with pytest.warns(InputWarning, match="'x' holds 300 distinct"):
         found, _ = LevelConditions.learn("x", many, 1)
     assert found.levels == ()
     assert len(LevelConditions.learn("x", words(*list("ab" * 300)), 1)[0].levels) == 2

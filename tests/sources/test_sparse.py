@@ -1,7 +1,5 @@
 """Sparse tables: what is stored, whatever form it came in, and nothing else."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

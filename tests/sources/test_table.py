@@ -1,7 +1,5 @@
 """What every table can do."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

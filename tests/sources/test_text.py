@@ -1,7 +1,5 @@
 """Texts become words: as scikit-learn reads them, and no text is read in two ways."""
 
-from __future__ import annotations
-
 import json
 import re
 import warnings

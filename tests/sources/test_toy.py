@@ -1,7 +1,5 @@
 """The ten points: the errors the docstring promises, by brute force in whole numbers."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -209,7 +209,7 @@ def interrupted() -> None:
     X = np.random.default_rng(0).normal(size=(600, 20))
     y = np.sign(X[:, 1])
     learner = EndlessOnOne()
-    model = MajorityOfBoosters(3, "adaboost", learner, 5_000, random_state=0, n_jobs=2)
+    model = MajorityOfBoosters(3, "adaboost", learner, 2_000, random_state=0, n_jobs=2)
     with pytest.raises(KeyboardInterrupt) as caught:
         model.fit(X, y)
     kept = len(model.votes_of_members_)

@@ -1,7 +1,5 @@
 """Metrics against scikit-learn's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn import metrics as reference

@@ -1,7 +1,5 @@
 """Bagged votes: what scikit-learn asks, the same vote on any threads, and certificates."""
 
-from __future__ import annotations
-
 from copy import copy
 from pathlib import Path
 from typing import Any

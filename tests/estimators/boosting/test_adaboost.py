@@ -1,7 +1,5 @@
 """AdaBoostClassifier: what it learns, shows and promises."""
 
-from __future__ import annotations
-
 import math
 import pickle
 from typing import Any

@@ -1,7 +1,5 @@
 """AdaBoost.R2: scikit-learn's numbers, and a bound that holds."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

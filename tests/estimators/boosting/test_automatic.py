@@ -1,7 +1,5 @@
 """Values that are not set: by the number of rows, and by one dial for time and accuracy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -88,10 +86,11 @@ def test_setting_one_parameter_leaves_the_others_automatic(name: str, value: Any
 
 def test_a_regressor_keeps_its_values_too() -> None:
     X, y = sloped(2_100)
-    model = BoostRegressor(random_state=0).fit(X, y)
+    rounds = {"n_estimators": 50}
+    model = BoostRegressor(random_state=0, **rounds).fit(X, y)
     settings = list(model.settings_.items())
     for some in (dict(settings[::2]), dict(settings[1::2])):
-        again = BoostRegressor(random_state=0, **some).fit(X, y)
+        again = BoostRegressor(random_state=0, **rounds | some).fit(X, y)
         assert vote_digest(again.model_.vote) == vote_digest(model.model_.vote), some
 
 
@@ -278,10 +277,17 @@ def loss_of(model: Any) -> float:
     return float(-np.log(chances[np.arange(len(chances)), SIGNS[FEW:]]).mean())
 
 
-@pytest.mark.parametrize("max_rounds", [600, pytest.param(None, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "max_rounds"),
+    [
+        (BoostClassifier, 600),
+        (BoostRegressor, 300),
+        (StrongClassifier, 600),
+        *(pytest.param(kind, None, marks=pytest.mark.slow) for kind in KINDS),
+    ],
+)
 def test_more_time_makes_better_models(kind: Any, max_rounds: Any) -> None:
-    """The best quality is better after a fifth of its rounds already."""
+    """The best quality is better after a fifth of its rounds already, or a tenth."""
     made = {
         quality: kind(quality=quality, n_estimators=n_estimators, random_state=0).fit(
             TABLE[:FEW], answers_of(kind)[:FEW]

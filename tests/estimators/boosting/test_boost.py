@@ -1,7 +1,5 @@
 """BoostClassifier as a user meets it: any booster with any learner, and what it refuses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

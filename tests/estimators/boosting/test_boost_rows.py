@@ -1,7 +1,5 @@
 """BoostClassifier and its rows: held back to stop or to calibrate, weighted, with categories."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

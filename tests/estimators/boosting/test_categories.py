@@ -1,7 +1,5 @@
 """Columns given as categories are learned from no worse than as codes or as target means."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Certificates made while fitting: what is counted, what is refused, and whether they hold."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Several validation sets: each has its curve, the first one stops, and none changes the model."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """FilterBoostClassifier as a user meets it: what it learns, and what it certifies."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
@@ -152,7 +150,7 @@ def test_a_certified_stop_says_what_it_rests_on() -> None:
 def test_without_either_there_is_no_certificate() -> None:
     model = small(n_certify=0).fit(*noisy(3000))
     assert model.stop_certificate_ is None
-    with pytest.raises(NotCertified, match="a new sample was drawn"):
+    with pytest.raises(NotCertified, match="new sample was drawn"):
         _ = model.certificate_
 
 
@@ -367,7 +365,7 @@ def test_where_next_to_nothing_is_left_a_coin_will_do() -> None:
     entries = model.ledger_.rounds
     assert len(entries) == rules.rounds == 3
     assert [entry.edge > 0.9 for entry in entries] == [True, True, False]
-    assert entries[-1].rule.startswith("next to nothing is left to learn from: always")
+    assert entries[-1].rule.startswith("next to nothing is left")
     last = model.estimators_[-1]
     assert isinstance(last, StumpRule)
     assert last.is_constant

@@ -1,7 +1,5 @@
 """A run that was stopped goes on to the model it would have come to."""
 
-from __future__ import annotations
-
 import errno
 import os
 import threading

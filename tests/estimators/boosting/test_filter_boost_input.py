@@ -1,7 +1,5 @@
 """What goes wrong, and what FilterBoostClassifier says about it."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which features of trees may meet: sets of them, single columns, and chosen pairs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

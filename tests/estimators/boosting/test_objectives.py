@@ -1,7 +1,5 @@
 """Objectives that are functions: the same models as the built-in losses, and clear refusals."""
 
-from __future__ import annotations
-
 import pickle
 from functools import cache
 from pathlib import Path

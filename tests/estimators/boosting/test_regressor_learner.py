@@ -1,7 +1,5 @@
 """Regressors of scikit-learn as learners of BoostRegressor."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

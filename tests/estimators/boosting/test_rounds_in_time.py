@@ -1,7 +1,5 @@
 """How many rounds there are, which was best, and fits that end when their time is up."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

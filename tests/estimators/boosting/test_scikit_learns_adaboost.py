@@ -1,7 +1,5 @@
 """scikit-learn's own tests of its AdaBoost, with our classes in the place of theirs."""
 
-from __future__ import annotations
-
 import importlib.util
 import pickle
 from types import ModuleType

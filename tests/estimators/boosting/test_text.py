@@ -1,7 +1,5 @@
 """Boosting over texts: what it learns, says, refuses and keeps."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import tracemalloc

@@ -1,7 +1,5 @@
 """Boosting over mixed tables: texts next to numbers and categories, by the names of columns."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

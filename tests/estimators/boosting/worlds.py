@@ -1,7 +1,5 @@
 """Worlds of several tests: a box with noisy labels, whose risks are known, and coin flips."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """choose_threshold(target_error=…): answers that are right as often as promised."""
 
-from __future__ import annotations
-
 import pickle
 from functools import cache
 from pathlib import Path
@@ -210,7 +208,7 @@ def test_the_rule_is_used_saved_and_drawn(model: Any, tmp_path: Path) -> None:
     assert (said[sure] != labels[sure]).mean() < 0.12
     assert careful.mistakes(new, labels).mean() > (~sure).mean() - 1e-9
     assert len(careful.answer(new)) == 4000
-    assert careful.plot().get_xlabel() == "share of rows that are answered"
+    assert careful.plot().get_xlabel().startswith("share of rows")
     careful.save(tmp_path / "m.pacb")
     again = pacboost.choose_threshold(pacboost.load(tmp_path / "m.pacb"))
     assert again.predict(new).tolist() == said.tolist()

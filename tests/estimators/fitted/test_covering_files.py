@@ -1,7 +1,5 @@
 """Sets and intervals in model files, sets of groups, and sets of every classifier of ours."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ from pacboost.bounds.family import Family
 from pacboost.errors import DataError, FileError, NotCertified, ParameterError
 from tests.bounds.coverage import check_coverage, check_rejected
 from tests.model_files import changed
+from tests.runs import several_runs
 
 GENERATOR = np.random.default_rng(0)
 
@@ -169,6 +168,7 @@ def failures(runs: int, by: Any) -> int:
     return failed
 
 
-def test_groups_are_covered_as_promised_and_a_twin_is_rejected() -> None:
-    check_coverage("sets of two groups", failures(40, by=True), 40, 0.05)
-    check_rejected("one cutoff sold for every group", failures(40, by=False), 40, 0.05)
+@several_runs(12, 40)
+def test_groups_are_covered_as_promised_and_a_twin_is_rejected(runs: int) -> None:
+    check_coverage("sets of two groups", failures(runs, by=True), runs, 0.05)
+    check_rejected("one cutoff sold for every group", failures(runs, by=False), runs, 0.05)

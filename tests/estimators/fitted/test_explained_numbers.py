@@ -1,7 +1,5 @@
 """Regressors explain themselves as classifiers do; leaves of rows, and importances of splits."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

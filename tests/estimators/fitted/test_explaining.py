@@ -1,7 +1,5 @@
 """Readable votes: everything adds up to the score, whatever the rules and however rows come."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import cache

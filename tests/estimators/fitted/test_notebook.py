@@ -1,7 +1,5 @@
 """What a notebook shows: the certificate beside the parameters, records as tables, all escaped."""
 
-from __future__ import annotations
-
 import html
 import os
 import re

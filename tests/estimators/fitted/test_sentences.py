@@ -1,7 +1,5 @@
 """Every estimator that certifies says in a sentence what it certifies, in the same words."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """choose_threshold: a classifier with a guarantee, its file, its guards, and refusals."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any
@@ -100,7 +98,7 @@ def test_models_of_other_libraries(kind: Any, tmp_path: Path) -> None:
     made = pacboost.choose_threshold(other, FRESH, LABELS, positive="sick", recall=0.9)
     own = TRUTH == "sick"
     assert (made.predict(LATER)[own] == "sick").mean() > 0.89
-    assert made.sentence_.startswith("If these rows are new: of the new examples of class 'sick'")
+    assert made.sentence_.startswith("If these rows are new: ")
     with pytest.raises(FileError, match="has no model file"):
         made.save(tmp_path / "m.pacb")
     with pytest.raises(NotCertified, match="trained on"):

@@ -1,7 +1,5 @@
 """Forests: the same for any thread count and order of rows, and as good as scikit-learn's."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -292,7 +290,7 @@ def test_the_held_out_count_is_that_of_rows_with_a_wrong_label() -> None:
     model = RandomForestClassifier(40, certify="holdout", random_state=0).fit(X, Y)
     held = pacboost.certify(model, NEW_X, NEW_Y)
     assert held.inputs["k"] == round(wrong(model) * 4000)
-    with pytest.raises(DataError, match="a column for each label"):
+    with pytest.raises(DataError, match="column for each label"):
         pacboost.certify(model, NEW_X, NEW_Y[:, 0])
 
 

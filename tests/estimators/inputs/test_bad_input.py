@@ -1,7 +1,5 @@
 """What cannot be used is refused, and the message says what came and what to do."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lazy frames of polars are taken wherever frames are, and collected once in each call."""
 
-from __future__ import annotations
-
 import inspect
 from pathlib import Path
 from typing import Any

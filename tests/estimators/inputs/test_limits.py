@@ -1,7 +1,5 @@
 """Sizes and times as people write them, and the arithmetic of the memory promise."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

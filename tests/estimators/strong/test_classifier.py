@@ -1,7 +1,5 @@
 """StrongClassifier: what it chooses, when it stops, what it says, and what it hands on."""
 
-from __future__ import annotations
-
 import inspect
 from pathlib import Path
 from typing import Any
@@ -272,7 +270,7 @@ def test_recall(careful: StrongClassifier) -> None:
     assert careful.certificate_.value >= 0.9
     assert careful.parts_["certify"] == 600
     assert careful.verdict_.reached
-    assert careful.sentence_.startswith("Of the new examples of class 'sick', the classifier finds")
+    assert careful.sentence_.startswith("Of the new examples of class 'sick'")
     own = TRUTH == "sick"
     assert (careful.predict(LATER)[own] == "sick").mean() >= 0.88
 

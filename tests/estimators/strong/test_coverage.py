@@ -1,7 +1,5 @@
 """What StrongClassifier certifies holds on worlds with known risk; its broken twins fail."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

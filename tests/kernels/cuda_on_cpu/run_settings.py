@@ -1,7 +1,5 @@
 """Compare models of the GPU's kernels, run on the CPU, with those of the CPU's own; give seeds."""
 
-from __future__ import annotations
-
 import sys
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Fitted models of every kind that can be exported, and 10,000 rows that are hard to route."""
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What the door of exports takes, and what it refuses in words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from pathlib import Path

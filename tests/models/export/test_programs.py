@@ -1,7 +1,5 @@
 """Exported C compiles without a warning and agrees with predict on 10,000 rows."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Model files with something wrong in them: by accident, or by somebody who knows the format."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Checkpoints: whole or not at all, and back as they were."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The container: whole, in its place, of its kind, or refused in words."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The model file: what goes in comes out, and what is not one is refused in words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

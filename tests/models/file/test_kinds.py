@@ -1,7 +1,5 @@
 """Files of every kind: read, written again, summed up and verified."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

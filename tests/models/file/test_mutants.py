@@ -1,7 +1,5 @@
 """Whatever is done to a model file: it is refused in words, or it is a model that answers."""
 
-from __future__ import annotations
-
 import tracemalloc
 from pathlib import Path
 from random import Random

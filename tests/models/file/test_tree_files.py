@@ -1,7 +1,5 @@
 """Model files of BoostClassifier: what goes in comes out and verifies, damage is refused."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What every oracle has to keep, whatever it draws from."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from threading import Lock

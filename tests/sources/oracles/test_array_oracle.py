@@ -1,7 +1,5 @@
 """Draws from arrays, sparse matrices and frames."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

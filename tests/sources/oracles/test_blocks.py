@@ -1,7 +1,5 @@
 """Blocks read in random order, one ahead, never more than two held."""
 
-from __future__ import annotations
-
 import gc
 import threading
 import weakref

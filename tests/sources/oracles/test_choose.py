@@ -1,7 +1,5 @@
 """Oracles made of whatever users have."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Draws from Parquet files: every row once, two row groups at most, and complaints with a place."""
 
-from __future__ import annotations
-
 import pickle
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Permutations computed from a key."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

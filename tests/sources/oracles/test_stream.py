@@ -1,7 +1,5 @@
 """Draws from streams: generators, lists and functions that give batches."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The run that bags: in order, watched or not, stopped by chance of none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """Bags are drawn by chance alone, and work on several threads comes out in order."""
 
-from __future__ import annotations
-
 import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """How members are made: from their bag alone, and alike whichever way the bag is handed over."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Small worlds, votes and oracles that tests of the filter share."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any

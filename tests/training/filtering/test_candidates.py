@@ -1,7 +1,5 @@
 """Candidates of a stream: groups, rows set apart, and what counts as fresh."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path

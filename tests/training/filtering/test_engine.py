@@ -1,7 +1,5 @@
 """Runs of filtering: they stop when they may, say why, and keep within their theorems."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -67,6 +65,12 @@ def small_helpings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs on a cube need few draws; groups of 65,536 would make them slow."""
     monkeypatch.setattr(candidates, "MAX_ROWS_PER_OFFER", 1024)
     monkeypatch.setattr(candidates, "MIN_ROWS_PER_OFFER", 64)
+
+
+@pytest.fixture
+def larger_helpings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs that draw many rows are faster."""
+    monkeypatch.setattr(candidates, "MAX_ROWS_PER_OFFER", 4096)
 
 
 def run_on(
@@ -244,6 +248,7 @@ class ByWeight(Faithful):
         return len(self.vote_so_far) > 0 and factor * refilling.test.upper <= (epsilon or 0)
 
 
+@pytest.mark.usefixtures("larger_helpings")
 @pytest.mark.parametrize(
     ("booster", "slack", "late"),
     [
@@ -296,7 +301,7 @@ def test_smoothness_is_what_the_draws_say(booster: FilteringBooster[Any]) -> Non
 def test_draws_stay_within_the_formula() -> None:
     """A sample of wanted rows takes at most draws_for(wanted, μ, delta) draws and one group."""
     world, over, total = majority(), 0, 0
-    for seed in range(12):
+    for seed in range(6):
         run = run_on(world, Mada(), seed, epsilon=None)
         known = exact_weights(run, world).mean()
         for event in run:
@@ -320,6 +325,7 @@ def test_the_rounds_are_done() -> None:
     assert [entry.number for entry in run.rounds] == [1, 2, 3]
 
 
+@pytest.mark.usefixtures("larger_helpings")
 def test_a_filter_that_starves_says_so() -> None:
     """Weights of a solved world fall below anything the plan wants to wait for."""
     booster = Measure(edge=0.3, epsilon=0.9)
@@ -424,6 +430,7 @@ def test_certified_stops_of_majority_hold() -> None:
     check_coverage("certified stop of Majority", wrong, runs, 0.05)
 
 
+@pytest.mark.usefixtures("larger_helpings")
 def test_the_vote_of_all_rounds_has_the_promised_risk() -> None:
     """Without a stop at ε; and coins come only where nearly all rows are decided."""
     rules = Majority(edge=0.3, epsilon=0.1)

@@ -1,7 +1,5 @@
 """Sizes and thresholds of a run."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

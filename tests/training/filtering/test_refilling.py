@@ -1,7 +1,5 @@
 """What the filter keeps is a sample of D_M, and what it measures is what there is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any

@@ -1,7 +1,5 @@
 """Rows become codes and signs; labels that nobody named are refused by place."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ recorded training error is the share of rows that the vote gets wrong or ties on
 at most the certified bound.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import islice

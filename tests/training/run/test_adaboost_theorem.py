@@ -1,7 +1,5 @@
 """AdaBoost's theorem on every run and every prefix, over random data and over adversaries."""
 
-from __future__ import annotations
-
 import math
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """Cells that get values: the potential falls as recorded, and bounds the training error."""
 
-from __future__ import annotations
-
 import math
 from itertools import islice
 from typing import Any

@@ -1,7 +1,5 @@
 """The hardest rows: found without sorting all, counted rule by rule, for every kind of labels."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The linear round of texts: the function of words of a linear SVM."""
 
-from __future__ import annotations
-
 import argparse
 import ast
 import fractions

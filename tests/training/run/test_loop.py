@@ -1,7 +1,5 @@
 """The loop: who is asked what, and how a run ends."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from itertools import islice
@@ -30,7 +28,7 @@ class Scripted(Learner, Search):
         self.seeds: list[int] = []
         self.shown: list[np.ndarray] = []
 
-    def on(self, sample: Sample) -> Scripted:
+    def on(self, sample: Sample) -> "Scripted":
         return self
 
     def find(self, weights: Weights, signs: Signs, seed: int) -> Recorded:

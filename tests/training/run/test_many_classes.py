@@ -1,7 +1,5 @@
 """More than two classes, and several labels: each way's theorem, and what is not one."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import islice

@@ -1,7 +1,5 @@
 """Openings: their rules are measured and stepped through as any other round is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice

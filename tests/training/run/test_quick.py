@@ -1,7 +1,5 @@
 """Rounds that kernels do many at a time are those that the loop does one after the other."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import islice
 from typing import Any

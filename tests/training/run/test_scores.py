@@ -1,7 +1,5 @@
 """Row by row: looking only at rows that moved tells the same as looking at all."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import islice
