@@ -86,7 +86,7 @@ def heaviest(weights: Doubles, ids: NDArray[np.int64]) -> list[list[float]]:
 
 
 def effective_size(weights: Doubles) -> float:
-    """Return 1/Σ D², the number of equally weighted points that D is worth."""
+    """Return 1/Σ D², the number of equally weighted points that D amounts to."""
     return float(1 / (weights**2).sum())
 
 

@@ -151,7 +151,7 @@ def _violations(run: Run, rounds: int, weighted: bool) -> Iterator[Violation]:
 def _weight_claims(
     run: Run, weights: NDArray[np.int64], margins: Floats, t: int
 ) -> Iterator[Claim]:
-    """Claim what D_{t+1} is, by the margins after t rounds."""
+    """Yield what must hold for D_{t+1}, given the margins after t rounds."""
     booster, base = run.booster, np.broadcast_to(run.sample.base, (run.sample.n_rows,))
     yield "no weight is negative", -float(weights.min()), 0.0
     if booster.request(run.state).signed:

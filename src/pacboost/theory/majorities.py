@@ -352,7 +352,7 @@ class BoostByMajority(CallbackSupportMixin, Classifier):  # type: ignore[misc]
 
 @dataclass(frozen=True, eq=False)
 class MajorityChooser(EstimatorChooser):
-    """Chooses for BoostByMajority: the promised edge says how many rounds are needed."""
+    """Makes the recipe of BoostByMajority: the promised edge determines the rounds."""
 
     asked: BoostByMajority
 

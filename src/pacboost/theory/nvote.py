@@ -1,4 +1,4 @@
-"""The N-vote PAC-Bayes margin bound, by the chance that k₀ of N voters drawn from the vote err.
+"""The N-vote PAC-Bayes margin bound: the chance that k₀ of N voters, drawn by their votes, err.
 
 Where the vote errs, ties included, at least k₀ of N drawn voters err with probability at least
 p = P[Bin(N, ½) ≥ k₀]. So with probability 1-δ and for all votes ρ at once

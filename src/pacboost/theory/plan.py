@@ -98,8 +98,8 @@ def filtering(*, epsilon: float, delta: float, edge: float, threshold: float = 0
             "draws a test": test,
             "lecture": f"T ≤ 2/(ε·edge)² = {2 / (epsilon * edge) ** 2:,.0f} if μ is known; "
             "half of it is enough",
-            "note": "the edge is that of every rule that votes (of FilterBoostClassifier(edge=r): "
-            "0.4 r); add the draws of the weak learner: its sample divided by c·ε, every round",
+            "note": "rules that vote have this edge (0.4 r for FilterBoostClassifier(edge=r)); "
+            "add the draws of the weak learner: in each round its sample size, divided by c·ε",
         },
     )
 

@@ -107,11 +107,11 @@ class BoundedRule:
 
 
 class NoEdge(Exception):  # noqa: N818 - it ends the recursion, not the program
-    """A rule surely has a smaller edge than promised; the message names it."""
+    """The edge of a rule is smaller than promised; the message names the rule."""
 
 
 class Settled(Exception):  # noqa: N818
-    """EX2 found few mistakes, so the first rule of the call ``path`` is good enough."""
+    """The first rule of the call ``path`` is good enough, since EX2 found few mistakes."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -251,7 +251,7 @@ class Recursion:
     def _errs_little(
         test: MeanTest, oracle: Oracle, rule: Hypothesis, limit: float, enough: float | None = None
     ) -> bool:
-        """Draw until the error is surely at most ``limit``, or surely at least ``enough``."""
+        """Draw until the error is certified to be at most ``limit``, or at least ``enough``."""
         enough = MIN_TARGET_SHARE * limit if enough is None else enough
         size = MIN_BATCH_ROWS
         while True:

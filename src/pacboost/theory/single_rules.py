@@ -45,7 +45,7 @@ Rows = NDArray[np.float64]
 
 
 class RuleClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
-    """A classifier of two classes that sets one rule, ``rule_``, and ``classes_``."""
+    """The base of two-class classifiers with a single rule, ``rule_``."""
 
     _leaves_model = False
     delta: float

@@ -68,7 +68,7 @@ class World(ABC):
         return min(self.noise, 1 - self.noise)
 
     def noisy_risk(self, clean: float) -> Risk:
-        """Return the risk of a hypothesis that disagrees with the truth with chance ``clean``."""
+        """Return the risk of a hypothesis that would have the risk ``clean`` without noise."""
         error = getattr(clean, "standard_error", 0.0)
         slope = 1 - 2 * self.noise
         return Risk(self.noise + slope * clean, abs(slope) * error)
@@ -292,7 +292,7 @@ class LabelNoise(World):
 
     @property
     def noise(self) -> float:  # type: ignore[override]
-        """The chance of one flip: here or in the other world, but not in both."""
+        """The chance that a label is flipped exactly once: here or in the other world."""
         return self.rate + self.world.noise - 2 * self.rate * self.world.noise
 
     def points(self, uniforms: Rows) -> Rows:

@@ -170,7 +170,7 @@ def elevator(
 
 
 def rides(rounds: int, slope: float, seed: int) -> dict[str, NDArray[np.int64]]:
-    """Return rides as steps of ±1: the one that collects most, and random ones.
+    """Return sequences of ±1 steps: the one with the largest sum of weights, and random ones.
 
     The first goes up to the floor of weight 0, then down and up by one floor.
 
@@ -185,7 +185,7 @@ def rides(rounds: int, slope: float, seed: int) -> dict[str, NDArray[np.int64]]:
 
 
 def ridden(ride: NDArray[np.int64], rules: Measure) -> tuple[Doubles, Doubles]:
-    """Return the floors and the sums collected, before the first round and after each."""
+    """Return the floors and the sums of weights, before the first round and after each."""
     floors = np.concatenate([[0], np.cumsum(ride)]).astype(np.float64)
     weights = rules.chances(rules.slope * floors[:-1], 0)
     return floors, np.concatenate([[0.0], np.cumsum(ride * weights)])
